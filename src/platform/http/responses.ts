@@ -42,7 +42,7 @@ type Serialise = (value: unknown) => string
 
 const serialisers = new WeakMap<object, Serialise>()
 
-/** What writes the replies of a white list. It is made when the first is written: a start that made all of them would take half as long again. */
+/** What writes the replies of a white list. It is made when the first is written: to make all of them takes more of the processor than the rest of a start (docs/decisions/http-pipeline.md). */
 export function serialiser({ schema }: { readonly schema: object }): Serialise {
   const known = serialisers.get(schema)
   if (known !== undefined) return known

@@ -116,20 +116,20 @@ test('who computed a step that another process has made meanwhile writes nothing
   const pass = await fanOutPass(world.platform, noConsumer, [])
   const late = await commitFanOut(world.pool, step)
 
-  assert.deepEqual(pass, { events: 2, queued: 2, unripe: false, more: false, beaten: false })
+  assert.deepEqual(pass, { events: 2, queued: 2, unripe: false, more: false, stale: false })
   assert.equal(late, false)
   assert.equal((await world.pool`select 1 from webhook_queue`).length, 2)
   assert.deepEqual({ ...(await readFeedSlice(world.pool, 10)).cursor }, { position: events[1]!.position, id: events[1]!.id })
 })
 
-test('a step along events that a crash of the database has taken since is not made: those written in their place are not passed over', async (t) => {
+test('a step along events that are lost since, with a replica that took over behind, is not made: those written in their place are not passed over', async (t) => {
   const world = await startPlatform(t)
   await subscribe(world)
   await recordEvents(world.pool, [newEvent(world)])
   await recordEvents(world.pool, [newEvent(world)])
   const { cursor, events } = await sliceOf(world, 2)
   const step = { from: cursor, at: world.clock.iso(), endpoints: new Map<string, number>(), queued: [], handedOff: [], process_id: 'p', batch_id: 1 }
-  // a commit that nobody waited for is lost with the log; the transactions after that get its id and those that follow
+  // lost with the end of the log; the transactions after that get its id and those that follow
   await world.pool`delete from events where id = ${events[1]!.id}`
 
   const lost = await commitFanOut(world.pool, { ...step, to: events[1]! })
@@ -206,7 +206,7 @@ test('a pass makes a bounded number of deliveries, however many endpoints an acc
     (jobs) => jobs === 0,
   )
 
-  assert.deepEqual(first, { events: 20, queued: 10_000, unripe: false, more: true, beaten: false })
+  assert.deepEqual(first, { events: 20, queued: 10_000, unripe: false, more: true, stale: false })
   const [{ count } = {}] = await world.pool<{ count: number }[]>`select count(*)::int as count from webhook_queue`
   assert.equal(count, 25_000)
 })

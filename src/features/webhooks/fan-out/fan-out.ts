@@ -38,7 +38,7 @@ export interface FanOutPass {
   /** More is final already. */
   readonly more: boolean
   /** Another process moved the cursor meanwhile, an endpoint has changed, or the events are lost: nothing was done. */
-  readonly beaten: boolean
+  readonly stale: boolean
 }
 
 /**
@@ -57,12 +57,12 @@ export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noCon
         state.lookedAt = now
         await takeOver(platform, consumer)
       }
-      const { events, queued, unripe, more, beaten } = await fanOutPass(platform, consumer, consumer.offers(state.offersMax))
+      const { events, queued, unripe, more, stale } = await fanOutPass(platform, consumer, consumer.offers(state.offersMax))
       if (queued > 0) platform.notify('deliver')
-      state.unripe = unripe && events === 0 && !beaten ? state.unripe + 1 : 0
+      state.unripe = unripe && events === 0 && !stale ? state.unripe + 1 : 0
       if (state.unripe > 0 && state.unripe % unripePasses === 0) await lookPastBystanders(pool)
       if (events > 0) state.offersMax = Math.max(offersMin, Math.min(offersTop, offersPerEvent * events))
-      if (more || (events === 0 && !unripe && !beaten)) return events
+      if (more || (events === 0 && !unripe && !stale)) return events
       // more comes in a moment: looking again soon keeps deliveries quick, not looking at once keeps the passes few
       await pause(soonMs)
       return Math.max(1, events)
@@ -75,7 +75,7 @@ export async function fanOutPass(platform: Platform, consumer: HandoffConsumer, 
   const { pool, clock, process_id } = platform
   const now = clock.now()
   const { cursor, events: found, unripe } = await store.readFeedSlice(pool, eventsPerPass)
-  if (found.length === 0) return { events: 0, queued: 0, unripe, more: false, beaten: false }
+  if (found.length === 0) return { events: 0, queued: 0, unripe, more: false, stale: false }
   const kinds = [...new Map(found.filter(({ type }) => type !== '').map((event) => [event.kind, event])).values()]
   const subscriptions = await store.readSubscriptions(pool, kinds, { process_id, leases_until: isoTime(now + leaseMarginMs) })
   const events = withinDeliveries(found, subscriptions)
@@ -94,9 +94,9 @@ export async function fanOutPass(platform: Platform, consumer: HandoffConsumer, 
     process_id,
     batch_id: batch.id,
   })
-  if (!moved) return { events: 0, queued: 0, unripe, more, beaten: true }
+  if (!moved) return { events: 0, queued: 0, unripe, more, stale: true }
   if (handedOff.length > 0) await consumer.take(batch)
-  return { events: events.length, queued: queued.length, unripe, more, beaten: false }
+  return { events: events.length, queued: queued.length, unripe, more, stale: false }
 }
 
 /** The first of these events, as many as one pass makes the deliveries of; at least one. */

@@ -92,8 +92,8 @@ export interface FanOutStep {
 
 /**
  * Moves the cursor and writes what the step made, all of it or nothing: false when the cursor is no longer where it was, for another process was quicker,
- * when one of the endpoints has changed meanwhile, or when a crash of the database has taken the last event since: others that are written now may get positions
- * before it. Commits without waiting for the disk.
+ * when one of the endpoints has changed meanwhile, or when the last event is no longer there: a replica that was behind has taken over, and events yet to be written may get
+ * positions before it. Commits without waiting for the disk.
  */
 export async function commitFanOut(sql: Db, step: FanOutStep): Promise<boolean> {
   const { from, to, at, endpoints, queued, handedOff } = step
