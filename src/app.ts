@@ -335,7 +335,7 @@ function serverOf(
     limiter,
     routes,
     doors,
-    running: inFlight(),
+    flights: inFlight(),
     bodies,
     connections,
     note: services.operators.requests.note,

@@ -241,6 +241,40 @@ test('a different body while the first still runs is a reused key, not one in us
   assert.equal((await first).status, 201)
 })
 
+test('what a key has answered decides, also while another request under it is running', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  for (const [path, body] of [creations[0], ['/v1/webhook_endpoints', { url: 'https://example.com/', events: ['*'] }]] as const) {
+    const first = await api.post(path, body, keyed('a'))
+    const lock = await holdTable(world, 'idempotency_keys')
+    const running = api.post(path, { ...body, more: true }, keyed('a'))
+    await lock.untilWaiting()
+    const again = await api.post(path, body, keyed('a'))
+    const other = await api.post(path, { ...body, other: true }, keyed('a'))
+    await lock.release()
+
+    assert.ok(first.status < 300, path)
+    assert.deepEqual([again.status, again.headers['idempotent-replayed'], again.body], [first.status, 'true', first.body], path)
+    assert.deepEqual([codeOf(other), codeOf(await running)], Array(2).fill([409, 'idempotency_key_reused']), path)
+  }
+})
+
+test('of many at once under a key that was answered each is replayed, or told that it is another request', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  for (const [path, body] of creations) {
+    const first = await api.post(path, body, keyed('a'))
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => api.post(path, i % 3 === 0 ? { ...body, other: true } : body, keyed('a'))))
+
+    for (const [i, answer] of answers.entries()) {
+      if (i % 3 === 0) assert.deepEqual(codeOf(answer), [409, 'idempotency_key_reused'], path)
+      else assert.deepEqual([answer.status, answer.body], [first.status, first.body], path)
+    }
+  }
+})
+
 test('a twin in another process waits for the first and replays its answer', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
@@ -298,6 +332,41 @@ test('a crash in the middle leaves neither the key nor its effect', async (t) =>
   assert.deepEqual(codeOf(failed), [500, 'internal_error'])
   assert.deepEqual(lists.body.data, [])
   assert.equal(again.status, 201)
+})
+
+test('where the database goes away before a reserved key is settled, that is made up for when it is back: what failed may be repeated, what was done is replayed', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const endpoint = { url: 'https://example.com/', events: ['*'] }
+  await world.pool`create function break() returns trigger language plpgsql as $$ begin raise exception 'pulled plug'; end $$`
+  await world.pool`create trigger plug before update or delete on idempotency_keys for each row execute function break()`
+
+  await world.pool`create trigger plug before insert on webhook_endpoints for each row execute function break()`
+  const failed = await api.post('/v1/webhook_endpoints', endpoint, keyed('failed'))
+  await world.pool`drop trigger plug on webhook_endpoints`
+  const done = await api.post('/v1/webhook_endpoints', endpoint, keyed('done'))
+  const early = await api.post('/v1/webhook_endpoints', endpoint, keyed('done'))
+  await world.pool`drop trigger plug on idempotency_keys`
+  await world.clock.advance(500)
+  await until(
+    'the keys to be settled',
+    async () => await world.pool`select key from idempotency_keys where status is null`,
+    (rows) => rows.length === 0,
+  )
+  const repeated = await api.post('/v1/webhook_endpoints', endpoint, keyed('failed'))
+  const replayed = await api.post('/v1/webhook_endpoints', endpoint, keyed('done'))
+
+  assert.deepEqual([failed, done, early].map(codeOf), [
+    [500, 'internal_error'],
+    [500, 'internal_error'],
+    [409, 'idempotency_key_in_use'],
+  ])
+  assert.deepEqual([repeated.status, repeated.headers['idempotent-replayed']], [201, undefined])
+  assert.deepEqual([replayed.status, replayed.headers['idempotent-replayed']], [201, 'true'])
+  assert.deepEqual(
+    (await api.get('/v1/webhook_endpoints')).body.data.map(({ id }: { id: string }) => id),
+    [repeated.body.id, replayed.body.id],
+  )
 })
 
 /** Keeps everybody from writing a table until `release`. */

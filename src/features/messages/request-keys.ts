@@ -1,8 +1,7 @@
 /** Idempotency-Keys of requests that send: they are kept in the statement that accepts, so these requests look after their keys themselves (docs/decisions/idempotency-modes.md). */
-import { limits } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
-import { inFlight, isStoredRefusal, sameRequest, storedRefusal, type InFlight } from '../../platform/http/idempotency.ts'
-import { findKey, keepReply, type KeyedRequest, type KeyRow } from '../../platform/http/idempotency-store.ts'
+import { inFlight, isStoredRefusal, knownKey, oneAtATime, sameRequest, storedRefusal } from '../../platform/http/idempotency.ts'
+import { keepReply, type KeyedRequest, type KeyRow } from '../../platform/http/idempotency-store.ts'
 import type { Platform } from '../../platform/platform.ts'
 
 /** A keyed request of the answer `A`. */
@@ -31,26 +30,26 @@ const keep = ({ pool, clock, ageing }: Platform, request: KeyedRequest, answer: 
   keepReply(pool, request, answer, clock.now(), ageing.now())
 
 export function requestKeys(platform: Platform): RequestKeys {
-  const running: InFlight = inFlight()
+  const flights = inFlight()
   return {
     keep: (request, answer) => keep(platform, request, answer),
-    async run(work) {
-      const { request } = work
-      running.enter(request)
-      try {
-        const answer = await work.attempt().catch((error: unknown) => refusedBefore(platform, request, error))
-        if (answer instanceof Problem) throw answer
-        if (answer !== 'known') return answer
-        const row = await knownKey(platform, request)
-        if (row === null) throw new Problem('idempotency_key_in_use')
-        sameRequest(row, request)
-        if (row.status === null) throw new Problem('idempotency_key_in_use')
-        return await work.replay(row)
-      } finally {
-        running.leave(request)
-      }
-    },
+    run: (work) => oneAtATime(platform, flights, work.request, { first: () => firstOrKnown(platform, work), again: (row) => replayOf(work, row) }),
   }
+}
+
+async function firstOrKnown<A>(platform: Platform, work: KeyedWork<A>): Promise<A> {
+  const answer = await work.attempt().catch((error: unknown) => refusedBefore(platform, work.request, error))
+  if (answer instanceof Problem) throw answer
+  if (answer !== 'known') return answer
+  const row = await knownKey(platform, work.request)
+  if (row === null) throw new Problem('idempotency_key_in_use')
+  return await replayOf(work, row)
+}
+
+async function replayOf<A>(work: KeyedWork<A>, row: KeyRow): Promise<A> {
+  sameRequest(row, work.request)
+  if (row.status === null) throw new Problem('idempotency_key_in_use')
+  return await work.replay(row)
 }
 
 /** Keeps a refusal and throws it, unless the key is known: it goes before the shape, so that a known one decides. */
@@ -60,9 +59,4 @@ async function refusedBefore(platform: Platform, request: KeyedRequest, error: u
   const overtaken = isStoredRefusal(error) && !(await keep(platform, request, { status: error.status, response: storedRefusal(error) }))
   if (overtaken && (await knownKey(platform, request)) !== null) return 'known'
   throw error
-}
-
-async function knownKey({ pool, ageing }: Platform, request: KeyedRequest): Promise<KeyRow | null> {
-  const row = await findKey(pool, request)
-  return row === null || Date.parse(row.created_at) <= ageing.now() - limits.idempotency_window_ms ? null : row
 }

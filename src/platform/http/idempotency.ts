@@ -48,29 +48,60 @@ export const keyedRequest = (caller: Caller, operation: string, key: string, fin
   fingerprint,
 })
 
-/** Keys whose first request is still running in this process. */
+/** Keys of which a request is running in this process. */
 export interface InFlight {
-  /** Enters a request; throws `idempotency_key_in_use`, or `idempotency_key_reused` where the other one is a different request. */
+  /** The fingerprint of the request that runs under this key; undefined: none does. */
+  running(request: KeyedRequest): string | undefined
+  /** Enters a request under whose key none runs. */
   enter(request: KeyedRequest): void
   leave(request: KeyedRequest): void
 }
 
 export function inFlight(): InFlight {
-  const running = new Map<string, string>()
+  const entered = new Map<string, string>()
   const name = (request: KeyedRequest) => `${request.account_id} ${request.mode} ${request.operation}\n${request.key}`
   return {
-    enter(request) {
-      const key = name(request)
-      const fingerprint = running.get(key)
-      if (fingerprint !== undefined) throw refusal(fingerprint, request)
-      running.set(key, request.fingerprint)
-    },
-    leave: (request) => void running.delete(name(request)),
+    running: (request) => entered.get(name(request)),
+    enter: (request) => void entered.set(name(request), request.fingerprint),
+    leave: (request) => void entered.delete(name(request)),
   }
 }
 
-const refusal = (fingerprint: string, request: KeyedRequest): Problem =>
+/** What is done for a keyed request. */
+interface KeyedTurn<A> {
+  /** Where no other request runs under its key. */
+  first(): Promise<A>
+  /** Where one does, and the key has been answered before: by its row, whose request may be another one. */
+  again(row: KeyRow): Promise<A>
+}
+
+/**
+ * Runs a keyed request, one at a time under a key. Where another one runs what is stored decides; where nothing is, the other one is the first:
+ * `idempotency_key_in_use`, or `idempotency_key_reused` where that is a different request.
+ */
+export async function oneAtATime<A>(platform: Platform, flights: InFlight, request: KeyedRequest, turn: KeyedTurn<A>): Promise<A> {
+  const other = flights.running(request)
+  if (other !== undefined) {
+    const row = await knownKey(platform, request)
+    if (row === null || row.status === null) throw refusalBeside(other, request)
+    return await turn.again(row)
+  }
+  flights.enter(request)
+  try {
+    return await turn.first()
+  } finally {
+    flights.leave(request)
+  }
+}
+
+const refusalBeside = (fingerprint: string, request: KeyedRequest): Problem =>
   new Problem(fingerprint === request.fingerprint ? 'idempotency_key_in_use' : 'idempotency_key_reused')
+
+/** The stored row of a key that has not outlived its window, or null. */
+export async function knownKey({ pool, ageing }: Platform, request: KeyedRequest): Promise<KeyRow | null> {
+  const row = await findKey(pool, request)
+  return row === null || Date.parse(row.created_at) <= ageing.now() - limits.idempotency_window_ms ? null : row
+}
 
 /** The header that a replayed response carries. */
 export const replayedHeaders = { 'idempotent-replayed': 'true' } as const
@@ -110,12 +141,12 @@ export function sameRequest(row: KeyRow, request: KeyedRequest): void {
   if (row.fingerprint !== request.fingerprint) throw new Problem('idempotency_key_reused')
 }
 
-/** Refuses a request of a wrong shape whose key belongs to another one, still running or stored; the key goes before the shape. */
-export async function refuseReused(platform: Platform, running: InFlight, request: KeyedRequest): Promise<void> {
-  running.enter(request)
-  running.leave(request)
-  const row = await findKey(platform.pool, request)
-  if (row !== null && Date.parse(row.created_at) > platform.ageing.now() - limits.idempotency_window_ms) sameRequest(row, request)
+/** Refuses a request of a wrong shape whose key belongs to another one, stored or still running; the key goes before the shape. */
+export async function refuseReused(platform: Platform, flights: InFlight, request: KeyedRequest): Promise<void> {
+  const row = await knownKey(platform, request)
+  const other = flights.running(request)
+  if (row !== null) sameRequest(row, request)
+  else if (other !== undefined) throw refusalBeside(other, request)
 }
 
 /** Of a request whose reply is not for its handler to keep. */
@@ -130,10 +161,9 @@ interface Operation {
 }
 
 /** Runs an operation of the database alone: its effects, its reply and its key are one transaction. */
-export async function inTransaction(platform: Platform, running: InFlight, operation: Operation): Promise<Reply> {
+export async function inTransaction(platform: Platform, flights: InFlight, operation: Operation): Promise<Reply> {
   const { request } = operation
-  running.enter(request)
-  try {
+  const first = async (): Promise<Reply> => {
     const outcome = await transact(platform.pool, async (tx) => {
       const now = platform.clock.now()
       // a twin in another process waits here until the first commits or rolls back
@@ -142,44 +172,74 @@ export async function inTransaction(platform: Platform, running: InFlight, opera
       await settleKey(tx, platform, operation, isoTime(now), result)
       return result
     })
-    if (outcome === undefined) return replayOf(platform, operation)
+    if (outcome === undefined) return await replayTaken(platform, operation)
     platform.notify()
     return unwrap(outcome)
-  } finally {
-    running.leave(request)
   }
+  return await oneAtATime(platform, flights, request, { first, again: (row) => replayOf(platform, operation, row) })
 }
 
 /**
  * Runs an operation with a network call in it: the key is reserved first, kept so while the operation lasts, and settled afterwards, or by the operation
  * itself beside its effect.
  */
-export async function underLease(platform: Platform, running: InFlight, operation: Operation): Promise<Reply> {
+export async function underLease(platform: Platform, flights: InFlight, operation: Operation): Promise<Reply> {
   const { request } = operation
-  running.enter(request)
-  try {
+  const first = async (): Promise<Reply> => {
     const now = platform.clock.now()
     const claim: Claim = { request, claimed_at: isoTime(now) }
-    if (!(await claimKey(platform.pool, request, isoTime(now + leaseMs), now, platform.ageing.now()))) return await replayOf(platform, operation)
-    const keep: KeepReply = async (tx, reply) => {
-      if (!(await settleKey(tx, platform, operation, claim.claimed_at, { reply }))) throw new Problem('idempotency_key_in_use')
-    }
-    let result: OperationOutcome
-    const ended = new AbortController()
-    const kept = keepLease(platform, claim, ended.signal)
-    try {
-      result = await attempt(() => operation.handler(platform.pool, keep))
-    } catch (error) {
-      await freeKey(platform.pool, claim)
-      throw error
-    } finally {
-      ended.abort()
-      await kept
-    }
-    await settleKey(platform.pool, platform, operation, claim.claimed_at, result)
+    if (!(await claimKey(platform.pool, request, isoTime(now + leaseMs), now, platform.ageing.now()))) return await replayTaken(platform, operation)
+    const result = await attemptHolding(platform, operation, claim)
+    await endClaim(platform, () => settleKey(platform.pool, platform, operation, claim.claimed_at, result))
     return unwrap(result)
+  }
+  return await oneAtATime(platform, flights, request, { first, again: (row) => replayOf(platform, operation, row) })
+}
+
+/** Does the operation while its key is kept reserved; frees the key where nothing of the outcome is stored. */
+async function attemptHolding(platform: Platform, operation: Operation, claim: Claim): Promise<OperationOutcome> {
+  const keep: KeepReply = async (tx, reply) => {
+    if (!(await settleKey(tx, platform, operation, claim.claimed_at, { reply }))) throw new Problem('idempotency_key_in_use')
+  }
+  const ended = new AbortController()
+  const kept = keepLease(platform, claim, ended.signal)
+  try {
+    return await attempt(() => operation.handler(platform.pool, keep))
+  } catch (error) {
+    await endClaim(platform, () => freeKey(platform.pool, claim)).catch(() => undefined)
+    throw error
   } finally {
-    running.leave(request)
+    ended.abort()
+    await kept
+  }
+}
+
+/** Between two tries to end a claim while the database is away. */
+const endAgainMs = 500
+
+/**
+ * Ends a claim. Rejects where that failed: then it is tried again until the claim has ended by itself with its lease, so that whoever repeats the request does not
+ * find its key in use for longer than the database was away.
+ */
+async function endClaim(platform: Platform, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    void endLater(platform, work)
+    throw error
+  }
+}
+
+async function endLater({ clock, log }: Platform, work: () => Promise<unknown>): Promise<void> {
+  const lease_until = clock.now() + leaseMs
+  while (clock.now() < lease_until) {
+    await clock.sleep(endAgainMs)
+    try {
+      await work()
+      return
+    } catch (error) {
+      log.warn({ err: error }, 'an idempotency key could not be settled; it is tried again')
+    }
   }
 }
 
@@ -212,10 +272,16 @@ function unwrap(outcome: OperationOutcome): Reply {
   return outcome.reply
 }
 
-async function replayOf(platform: Platform, { request, digest }: Operation): Promise<Reply> {
-  const row = await findKey(platform.pool, request)
+/** The outcome of a key that could not be claimed. */
+async function replayTaken(platform: Platform, operation: Operation): Promise<Reply> {
+  const row = await findKey(platform.pool, operation.request)
   // rolled back or expired between two statements: rare, and safe to retry
   if (row === null) throw new Problem('idempotency_key_in_use')
+  return await replayOf(platform, operation, row)
+}
+
+/** The outcome that is stored for this request; throws where it is another one, or still runs. */
+async function replayOf(platform: Platform, { request, digest }: Operation, row: KeyRow): Promise<Reply> {
   const [fingerprint, known] = row.fingerprint.split(digestMark) as [string, string?]
   sameRequest({ ...row, fingerprint }, request)
   if (row.status === null) throw new Problem('idempotency_key_in_use')

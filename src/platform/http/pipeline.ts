@@ -41,7 +41,7 @@ export interface Pipeline {
   readonly findKey: FindKey
   readonly limiter: RateLimiter
   readonly isTrusted: AddressList
-  readonly running: InFlight
+  readonly flights: InFlight
   readonly bodies: BodyRoom
   readonly refuseUnknown: RefuseUnknown
 }
@@ -224,7 +224,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
       if (key !== undefined)
         await refuseReused(
           pipeline.platform,
-          pipeline.running,
+          pipeline.flights,
           keyedRequest(request.caller!, operationOf(route, request), key, canonicalFingerprint(given, query)),
         )
       throw given === undefined ? misshapen : namingUnknown(misshapen, given, prepared.known, route.other_names)
@@ -275,7 +275,7 @@ function operate(
   key: string | undefined,
 ): Promise<Reply> {
   const handler = route.handler as unknown as (context: RouteRequest<unknown, unknown>) => Promise<Reply>
-  const { platform, running } = pipeline
+  const { platform, flights } = pipeline
   if (route.csv !== undefined && asksForCsv(request.raw.headers.accept))
     return route.csv(new Context(request, reply, query, body, platform.pool, undefined) as unknown as Parameters<NonNullable<Route['csv']>>[0])
   if (route.expensive?.when?.(query as never) ?? route.expensive !== undefined) {
@@ -293,7 +293,7 @@ function operate(
     handler: call,
     ...(route.digestOf === undefined ? {} : { digest: () => route.digestOf!({ query: query as never, raw: request.raw }) }),
   }
-  return route.idempotent === 'lease' || route.streamed === true ? underLease(platform, running, operation) : inTransaction(platform, running, operation)
+  return route.idempotent === 'lease' || route.streamed === true ? underLease(platform, flights, operation) : inTransaction(platform, flights, operation)
 }
 
 /** What a record is made of. */

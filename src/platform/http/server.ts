@@ -31,7 +31,7 @@ export interface ServerParts {
   readonly findKey: FindKey
   readonly limiter: RateLimiter
   readonly routes: readonly Route[]
-  readonly running?: InFlight
+  readonly flights?: InFlight
   /** Absent: one of its own. */
   readonly bodies?: BodyRoom
   readonly connections: Connections
@@ -124,13 +124,13 @@ function pagesOf(server: FastifyInstance): readonly KnownPage[] {
   return pages
 }
 
-function pipelineOf({ platform, findKey, limiter, routes, running, bodies }: ServerParts, pages: readonly KnownPage[]): Pipeline {
+function pipelineOf({ platform, findKey, limiter, routes, flights, bodies }: ServerParts, pages: readonly KnownPage[]): Pipeline {
   return {
     platform,
     findKey,
     limiter,
     isTrusted: addressList(platform.settings.trusted_proxies),
-    running: running ?? inFlight(),
+    flights: flights ?? inFlight(),
     bodies: bodies ?? bodyRoom(),
     refuseUnknown: unknownRoutes(routes, pages),
   }
