@@ -142,8 +142,8 @@ test('a rolled key stops at once, a disabled source is refused until it is activ
   const { api } = await world.account()
   const created = (await api.post('/v1/integration_sources', shop)).body
   const current = async (key: string) => {
-    const { status, body } = await world.api(key).get('/v1/integration_sources/current')
-    return status === 200 ? 200 : [status, body.error.code]
+    const { status, body, headers } = await world.api(key).get('/v1/integration_sources/current')
+    return status === 200 ? 200 : [status, body.error.code, 'ratelimit-limit' in headers]
   }
   const before = await current(created.source_key)
 
@@ -160,9 +160,9 @@ test('a rolled key stops at once, a disabled source is refused until it is activ
   assert.equal(before, 200)
   assert.deepEqual([replayed.body, replayed.headers['idempotent-replayed']], [rolled.body, 'true'])
   assert.notEqual(rolled.body.signing_secret, created.signing_secret)
-  assert.deepEqual(afterRoll, [[401, 'api_key_invalid'], 200])
-  assert.deepEqual([disabled, upserted.body.status, enabled], [[403, 'source_disabled'], 'disabled', 200])
-  assert.deepEqual(await current(rolled.body.source_key), [401, 'api_key_invalid'])
+  assert.deepEqual(afterRoll, [[401, 'api_key_invalid', false], 200])
+  assert.deepEqual([disabled, upserted.body.status, enabled], [[403, 'source_disabled', true], 'disabled', 200])
+  assert.deepEqual(await current(rolled.body.source_key), [401, 'api_key_invalid', false])
   assert.equal((await api.post('/v1/integration_sources', shop)).status, 201)
 })
 

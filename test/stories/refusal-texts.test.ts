@@ -41,6 +41,7 @@ test('a known path with another method is 404 and names the methods it takes, in
 
   const put = await api.send('PUT', '/v1/messages')
   const options = await api.send('OPTIONS', '/v1/me')
+  const beside = await api.get('/v1/contacts/upsert')
   const inner = await api.send('DELETE', '/v1/contacts/ct_1/export/')
   const stranger = await world.api().send('PUT', '/v1/messages')
   const unknown = await api.get('/v1/nothing')
@@ -48,6 +49,8 @@ test('a known path with another method is 404 and names the methods it takes, in
   says(put, 404, 'resource_missing', /no operation PUT \/v1\/messages\. This path takes GET and POST\./)
   assert.equal(put.headers['allow'], 'GET, POST')
   assert.equal(options.headers['allow'], 'GET')
+  says(beside, 404, 'resource_missing', /no operation GET \/v1\/contacts\/upsert\. This path takes POST\./)
+  assert.equal(beside.headers['allow'], 'POST')
   assert.equal(inner.status, 404)
   assert.equal(stranger.headers['allow'], undefined)
   assert.equal(unknown.headers['allow'], undefined)

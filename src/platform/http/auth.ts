@@ -65,7 +65,6 @@ export function admit(key: KeyFacts | null, forSources: boolean, request: Incomi
   if (key.revoked) throw new Problem('api_key_revoked')
   if (key.expires_at !== null && key.expires_at <= now) throw new Problem('api_key_expired')
   if (key.suspended) throw new Problem('account_suspended')
-  if (key.source_status === 'disabled') throw new Problem('source_disabled')
   if (key.allowlist !== null && !key.allowlist(clientAddress(request, isTrusted))) throw new Problem('ip_not_allowed')
 }
 

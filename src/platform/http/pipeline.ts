@@ -146,7 +146,9 @@ const overLimit = (limit: number): string =>
 const apiKeyOnSource =
   'This operation takes a source key (`svc_src_…`) and no API key. With an API key, the operation of the same method on the id of the source does the same.'
 
+/** What an accepted key may not do, counted as a request of its. */
 function forbidden(route: Route, key: KeyFacts): Problem | undefined {
+  if (key.source_status === 'disabled') return new Problem('source_disabled')
   if (route.source_key === true && key.source_status === null) return new Problem('scope_missing', apiKeyOnSource)
   if (route.scope !== null && !key.scopes.includes(route.scope)) {
     return new Problem('scope_missing', `The API key ${key.key_id} lacks the scope ${route.scope} of this operation. GET /v1/me shows the scopes of a key.`)
