@@ -141,6 +141,11 @@ export async function settleUpload(sql: Db, tenant: Tenant, id: string, content_
   return rows.length > 0
 }
 
+/** Whether an upload is not complete, once whatever settles it at this moment has been committed or taken back. */
+export async function isIncomplete(sql: Db, id: string): Promise<boolean> {
+  return (await sql`select 1 from media_files where id = ${id} and status = 'uploading' for update`).length > 0
+}
+
 /** Uploads that began before then and are not complete. */
 export const listAbandonedUploads = async (sql: Db, before: string, now: string, rows_max: number): Promise<OldMedia[]> =>
   await sql<OldMedia[]>`

@@ -103,7 +103,9 @@ async function keepFile(
   }
 }
 
+/** One that is complete stays: its commit was not answered. */
 async function forget({ storage }: UploadDeps, sql: Db, id: string): Promise<void> {
+  if (!(await store.isIncomplete(sql, id))) return
   await storage.remove(id)
   await store.deleteMedia(sql, [id])
 }
