@@ -33,7 +33,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     inspect: endpointFailures,
     replies: { 201: WebhookEndpointWithSecret },
     errors: ['webhook_url_not_public', 'webhook_endpoint_limit_reached'],
-    handler: async ({ caller, body, sql }) => reply(201, await webhooks.endpoints.create(sql, caller, body)),
+    handler: async ({ caller, body, sql, keep }) => reply(201, await webhooks.endpoints.create(sql, caller, body, (tx, shown) => keep(tx, reply(201, shown)))),
   }),
   route({
     operation: 'webhook_endpoints.list',

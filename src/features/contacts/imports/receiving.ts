@@ -17,7 +17,7 @@ const rowsPerPiece = 1000
 
 export interface Arrival extends Pick<UploadTarget, 'onHeader'> {
   /** Makes of the file what it is to be, once it is there; null where its upload was given up. */
-  arrived(id: string, file: UploadedFile, options: UploadOptions): Promise<ContactImportRow | null>
+  arrived(id: string, file: UploadedFile, options: UploadOptions, digest: string): Promise<ContactImportRow | null>
 }
 
 /** `digest` tells the upload from another one. */
@@ -37,9 +37,10 @@ export async function takeIn(
     const target = { bytes_max: settings.import_bytes_max, rows_per_piece: rowsPerPiece, onHeader, write: pieces.write }
     const { file, options } = await receiveFile(request, given, target)
     await pieces.close(true)
-    const row = await arrived(id, file, options)
+    const digest = digestOf(file, options)
+    const row = await arrived(id, file, options, digest)
     if (row === null) throw new Problem('invalid_json', 'The upload took more than an hour and was given up. Send the file again.')
-    return { row, digest: digestOf(file, options) }
+    return { row, digest }
   } catch (error) {
     await pieces.close(false)
     await transact(sql, (tx) => store.deleteUpload(tx, caller, id))

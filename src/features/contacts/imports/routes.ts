@@ -72,10 +72,7 @@ export const importRoutes = (imports: ImportService): Route[] => [
     replies: { 202: ContactImport },
     errors: ['parameter_missing', 'consent_required', 'payload_too_large', 'invalid_json'],
     digestOf: ({ query, raw }) => imports.digest(raw, optionsOf(query)),
-    handler: async ({ caller, query, raw, sql }) => {
-      const { started, digest } = await imports.start(sql, caller, raw, optionsOf(query))
-      return { status: 202, body: started, digest }
-    },
+    handler: async ({ caller, query, raw, sql, keep }) => await imports.start(sql, caller, raw, optionsOf(query), keep),
   }),
   route({
     operation: 'contact_imports.list',

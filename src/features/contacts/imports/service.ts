@@ -13,6 +13,7 @@ import { untilDone } from '../../../platform/chores.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { isForm } from '../../../platform/http/form.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
+import type { KeepReply, Reply } from '../../../platform/http/route.ts'
 import type { Chore, Platform } from '../../../platform/platform.ts'
 import { csvLine, unguarded } from '../csv.ts'
 import { readHeader, type Column } from './columns.ts'
@@ -30,7 +31,7 @@ const choreRows = 5000
 export type ImportService = ReturnType<typeof importService>
 
 export const importService = (platform: Platform) => ({
-  start: (sql: Db, caller: Caller, request: IncomingMessage, given: UploadOptions) => startImport(platform, sql, caller, request, given),
+  start: (sql: Db, caller: Caller, request: IncomingMessage, given: UploadOptions, keep: KeepReply) => startImport(platform, sql, caller, request, given, keep),
   digest: (request: IncomingMessage, given: UploadOptions): Promise<string | null> => digestOfUpload(platform, request, given),
   /** The console's, in steps. */
   steps: importSteps(platform),
@@ -40,29 +41,29 @@ export const importService = (platform: Platform) => ({
   chores: importChores(platform),
 })
 
-/** Takes a file in and starts to apply it; `digest` tells the upload from another one. */
-async function startImport(
-  platform: Platform,
-  sql: Db,
-  caller: Caller,
-  request: IncomingMessage,
-  given: UploadOptions,
-): Promise<{ started: ContactImport; digest: string }> {
+/** Takes a file in and starts to apply it; what is answered is kept in the transaction that starts it. */
+async function startImport(platform: Platform, sql: Db, caller: Caller, request: IncomingMessage, given: UploadOptions, keep: KeepReply): Promise<Reply> {
   if (!isForm(request)) requireConsent(given)
   readCountry(given.default_country)
   let columns: Column[] = []
+  const started = (row: ContactImportRow, digest: string): Reply => ({ status: 202, body: importObject(row), digest })
   const { row, digest } = await takeIn(platform, sql, caller, request, given, {
     onHeader: (header, known) => {
       columns = readHeader(header, readChosen(known.columns))
     },
-    async arrived(id, file, options) {
+    async arrived(id, file, options, digest) {
       requireConsent(options)
       const { clock } = platform
-      return await store.startImport(sql, caller, id, { ...file, default_country: readCountry(options.default_country), columns }, isoTime(clock.now()))
+      const arrived = { ...file, default_country: readCountry(options.default_country), columns }
+      return await transact(sql, async (tx) => {
+        const row = await store.startImport(tx, caller, id, arrived, isoTime(clock.now()))
+        if (row !== null) await keep(tx, started(row, digest))
+        return row
+      })
     },
   })
   platform.notify('imports')
-  return { started: importObject(row), digest }
+  return started(row, digest)
 }
 
 async function existing(sql: Db, tenant: Tenant, id: string): Promise<ContactImportRow> {

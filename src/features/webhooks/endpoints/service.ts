@@ -38,8 +38,13 @@ export class EndpointService {
     this.#listeners.push(listener)
   }
 
-  /** Refusals: parameter_invalid, webhook_url_not_public, webhook_endpoint_limit_reached. */
-  async create(sql: Db, caller: Caller, input: EndpointCreation): Promise<WebhookEndpointWithSecret> {
+  /** `keep` keeps what is to be answered, in the transaction that creates. Refusals: parameter_invalid, webhook_url_not_public, webhook_endpoint_limit_reached. */
+  async create(
+    sql: Db,
+    caller: Caller,
+    input: EndpointCreation,
+    keep: (tx: Db, shown: WebhookEndpointWithSecret) => Promise<void>,
+  ): Promise<WebhookEndpointWithSecret> {
     await checkEndpoint(input, this.#rule)
     const { webhook_endpoint_limit } = this.#platform.settings
     const secret = newSecret()
@@ -54,7 +59,9 @@ export class EndpointService {
       }
       await store.insertEndpoint(tx, row)
       await store.writeSubscriptions(tx, row, true)
-      return { ...endpointObject(row), secret }
+      const shown = { ...endpointObject(row), secret }
+      await keep(tx, shown)
+      return shown
     })
   }
 
