@@ -14,7 +14,7 @@ export interface KeyedWork<A> {
 }
 
 export interface RequestKeys {
-  /** Runs keyed work: twins in this process are refused, refusals that the operation decided are kept, a known key is replayed. */
+  /** Runs keyed work: a twin of one that runs in this process is refused, refusals that the operation decided are kept, a known key is replayed. */
   run<A>(work: KeyedWork<A>): Promise<A>
   /** Keeps the answer of a request that submits nothing. False where a twin in another process was quicker: its answer is the one that stands. */
   keep(request: KeyedRequest, answer: KeptAnswer): Promise<boolean>

@@ -64,7 +64,7 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
 }
 
 /** Methods and paths that no operation has, and that a router would take for another one's, the word for its id, as `/things/export` for `/things/{id}`. */
-export function takenForIds(routes: readonly Pick<Route, 'method' | 'path'>[]): Pick<Route, 'method' | 'path'>[] {
+export function pathsMistakenForIds(routes: readonly Pick<Route, 'method' | 'path'>[]): Pick<Route, 'method' | 'path'>[] {
   const has = new Set(routes.map(({ method, path }) => `${method} ${path}`))
   const paths = new Set(routes.map(({ path }) => path))
   return [...paths].flatMap((path) => {

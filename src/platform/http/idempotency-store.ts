@@ -40,7 +40,7 @@ export async function claimKey(sql: Db, request: KeyedRequest, lease_until: stri
   return rows.length === 1
 }
 
-/** The stored row of a keyed request that has not expired, or null. */
+/** The stored row of a keyed request, whether or not it has outlived its window, or null. */
 export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
     select fingerprint, status, response, encrypted_response, message_id, lease_until, created_at from idempotency_keys

@@ -10,6 +10,7 @@ import { errorCatalogue, type Detail, type ErrorCode } from '../../contract/erro
 import { limits } from '../../contract/limits.ts'
 import { Problem, invalid } from '../../contract/problem.ts'
 import { isoTime } from '../../lib/clock.ts'
+import { neverSent } from '../database/failures.ts'
 import { transact, type Db } from '../database/sql.ts'
 import type { Platform } from '../platform.ts'
 import { claimKey, extendLease, findKey, freeKey, storeReply, type Claim, type KeyedRequest, type KeyRow } from './idempotency-store.ts'
@@ -55,6 +56,8 @@ export interface InFlight {
   /** Enters a request under whose key none runs. */
   enter(request: KeyedRequest): void
   leave(request: KeyedRequest): void
+  /** Claims whose end could not be written, and is tried again. */
+  readonly unsettled: Set<Claim>
 }
 
 export function inFlight(): InFlight {
@@ -64,6 +67,7 @@ export function inFlight(): InFlight {
     running: (request) => entered.get(name(request)),
     enter: (request) => void entered.set(name(request), request.fingerprint),
     leave: (request) => void entered.delete(name(request)),
+    unsettled: new Set(),
   }
 }
 
@@ -83,7 +87,7 @@ export async function oneAtATime<A>(platform: Platform, flights: InFlight, reque
   const other = flights.running(request)
   if (other !== undefined) {
     const row = await knownKey(platform, request)
-    if (row === null || row.status === null) throw refusalBeside(other, request)
+    if (row === null || row.status === null) throw refusalWhileRunning(row?.fingerprint ?? other, request)
     return await turn.again(row)
   }
   flights.enter(request)
@@ -94,7 +98,7 @@ export async function oneAtATime<A>(platform: Platform, flights: InFlight, reque
   }
 }
 
-const refusalBeside = (fingerprint: string, request: KeyedRequest): Problem =>
+const refusalWhileRunning = (fingerprint: string, request: KeyedRequest): Problem =>
   new Problem(fingerprint === request.fingerprint ? 'idempotency_key_in_use' : 'idempotency_key_reused')
 
 /** The stored row of a key that has not outlived its window, or null. */
@@ -143,10 +147,10 @@ export function sameRequest(row: KeyRow, request: KeyedRequest): void {
 
 /** Refuses a request of a wrong shape whose key belongs to another one, stored or still running; the key goes before the shape. */
 export async function refuseReused(platform: Platform, flights: InFlight, request: KeyedRequest): Promise<void> {
-  const row = await knownKey(platform, request)
   const other = flights.running(request)
+  const row = await knownKey(platform, request)
   if (row !== null) sameRequest(row, request)
-  else if (other !== undefined) throw refusalBeside(other, request)
+  else if (other !== undefined) throw refusalWhileRunning(other, request)
 }
 
 /** Of a request whose reply is not for its handler to keep. */
@@ -188,16 +192,26 @@ export async function underLease(platform: Platform, flights: InFlight, operatio
   const first = async (): Promise<Reply> => {
     const now = platform.clock.now()
     const claim: Claim = { request, claimed_at: isoTime(now) }
-    if (!(await claimKey(platform.pool, request, isoTime(now + leaseMs), now, platform.ageing.now()))) return await replayTaken(platform, operation)
-    const result = await attemptHolding(platform, operation, claim)
-    await endClaim(platform, () => settleKey(platform.pool, platform, operation, claim.claimed_at, result))
+    if (!(await claimUnderLease(platform, flights, claim, now))) return await replayTaken(platform, operation)
+    const result = await attemptHolding(platform, flights, operation, claim)
+    await endClaim(platform, flights, claim, () => settleKey(platform.pool, platform, operation, claim.claimed_at, result))
     return unwrap(result)
   }
   return await oneAtATime(platform, flights, request, { first, again: (row) => replayOf(platform, operation, row) })
 }
 
+/** False: the key is taken. One that was claimed without an answer is freed again. */
+async function claimUnderLease(platform: Platform, flights: InFlight, claim: Claim, now: number): Promise<boolean> {
+  try {
+    return await claimKey(platform.pool, claim.request, isoTime(now + leaseMs), now, platform.ageing.now())
+  } catch (error) {
+    if (!neverSent(error)) void retryEndingClaim(platform, flights, claim, () => freeKey(platform.pool, claim))
+    throw error
+  }
+}
+
 /** Does the operation while its key is kept reserved; frees the key where nothing of the outcome is stored. */
-async function attemptHolding(platform: Platform, operation: Operation, claim: Claim): Promise<OperationOutcome> {
+async function attemptHolding(platform: Platform, flights: InFlight, operation: Operation, claim: Claim): Promise<OperationOutcome> {
   const keep: KeepReply = async (tx, reply) => {
     if (!(await settleKey(tx, platform, operation, claim.claimed_at, { reply }))) throw new Problem('idempotency_key_in_use')
   }
@@ -206,7 +220,7 @@ async function attemptHolding(platform: Platform, operation: Operation, claim: C
   try {
     return await attempt(() => operation.handler(platform.pool, keep))
   } catch (error) {
-    await endClaim(platform, () => freeKey(platform.pool, claim)).catch(() => undefined)
+    await endClaim(platform, flights, claim, () => freeKey(platform.pool, claim)).catch(() => undefined)
     throw error
   } finally {
     ended.abort()
@@ -214,33 +228,38 @@ async function attemptHolding(platform: Platform, operation: Operation, claim: C
   }
 }
 
-/** Between two tries to end a claim while the database is away. */
-const endAgainMs = 500
+/** Between two tries to end a claim while the database is away, at first and at last. */
+const [endAgainMs, endAgainMsMax] = [500, 5_000]
+/** An outage that takes longer is left to the end of the lease, and so is what is more than this at once. */
+const [endWithinMs, unsettledMax] = [600_000, 200]
 
 /**
- * Ends a claim. Rejects where that failed: then it is tried again until the claim has ended by itself with its lease, so that whoever repeats the request does not
- * find its key in use for longer than the database was away.
+ * Ends a claim. Rejects where that failed: then it is tried again for ten minutes, so that whoever repeats the request does not find its key in use for longer than
+ * the database was away. After the lease it is for whoever is quicker: a claim that was taken over is another one.
  */
-async function endClaim(platform: Platform, work: () => Promise<unknown>): Promise<void> {
+async function endClaim(platform: Platform, flights: InFlight, claim: Claim, work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
   } catch (error) {
-    void endLater(platform, work)
+    void retryEndingClaim(platform, flights, claim, work)
     throw error
   }
 }
 
-async function endLater({ clock, log }: Platform, work: () => Promise<unknown>): Promise<void> {
-  const lease_until = clock.now() + leaseMs
-  while (clock.now() < lease_until) {
-    await clock.sleep(endAgainMs)
-    try {
-      await work()
-      return
-    } catch (error) {
-      log.warn({ err: error }, 'an idempotency key could not be settled; it is tried again')
-    }
+async function retryEndingClaim({ clock, log }: Platform, { unsettled }: InFlight, claim: Claim, work: () => Promise<unknown>): Promise<void> {
+  if (unsettled.size >= unsettledMax) return
+  unsettled.add(claim)
+  const until = clock.now() + endWithinMs
+  let wait = endAgainMs
+  while (unsettled.has(claim) && clock.now() < until) {
+    await clock.sleep(wait)
+    wait = Math.min(wait * 2, endAgainMsMax)
+    await work().then(
+      () => unsettled.delete(claim),
+      (error: unknown) => log.warn({ err: error }, 'an idempotency key could not be settled; it is tried again'),
+    )
   }
+  unsettled.delete(claim)
 }
 
 /** Moves the end of a lease on until the operation has ended: an upload may take longer than one lease. */

@@ -13,7 +13,7 @@ import type { Connections } from './connections.ts'
 import { answerOrigins } from './cors.ts'
 import { mountDoor, type Door } from './door.ts'
 import { answerMalformed, errorBody, problemOf } from './envelope.ts'
-import { type HasPage, type KnownPage, takenForIds, unknownRoutes } from './hints.ts'
+import { type HasPage, type KnownPage, pathsMistakenForIds, unknownRoutes } from './hints.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
 import { isDecodable } from './query.ts'
 import { guard, perform, performSigned, prepare, type Pipeline, type PreparedRoute } from './pipeline.ts'
@@ -102,7 +102,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   const unknown = unknownPath(pipeline)
   server.setNotFoundHandler(unknown)
   routes.forEach((route, index) => mount(server, pipeline, route, index + 1, parts.recorderOf?.(route)))
-  for (const { method, path } of takenForIds(routes)) server.route({ method, url: routerPath(path), handler: unknown })
+  for (const { method, path } of pathsMistakenForIds(routes)) server.route({ method, url: routerPath(path), handler: unknown })
   for (const door of parts.doors ?? []) mountDoor(server, pipeline, door)
   return server
 }

@@ -36,7 +36,10 @@ export async function countRecorded(sql: Db, counts: readonly (HandoffKey & { re
     on conflict (process_id, id) do update set recorded = c.recorded + excluded.recorded`
 }
 
-/** Removes those of these batches all of whose deliveries are on record. What a crash has taken from the others is brought to the queue, as of batches that nobody works on. */
+/**
+ * Ends these batches: removes those all of whose deliveries are on record. The others stay without their count, and what a crash has taken from them is brought to
+ * the queue, as of batches that nobody works on.
+ */
 export async function removeRecorded(sql: Db, process_id: string, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   await sql`
