@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { closedPort, rawReceiver, respond, type Answer } from '../../test/kit/raw-receiver.ts'
 import { fakeClock } from '../../test/kit/clock.ts'
+import { fenced } from './fence.ts'
 import { httpClient, type HttpClientOptions } from './http-client.ts'
 
 function client(t: TestContext, options: Partial<HttpClientOptions> = {}) {
@@ -38,6 +39,34 @@ test('what certainly reached nobody is told apart from what may have arrived', a
 
   assert.deepEqual(await call({ method: 'POST', url: `http://${closed}/` }).then(({ kind }) => kind), 'unsent')
   assert.deepEqual(await cut.call({ method: 'POST', url: cut.url, body: 'x' }).then(({ kind }) => kind), 'unknown')
+})
+
+test('a request behind a fence that falls while its connection is made is not written, and one on a kept connection neither', async (t) => {
+  const { receiver, call, url } = await against(t, respond(200, 'done'))
+  const state = { holds: true }
+  const post = (body: string) =>
+    fenced(
+      () => state.holds,
+      () => call({ method: 'POST', url, body }),
+    )
+
+  const connecting = post('late')
+  state.holds = false
+  const late = await connecting
+  state.holds = true
+  const held = await post('held')
+  state.holds = false
+  const kept = await post('later')
+  const free = await call({ method: 'POST', url, body: 'free' })
+
+  assert.deepEqual(
+    [late, held, kept, free].map(({ kind }) => kind),
+    ['unsent', 'answer', 'unsent', 'answer'],
+  )
+  assert.deepEqual(
+    receiver.requests.map((request) => request.split('\r\n\r\n')[1]),
+    ['held', 'free'],
+  )
 })
 
 test('a provider that hangs is given up at the deadline of the call', async (t) => {

@@ -4,6 +4,7 @@ import { Agent, type Dispatcher } from 'undici'
 import { abortListeners } from './abort-listeners.ts'
 import type { Clock } from './clock.ts'
 import { deadlines } from './deadlines.ts'
+import { fenceNow } from './fence.ts'
 import { flatHeaders, HttpExchange, type ExchangeEnd } from './http-exchange.ts'
 import { PermanentError } from './permanent-error.ts'
 import type { PostErrorCode } from './post-error.ts'
@@ -35,7 +36,7 @@ export interface HttpCall {
 }
 
 export interface HttpClient {
-  /** Never rejects: what went wrong is a value. */
+  /** Never rejects: what went wrong is a value. Within a fence (`fence.ts`) that has fallen by the time the request is written it is `unsent`. */
   call(call: HttpCall): Promise<HttpAnswer>
   /**
    * A 2xx body piece by piece. Rejects with a PermanentError where the address is not called, where the answer is 404 or 410 (a MissingFile), and where the
@@ -86,7 +87,7 @@ export function httpClient(options: HttpClientOptions): HttpClient {
       if (url === null || refused !== undefined) return { kind: 'unsent', code: 'address_not_public', message: refused! }
       if (call.signal?.aborted === true) return { kind: 'unsent', code: 'aborted', message: givenUp }
       const timeout_ms = call.timeout_ms ?? defaultTimeoutMs
-      const exchange = new HttpExchange(call.answer_bytes_max ?? defaultAnswerBytes, true)
+      const exchange = new HttpExchange(call.answer_bytes_max ?? defaultAnswerBytes, true, fenceNow())
       const deadline = expiry.add(timeout_ms, () => exchange.stop('timeout', `No complete answer within ${timeout_ms} ms.`))
       const stay = call.signal === undefined ? undefined : quitters.add(call.signal, () => exchange.stop('aborted', givenUp))
       try {

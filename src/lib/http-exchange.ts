@@ -1,5 +1,6 @@
 /** One HTTP request and its whole answer: begun once, and ended once, by its answer, its failure, its deadline or its caller. Calls of providers and webhooks alike are made of it. */
 import type { Dispatcher } from 'undici'
+import type { Fence } from './fence.ts'
 import { postErrorOf, type PostError, type PostErrorCode } from './post-error.ts'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
@@ -26,19 +27,21 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #bytes_max: number
   readonly #resolve: (end: ExchangeEnd) => void
   readonly #chunks: Buffer[] | null
+  readonly #fence: Fence | undefined
   #controller: Dispatcher.DispatchController | undefined
   #ended = false
   #status: number | null = null
   #headers: Headers = {}
   #bytes = 0
 
-  /** `bytes_max`: of the answer's body; `keeps_body` false: it is read, and dropped. */
-  constructor(bytes_max: number, keeps_body: boolean) {
+  /** `bytes_max`: of the answer's body; `keeps_body` false: it is read, and dropped. Where a fence does not hold when the first byte is to be written, none is. */
+  constructor(bytes_max: number, keeps_body: boolean, fence?: Fence) {
     const { promise, resolve } = Promise.withResolvers<ExchangeEnd>()
     this.ended = promise
     this.#resolve = resolve
     this.#bytes_max = bytes_max
     this.#chunks = keeps_body ? [] : null
+    this.#fence = fence
   }
 
   /** What it is waiting for, in words. */
@@ -60,8 +63,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   /** The controller comes before the first byte is written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
+    if (!this.#ended && this.#fence?.() === false) this.#end({ code: 'aborted', message: 'It was no longer for this process to send.' })
     if (this.#ended) controller.abort(dropped)
+    else this.#controller = controller
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {

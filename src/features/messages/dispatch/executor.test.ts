@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld } from '../../../../test/kit/world.ts'
+import { fenceNow } from '../../../lib/fence.ts'
 import type { Adapter } from '../../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import type { MessageRow } from '../rows.ts'
@@ -23,12 +24,13 @@ async function executing(t: TestContext) {
   const [row] = await world.pool<MessageRow[]>`select * from messages`
   const { platform, clock } = world
   const known = circuits(platform)
-  const state = { held: true, alone: true, fails: '', handedOver: 0, blocked: false }
+  const state = { held: true, alone: true, fails: '', handedOver: 0, blocked: false, sending: () => {} }
   const [jobs, completions] = [inHand(), [] as Completion[]]
   const adapter: Adapter = {
     ...world.services.channels.adapterOf({ provider: 'simulator' } as ChannelRow)!,
     async send() {
       state.handedOver += 1
+      state.sending()
       return { kind: 'unavailable', provider_code: null, message: 'It is away.' }
     },
   }
@@ -122,3 +124,17 @@ for (const [why, arrange] of Object.entries(exits))
 
     assert.deepEqual([state.handedOver, afterOther, probeAt()], [0, planned, world.clock.now()])
   })
+
+test('a hand-over is behind a fence that falls with the lease: what a process that slept has not written yet, another may have handed over', async (t) => {
+  const { made, job, state } = await executing(t)
+  const seen: (boolean | undefined)[] = []
+  state.sending = () => {
+    seen.push(fenceNow()?.())
+    state.held = false
+    seen.push(fenceNow()?.())
+  }
+
+  await made.handOver([job()])
+
+  assert.deepEqual(seen, [true, false])
+})

@@ -1,6 +1,7 @@
 /** The executor: hands jobs to their providers with no transaction open, after a last look at whether they may go, and passes on what came of them. */
 import { tenantOf } from '../../../contract/caller.ts'
 import { isoTime, withDeadline } from '../../../lib/clock.ts'
+import { fenced } from '../../../lib/fence.ts'
 import { withinTrace } from '../../../lib/trace-context.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Adapter, Connection, OutboundMessage, Outcome, PartTaken } from '../../channels/adapter.ts'
@@ -276,7 +277,12 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   const parts = partsTaken(platform, deps.jobs, job)
   const outcome =
     told ??
-    outcomeOf(job, await traced(platform, job, channel, () => send(deps, adapter, channel, { ...given, message }, signal, parts.took)).finally(parts.end))
+    outcomeOf(
+      job,
+      await traced(platform, job, channel, () => whileOurs(deps, job, () => send(deps, adapter, channel, { ...given, message }, signal, parts.took))).finally(
+        parts.end,
+      ),
+    )
   const at_ms = clock.now()
   // a provider that took parts until we stopped has answered
   const heard: Told = parts.stopped() ? { kind: 'accepted' } : outcome
@@ -294,6 +300,10 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   deps.complete(told === null ? handedOver : { ...handedOver, asked: true })
   if (job.row.mode === 'live') await heed(deps, job, heard, { began_ms, now_ms: at_ms, asked: told !== null })
 }
+
+/** A hand-over behind a fence: a request that is written late, by a process that slept, may be one that another has made. */
+const whileOurs = (deps: ExecutorDeps, { row }: Job, work: () => Promise<Outcome>): Promise<Outcome> =>
+  row.mode === 'test' ? work() : fenced(() => isOurs(deps, row), work)
 
 /** A hand-over as part of the trace of the request that sent the message, where this process knows it. */
 async function traced({ tracing }: Platform, { row }: Job, { provider, type }: ChannelRow, work: () => Promise<Outcome>): Promise<Outcome> {

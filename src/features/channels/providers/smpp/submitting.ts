@@ -1,4 +1,5 @@
 /** Hand-overs: a message as the packets of its parts, and what the answers to them make of it. */
+import { fenceNow } from '../../../../lib/fence.ts'
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../../lib/clock.ts'
 import type { Outcome, OutboundMessage, PartTaken } from '../../adapter.ts'
@@ -93,6 +94,8 @@ async function submitPart(deps: SubmitDeps, packet: Packet, signal: AbortSignal,
       }
     const link = deps.link()
     if (link === null) return unavailable('The connection with the SMSC is gone.')
+    // it may have waited, or the process stalled, while others took the channel
+    if (fenceNow()?.() === false) return unavailable('It was no longer for this process to send.')
     const reply = await link.request({
       command: 'submit_sm',
       fields: packet.fields,
