@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { packet, type Smsc } from '../../../../../test/kit/simulators/smsc.ts'
 import { until, within } from '../../../../../test/kit/waiting.ts'
+import { fenced } from '../../../../lib/fence.ts'
 import { bodyOf, linked, never } from '../../../../../test/kit/smpp-session.ts'
 
 test('a short text is one packet with the sender, the recipient, the alphabet and the wish for a receipt', async (t) => {
@@ -51,6 +52,27 @@ test('a long text goes in parts that a header joins, and what the alphabet lacks
   // the euro sign, of two septets, is not split
   assert.deepEqual([bodyOf(first).length, bodyOf(second).subarray(0, 2).toString('hex')], [152, '1b65'])
   assert.deepEqual([third.data_coding, bodyOf(third).length, bodyOf(fourth).length], [8, 132, 28])
+})
+
+test('behind a fence that falls no part goes out any more: those before it are known', async (t) => {
+  const { sim, send } = await linked(t, { settings: { window_size: 1 } })
+  const state = { holds: true }
+  sim.answer = () => {
+    state.holds = false
+    return 0
+  }
+
+  const outcome = await fenced(
+    () => state.holds,
+    () => send('a'.repeat(400)),
+  )
+  const none = await fenced(
+    () => state.holds,
+    () => send('Hi'),
+  )
+
+  assert.deepEqual([outcome.kind, none.kind, sim.submitted.length], ['unavailable', 'unavailable', 1])
+  assert.deepEqual((outcome as { provider_ids?: unknown }).provider_ids, ['1'])
 })
 
 test('parts are joined by parameters, or cut by the SMSC, where the operator asks for that', async (t) => {
