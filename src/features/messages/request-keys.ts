@@ -1,6 +1,6 @@
 /** Idempotency-Keys of requests that send: they are kept in the statement that accepts, so these requests look after their keys themselves (docs/decisions/idempotency-modes.md). */
 import { Problem } from '../../contract/problem.ts'
-import { inFlight, isStoredRefusal, knownKey, oneAtATime, sameRequest, storedRefusal } from '../../platform/http/idempotency.ts'
+import { inFlight, isStoredRefusal, knownKey, oneAtATime, storedRefusal } from '../../platform/http/idempotency.ts'
 import { keepReply, type KeyedRequest, type KeyRow } from '../../platform/http/idempotency-store.ts'
 import type { Platform } from '../../platform/platform.ts'
 
@@ -33,23 +33,14 @@ export function requestKeys(platform: Platform): RequestKeys {
   const flights = inFlight()
   return {
     keep: (request, answer) => keep(platform, request, answer),
-    run: (work) => oneAtATime(platform, flights, work.request, { first: () => firstOrKnown(platform, work), again: (row) => replayOf(work, row) }),
+    run: (work) => oneAtATime(platform, flights, work.request, { first: () => firstOrKnown(platform, work), again: (row) => work.replay(row) }),
   }
 }
 
-async function firstOrKnown<A>(platform: Platform, work: KeyedWork<A>): Promise<A> {
+async function firstOrKnown<A>(platform: Platform, work: KeyedWork<A>): Promise<A | 'known'> {
   const answer = await work.attempt().catch((error: unknown) => refusedBefore(platform, work.request, error))
   if (answer instanceof Problem) throw answer
-  if (answer !== 'known') return answer
-  const row = await knownKey(platform, work.request)
-  if (row === null) throw new Problem('idempotency_key_in_use')
-  return await replayOf(work, row)
-}
-
-async function replayOf<A>(work: KeyedWork<A>, row: KeyRow): Promise<A> {
-  sameRequest(row, work.request)
-  if (row.status === null) throw new Problem('idempotency_key_in_use')
-  return await work.replay(row)
+  return answer
 }
 
 /** Keeps a refusal and throws it, unless the key is known: it goes before the shape, so that a known one decides. */

@@ -73,26 +73,33 @@ export function inFlight(): InFlight {
 
 /** What is done for a keyed request. */
 interface KeyedTurn<A> {
-  /** Where no other request runs under its key. */
-  first(): Promise<A>
-  /** Where one does, and the key has been answered before: by its row, whose request may be another one. */
+  /** Where no other request runs under its key here; `known` where the key turns out to be taken. */
+  first(): Promise<A | 'known'>
+  /** Where the same request has been answered: by its row. */
   again(row: KeyRow): Promise<A>
 }
 
 /**
- * Runs a keyed request, one at a time under a key. Where another one runs what is stored decides; where nothing is, the other one is the first:
+ * Runs a keyed request, one at a time under a key. Where the key is taken, what is stored decides; where nothing is yet, whoever runs under it is the first:
  * `idempotency_key_in_use`, or `idempotency_key_reused` where that is a different request.
  */
 export async function oneAtATime<A>(platform: Platform, flights: InFlight, request: KeyedRequest, turn: KeyedTurn<A>): Promise<A> {
   const other = flights.running(request)
-  if (other !== undefined) {
-    const row = await knownKey(platform, request)
-    if (row === null || row.status === null) throw refusalWhileRunning(row?.fingerprint ?? other, request)
-    return await turn.again(row)
+  if (other === undefined) {
+    const answer = await alone(flights, request, turn)
+    if (answer !== 'known') return answer
   }
+  const row = await knownKey(platform, request)
+  // null: running, or rolled back or expired between two statements, which is rare and safe to retry
+  if (row === null || row.status === null) throw refusalWhileRunning(row?.fingerprint ?? other ?? request.fingerprint, request)
+  sameRequest(row, request)
+  return await turn.again(row)
+}
+
+async function alone<A>(flights: InFlight, request: KeyedRequest, { first }: KeyedTurn<A>): Promise<A | 'known'> {
   flights.enter(request)
   try {
-    return await turn.first()
+    return await first()
   } finally {
     flights.leave(request)
   }
@@ -140,9 +147,12 @@ export function replayedRefusal(stored: unknown): Problem {
   return new Problem(error.code in errorCatalogue || error.code in consoleErrorCatalogue ? error.code : 'internal_error', error.message, more)
 }
 
-/** Throws `idempotency_key_reused` unless the row is of the same request. */
-export function sameRequest(row: KeyRow, request: KeyedRequest): void {
-  if (row.fingerprint !== request.fingerprint) throw new Problem('idempotency_key_reused')
+/** Stands between the fingerprint that is known before a streamed body is read and the digest of the body; neither can hold it. */
+const digestMark = ':'
+
+/** Throws `idempotency_key_reused` unless the row is of the same request; of a streamed one as far as that is known before it is read. */
+function sameRequest(row: KeyRow, request: KeyedRequest): void {
+  if (row.fingerprint.split(digestMark, 1)[0] !== request.fingerprint) throw new Problem('idempotency_key_reused')
 }
 
 /** Refuses a request of a wrong shape whose key belongs to another one, stored or still running; the key goes before the shape. */
@@ -167,7 +177,7 @@ interface Operation {
 /** Runs an operation of the database alone: its effects, its reply and its key are one transaction. */
 export async function inTransaction(platform: Platform, flights: InFlight, operation: Operation): Promise<Reply> {
   const { request } = operation
-  const first = async (): Promise<Reply> => {
+  const first = async (): Promise<Reply | 'known'> => {
     const outcome = await transact(platform.pool, async (tx) => {
       const now = platform.clock.now()
       // a twin in another process waits here until the first commits or rolls back
@@ -176,7 +186,7 @@ export async function inTransaction(platform: Platform, flights: InFlight, opera
       await settleKey(tx, platform, operation, isoTime(now), result)
       return result
     })
-    if (outcome === undefined) return await replayTaken(platform, operation)
+    if (outcome === undefined) return 'known'
     platform.notify()
     return unwrap(outcome)
   }
@@ -189,10 +199,10 @@ export async function inTransaction(platform: Platform, flights: InFlight, opera
  */
 export async function underLease(platform: Platform, flights: InFlight, operation: Operation): Promise<Reply> {
   const { request } = operation
-  const first = async (): Promise<Reply> => {
+  const first = async (): Promise<Reply | 'known'> => {
     const now = platform.clock.now()
     const claim: Claim = { request, claimed_at: isoTime(now) }
-    if (!(await claimUnderLease(platform, flights, claim, now))) return await replayTaken(platform, operation)
+    if (!(await claimUnderLease(platform, flights, claim, now))) return 'known'
     const result = await attemptHolding(platform, flights, operation, claim)
     await endClaim(platform, flights, claim, () => settleKey(platform.pool, platform, operation, claim.claimed_at, result))
     return unwrap(result)
@@ -291,25 +301,12 @@ function unwrap(outcome: OperationOutcome): Reply {
   return outcome.reply
 }
 
-/** The outcome of a key that could not be claimed. */
-async function replayTaken(platform: Platform, operation: Operation): Promise<Reply> {
-  const row = await findKey(platform.pool, operation.request)
-  // rolled back or expired between two statements: rare, and safe to retry
-  if (row === null) throw new Problem('idempotency_key_in_use')
-  return await replayOf(platform, operation, row)
-}
-
-/** The outcome that is stored for this request; throws where it is another one, or still runs. */
-async function replayOf(platform: Platform, { request, digest }: Operation, row: KeyRow): Promise<Reply> {
-  const [fingerprint, known] = row.fingerprint.split(digestMark) as [string, string?]
-  sameRequest({ ...row, fingerprint }, request)
-  if (row.status === null) throw new Problem('idempotency_key_in_use')
+/** The outcome that is stored for this request; throws where its streamed body is another one. */
+async function replayOf(platform: Platform, { digest }: Operation, row: KeyRow): Promise<Reply> {
+  const [, known] = row.fingerprint.split(digestMark)
   if (known !== undefined && known !== (await digest?.())) throw new Problem('idempotency_key_reused')
   return replay(platform, row)
 }
-
-/** Stands between the fingerprint that is known before a streamed body is read and the digest of the body; neither can hold it. */
-const digestMark = ':'
 
 /** False: somebody else has the key by now. */
 async function settleKey(sql: Db, platform: Platform, { request, secret }: Operation, claimed_at: string, outcome: OperationOutcome): Promise<boolean> {
