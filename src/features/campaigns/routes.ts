@@ -16,13 +16,12 @@ import {
   type RecipientStatus,
 } from '../../contract/resources/campaign.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
-import { reply, route, type KeepReply, type Route } from '../../platform/http/route.ts'
+import { keeping, reply, route, type Route } from '../../platform/http/route.ts'
 import { canonicalFingerprint, replayedHeaders } from '../../platform/http/idempotency.ts'
 import { acceptedObject, ignoredOfMessage, messageObject, sendErrors } from '../messages/service.ts'
 import { Message } from '../../contract/resources/message.ts'
 import { campaignFailures } from './drafts/saving.ts'
 import type { RecipientFilters } from './recipient-store.ts'
-import type { Keep } from './keeping-answers.ts'
 import type { CampaignService } from './service.ts'
 
 const tag = 'Campaigns'
@@ -238,12 +237,6 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     }),
   ),
 ]
-
-/** Keeps the campaign as the body of a reply with this status. */
-const keeping =
-  (keep: KeepReply, status: number): Keep =>
-  (tx, shown) =>
-    keep(tx, reply(status, shown))
 
 const statusRoute = (action: 'pause' | 'resume' | 'cancel') =>
   ({

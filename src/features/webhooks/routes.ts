@@ -4,7 +4,7 @@ import { deletedOf } from '../../contract/resources/shared-fields.ts'
 import { deliveryStatuses, WebhookDelivery } from '../../contract/resources/webhook-delivery.ts'
 import { WebhookEndpoint, WebhookEndpointWithSecret } from '../../contract/resources/webhook-endpoint.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
-import { reply, route, type Route } from '../../platform/http/route.ts'
+import { keeping, reply, route, type Route } from '../../platform/http/route.ts'
 import { EndpointChange, EndpointCreation, endpointFailures, RollSecret } from './endpoints/input.ts'
 import type { WebhookService } from './service.ts'
 
@@ -33,7 +33,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     inspect: endpointFailures,
     replies: { 201: WebhookEndpointWithSecret },
     errors: ['webhook_url_not_public', 'webhook_endpoint_limit_reached'],
-    handler: async ({ caller, body, sql, keep }) => reply(201, await webhooks.endpoints.create(sql, caller, body, (tx, shown) => keep(tx, reply(201, shown)))),
+    handler: async ({ caller, body, sql, keep }) => reply(201, await webhooks.endpoints.create(sql, caller, body, keeping(keep, 201))),
   }),
   route({
     operation: 'webhook_endpoints.list',

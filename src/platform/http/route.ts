@@ -163,6 +163,12 @@ export const signedRoute = (definition: SignedDefinition): Route => ({
   handler: () => Promise.reject(new Error(`${definition.method} ${definition.path} has no caller`)),
 })
 
+/** Keeps what is shown as the body of a reply with this status. */
+export const keeping =
+  (keep: KeepReply, status: number) =>
+  (tx: Db, shown: unknown): Promise<void> =>
+    keep(tx, reply(status, shown))
+
 /** A reply with this status and body. */
 export const reply = (status: number, body: unknown, headers?: Record<string, string>): Reply =>
   headers === undefined ? { status, body } : { status, body, headers }

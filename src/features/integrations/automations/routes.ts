@@ -13,7 +13,7 @@ import {
 } from '../../../contract/resources/automation.ts'
 import { automationEventLimits } from '../../../contract/resources/automation-event.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
-import { reply, route, type Route } from '../../../platform/http/route.ts'
+import { keeping, reply, route, type Route } from '../../../platform/http/route.ts'
 import { ignoredOfMessage } from '../../messages/service.ts'
 import { automationFailures } from './saving.ts'
 import type { AutomationService } from './service.ts'
@@ -47,7 +47,7 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
     idempotent: 'lease',
     replies: { 201: Automation },
     errors: ['resource_missing', 'automation_limit_reached', ...messageErrors],
-    handler: async ({ caller, body, sql, keep }) => reply(201, await automations.create(sql, caller, body, (tx, shown) => keep(tx, reply(201, shown)))),
+    handler: async ({ caller, body, sql, keep }) => reply(201, await automations.create(sql, caller, body, keeping(keep, 201))),
   }),
   route({
     operation: 'automations.list',

@@ -9,7 +9,7 @@ import {
   type IntegrationSource as Shown,
 } from '../../../contract/resources/integration-source.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
-import { reply, route, type Reply, type Route } from '../../../platform/http/route.ts'
+import { keeping, reply, route, type Reply, type Route } from '../../../platform/http/route.ts'
 import type { SourceService } from './service.ts'
 
 const tag = 'Integration sources'
@@ -116,8 +116,7 @@ const managing = (sources: SourceService): Route[] => [
     description: 'Answers the source with a new `source_key` and `signing_secret`. The old ones stop at once.',
     replies: { 200: IntegrationSourceWithSecrets },
     errors: ['resource_missing'],
-    handler: async ({ caller, params, sql, keep }) =>
-      reply(200, await sources.rollKey(sql, caller, params['id']!, (tx, rolled) => keep(tx, reply(200, rolled)))),
+    handler: async ({ caller, params, sql, keep }) => reply(200, await sources.rollKey(sql, caller, params['id']!, keeping(keep, 200))),
   }),
 ]
 
