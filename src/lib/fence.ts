@@ -9,6 +9,9 @@ export type Fence = () => boolean
 
 const current = new AsyncLocalStorage<Fence>()
 
+/** What is told of a request that was not written. */
+export const fencedOff = 'It was no longer for this process to send.'
+
 /** Does work behind a fence: what it has the HTTP client send begins only while the lease holds. */
 export const fenced = <T>(fence: Fence, work: () => T): T => current.run(fence, work)
 

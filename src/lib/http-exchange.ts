@@ -1,6 +1,6 @@
 /** One HTTP request and its whole answer: begun once, and ended once, by its answer, its failure, its deadline or its caller. Calls of providers and webhooks alike are made of it. */
 import type { Dispatcher } from 'undici'
-import type { Fence } from './fence.ts'
+import { fencedOff, type Fence } from './fence.ts'
 import { postErrorOf, type PostError, type PostErrorCode } from './post-error.ts'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
@@ -63,7 +63,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   /** The controller comes before the first byte is written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (!this.#ended && this.#fence?.() === false) this.#end({ code: 'aborted', message: 'It was no longer for this process to send.' })
+    if (!this.#ended && this.#fence?.() === false) this.#end({ code: 'aborted', message: fencedOff })
     if (this.#ended) controller.abort(dropped)
     else this.#controller = controller
   }

@@ -66,10 +66,9 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
 /** Methods and paths that no operation has, and that a router would take for another one's, the word for its id, as `/things/export` for `/things/{id}`. */
 export function pathsMistakenForIds(routes: readonly Pick<Route, 'method' | 'path'>[]): Pick<Route, 'method' | 'path'>[] {
   const has = new Set(routes.map(({ method, path }) => `${method} ${path}`))
-  const paths = new Set(routes.map(({ path }) => path))
-  return [...paths].flatMap((path) => {
-    const words = stepsOf(path)
-    const methods = new Set(routes.filter((route) => isTakenFor(stepsOf(route.path), words)).map(({ method }) => method))
+  const known = routes.map(({ method, path }) => ({ method, path, steps: stepsOf(path) }))
+  return [...new Map(known.map((one) => [one.path, one.steps]))].flatMap(([path, words]) => {
+    const methods = new Set(known.filter(({ steps }) => isTakenFor(steps, words)).map(({ method }) => method))
     return [...methods].filter((method) => !has.has(`${method} ${path}`)).map((method) => ({ method, path }))
   })
 }
@@ -82,12 +81,9 @@ const fits = (steps: readonly string[], given: readonly string[]): boolean =>
 
 /** Whether a router takes these words for this path, one of them for an id that it cannot be. */
 function isTakenFor(steps: readonly string[], words: readonly string[]): boolean {
-  const differing = steps.flatMap((step, at) => (step === words[at] ? [] : [[step, words[at] ?? ''] as const]))
-  return (
-    steps.length === words.length &&
-    differing.every(([step, word]) => isParameter(step) && !isParameter(word)) &&
-    differing.some(([step, word]) => !mayBe(step, word))
-  )
+  if (steps.length !== words.length) return false
+  const differing = steps.flatMap((step, at) => (step === words[at] ? [] : [[step, words[at]!] as const]))
+  return differing.every(([step, word]) => isParameter(step) && !isParameter(word)) && differing.some(([step, word]) => !mayBe(step, word))
 }
 
 /** Whether the word may stand for this parameter. */

@@ -275,14 +275,8 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   if (told === null && !isOurs(deps, job.row)) return await leaveInTable(deps, [job])
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
   const parts = partsTaken(platform, deps.jobs, job)
-  const outcome =
-    told ??
-    outcomeOf(
-      job,
-      await traced(platform, job, channel, () => whileOurs(deps, job, () => send(deps, adapter, channel, { ...given, message }, signal, parts.took))).finally(
-        parts.end,
-      ),
-    )
+  const work = () => whileOurs(deps, job, () => send(deps, adapter, channel, { ...given, message }, signal, parts.took))
+  const outcome = told ?? outcomeOf(job, await traced(platform, job, channel, work).finally(parts.end))
   const at_ms = clock.now()
   // a provider that took parts until we stopped has answered
   const heard: Told = parts.stopped() ? { kind: 'accepted' } : outcome

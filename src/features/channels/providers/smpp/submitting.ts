@@ -1,7 +1,7 @@
 /** Hand-overs: a message as the packets of its parts, and what the answers to them make of it. */
-import { fenceNow } from '../../../../lib/fence.ts'
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../../lib/clock.ts'
+import { fencedOff, fenceNow } from '../../../../lib/fence.ts'
 import type { Outcome, OutboundMessage, PartTaken } from '../../adapter.ts'
 import { nextPart, restLater } from '../rest-later.ts'
 import type { Link, Reply } from './link.ts'
@@ -95,7 +95,7 @@ async function submitPart(deps: SubmitDeps, packet: Packet, signal: AbortSignal,
     const link = deps.link()
     if (link === null) return unavailable('The connection with the SMSC is gone.')
     // it may have waited, or the process stalled, while others took the channel
-    if (fenceNow()?.() === false) return unavailable('It was no longer for this process to send.')
+    if (fenceNow()?.() === false) return unavailable(fencedOff)
     const reply = await link.request({
       command: 'submit_sm',
       fields: packet.fields,
