@@ -1,6 +1,7 @@
 /** Automations that change while something waits of them: what is sent all the same and how, and what is cancelled for good (behaviour: integrations 5.6, 5.7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { lockWaits } from '../kit/lock-waits.ts'
 import { liveSms } from '../kit/campaigns.ts'
 import { startProcess } from '../kit/process.ts'
 import { until } from '../kit/waiting.ts'
@@ -191,7 +192,7 @@ test('an automation that is made, or given a channel, beside the delete of that 
   const source = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'shop' })).body.id as string
   const given = { name: 'A', source_id: source, event_type: 'order.paid', message: { type: 'text', text: { body: 'Thanks' } } }
   const { id } = (await api.post('/v1/automations', { ...given, channel_id: channel })).body
-  const waiting = () => world.pool`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  const waiting = () => lockWaits(world.pool)
 
   const { answers, deleted } = await world.pool.begin(async (tx) => {
     await tx`select from integration_sources where id = ${source} for update`
@@ -199,11 +200,11 @@ test('an automation that is made, or given a channel, beside the delete of that 
     await until(
       'both to be checked and to wait for the source',
       () => waiting(),
-      ({ length }) => length === 2,
+      (count) => count === 2,
     )
     const removed = { done: false }
     const remove = api.delete(`/v1/channels/${other}`).finally(() => (removed.done = true))
-    await until('the delete to wait or to be answered', async () => removed.done || (await waiting()).length > 2)
+    await until('the delete to wait or to be answered', async () => removed.done || (await waiting()) > 2)
     return { answers: Promise.all(asked), deleted: remove }
   })
   await Promise.all([answers, deleted])

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Tenant } from '../../src/contract/caller.ts'
+import { lockWaits } from '../kit/lock-waits.ts'
 import { campaignTo, eventsOf, launched, numbers, outcomesOf, passFor, readCampaign } from '../kit/campaigns.ts'
 import type { Api } from '../kit/api.ts'
 import { until } from '../kit/waiting.ts'
@@ -23,10 +24,6 @@ interface Asked {
 
 const messagesIn = async (world: World): Promise<number> => (await world.pool<{ count: number }[]>`select count(*)::int as count from messages`)[0]!.count
 
-/** How many statements of this database wait for a lock. */
-const waitingIn = async (world: World): Promise<number> =>
-  (await world.pool`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).length
-
 test('after the answer to a pause or a cancel nothing more is accepted, however long an acceptance waits for the wallet', async (t) => {
   for (const action of ['pause', 'cancel']) {
     const { world, account, api, channel } = await liveWorld(t)
@@ -36,12 +33,12 @@ test('after the answer to a pause or a cancel nothing more is accepted, however 
     const { tick, answered } = await world.pool.begin(async (tx) => {
       await tx`select from wallets where account_id = ${account.id} for update`
       const pass = world.tick('campaigns')
-      await until('the acceptance to wait for the wallet', async () => (await waitingIn(world)) > 0)
+      await until('the acceptance to wait for the wallet', async () => (await lockWaits(world.pool)) > 0)
       const asked = api.post(`/v1/campaigns/${id}/${action}`).then(async (answer) => {
         seen.atAnswer = await messagesIn(world)
         return answer
       })
-      await until('the action to be answered or to wait', async () => seen.atAnswer >= 0 || (await waitingIn(world)) > 1)
+      await until('the action to be answered or to wait', async () => seen.atAnswer >= 0 || (await lockWaits(world.pool)) > 1)
       return { tick: pass, answered: asked }
     })
     const { status } = await answered
@@ -177,7 +174,7 @@ for (const [what, ask, after] of [
       // the pass has the campaign in hand then, and none of its recipients
       await tx`lock table campaign_recipients in access exclusive mode`
       const begun = world.tick('campaigns')
-      await until('the pass to wait for its recipients', async () => (await waitingIn(world)) > 0)
+      await until('the pass to wait for its recipients', async () => (await lockWaits(world.pool)) > 0)
       return { answer: await ask(api, { id, channel }), pass: begun }
     })
     await pass

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openPool } from '../../src/platform/database/pool.ts'
+import { lockWaits } from '../kit/lock-waits.ts'
 import type { Answered } from '../kit/api.ts'
 import { startProcess } from '../kit/process.ts'
 import { until } from '../kit/waiting.ts'
@@ -374,10 +375,7 @@ async function holdTable(world: World, table: string) {
     async untilWaiting(sessions = 1) {
       await until(
         `${sessions} sessions to wait for a lock`,
-        async () => {
-          const [row] = await world.pool`select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-          return row!['waiting'] as number
-        },
+        () => lockWaits(world.pool),
         (waiting) => waiting >= sessions,
       )
     },

@@ -4,6 +4,7 @@ import test, { type TestContext } from 'node:test'
 import { bulkRowsMax } from '../../src/features/messages/ingest/group-commit.ts'
 import type { ItemOutcome } from '../../src/features/messages/service.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
+import { lockWaits } from '../kit/lock-waits.ts'
 import { closing } from '../kit/closing.ts'
 import { startProcess } from '../kit/process.ts'
 import { submitKeys, testSubmitter } from '../kit/submitter.ts'
@@ -298,10 +299,9 @@ async function holdWallet(t: TestContext, { database_url }: { readonly database_
     await released.promise
   })
   await locked.promise
-  const waiting = () => other`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   return {
     other,
-    isWantedBy: (count: number) => async () => (await waiting()).length >= count,
+    isWantedBy: (count: number) => async () => (await lockWaits(other)) >= count,
     async release() {
       released.resolve()
       await holding

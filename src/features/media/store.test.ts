@@ -1,6 +1,7 @@
 /** What a row of a file says while another transaction settles it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { lockWaits } from '../../../test/kit/lock-waits.ts'
 import { until } from '../../../test/kit/waiting.ts'
 import { startWorld } from '../../../test/kit/world.ts'
 import { insertUpload, isIncomplete, settleUpload } from './store.ts'
@@ -18,8 +19,8 @@ test('an upload whose commit is under way is not taken for incomplete: its file 
     asked = isIncomplete(pool, 'med_1')
     await until(
       'the question to wait for the commit',
-      async () => await pool`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      (waiting) => waiting.length > 0,
+      () => lockWaits(pool),
+      (waiting) => waiting > 0,
     )
   })
 

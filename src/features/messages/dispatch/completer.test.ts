@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../channels/adapter.ts'
 import type { MessageRow } from '../rows.ts'
+import { lockWaits } from '../../../../test/kit/lock-waits.ts'
 import { until, within } from '../../../../test/kit/waiting.ts'
 import { startWorld } from '../../../../test/kit/world.ts'
 import { followersOf } from '../transitions/followers.ts'
@@ -96,10 +97,7 @@ test('what becomes of several messages is written with all of them locked in one
     work.push(
       writeCompletions(deps, [completion(last!, { kind: 'unknown', message: 'No.' }), completion(first!, { kind: 'accepted', provider_ids: ['a', 'b'] })]),
     )
-    await until(
-      'it to wait for the first',
-      async () => (await world.pool`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).length > 0,
-    )
+    await until('it to wait for the first', async () => (await lockWaits(world.pool)) > 0)
     return (await tx`select from messages where id = ${last!.id} for update skip locked`).length
   })
   await Promise.all(work)

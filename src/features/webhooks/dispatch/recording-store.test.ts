@@ -1,6 +1,7 @@
 /** The functions that stay in the database: what is due, and what success leaves behind. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { lockWaits } from '../../../../test/kit/lock-waits.ts'
 import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../../test/kit/world.ts'
 import { countRecorded, dropHandoffs, listLostHandoffs, lockHandoffs, queueHandoffs, removeRecorded } from '../fan-out/handoff-store.ts'
@@ -217,8 +218,8 @@ test('dropping an endpoint passes over a batch that is written while it waits fo
     dropping = dropHandoffs(pool, 'we_1')
     await until(
       'the locks',
-      async () => await pool`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      (waiting) => waiting.length > 0,
+      () => lockWaits(pool),
+      (waiting) => waiting > 0,
     )
     await handOff(2, 'we_1')
   })
