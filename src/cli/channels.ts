@@ -67,7 +67,7 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
   const test = await cli.withApp(async (app) => {
     const tenant = await tenantOf(app, options.account)
     const creation = await creationOf(options, app.services.channels.offered(), cli.terminal.ask)
-    const channel = await app.services.channels.create(app.platform.pool, tenant, creation).catch(everyFailure)
+    const channel = await app.services.channels.create(app.platform.pool, tenant, creation, async () => undefined).catch(everyFailure)
     // a token that is shown once is shown before anything else can go wrong
     const guide = guideUrl(app, app.services.channels.offered().find(({ name }) => name === channel.provider)?.guide)
     const { channels } = app.services

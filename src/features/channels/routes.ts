@@ -4,7 +4,7 @@ import { deletedOf } from '../../contract/resources/shared-fields.ts'
 import { Channel, channelTypes, ConnectedChannel, Template } from '../../contract/resources/channel.ts'
 import { AnyObject } from '../../contract/resources/nullable.ts'
 import { listOf, listQuery, onePage, onePageQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
-import { reply, route, type Route } from '../../platform/http/route.ts'
+import { keeping, reply, route, type Route } from '../../platform/http/route.ts'
 import type { ChannelService } from './service.ts'
 
 const Deleted = deletedOf('channel')
@@ -72,7 +72,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     body: ChannelCreation,
     replies: { 201: ConnectedChannel },
     errors: ['channel_identifier_taken', 'upstream_rejected', 'upstream_unavailable', 'live_mode_required'],
-    handler: async ({ caller, body, sql }) => reply(201, await channels.create(sql, caller, body)),
+    handler: async ({ caller, body, sql, keep }) => reply(201, await channels.create(sql, caller, body, keeping(keep, 201))),
   }),
   route({
     operation: 'channels.retrieve',

@@ -32,6 +32,7 @@ import {
   type ChannelCreation,
   type ChannelDeps,
   type ChannelUpdate,
+  type KeepChannel,
 } from './writing.ts'
 
 export type { ChannelRow } from './store.ts'
@@ -99,7 +100,9 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     missing: missingChannel,
     /** The providers that a channel may be connected with. */
     offered: () => adapters.offered(settings.simulator),
-    create: (sql: Db, caller: Tenant, creation: ChannelCreation): Promise<ConnectedChannel> => createChannel(deps, sql, caller, creation),
+    /** `keep` keeps what is to be answered, in the transaction that creates. */
+    create: (sql: Db, caller: Tenant, creation: ChannelCreation, keep: KeepChannel): Promise<ConnectedChannel> =>
+      createChannel(deps, sql, caller, creation, keep),
     update: (sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> => updateChannel(deps, sql, tenant, id, change),
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeChannel(deps, sql, tenant, id),
     /** Tries the channel's link for somebody who asks for it; answers the channel once it is connected. */

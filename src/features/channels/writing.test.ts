@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { Type } from 'typebox'
 import type { Tenant } from '../../contract/caller.ts'
 import { Problem } from '../../contract/problem.ts'
+import type { Transaction } from '../../platform/database/sql.ts'
 import { startWorld } from '../../../test/kit/world.ts'
 import type { Adapter, ConnectOutcome, Connection, Provider } from './adapter.ts'
 import type { Adapters } from './adapters.ts'
@@ -45,9 +46,13 @@ async function pigeons(t: TestContext, adapter: Adapter) {
   const cache = channelCache(world.platform)
   const deps: ChannelDeps = { platform: world.platform, adapters, cache }
   const tenant = { account_id: account.id, mode: 'live' } as Tenant
-  const create = (more: object = {}) => createChannel(deps, pool, tenant, { type: 'sms', name: 'Loft', credentials: { token: 'ring-4711' }, ...more })
+  const kept: object[] = []
+  const create = (more: object = {}, sql = pool) =>
+    createChannel(deps, sql, tenant, { type: 'sms', name: 'Loft', credentials: { token: 'ring-4711' }, ...more }, async (_tx, shown) => void kept.push(shown))
   return {
     create,
+    pool,
+    kept,
     reconnect: (id: string) => reconnectChannel(deps, pool, tenant, id),
     update: (id: string, change: ChannelUpdate) => updateChannel(deps, pool, tenant, id, change),
     remove: (id: string) => removeChannel(deps, pool, tenant, id),
@@ -123,6 +128,48 @@ test('a sender that is not the one of the credentials is refused, and so is one 
   assert.deepEqual([untold.code, untold.param], ['parameter_missing', 'identifier'])
   assert.equal(same.identifier, '+4915112345678')
   assert.equal(await other.count(), 0)
+})
+
+test('a channel whose commit was not answered stays registered with its provider, and one that did not come to be does not', async (t) => {
+  const registered = new Set<string>()
+  const { create, count, pool, kept } = await pigeons(t, {
+    ...connected('+4915112345678'),
+    register: async ({ channel_id }) => {
+      registered.add(channel_id)
+      return { kind: 'connected' }
+    },
+    disconnect: async ({ channel_id }) => void registered.delete(channel_id),
+  })
+  const lost = Object.assign(new Error('gone'), { code: 'CONNECTION_CLOSED' })
+  /** The connection is lost before the commit, or before its answer. */
+  const failing = (at: 'before' | 'after'): typeof pool =>
+    new Proxy(pool, {
+      get: (target, name) =>
+        name !== 'begin'
+          ? Reflect.get(target, name)
+          : async (work: (tx: Transaction) => Promise<unknown>) => {
+              await target.begin(async (tx) => {
+                await work(tx)
+                if (at === 'before') throw lost
+              })
+              throw lost
+            },
+    })
+
+  await assert.rejects(create({}, failing('before')), /gone/)
+  const without = [registered.size, await count()]
+  await assert.rejects(create({}, failing('after')), /gone/)
+
+  assert.deepEqual(without, [0, 0])
+  assert.deepEqual([[...registered], await count()], [[(kept[1] as { id: string }).id], 1])
+})
+
+test('what a creation is answered is kept with it, with the verify token that was made', async (t) => {
+  const { create, kept } = await pigeons(t, connected('+4915112345678'))
+
+  const made = await create()
+
+  assert.deepEqual(kept, [made])
 })
 
 test('a provider that repeats a secret has it hidden', async (t) => {

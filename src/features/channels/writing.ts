@@ -3,7 +3,7 @@ import { tenantOf, type Tenant } from '../../contract/caller.ts'
 import { invalid, missing, Problem, throwFailures } from '../../contract/problem.ts'
 import type { Channel, ChannelType, ConnectedChannel } from '../../contract/resources/channel.ts'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
-import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
+import { didNotCommit, transact, transactionId, violatedConstraint, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { withMeantPhone } from '../accounts/service.ts'
@@ -38,6 +38,9 @@ export interface ChannelCreation {
   settings?: Record<string, unknown>
 }
 
+/** Keeps what a creation is answered, in the transaction that creates. */
+export type KeepChannel = (tx: Db, shown: ConnectedChannel) => Promise<void>
+
 type NewChannel = Parameters<typeof store.insertChannel>[1]
 
 export interface ChannelUpdate {
@@ -51,9 +54,9 @@ export interface ChannelUpdate {
 
 /**
  * Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached. A `verify_token`
- * that was made is shown here and never again (behaviour: channels 2.4, 2.5).
+ * that was made is shown here and never again (behaviour: channels 2.4, 2.5). `keep` keeps what is to be answered, in the transaction that creates.
  */
-export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, creation: ChannelCreation): Promise<ConnectedChannel> {
+export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, creation: ChannelCreation, keep: KeepChannel): Promise<ConnectedChannel> {
   const { platform, adapters } = deps
   const { clock, ids, secrets, settings } = platform
   const { provider, type } = chooseProvider(creation, (type) => adapters.connectable(type, settings.simulator))
@@ -91,17 +94,24 @@ export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
     created_at: isoTime(clock.now()),
   }
   const registered: Connection = { ...connection, identifier }
-  let channel: Channel
+  let transaction: string | undefined
+  let shown: ConnectedChannel
   try {
     const templates = await firstTemplates(deps, provider.name, registered)
-    channel = await transact(sql, (tx) => insertConnected(platform, tx, row, templates))
+    shown = await transact(sql, async (tx) => {
+      transaction = await transactionId(tx)
+      const connected = { ...(await insertConnected(platform, tx, row, templates)), ...made }
+      await keep(tx, connected)
+      return connected
+    })
   } catch (error) {
-    await undo(registered)
+    // one whose commit was not answered may stand
+    if (transaction === undefined || (await didNotCommit(sql, transaction))) await undo(registered)
+    else platform.log.warn({ channel_id }, 'nobody can say yet whether a channel came to be; what was set up with its provider stays')
     throw error
   }
   platform.notify('sessions')
-  const { verify_token } = connection.credentials
-  return creation.credentials['verify_token'] === undefined && typeof verify_token === 'string' ? { ...channel, verify_token } : channel
+  return shown
 }
 
 /** Everything that is wrong with a creation, at once; what schemas cannot say only where they found nothing. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startPlatform } from '../../../test/kit/world.ts'
-import { allSent, transact, violatedConstraint, type Db } from './sql.ts'
+import { allSent, didNotCommit, transact, transactionId, violatedConstraint, type Db, type Transaction } from './sql.ts'
 
 test('of statements sent together the first that fails is told, and not what failed for its sake', async (t) => {
   const { pool } = await startPlatform(t)
@@ -24,4 +24,25 @@ test('of statements sent together the first that fails is told, and not what fai
     kept.map(({ n }) => n),
     [1],
   )
+})
+
+test('that a transaction did not commit is said only of one that was rolled back', async (t) => {
+  const { pool } = await startPlatform(t)
+  const begin = async (end: (tx: Transaction, id: string) => Promise<void>): Promise<string> => {
+    let id = ''
+    await transact(pool, async (tx) => {
+      id = await transactionId(tx)
+      await end(tx, id)
+    }).catch(() => undefined)
+    return id
+  }
+  const seen: boolean[] = []
+
+  const committed = await begin(async (_tx, id) => void seen.push(await didNotCommit(pool, id)))
+  const rolledBack = await begin(() => Promise.reject(new Error('changed my mind')))
+  seen.push(await didNotCommit(pool, committed), await didNotCommit(pool, rolledBack))
+  await pool.end()
+  seen.push(await didNotCommit(pool, rolledBack))
+
+  assert.deepEqual(seen, [false, false, true, false])
 })

@@ -29,6 +29,18 @@ export async function hasWritten(tx: Transaction): Promise<boolean> {
   return row!.written
 }
 
+/** What the database knows this transaction by, after its connection too. */
+export async function transactionId(tx: Transaction): Promise<string> {
+  const [row] = await tx<{ id: string }[]>`select pg_current_xact_id()::text as id`
+  return row!.id
+}
+
+/** Whether it is certain that a transaction was not committed. False also while its commit is under way, and where the database cannot be asked. */
+export async function didNotCommit(sql: Db, transaction: string): Promise<boolean> {
+  const [row] = await sql<{ aborted: boolean }[]>`select pg_xact_status(${transaction}::xid8) = 'aborted' as aborted`.catch(() => [])
+  return row?.aborted === true
+}
+
 function isTransaction(sql: Db): sql is Transaction {
   return 'savepoint' in sql
 }
