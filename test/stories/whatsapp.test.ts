@@ -454,6 +454,26 @@ test('what went out in several parts is as far as the least of them, and its par
   assert.equal((await read(sent.id)).status, 'delivered')
 })
 
+test('that a part failed is nothing once it was delivered: the message is delivered with its last part, and nothing is refunded', async (t) => {
+  const { graph, world, send, write, tell, read } = await connected(t)
+  await write()
+  const { body: sent } = await send('attachments', [
+    { type: 'image', url: 'https://example.com/a.jpg' },
+    { type: 'image', url: 'https://example.com/b.jpg' },
+  ])
+  await world.settle()
+  const status = (part: number, said: string) => graph.messages({ statuses: [graph.status(graph.sent[part], said)] })
+
+  await tell(status(0, 'delivered'))
+  await tell(status(0, 'failed'))
+  const between = await read(sent.id)
+  await tell(status(1, 'delivered'))
+  const last = await read(sent.id)
+
+  assert.deepEqual([between.status, last.status, last.billing.refunded], ['sent', 'delivered', false])
+  await world.invariants()
+})
+
 test('a part whose answer was lost is settled by its receipt, which says which part it is: the rest goes out, and nothing twice', async (t) => {
   const { graph, world, send, write, tell, read } = await connected(t)
   await write()

@@ -28,11 +28,13 @@ export async function raisePart(
   return parts.map(({ place }) => (place === null ? null : partSteps[place - 1]!))
 }
 
-/** Notes that one part of a message failed; resolves to whether it went out once more, and that has not failed. */
+/** Notes that one part of a message failed, unless it has arrived; resolves to whether it has, or went out once more and that has not failed. */
 export async function failPart(tx: Db, { channel_id, provider_id, message_id, part }: Reference): Promise<boolean> {
   await tx`
     update provider_references set status = 'fail' where channel_id = ${channel_id} and provider_id = ${provider_id} and (status is null or status = 'accept')`
   const rows = await tx`
+    select from provider_references where channel_id = ${channel_id} and provider_id = ${provider_id} and status in ('deliver', 'open')
+    union all
     select from provider_references where message_id = ${message_id} and part = ${part} and parts > 1 and provider_id <> ${provider_id} and status is distinct from 'fail'
     union all
     select from dispatch_jobs j where j.message_id = ${message_id} and j.accepted_ids[${part + 1}::int] <> ${provider_id}
