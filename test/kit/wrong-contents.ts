@@ -10,7 +10,7 @@ const ctaUrl = (address: unknown) => ({ body, action: { parameters: { display_te
 const flow = (parameters: unknown) => ({ body, action: { parameters } })
 export const productList = (sections: unknown) => ({ header: { text: 'Picks' }, body, action: { catalog_id: '1', sections } })
 export const urlCard = { header: { type: 'image', url }, action: { parameters: { display_text: 'Go', url } } }
-export const replyCard = (...ids: string[]) => ({ header: { type: 'video', url }, action: { buttons: replies(...ids) } })
+export const replyCard = (...ids: string[]) => ({ header: { type: 'image', url }, action: { buttons: replies(...ids) } })
 export const carousel = (...cards: unknown[]) => ({ body, cards })
 const template = (components: unknown) => ({ name: 'a', language: { code: 'en' }, components })
 const card = (more: object) => [{ name: { formatted_name: 'Ada' }, ...more }]
@@ -235,6 +235,7 @@ export const wrongContents: readonly (readonly [type: string, value: unknown, ..
     'carousel.cards[1].header.type invalid_value',
     'carousel.cards[1].header.url invalid_type',
   ],
+  ['carousel', carousel(urlCard, { ...urlCard, header: { type: 'video', url: 'https://example.com/a.mp4' } }), 'carousel.cards[1].header.type invalid_value'],
   ['carousel', carousel(urlCard, { ...urlCard, body: { text: 'x'.repeat(161) } }), 'carousel.cards[1].body.text too_long'],
   ['carousel', carousel(urlCard, { ...urlCard, action: {} }), 'carousel.cards[1].action.parameters missing_field'],
   ['carousel', carousel(urlCard, { ...urlCard, action: { ...urlCard.action, buttons: replies('a') } }), 'carousel.cards[1].action invalid_value'],

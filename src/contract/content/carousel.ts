@@ -39,6 +39,19 @@ function oneAction(card: unknown, i: number, walk: Walk): void {
     fail(walk, 'invalid_value', (path) => `${path} has both \`parameters\` and \`buttons\`; leave one of them out.`, 'cards', i, 'action')
 }
 
+/** WhatsApp takes a carousel of pictures or one of videos (Meta: interactive media carousel messages). */
+const cardHeaders: Rule = (value, walk) => {
+  const kinds: unknown[] = itemsAt(value, 'cards')
+    .slice(0, cardsMax)
+    .map((one) => at(one, 'header', 'type'))
+  const [first] = kinds
+  if (first !== 'image' && first !== 'video') return
+  for (const [i, kind] of kinds.entries()) {
+    if (kind !== first && (kind === 'image' || kind === 'video'))
+      fail(walk, 'invalid_value', (path) => `${path} must be \`${first}\`, as the first card's: every card shows the same kind.`, 'cards', i, 'header', 'type')
+  }
+}
+
 const cardActions: Rule = (value, walk) => {
   const cards = itemsAt(value, 'cards').slice(0, cardsMax)
   const first = actionOf(cards[0])
@@ -81,6 +94,7 @@ export const carousel = contentType({
     ],
   },
   rules: [
+    { sentence: 'The cards show pictures or videos, every card the same kind.', check: cardHeaders },
     {
       sentence:
         'Each card has either `parameters` or `buttons`, every card the same kind and number; the `id` and `title` of the buttons of a card are unique.',
