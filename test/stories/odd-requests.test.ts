@@ -11,7 +11,11 @@ async function answerTo(base_url: string, bytes: string): Promise<{ status: numb
   socket.write(bytes)
   const answer = await text(socket)
   const [head, body] = answer.split('\r\n\r\n') as [string, string]
-  return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), code: (JSON.parse(body) as { error?: { code: string } }).error?.code }
+  return {
+    status: Number(head.split(' ')[1]),
+    head: head.toLowerCase(),
+    code: (JSON.parse(body === '' ? '{}' : body) as { error?: { code: string } }).error?.code,
+  }
 }
 
 test('a method that nobody expects is 404, and 401 without a key', async (t) => {
@@ -25,6 +29,37 @@ test('a method that nobody expects is 404, and 401 without a key', async (t) => 
     const stranger = await answerTo(world.base_url, `${method} /v1/messages HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
     assert.deepEqual([stranger.status, stranger.code], [401, 'api_key_missing'], method)
   }
+})
+
+test('a target that is a whole address, and letters that are percent-encoded, are the path that they stand for', async (t) => {
+  const world = await startWorld(t)
+  const { key } = await world.account()
+  const ask = (line: string, ...headers: string[]) =>
+    answerTo(world.base_url, [`${line} HTTP/1.1`, 'Host: x', ...headers, 'Connection: close', '', ''].join('\r\n'))
+  const mine = `Authorization: Bearer ${key}`
+
+  const whole = await ask('GET http://posthorn.example/v1/me', mine)
+  const unknown = await ask('GET http://posthorn.example/v1/nope', mine)
+  const stranger = await ask('GET http://posthorn.example/v1/nope')
+  const method = await ask('DELETE /%76%31/m%65', mine)
+  const root = await ask('GET http://posthorn.example?x=1', mine)
+
+  assert.equal(whole.status, 200)
+  assert.deepEqual([unknown.status, stranger.status, stranger.code], [404, 401, 'api_key_missing'])
+  assert.match(unknown.head, /ratelimit-limit: /)
+  assert.equal(method.status, 404)
+  assert.match(method.head, /allow: get\r\n/)
+  assert.equal(root.status, 302)
+})
+
+test('a path with a step that is too long for an id is not said to take what it was asked with', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  const { status, headers, body } = await api.get(`/v1/messages/msg_${'a'.repeat(300)}`)
+
+  assert.deepEqual([status, body.error.code, headers['allow']], [404, 'resource_missing', undefined])
+  assert.doesNotMatch(body.error.message, /takes GET|Did you mean GET .*msg_/)
 })
 
 test('a phone number finds its messages, its plus escaped or not', async (t) => {

@@ -25,6 +25,7 @@ test('a key that was used before is refused for another body, however wrong that
     for (const other of [{}, { ...body, [Object.keys(body)[0]!]: 17 }, '[]', '"text"', '{"a":"\\u0000"}', `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`]) {
       assert.deepEqual(codeOf(await api.post(path, other, key)), [409, 'idempotency_key_reused'], `${path} ${JSON.stringify(other)}`)
     }
+    assert.deepEqual(codeOf(await api.post(`${path}?misspelt=1`, body, key)), [409, 'idempotency_key_reused'], `${path} with a query that it does not take`)
     assert.deepEqual(codeOf(await api.post(path, '{', key)), [400, 'invalid_json'], 'what is no JSON is no request that a key could belong to')
     const again = await api.post(path, body, key)
     assert.deepEqual([again.status, again.headers['idempotent-replayed']], [first.status, 'true'], path)

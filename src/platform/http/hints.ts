@@ -10,6 +10,8 @@ import type { Route } from './route.ts'
 const wordLengthMax = 64
 const stepsMax = 12
 const fieldsNamedMax = 10
+/** No id is so long: a path with a longer step names no operation. */
+export const paramLengthMax = 300
 
 interface KnownPath {
   readonly steps: readonly string[]
@@ -87,7 +89,7 @@ function isTakenFor(steps: readonly string[], words: readonly string[]): boolean
 }
 
 /** Whether the word may stand for this parameter. */
-const mayBe = (parameter: string, word: string): boolean => (parameter.endsWith('id}') ? isId(word) : word !== '')
+const mayBe = (parameter: string, word: string): boolean => word.length <= paramLengthMax && (parameter.endsWith('id}') ? isId(word) : word !== '')
 
 /** A sentence that names our operation where the path is what another service calls it. */
 function foreignPath(elsewhere: readonly OtherPath[], given: readonly string[], method: string): string | undefined {

@@ -218,6 +218,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
     const key = header === undefined ? undefined : checkIdempotencyKey(String(header))
     const details: Detail[] = []
     const query = prepared.readQuery(request.query as RawQuery, request.url, details)
+    const refusedQuery = details.length > 0
     const given = read instanceof Problem ? undefined : read
     if (prepared.checkBody !== undefined && given !== undefined) details.push(...failuresOf(prepared.checkBody(given), given, route))
     const misshapen = read instanceof Problem ? read : details.length > 0 ? Problem.invalid(details as [Detail, ...Detail[]]) : undefined
@@ -227,7 +228,8 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
         await refuseReused(
           pipeline.platform,
           pipeline.flights,
-          keyedRequest(request.caller!, operationOf(route, request), key, canonicalFingerprint(given, query)),
+          // no request that was carried out had a query like a refused one
+          keyedRequest(request.caller!, operationOf(route, request), key, canonicalFingerprint(given, refusedQuery ? (request.query as RawQuery) : query)),
         )
       throw given === undefined ? misshapen : namingUnknown(misshapen, given, prepared.known, route.other_names)
     }

@@ -13,7 +13,7 @@ import type { Connections } from './connections.ts'
 import { answerOrigins } from './cors.ts'
 import { mountDoor, type Door } from './door.ts'
 import { answerMalformed, errorBody, problemOf } from './envelope.ts'
-import { type HasPage, type KnownPage, pathsMistakenForIds, unknownRoutes } from './hints.ts'
+import { type HasPage, type KnownPage, paramLengthMax, pathsMistakenForIds, unknownRoutes } from './hints.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
 import { isDecodable } from './query.ts'
 import { guard, perform, performSigned, prepare, type Pipeline, type PreparedRoute } from './pipeline.ts'
@@ -57,7 +57,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     rewriteUrl: ({ url }) => routableUrl(url ?? '/'),
-    routerOptions: { maxParamLength: 300 },
+    routerOptions: { maxParamLength: paramLengthMax },
     http: { maxHeaderSize: 32 * 1024, requireHostHeader: false, joinDuplicateHeaders: true, ...connections.serverOptions },
     clientErrorHandler: malformed,
     // a path that the router cannot even look up: no hook has run
@@ -137,14 +137,19 @@ function pipelineOf({ platform, findKey, limiter, routes, flights, bodies }: Ser
   }
 }
 
-/** A trailing slash names the same route; a path that cannot be decoded names none (behaviour: conventions 1.3). */
-function routableUrl(url: string): string {
+/**
+ * A trailing slash names the same route; a path that cannot be decoded names none (behaviour: conventions 1.3). A target that is a whole address, as proxies are sent, stands for its
+ * path, and a letter or digit that is percent-encoded for itself (RFC 9112 3.2.2, RFC 3986 6.2.2.2).
+ */
+function routableUrl(target: string): string {
+  const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
   const end = url.indexOf('?')
   let path = end === -1 ? url : url.slice(0, end)
   const query = end === -1 ? '' : url.slice(end)
   if (path.length > 1 && path.endsWith('/')) path = path.slice(0, -1)
   else if (!path.includes('%')) return url
-  return `${isDecodable(path) ? path : path.replaceAll('%', '%25')}${query}`
+  if (!isDecodable(path)) path = path.replaceAll('%', '%25')
+  return `${path.replaceAll(/%(3[0-9]|[46][1-9a-f]|[57][0-9a])/gi, (encoded) => decodeURIComponent(encoded))}${query}`
 }
 
 /** Node itself would refuse a missing Host without a body and a request id, and take the first of two. */
