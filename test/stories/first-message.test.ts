@@ -92,6 +92,7 @@ test('a batch is answered item by item, and replayed as a whole', async (t) => {
     [202, 400, 402, 400, 400],
   )
   assert.equal(first.body.data[1].error.param, 'to')
+  assert.deepEqual([first.body.data[4].error.code, 'param' in first.body.data[4].error], ['parameter_invalid', false], 'what is no object has no field to name')
   assert.deepEqual(again.body.data[0], first.body.data[0])
   assert.equal(again.body.accepted, 1)
   assert.equal((await api.get('/v1/messages')).body.data.length, 1)

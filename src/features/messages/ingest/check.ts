@@ -4,7 +4,7 @@ import { validateContent } from '../../../contract/content/validate.ts'
 import type { Detail } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
 import { limits } from '../../../contract/limits.ts'
-import { invalid, missing, Problem, throwFailures } from '../../../contract/problem.ts'
+import { missing, Problem, throwFailures } from '../../../contract/problem.ts'
 import { isPhoneChannel } from '../../../contract/resources/channel.ts'
 import { SendMessage, type Priority } from '../../../contract/resources/message.ts'
 import { parseStrictDateTime } from '../../../contract/times.ts'
@@ -102,7 +102,7 @@ async function checkedFor(deps: CheckDeps, tenant: Tenant, channel: ChannelRow, 
 function checkShape(written: unknown, now: number): Body {
   if (written instanceof UnfitItem) throw Problem.invalid(written.details)
   if (written === null || typeof written !== 'object' || Array.isArray(written)) {
-    throw invalid('', 'invalid_type', 'A message must be a JSON object with `channel`, `to`, `type` and the content under the key named by `type`.')
+    throw new Problem('parameter_invalid', 'A message must be a JSON object with `channel`, `to`, `type` and the content under the key named by `type`.')
   }
   const failures = shape(written)
   const body = written as Body
