@@ -6,6 +6,8 @@ export interface ConsentFact extends Tenant {
   readonly channel_type: string
   /** The recipient as written on messages of that channel type. */
   readonly address: string
+  /** The contact that has it; null: a stranger. */
+  readonly contact_id: string | null
 }
 
 /** An inbound message that was stored in this transaction; `message` is the Message object. */

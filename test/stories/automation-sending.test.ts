@@ -149,6 +149,28 @@ test('STOP takes whoever wrote it out of what waits for him on that channel type
   assert.deepEqual([await told(api, mine), await told(api, others), await told(api, elsewhere)], ['skipped unsubscribed', 'scheduled', 'scheduled'])
 })
 
+test('a contact that opts out or is blocked after a change of its number gets nothing of what waits at the old one', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source)
+  const contacts: string[] = []
+  for (const phone of ['+4915112345670', '+4915112345671', '+4915112345672']) contacts.push((await api.post('/v1/contacts', { phone })).body.id)
+  const ids = await happened(
+    world.platform,
+    account,
+    automation,
+    contacts.map((contact_id, n) => ({ to: `+491511234567${n}`, contact_id, delay_ms: minute })),
+  )
+  for (const [n, contact] of contacts.entries()) await api.patch(`/v1/contacts/${contact}`, { phone: `+491520000000${n}` })
+
+  await api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: '+4915200000000', type: 'text', text: { body: 'STOP' } })
+  const stopped = await told(api, ids[0])
+  await api.patch(`/v1/contacts/${contacts[1]}`, { blocked: true })
+  await passFor(world, 2 * minute)
+
+  assert.equal(stopped, 'skipped unsubscribed')
+  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['skipped unsubscribed', 'skipped unsubscribed', 'sent'])
+})
+
 test('a contact that is deleted gets nothing of what waits', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source)

@@ -349,3 +349,28 @@ async function templateWorld(t: TestContext, recipients = 30) {
   const template = { name: 'sale', language: { code: 'en_US' } }
   return { world, api, graph, channel, body: campaignTo(numbers(recipients), { channel, message: { type: 'template', template } }) }
 }
+
+test('a contact that opts out or is blocked after a change of its number gets nothing of what waits at the old one, and its rehearsal says so', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const contacts: string[] = []
+  for (const phone of ['+4915112345670', '+4915112345671', '+4915112345672', '+4915112345673'])
+    contacts.push((await api.post('/v1/contacts', { phone, tags: ['all'] })).body.id)
+  const { id } = await launched(api, campaignTo([], { audience: { type: 'tags', tags: ['all'] }, throttle_per_second: 1 }))
+  await passFor(world, 200)
+  await api.post(`/v1/campaigns/${id}/pause`)
+  const before = await outcomesOf(api, id)
+  const waiting = contacts.filter((_, at) => before[at] === 'pending')
+  for (const [n, contact] of waiting.entries()) await api.patch(`/v1/contacts/${contact}`, { phone: `+491520000000${n}` })
+
+  await api.patch(`/v1/contacts/${waiting[0]}`, { consent: { sms: 'opted_out' } })
+  const optedOut = await outcomesOf(api, id)
+  await api.patch(`/v1/contacts/${waiting[1]}`, { blocked: true })
+  const rehearsal = (await api.post(`/v1/campaigns/${id}/rehearse`)).body
+  await api.post(`/v1/campaigns/${id}/resume`)
+  await passFor(world, 5000)
+
+  assert.deepEqual(optedOut, ['delivered', 'skipped unsubscribed', 'pending', 'pending'])
+  assert.deepEqual([rehearsal.would_send, rehearsal.would_skip], [1, { unsubscribed: 1 }], 'of the two who wait still')
+  assert.deepEqual(await outcomesOf(api, id), ['delivered', 'skipped unsubscribed', 'skipped unsubscribed', 'delivered'])
+})

@@ -267,11 +267,21 @@ export async function discardUnseen(sql: Db, { account_id, mode, id }: Whose, li
 export async function skipUnsubscribed(sql: Db, facts: readonly ConsentFact[]): Promise<void> {
   if (facts.length === 0) return
   await sql`
-    with held as materialized (
-      select r.campaign_id, r.n
-      from json_to_recordset(${jsonRows(facts)}::text::json) as f(account_id text, mode text, channel_type text, address text)
+    with f as (select * from json_to_recordset(${jsonRows(facts)}::text::json) as t(account_id text, mode text, channel_type text, address text, contact_id text)),
+    found as (
+      select r.campaign_id, r.n from f
       join campaigns c on c.account_id = f.account_id and c.mode = f.mode and c.channel_type = f.channel_type and c.status in ('scheduled', 'queued', 'sending', 'paused')
       join campaign_recipients r on r.account_id = f.account_id and r.mode = f.mode and r.campaign_id = c.id and r.address = f.address
+      where r.status = 'pending' and r.message_id is null
+      union
+      -- its number may have changed since
+      select r.campaign_id, r.n from f
+      join campaign_recipients r on r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id
+      join campaigns c on c.account_id = r.account_id and c.mode = r.mode and c.id = r.campaign_id and c.channel_type = f.channel_type
+      where r.status = 'pending' and r.message_id is null and r.contact_id is not null
+    ),
+    held as materialized (
+      select r.campaign_id, r.n from found join campaign_recipients r on r.campaign_id = found.campaign_id and r.n = found.n
       where r.status = 'pending' and r.message_id is null order by r.campaign_id, r.n for update of r
     )
     update campaign_recipients r set status = 'skipped', skip_reason = 'unsubscribed' from held h where r.campaign_id = h.campaign_id and r.n = h.n`

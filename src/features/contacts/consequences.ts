@@ -123,14 +123,14 @@ async function settleSuppressions(
     for (const [channel_type, transition] of changed) {
       const stopped = statusOf(row.consent, channel_type) === 'opted_out'
       for (const key of addressesOn(row, channel_type)) {
-        if (stopped) stops.push({ channel_type, key, source: transition.source, message_id: transition.message_id })
+        if (stopped) stops.push({ channel_type, key, source: transition.source, message_id: transition.message_id, contact_id: row.id })
         else if (lifting) lifts.push({ channel_type, key })
       }
     }
     for (const key of added.get(row.id) ?? []) {
       for (const channel_type of suppressibleTypes(key)) {
         if (changed.has(channel_type) || statusOf(row.consent, channel_type) !== 'opted_out') continue
-        stops.push({ channel_type, key, source: row.consent[channel_type.split('.')[0]!]!.source, message_id: null })
+        stops.push({ channel_type, key, source: row.consent[channel_type.split('.')[0]!]!.source, message_id: null, contact_id: row.id })
       }
     }
   }
@@ -155,6 +155,8 @@ export interface Stop {
   readonly key: AddressKey
   readonly source: ConsentSource
   readonly message_id: string | null
+  /** null: a stranger. */
+  readonly contact_id: string | null
 }
 
 /** Suppresses addresses and publishes the fact `opted_out` of those that were not before; resolves to these. Marketing alone is no opt-out of the channel type. */
@@ -171,7 +173,7 @@ export async function stop(platform: Platform, tx: Transaction, tenant: Tenant, 
   const fresh = (await consentStore.insertSuppressions(tx, tenant, rows)).map((key) => byHash.get(`${key.channel_type}|${key.address_hash}`)!)
   const facts: ConsentFact[] = fresh
     .filter(({ channel_type }) => !channel_type.includes('.'))
-    .map(({ channel_type, key }) => ({ account_id: tenant.account_id, mode: tenant.mode, channel_type, address: key.address }))
+    .map(({ channel_type, key, contact_id }) => ({ account_id: tenant.account_id, mode: tenant.mode, channel_type, address: key.address, contact_id }))
   await platform.reactions.publish(tx, 'opted_out', facts)
   return fresh
 }

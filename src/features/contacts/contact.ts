@@ -204,6 +204,10 @@ export function statusOf(consent: ContactRow['consent'], channelType: string): C
   return (part === undefined ? state?.status : state?.marketing) ?? 'unknown'
 }
 
+/** Whether a contact may not be written to on a channel type, at whichever address: blocked, or opted out. `marketing`: who has stopped marketing alone may not either. */
+export const hasStopped = ({ blocked, consent }: Pick<ContactRow, 'blocked' | 'consent'>, channel_type: string, marketing: boolean): boolean =>
+  blocked || statusOf(consent, channel_type) === 'opted_out' || (marketing && statusOf(consent, marketingType(channel_type)) === 'opted_out')
+
 /** Every address that a contact can be written to, as keys of `contact_addresses`. */
 export function addressesOf(row: Pick<ContactRow, 'phone_key' | 'identifiers'>): AddressKey[] {
   const addresses: AddressKey[] = row.phone_key === null ? [] : [{ kind: 'phone', address: row.phone_key }]

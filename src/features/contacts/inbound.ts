@@ -128,7 +128,7 @@ async function keywordsOf(
 
 /** Consent of somebody who is no contact lives in the suppressions alone. True when it changed. */
 async function setStranger(platform: Platform, tx: Transaction, tenant: Tenant, one: Stranger, context: SaveContext): Promise<boolean> {
-  if (one.status === 'opted_out') return (await stop(platform, tx, tenant, [one], context)).length > 0
+  if (one.status === 'opted_out') return (await stop(platform, tx, tenant, [{ ...one, contact_id: null }], context)).length > 0
   return (
     (await deleteSuppressions(tx, tenant, [
       { channel_type: one.channel_type, address_hash: suppressionHash(platform.secrets, tenant, one.channel_type, one.key.address) },

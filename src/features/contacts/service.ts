@@ -35,7 +35,7 @@ export { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from './csv-strea
 export { readTags } from './contact-input.ts'
 export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'
 export { windowUntil, type ProviderConsent, type Received } from './inbound.ts'
-export { foldText, marketingType, type ContactChange } from './contact.ts'
+export { foldText, hasStopped, marketingType, type ContactChange } from './contact.ts'
 export { comparedValues, fits } from './segments/evaluator.ts'
 export { phoneText, type Field, type Fields } from './segments/fields.ts'
 export { comparableTime } from './segments/instant.ts'

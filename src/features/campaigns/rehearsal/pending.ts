@@ -1,6 +1,7 @@
 /** Recipients of a snapshot who still wait, looked at as each is again just before it is sent to: whether the contact is still there and may still be written to. */
 import type { SkipReason } from '../../../contract/resources/campaign.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
+import { hasStopped } from '../../contacts/service.ts'
 import { contactsById } from '../contacts-by-id.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { recipientEligibility } from '../eligibility.ts'
@@ -29,7 +30,7 @@ export async function pendingRecipients(
     const reasons: [boolean, SkipReason][] = [
       [contact_id !== null && contact === undefined, 'contact_deleted'],
       [row.require_opt_in && contact?.consent[row.channel_type]?.status !== 'opted_in', 'not_opted_in'],
-      [blocked.has(n), 'unsubscribed'],
+      [blocked.has(n) || (contact !== undefined && hasStopped(contact, row.channel_type, marketing)), 'unsubscribed'],
     ]
     return { ...recipient, skip_reason: reasons.find(([holds]) => holds)?.[1] ?? null }
   })

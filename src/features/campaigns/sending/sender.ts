@@ -2,8 +2,9 @@
 import type { CampaignMessage, PauseReason, SkipReason } from '../../../contract/resources/campaign.ts'
 import { Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import type { ContactRow } from '../../contacts/service.ts'
+import { hasStopped, type ContactRow } from '../../contacts/service.ts'
 import type { CheckedMessage, ItemOutcome } from '../../messages/service.ts'
+import { isMarketing } from '../audience/source.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { settleUnsendable, type UnsentRow, type Unsendable } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
@@ -63,6 +64,7 @@ async function decide(deps: CampaignDeps, campaign: CampaignRow, { recipient, co
   const { n, contact_id } = recipient
   if (contact_id !== null && contact === undefined) return skipped(n, 'contact_deleted')
   if (campaign.require_opt_in && contact?.consent[campaign.channel_type]?.status !== 'opted_in') return skipped(n, 'not_opted_in')
+  if (contact !== undefined && (await isStopped(deps, campaign, contact))) return skipped(n, 'unsubscribed')
   try {
     const content = rendered(deps, campaign, recipient, contact)
     const message = await deps.messages.check(campaign, { channel: campaign.channel_id, to: recipient.to, priority: 'low', ...content })
@@ -71,6 +73,12 @@ async function decide(deps: CampaignDeps, campaign: CampaignRow, { recipient, co
     if (!(error instanceof Problem)) throw error
     return await refused(deps, campaign, n, error)
   }
+}
+
+/** Whether the contact may not be written to any more: what is asked when the message is accepted knows its number alone, which may have changed since. */
+async function isStopped({ channels }: CampaignDeps, campaign: CampaignRow, contact: ContactRow): Promise<boolean> {
+  if (hasStopped(contact, campaign.channel_type, false)) return true
+  return hasStopped(contact, campaign.channel_type, true) && (await isMarketing(channels, campaign))
 }
 
 /** What nobody expected of a recipient's values fails that recipient, and stops no other. */

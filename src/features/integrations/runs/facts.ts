@@ -1,7 +1,7 @@
 /** Reads what the messages of due runs are made of: their automations, events and contacts, each kind at once for all of them. */
 import { tenantOf } from '../../../contract/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { addressKeyOf, findEligibility, marketingType, suppressionHash, type ContactRow } from '../../contacts/service.ts'
+import { addressKeyOf, findEligibility, hasStopped, marketingType, suppressionHash, type ContactRow } from '../../contacts/service.ts'
 import type { RunDeps } from './deps.ts'
 import { findAutomationsOfRuns, findEventsOfRuns, type DueRun, type RunAutomation, type RunEvent } from './due-store.ts'
 import { dataKeysOf } from './rendering.ts'
@@ -12,7 +12,7 @@ export interface ReadRun {
   readonly automation: RunAutomation | undefined
   readonly event: RunEvent | undefined
   readonly contact: ContactRow | undefined
-  /** It is marketing, which its recipient has stopped. */
+  /** Its contact may not be written to any more, or it is marketing, which its recipient has stopped. */
   readonly stopped: boolean
 }
 
@@ -34,8 +34,14 @@ export async function readRuns(deps: RunDeps, runs: readonly DueRun[]): Promise<
     automation: automations.get(run.automation_id),
     event: byId.get(run.automation_event_id),
     contact: run.contact_id === null ? undefined : contacts.get(run.contact_id),
-    stopped: stopped.has(run.id),
+    stopped: stopped.has(run.id) || hasStoppedSince(run, automations.get(run.automation_id), contacts),
   }))
+}
+
+/** What is asked when the message is accepted knows the contact's number alone, which may have changed since. */
+function hasStoppedSince(run: DueRun, automation: RunAutomation | undefined, contacts: ReadonlyMap<string, ContactRow>): boolean {
+  const contact = contacts.get(run.contact_id ?? '')
+  return contact !== undefined && hasStopped(contact, run.channel_type, automation?.category === 'marketing')
 }
 
 async function contactsOf({ platform, contacts }: RunDeps, runs: readonly DueRun[]): Promise<Map<string, ContactRow>> {

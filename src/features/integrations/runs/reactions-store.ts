@@ -11,9 +11,14 @@ const atOnce = 1000
 /** Who may not be written to any more on a channel type gets none of what waits for him there. */
 export async function skipUnsubscribedRuns(sql: Db, facts: readonly FactPayloads['opted_out'][]): Promise<void> {
   await sql`
-    with found as materialized (
-      select r.id from json_to_recordset(${jsonRows(facts)}::text::json) as f(account_id text, mode text, channel_type text, address text)
+    with f as (select * from json_to_recordset(${jsonRows(facts)}::text::json) as t(account_id text, mode text, channel_type text, address text, contact_id text)),
+    found as materialized (
+      select r.id from f
       join automation_runs r on r.account_id = f.account_id and r.mode = f.mode and r.address = f.address and r.channel_type = f.channel_type and r.status = 'scheduled'
+      union
+      -- its number may have changed since
+      select r.id from f
+      join automation_runs r on r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id and r.channel_type = f.channel_type and r.status = 'scheduled'
     )
     ${ended(sql, 'skipped', 'unsubscribed')}`
 }
