@@ -1,6 +1,7 @@
 /** What handing over promises while the status does not say so yet: nothing that is on its way can be cancelled, nothing that was cancelled goes out. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { liveSms } from '../kit/campaigns.ts'
 import { startProcess } from '../kit/process.ts'
 import { until, within } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
@@ -230,4 +231,20 @@ test('a service that starts again says what the dead one was sending before it a
 
   assert.notEqual((await api.get(`/v1/messages/${id}`)).body.status, 'queued')
   assert.equal((await api.post(`/v1/messages/${id}/cancel`)).status, 409)
+})
+
+test('a lower rate holds from the first message on, whatever the channel could send before', async (t) => {
+  const { world, api, channel } = await liveSms(t, { settings: { max_messages_per_second: 1000 } })
+  const message = (n: number) => ({ channel, to: `+49151100000${n}`, type: 'text', text: { body: 'Hello' } })
+  await api.post('/v1/messages', message(10))
+  await world.settle()
+  await world.clock.advance(5000)
+
+  await api.patch(`/v1/channels/${channel}`, { settings: { max_messages_per_second: 1 } })
+  await api.post('/v1/messages/batch', { messages: Array.from({ length: 20 }, (_, n) => message(20 + n)) })
+  await world.tick('dispatch')
+  await world.tick('dispatch')
+
+  const sent = (await api.get('/v1/messages?limit=100')).body.data.filter(({ status }: { status: string }) => status !== 'queued')
+  assert.equal(sent.length, 2, 'the one before, and the first')
 })

@@ -15,6 +15,8 @@ export interface ChannelCache {
   find(tenant: Tenant, id: string): Promise<ChannelRow | null>
   /** Forgets everything: at a change, and whenever one may have been missed. */
   forget(): void
+  /** Tells those who keep what they know of channels when to forget it too. */
+  onForget(listener: () => void): void
   /** What an adapter is given of the channel. Opened once for each row read: rows live as long as the cache, and opening them costs more than sending. */
   connection(row: ChannelRow): Connection
 }
@@ -24,6 +26,7 @@ const cachedChannelsMax = 10_000
 export function channelCache({ pool, clock, secrets, settings }: Platform): ChannelCache {
   const cache = lookupCache<ChannelRow | null>(clock, { entries_max: cachedChannelsMax, age_max_ms: limits.cache_ms })
   const opened = new WeakMap<ChannelRow, Connection>()
+  const listeners: (() => void)[] = []
   return {
     async find(tenant, id) {
       if (tenant.mode === 'test') return findTestChannel(tenant, id)
@@ -32,7 +35,11 @@ export function channelCache({ pool, clock, secrets, settings }: Platform): Chan
       const known = cache.get(key)
       return known === undefined ? await cache.read(key, () => store.findChannel(pool, tenant, id)) : await known
     },
-    forget: () => cache.forget(),
+    forget() {
+      cache.forget()
+      for (const listener of listeners) listener()
+    },
+    onForget: (listener) => void listeners.push(listener),
     connection(row) {
       const known = opened.get(row)
       if (known !== undefined) return known

@@ -53,6 +53,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const jobs = inHand()
   const leases = channelLeases(platform)
   const rates = channelRates()
+  channels.onForget(rates.forget)
   const circuitsOfChannels = circuits(platform)
   const sessions = sessionsOf(deps.findSession)
   const pausesOfChannels = pauses({ platform, circuits: circuitsOfChannels, rates })

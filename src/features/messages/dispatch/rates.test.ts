@@ -14,6 +14,19 @@ test('no more than the rate goes in any second, wherever the second begins, and 
   assert.equal(went.length, 50)
 })
 
+test('a rate that may have changed is asked for again: one message goes until it is known, and what went counts', () => {
+  const rates = channelRates()
+  rates.set('ch', 30)
+  rates.take('ch', 0, 1)
+
+  rates.forget()
+  const unknown = rates.take('ch', 5000, 100)
+  rates.set('ch', 2)
+  const known = [rates.take('ch', 5001, 100), rates.take('ch', 5500, 100), rates.take('ch', 5999, 100), rates.take('ch', 6001, 100)]
+
+  assert.deepEqual([unknown, known], [1, [0, 1, 0, 1]])
+})
+
 test('messages of a second are spread over it, but for a few that may go at once', () => {
   const rates = channelRates()
   rates.set('ch', 30)

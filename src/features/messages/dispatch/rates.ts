@@ -5,6 +5,8 @@ import type { Platform } from '../../../platform/platform.ts'
 export interface ChannelRates {
   /** Messages a second; null: as many as come. */
   set(channel_id: string, rate: number | null): void
+  /** Forgets the rates, which may have changed; what went and who is slowed stands. */
+  forget(): void
   /** How many of the wanted messages may go now; they are counted as gone. */
   take(channel_id: string, now_ms: number, wanted: number): number
   /** How many may go in so many seconds, at least one; Infinity where as many as come, and where the rate is not known yet. */
@@ -42,16 +44,22 @@ interface Slowed {
 
 interface State {
   readonly rates: Map<string, number | null>
+  /** Those that were forgotten: until then, what went flowed off at them. */
+  readonly before: Map<string, number>
   readonly gone: Map<string, Gone>
   readonly slowed: Map<string, Slowed>
 }
 
 /** No more than a channel's rate goes in any second, wherever the second begins. Until the rate of a channel is set, its messages go one by one. */
 export function channelRates(): ChannelRates {
-  const state: State = { rates: new Map(), gone: new Map(), slowed: new Map() }
+  const state: State = { rates: new Map(), before: new Map(), gone: new Map(), slowed: new Map() }
   const { rates, slowed } = state
   return {
     set: (channel_id, rate) => void rates.set(channel_id, rate),
+    forget() {
+      for (const [channel_id, rate] of rates) if (rate !== null) state.before.set(channel_id, rate)
+      rates.clear()
+    },
     within: (channel_id, seconds) => Math.max(1, (rates.get(channel_id) ?? Infinity) * seconds),
     freeAt(channel_id, now_ms) {
       const rate = rateAt(state, channel_id, now_ms)
@@ -63,7 +71,7 @@ export function channelRates(): ChannelRates {
     take(channel_id, now_ms, wanted) {
       const rate = rateAt(state, channel_id, now_ms)
       if (rate === null) return wanted
-      const last = goneUntil(state, channel_id, now_ms, rate ?? 0)
+      const last = goneUntil(state, channel_id, now_ms, rate ?? state.before.get(channel_id) ?? 0)
       // the rate is looked up with the first message
       const free = rate === undefined ? 1 : Math.min(rate - last.count, 1 + rate * burst - last.spent)
       const granted = Math.max(0, Math.min(wanted, Math.floor(free)))
