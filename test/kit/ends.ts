@@ -1,7 +1,9 @@
 /** Loaded before every test file: a file whose tests are done, and which something left open keeps alive, fails with the name of that. */
 import { afterEach, beforeEach } from 'node:test'
 
-const endsWithinMs = 30_000
+/** So many turns of so long: work that lets nothing else happen, as removing a large folder on a busy machine, takes one of them however long it lasts. */
+const turnsMax = 30
+const turnMs = Number(process.env['POSTHORN_TEST_END_TURN_MS'] ?? 1000)
 let running = 0
 let watch: NodeJS.Timeout | undefined
 
@@ -12,9 +14,13 @@ beforeEach(() => {
 
 afterEach(() => {
   running--
-  // it keeps nobody alive itself, so it only rings where something else does
-  if (running === 0) watch = setTimeout(tell, endsWithinMs).unref()
+  if (running === 0) wait(turnsMax)
 })
+
+/** Keeps nobody alive itself, so that it only rings where something else does. */
+function wait(turns: number): void {
+  watch = setTimeout(() => (turns > 1 ? wait(turns - 1) : tell()), turnMs).unref()
+}
 
 function tell(): void {
   console.error(`${process.argv[1]} has run its tests and does not end. Still open: ${process.getActiveResourcesInfo().join(', ')}`)
