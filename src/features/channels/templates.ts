@@ -28,8 +28,11 @@ const readAtOnce = 10
 const askTimeoutMs = 5000
 /** A name that the provider was asked for is not asked for again so soon. */
 const askAgainMs = 10_000
-/** Names that the provider of one channel is asked for in a minute. */
+/** How often the provider of one channel is asked for templates by name in a minute, by each process. */
 const asksMax = 30
+/** Of these, how many may be gone when a name is asked for that was asked for within the minute: the rest is for others. */
+const repeatsMax = asksMax / 2
+const minuteMs = 60_000
 const rememberedMax = 10_000
 /** Of a template's name, as content has it, and of what else it is found by. */
 const nameLengthMax = 512
@@ -70,8 +73,10 @@ export function channelTemplates(deps: TemplateDeps) {
     const answer = await asking(row, written.name, repeat)
     if (answer === 'asked') cache.forget(`${row.id}|${written.name}`)
     const rows = await ofName(row, written.name)
-    const refusal = answer === 'unreachable' && rows.length === 0 ? notLookedUp(written) : refusalOf(row.id, rows, written)
-    return { refusal, ...toldOf(rows, written) }
+    const told = toldOf(rows, written)
+    // that our copy lacks one says nothing where the provider was not asked for it
+    const isUntold = told.status === null && answer !== 'asked' && answer !== 'known'
+    return { refusal: isUntold ? notLookedUp(written, answer, platform.clock.now()) : refusalOf(row.id, rows, written), ...told }
   }
 
   /**
@@ -120,31 +125,44 @@ export function channelTemplates(deps: TemplateDeps) {
 
 const toldOf = (rows: readonly TemplateRow[], written: TemplateContent) => ({ marketing: isMarketing(rows, written), status: statusOf(rows, written) })
 
-const notLookedUp = ({ name }: TemplateContent): Problem =>
-  new Problem(
+/** Why the provider was not asked for a template that our copy lacks. */
+function notLookedUp({ name, language }: TemplateContent, why: 'unreachable' | 'too_often', now: number): Problem {
+  const lacking = `The template ${JSON.stringify(name)} (${JSON.stringify(language.code)}) is not in our copy, and the provider`
+  if (why === 'unreachable') return new Problem('upstream_unavailable', `${lacking} could not be asked for it. Try again with backoff.`)
+  const seconds = Math.ceil((minuteMs - (now % minuteMs)) / 1000)
+  return new Problem(
     'upstream_unavailable',
-    `The template ${JSON.stringify(name)} is not in our copy, and the provider could not be asked for it. Try again with backoff.`,
+    `${lacking} was asked for templates of this channel as often as it may be in a minute. Repeat after the ${seconds} seconds of Retry-After.`,
+    { headers: { 'retry-after': String(seconds) } },
   )
+}
 
 /** Whether a name that the provider was asked for just now is asked for again. */
 type Repeat = 'again' | 'not_again_so_soon'
 
-/** Asks providers for single templates and writes what they answer. What is asked at once is asked together; `not_asked`: too soon or too often. */
+/** `known`: it was not asked now, but within the last minute, so our copy has what it answered. */
+type Asked = 'asked' | 'known' | 'unreachable' | 'too_often'
+
+/** Asks providers for single templates and writes what they answer. What is asked at once is asked together (behaviour: channels 6.3, 6.5). */
 function asker(deps: TemplateDeps) {
   const { platform } = deps
   const underWay = new Map<string, Promise<'asked' | 'unreachable'>>()
   const asked = new Map<string, number>()
   const counts = new Map<string, { minute: number; asks: number }>()
 
-  function mayAsk(channel_id: string, key: string, repeat: Repeat): boolean {
+  /** Counts a question; null: it may be asked. */
+  function whyNotAsked(channel_id: string, key: string, repeat: Repeat): 'known' | 'too_often' | null {
     const now = platform.clock.now()
-    if (repeat === 'not_again_so_soon' && (asked.get(key) ?? -Infinity) + askAgainMs > now) return false
-    const minute = Math.floor(now / 60_000)
+    const age = Math.abs(now - (asked.get(key) ?? -Infinity))
+    if (repeat === 'not_again_so_soon' && age < askAgainMs) return 'known'
+    const minute = Math.floor(now / minuteMs)
     const count = counts.get(channel_id)
-    if (count?.minute === minute && count.asks >= asksMax) return false
+    const asks = count?.minute === minute ? count.asks : 0
+    const isKnown = age < minuteMs
+    if (asks >= (isKnown && repeat === 'not_again_so_soon' ? repeatsMax : asksMax)) return isKnown ? 'known' : 'too_often'
     if (counts.size >= rememberedMax) counts.clear()
-    counts.set(channel_id, { minute, asks: count?.minute === minute ? count.asks + 1 : 1 })
-    return true
+    counts.set(channel_id, { minute, asks: asks + 1 })
+    return null
   }
 
   async function askNow(row: ChannelRow, name: string, key: string): Promise<'asked' | 'unreachable'> {
@@ -160,11 +178,12 @@ function asker(deps: TemplateDeps) {
     }
   }
 
-  return async (row: ChannelRow, name: string, repeat: Repeat): Promise<'asked' | 'unreachable' | 'not_asked'> => {
+  return async (row: ChannelRow, name: string, repeat: Repeat): Promise<Asked> => {
     const key = `${row.id}|${name}`
     const already = underWay.get(key)
     if (already !== undefined) return await already
-    if (!mayAsk(row.id, key, repeat)) return 'not_asked'
+    const whyNot = whyNotAsked(row.id, key, repeat)
+    if (whyNot !== null) return whyNot
     const work = askNow(row, name, key).finally(() => underWay.delete(key))
     underWay.set(key, work)
     return await work
