@@ -7,6 +7,7 @@ const row = (more: object = {}) => ({
   language: 'en_US',
   status: 'APPROVED',
   category: 'MARKETING',
+  parameter_format: 'POSITIONAL',
   components: [
     { type: 'HEADER', text: '{{1}}' },
     { type: 'BODY', text: 'Hi {{1}}, {{ 2 }} and {{1}}' },
@@ -25,7 +26,12 @@ const written = (parameters: number, more: object = {}): TemplateContent => ({
 const paramOf = (rows: readonly ReturnType<typeof row>[], content: TemplateContent) => refusalOf('ch_1', rows, content)?.param ?? null
 
 test('the blanks of a body are counted once each, by number or by name', () => {
-  const named = row({ components: [{ type: 'body', text: 'Hi {{first_name}}, {{order}}' }] })
+  const named = row({
+    components: [
+      { type: 'HEADER', text: '{{1}}' },
+      { type: 'body', text: 'Hi {{first_name}}, {{order}}' },
+    ],
+  })
 
   assert.deepEqual(
     [0, 1, 2, 3].map((parameters) => paramOf([row()], written(parameters))),

@@ -1,15 +1,16 @@
 /** Whether a template message fits the template that it names, as far as our copy can tell for certain. Pure. */
 import { Problem } from '../../contract/problem.ts'
 import type { TemplateRecord } from './adapter.ts'
+import { misfitOf, type WrittenComponent } from './template-fit.ts'
 
 /** Content `template`, checked already. */
 export interface TemplateContent {
   readonly name: string
   readonly language: { readonly code: string }
-  readonly components?: readonly { readonly type: string; readonly parameters?: readonly unknown[] | null }[] | null
+  readonly components?: readonly WrittenComponent[] | null
 }
 
-type Known = Pick<TemplateRecord, 'language' | 'status' | 'category' | 'components'>
+type Known = Pick<TemplateRecord, 'language' | 'status' | 'category' | 'parameter_format' | 'components'>
 
 /** Of a name, the one that is meant. */
 const meant = <T extends Known>(rows: readonly T[], { language }: TemplateContent): T | undefined => {
@@ -45,22 +46,8 @@ export function refusalOf(channel_id: string, rows: readonly Known[], written: T
   }
   if (found.status !== 'APPROVED')
     return refused('template.name', `The template ${name} (${found.language}) is ${found.status}. Send one that is APPROVED. ${seeList}`)
-  const [wanted, given] = [bodyBlanks(found), bodyParameters(written)]
-  if (wanted === null || wanted === given) return null
-  return refused(
-    'template.components',
-    `The body of the template ${name} (${found.language}) has ${wanted} ${wanted === 1 ? 'blank' : 'blanks'}, and the message fills ${given}. Give as many \`parameters\` in the component of type \`body\`.`,
-  )
+  const misfit = misfitOf(found, written.components ?? [])
+  return misfit === null ? null : refused('template.components', `The template ${name} (${found.language}) ${misfit}`)
 }
 
 const refused = (param: string, message: string): Problem => new Problem('upstream_rejected', message, { param })
-
-/** How many blanks the body has; null where it has no text. */
-function bodyBlanks({ components }: Known): number | null {
-  const text = components.find(({ type }) => String(type).toUpperCase() === 'BODY')?.['text']
-  if (typeof text !== 'string') return null
-  return new Set([...text.matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map((match) => match[1])).size
-}
-
-const bodyParameters = ({ components }: TemplateContent): number =>
-  (components ?? []).filter(({ type }) => type.toLowerCase() === 'body').reduce((sum, { parameters }) => sum + (parameters?.length ?? 0), 0)
