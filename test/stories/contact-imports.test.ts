@@ -520,6 +520,17 @@ test('what an export writes, an import reads back', async (t) => {
   await world.invariants()
 })
 
+test('the cell of an attribute that a contact does not have is empty, whatever the key', async (t) => {
+  const { api } = await start(t)
+  await api.post('/v1/contacts', { email: 'ada@example.com', attributes: { constructor: 'Eiffel' } })
+  await api.post('/v1/contacts', { email: 'bob@example.com' })
+
+  const [header, bob, ada] = (await api.get('/v1/contacts/export')).body.split('\r\n').map((line: string) => line.split(','))
+
+  const at = header.indexOf('attributes.constructor')
+  assert.deepEqual([bob[header.indexOf('email')], bob[at], ada[at]], ['bob@example.com', '', 'Eiffel'])
+})
+
 test('an export takes the filters of the list and reads past any page', async (t) => {
   const { world, account, api } = await start(t)
   await imported(

@@ -67,7 +67,10 @@ function columnsOf(used: Awaited<ReturnType<typeof exports.usedTypes>>, keys: re
     ...used.identifiers.map((type): CsvColumn<ContactRow> => ({ name: `identifiers.${type}`, cell: (row) => row.identifiers[type] ?? '' })),
     ...used.consent.map((type): CsvColumn<ContactRow> => ({ name: `consent.${type}`, cell: (row) => row.consent[type]?.status ?? '' })),
     ...used.marketing.map((type): CsvColumn<ContactRow> => ({ name: `consent.${type}.marketing`, cell: (row) => row.consent[type]?.marketing ?? '' })),
-    ...keys.map((key): CsvColumn<ContactRow> => ({ name: `attributes.${key}`, cell: (row) => String(row.attributes[key] ?? '') })),
+    ...keys.map((key): CsvColumn<ContactRow> => ({
+      name: `attributes.${key}`,
+      cell: (row) => (Object.hasOwn(row.attributes, key) ? String(row.attributes[key]) : ''),
+    })),
     { name: 'metadata', cell: (row) => (Object.keys(row.metadata).length === 0 ? '' : JSON.stringify(row.metadata)) },
     ...times.map((name): CsvColumn<ContactRow> => ({ name, cell: (row) => row[name] ?? '' })),
   ]

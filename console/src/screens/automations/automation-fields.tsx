@@ -108,7 +108,7 @@ function MessageFields({ channels, templates, draft, onChange, problem }: Automa
           <TextField
             key={tag}
             label={words.fallback(tag)}
-            value={draft.fallbacks[tag] ?? ''}
+            value={Object.hasOwn(draft.fallbacks, tag) ? draft.fallbacks[tag]! : ''}
             onChange={(value) => onChange({ ...draft, fallbacks: { ...draft.fallbacks, [tag]: value } })}
             param={`merge_fallbacks.${tag}`}
             problem={problem}

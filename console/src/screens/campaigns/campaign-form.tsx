@@ -130,7 +130,7 @@ function Fallbacks({ draft, onChange, problem, templates }: Omit<FieldsProps, 'p
     <TextField
       key={tag}
       label={words.fallback(tag)}
-      value={draft.fallbacks[tag] ?? ''}
+      value={Object.hasOwn(draft.fallbacks, tag) ? draft.fallbacks[tag]! : ''}
       onChange={(value) => onChange({ ...draft, fallbacks: { ...draft.fallbacks, [tag]: value } })}
       param={`merge_fallbacks.${tag}`}
       problem={problem}

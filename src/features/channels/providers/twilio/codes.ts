@@ -60,9 +60,11 @@ const saidLengthMax = 300
 /** Whatever stands between us and Twilio may repeat what it was sent: only a short sentence is passed on. */
 const isSentence = (said: string): boolean => said !== '' && said.length <= saidLengthMax && !/[\r\n]/.test(said)
 
+const meaningOf = (code: string): Meaning | undefined => (Object.hasOwn(meanings, code) ? meanings[code] : undefined)
+
 /** What a refusal by Twilio makes of a hand-over. `code` is Twilio's, or the HTTP status where it gave none. */
 export function refusal(code: string, said: string, retry_after_ms: number | undefined): Outcome {
-  const [meaning, sentence] = meanings[code] ?? ['provider_error', isSentence(said) ? said : `Twilio refused the message with ${code}.`]
+  const [meaning, sentence] = meaningOf(code) ?? ['provider_error', isSentence(said) ? said : `Twilio refused the message with ${code}.`]
   if (meaning === 'later')
     return { kind: 'throttled', limit_on: 'channel', provider_code: code, message: sentence, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) }
   if (meaning === 'lost') return { kind: 'refused', code: 'channel_not_connected', provider_code: code, message: sentence, channel_lost: true }
@@ -71,7 +73,7 @@ export function refusal(code: string, said: string, retry_after_ms: number | und
 
 /** What a code in a receipt says: the message is over, whatever the reason. */
 export function failure(code: string): NonNullable<Receipt['error']> {
-  const [meaning, message] = meanings[code] ?? ['provider_error', 'Twilio could not deliver the message.']
+  const [meaning, message] = meaningOf(code) ?? ['provider_error', 'Twilio could not deliver the message.']
   return {
     code: meaning === 'lost' ? 'channel_not_connected' : meaning === 'later' ? 'provider_error' : meaning,
     message,

@@ -18,7 +18,8 @@ const transitions: Readonly<Record<string, Receipt['transition']>> = {
 
 /** null for a status that says nothing of the message. */
 export function receiptOf(provider_id: string, status: string, error_code: string): Receipt | null {
-  const transition = transitions[status.toLowerCase()]
-  if (transition === undefined) return null
+  const word = status.toLowerCase()
+  if (!Object.hasOwn(transitions, word)) return null
+  const transition = transitions[word]!
   return { kind: 'receipt', provider_id, transition, ...(transition === 'fail' ? { error: failure(error_code) } : {}) }
 }

@@ -17,6 +17,7 @@ import { providerTools } from '../../../../../test/kit/provider-tools.ts'
 import { askedOfTwilio, simulateTwilio } from '../../../../../test/kit/simulators/twilio.ts'
 import type { HttpClient } from '../../../../lib/http-client.ts'
 import type { AskOutcome, Callback, Connection, OutboundMessage, Outcome, Report } from '../../adapter.ts'
+import { receiptOf } from './receipts.ts'
 import { twilio } from './twilio.ts'
 
 const { getExpectedTwilioSignature, getExpectedBodyHash } = createRequire(import.meta.url)('twilio/lib/webhooks/webhooks.js') as typeof Webhooks
@@ -311,6 +312,15 @@ test('Twilio signs with or without the port, and JSON by its hash in the address
   )
   assert.deepEqual(hashed(getExpectedBodyHash(json.toString()))?.reports, [])
   assert.equal(hashed(createHash('sha256').update('other').digest('hex')), null)
+})
+
+test('a status and a code that Twilio does not know mean nothing, whatever words they are', () => {
+  assert.equal(receiptOf('SM1', 'constructor', ''), null)
+  assert.deepEqual(receiptOf('SM1', 'failed', 'constructor')?.error, {
+    code: 'provider_error',
+    message: 'Twilio could not deliver the message.',
+    provider_code: 'constructor',
+  })
 })
 
 test('a field that is there twice is signed once each, and a form without an end is not sorted', async (t) => {
