@@ -239,6 +239,48 @@ test('an opt-out outlives its contact, and the next contact with the number star
   await world.invariants()
 })
 
+test('what is said of consent holds against an earlier opt-out of the number, in either spelling, and whether or not the contact stood so already', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  let n = 0
+  const stopped = async () => {
+    const from = `+49151123457${String(n++).padStart(2, '0')}`
+    const { contact_id } = (await wrote(api, 'STOP', { from })).body
+    await api.delete(`/v1/contacts/${contact_id}`)
+    return from
+  }
+  const known = async (body: object) => (await api.post('/v1/contacts', body)).body.id
+  const consents = [null, 'unknown', 'opted_in'].flatMap((status) => (status === null ? [null] : [status, { status }, { status, source: 'form' }]))
+
+  for (const said of consents) {
+    const consent = { sms: said }
+    const status = said === null ? 'unknown' : typeof said === 'string' ? said : said.status
+    const writes: ((to: string) => ReturnType<Api['post']>)[] = [
+      (to) => api.post('/v1/contacts', { phone: to, consent }),
+      (to) => api.post('/v1/contacts/upsert', { phone: to, consent }),
+      async (to) => api.patch(`/v1/contacts/${await known({ email: 'ada@example.com' })}`, { phone: to, consent }),
+      async (to) => api.patch(`/v1/contacts/${await known({ email: 'ada@example.com', consent: { sms: status } })}`, { phone: to, consent }),
+    ]
+    for (const [index, write] of writes.entries()) {
+      const to = await stopped()
+      const written = await write(to)
+      const told = `${JSON.stringify(said)} ${index}`
+      const contact = (await api.get(`/v1/contacts/${written.body.id}`)).body
+      const [line] = (await api.get(`/v1/contacts/${contact.id}/consent_history`)).body.data
+      assert.equal(contact.consent.sms?.status ?? 'unknown', status, told)
+      assert.equal((await api.post('/v1/messages', sms(to))).status, 202, told)
+      assert.deepEqual([line.status, line.request_id], [status, written.headers['x-request-id']], told)
+    }
+  }
+  const silent = await stopped()
+  const adopted = await api.patch(`/v1/contacts/${await known({ email: 'ada@example.com', consent: { sms: 'opted_in' } })}`, {
+    phone: silent,
+    consent: { whatsapp: 'opted_in' },
+  })
+  assert.equal(adopted.body.consent.sms.status, 'opted_out')
+  await world.invariants()
+})
+
 test('the history of a contact that starts opted out names the request that opted out, not the one that made the contact', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

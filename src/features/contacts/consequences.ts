@@ -10,7 +10,7 @@ import * as consentStore from './consent-store.ts'
 import { insertDeltas, type Delta } from './counter-store.ts'
 import { phoneChannelTypes, suppressionHash, type AddressKey } from './recipients.ts'
 import type { LockedContact } from './lock-set.ts'
-import type { SaveContext } from './save-item.ts'
+import type { CausedTransition, SaveContext } from './save-item.ts'
 import { defineNames } from './store.ts'
 
 type Added = ReadonlyMap<string, readonly AddressKey[]>
@@ -58,8 +58,11 @@ export async function adoptOptOuts(
 
 function adopt(contact: LockedContact, type: string, found: consentStore.SuppressionRow, context: SaveContext): void {
   if (statusOf(contact.row.consent, type) === 'opted_out') return
-  const asked = contact.transitions.some((transition) => transition.channel_type === type)
-  if (asked && context.keep_opt_outs !== true) return
+  if (context.keep_opt_outs !== true) {
+    if (contact.transitions.some(({ channel_type }) => channel_type === type)) return
+    const restated = contact.restated.findLast(({ channel_type }) => channel_type === type)
+    if (restated !== undefined) return lift(contact, restated)
+  }
   const [base, part] = type.split('.') as [string, string | undefined]
   const before = contact.row.consent[base]
   const cause = { source: found.reason, updated_at: found.created_at }
@@ -79,6 +82,15 @@ function adopt(contact: LockedContact, type: string, found: consentStore.Suppres
     request_id: found.request_id,
   })
   contact.row = { ...contact.row, consent: { ...contact.row.consent, [base]: state }, updated_at: context.at }
+}
+
+/** What was said of the consent lifts the opt-out of a new address, although the contact's own stays as it was: a line of history proves it. */
+function lift(contact: LockedContact, said: CausedTransition): void {
+  contact.transitions.push({ ...said, before: 'opted_out' })
+  const [type] = said.channel_type.split('.') as [string]
+  const state = contact.row.consent[type]
+  if (state === undefined) return
+  contact.row = { ...contact.row, consent: { ...contact.row.consent, [type]: { ...state, source: said.source, updated_at: said.occurred_at } } }
 }
 
 /** Writes suppressions, publishes new opt-outs, keeps the history and counts. */

@@ -89,8 +89,15 @@ export function newContact(tenant: { account_id: string; mode: 'live' | 'test' }
 
 const plainFields = ['email', 'first_name', 'last_name', 'locale', 'timezone', 'external_id'] as const
 
-/** The contact after a change, and what it changed about consent. The same row comes back when nothing changed. */
-export function applyChange(row: ContactRow, change: ContactChange, context: ChangeContext): { row: ContactRow; transitions: ConsentTransition[] } {
+/** What a change said of consent. */
+interface ConsentSaid {
+  readonly transitions: ConsentTransition[]
+  /** What stood so already. */
+  readonly restated: ConsentTransition[]
+}
+
+/** The contact after a change, and what that said of consent. The same row comes back when nothing changed. */
+export function applyChange(row: ContactRow, change: ContactChange, context: ChangeContext): { row: ContactRow } & ConsentSaid {
   const next: ContactRow = { ...row }
   if (change.phone !== undefined && change.phone !== row.phone) {
     next.phone = change.phone
@@ -104,11 +111,11 @@ export function applyChange(row: ContactRow, change: ContactChange, context: Cha
   if (change.attributes !== undefined) next.attributes = mergeKeys(row.attributes, change.attributes)
   next.tags = changedTags(row.tags, change)
   next.full_name = fullName(next)
-  const { consent, transitions } = changedConsent(row.consent, change.consent ?? {}, context)
+  const { consent, ...said } = changedConsent(row.consent, change.consent ?? {}, context)
   next.consent = consent
-  if (sameContact(row, next)) return { row, transitions }
+  if (sameContact(row, next)) return { row, ...said }
   next.updated_at = context.at
-  return { row: next, transitions }
+  return { row: next, ...said }
 }
 
 /** First and last name together, as the column of the same name is generated; null where neither is known. */
@@ -158,17 +165,23 @@ export function isEmpty(object: object): boolean {
   return true
 }
 
-function changedConsent(consent: ContactRow['consent'], writes: Readonly<Record<string, ConsentWrite | null>>, context: ChangeContext) {
-  if (isEmpty(writes)) return { consent, transitions: [] }
+function changedConsent(
+  consent: ContactRow['consent'],
+  writes: Readonly<Record<string, ConsentWrite | null>>,
+  context: ChangeContext,
+): { consent: ContactRow['consent'] } & ConsentSaid {
+  if (isEmpty(writes)) return { consent, transitions: [], restated: [] }
   const next: ContactRow['consent'] = { ...consent }
   const transitions: ConsentTransition[] = []
+  const restated: ConsentTransition[] = []
   for (const type in writes) {
-    const { state, transitions: caused } = consentAfter(type, next[type], writes[type] ?? null, context)
-    transitions.push(...caused)
+    const { state, ...said } = consentAfter(type, next[type], writes[type] ?? null, context)
+    transitions.push(...said.transitions)
+    restated.push(...said.restated)
     if (state === undefined) delete next[type]
     else next[type] = state
   }
-  return { consent: inOrder(next), transitions }
+  return { consent: inOrder(next), transitions, restated }
 }
 
 /** What one write makes of one consent. Written again as it stands, in the short form, it changes nothing. */
@@ -177,20 +190,20 @@ function consentAfter(
   before: ConsentState | undefined,
   write: ConsentWrite | null,
   context: ChangeContext,
-): { state: ConsentState | undefined; transitions: ConsentTransition[] } {
-  const transitions: ConsentTransition[] = []
-  const source = write?.source ?? context.source
-  const occurred_at = write?.occurred_at ?? context.at
-  const statusBefore = before?.status ?? 'unknown'
-  const marketingBefore = before?.marketing ?? 'unknown'
-  const status = write === null ? 'unknown' : (write.status ?? statusBefore)
-  const marketing = write === null ? 'unknown' : (write.marketing ?? marketingBefore)
-  const restated = write !== null && write.status !== undefined && isNewProof(write, before)
-  if (status !== statusBefore || restated) transitions.push({ channel_type: type, before: statusBefore, status, source, occurred_at })
-  if (marketing !== marketingBefore) transitions.push({ channel_type: marketingType(type), before: marketingBefore, status: marketing, source, occurred_at })
-  if (write === null) return { state: undefined, transitions }
-  if (transitions.length === 0 && before !== undefined) return { state: before, transitions }
-  return { state: { status, source, updated_at: occurred_at, ...(marketing === 'unknown' ? {} : { marketing }) }, transitions }
+): { state: ConsentState | undefined } & ConsentSaid {
+  const words: ConsentWrite = write ?? { status: 'unknown', marketing: 'unknown' }
+  const source = words.source ?? context.source
+  const occurred_at = words.occurred_at ?? context.at
+  const said: ConsentSaid = { transitions: [], restated: [] }
+  const tell = (channel_type: string, before: ConsentStatus, status: ConsentStatus, isNew: boolean) =>
+    (isNew ? said.transitions : said.restated).push({ channel_type, before, status, source, occurred_at })
+  const { status: statusBefore = 'unknown', marketing: marketingBefore = 'unknown' } = before ?? {}
+  const { status = statusBefore, marketing = marketingBefore } = words
+  if (words.status !== undefined) tell(type, statusBefore, status, status !== statusBefore || isNewProof(words, before))
+  if (words.marketing !== undefined) tell(marketingType(type), marketingBefore, marketing, marketing !== marketingBefore)
+  if (write === null) return { state: undefined, ...said }
+  if (said.transitions.length === 0 && before !== undefined) return { state: before, ...said }
+  return { state: { status, source, updated_at: occurred_at, ...(marketing === 'unknown' ? {} : { marketing }) }, ...said }
 }
 
 /** The long form may say anew when or through what it happened: worth a line of history although the status stays. */

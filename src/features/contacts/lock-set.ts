@@ -17,6 +17,8 @@ export interface LockedContact {
   /** Something but `last_seen_at` and `last_message_at` is different. */
   changed: boolean
   transitions: CausedTransition[]
+  /** What was said of its consent and stood so already. */
+  restated: CausedTransition[]
   seen_at: string | null
 }
 
@@ -82,7 +84,9 @@ export async function acquireLockSet(platform: Platform, tx: Transaction, tenant
     else creations += 1
   }
   const rows = await store.lockContacts(tx, tenant, [...wanted, ...matched.keys()])
-  const contacts = new Map<string, LockedContact>(rows.map((row) => [row.id, { before: row, row, changed: false, transitions: [], seen_at: null }]))
+  const contacts = new Map<string, LockedContact>(
+    rows.map((row) => [row.id, { before: row, row, changed: false, transitions: [], restated: [], seen_at: null }]),
+  )
   for (const [id, key] of matched) {
     const held = contacts.get(id)
     if (held === undefined || !addressesOf(held.row).some((own) => keyText(own) === keyText(key))) throw new LostRace()

@@ -4,12 +4,12 @@ import { contactLimits } from '../../contract/resources/contact.ts'
 import { phoneKey } from '../../lib/phone.ts'
 import { allSent, violatedConstraint, type Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { addressesOf, applyChange, marketingType, newContact, statusOf, type ConsentWrite, type ContactChange } from './contact.ts'
+import { addressesOf, applyChange, marketingType, newContact, statusOf, type ConsentTransition, type ConsentWrite, type ContactChange } from './contact.ts'
 import { adoptOptOuts, settleConsequences } from './consequences.ts'
 import { acquireLockSet, keyText, LostRace, matchKey, NotAsExpected, type LockedContact, type LockSet } from './lock-set.ts'
 import type { AddressKey } from './recipients.ts'
 import type { AddressRow, ContactRow } from './rows.ts'
-import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
+import type { CausedTransition, SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import * as store from './store.ts'
 
 /**
@@ -50,17 +50,19 @@ function applyItem(platform: Platform, tenant: Tenant, locks: LockSet, item: Sav
   if (item.kind === 'update' && held === undefined) return { outcome: 'refused', reason: 'resource_missing', param: 'id' }
   const start = held?.row ?? newContact(tenant, platform.ids('ct'), context.at)
   const created = held === undefined && item.creation !== undefined ? applyChange(start, item.creation, context).row : start
-  const { row, transitions } = applyChange(created, allowedChange(item, held?.row, context), context)
+  const { row, transitions, restated } = applyChange(created, allowedChange(item, held?.row, context), context)
   const own = addressesOf(row).map(({ kind, address }) => ({ kind, address, text: keyText({ kind, address }) }))
   const refusal = refusalOf(locks, row, own, held === undefined, item)
   if (refusal !== null) return refusal
   if (held === undefined) locks.capacity -= 1
   if (held !== undefined) for (const before of addressesOf(start)) locks.owners.delete(keyText(before))
   for (const { text } of own) locks.owners.set(text, row.id)
-  const contact = held ?? { before: null, row, changed: true, transitions: [], seen_at: null }
+  const contact = held ?? { before: null, row, changed: true, transitions: [], restated: [], seen_at: null }
   contact.changed ||= row !== start
   contact.row = seen(row, item.seen_at)
-  for (const transition of transitions) contact.transitions.push({ ...transition, message_id: item.message_id ?? null })
+  const caused = (said: ConsentTransition): CausedTransition => ({ ...said, message_id: item.message_id ?? null })
+  contact.transitions.push(...transitions.map(caused))
+  contact.restated.push(...restated.map(caused))
   if (item.seen_at !== undefined) contact.seen_at = item.seen_at
   locks.contacts.set(row.id, contact)
   return {

@@ -82,7 +82,9 @@ export class Foresight implements PieceTarget {
       [...wanted].filter((id) => !isMade(id)),
     )
     for (const id of wanted) if (isMade(id)) rows.push(newContact(this.#tenant, id, at))
-    const contacts = new Map<string, LockedContact>(rows.map((row) => [row.id, { before: row, row, changed: false, transitions: [], seen_at: null }]))
+    const contacts = new Map<string, LockedContact>(
+      rows.map((row) => [row.id, { before: row, row, changed: false, transitions: [], restated: [], seen_at: null }]),
+    )
     // deleted in between
     for (const [text, id] of owners) if (wanted.has(id) && !contacts.has(id)) owners.delete(text)
     return { contacts, owners, capacity: this.#capacity }
