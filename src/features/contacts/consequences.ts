@@ -71,6 +71,7 @@ function adopt(contact: LockedContact, type: string, found: consentStore.Suppres
       ? { ...before, status: 'opted_out' as const, ...cause }
       : { status: 'unknown' as const, ...cause, ...before, marketing: 'opted_out' as const }
   contact.changed = true
+  contact.adopted.push(type)
   contact.transitions = contact.transitions.filter((transition) => transition.channel_type !== type)
   contact.transitions.push({
     channel_type: type,

@@ -19,6 +19,8 @@ export interface LockedContact {
   transitions: CausedTransition[]
   /** What was said of its consent and stood so already. */
   restated: CausedTransition[]
+  /** The channel types on which it took over the opt-out of a new address. */
+  adopted: string[]
   seen_at: string | null
 }
 
@@ -85,7 +87,7 @@ export async function acquireLockSet(platform: Platform, tx: Transaction, tenant
   }
   const rows = await store.lockContacts(tx, tenant, [...wanted, ...matched.keys()])
   const contacts = new Map<string, LockedContact>(
-    rows.map((row) => [row.id, { before: row, row, changed: false, transitions: [], restated: [], seen_at: null }]),
+    rows.map((row) => [row.id, { before: row, row, changed: false, transitions: [], restated: [], adopted: [], seen_at: null }]),
   )
   for (const [id, key] of matched) {
     const held = contacts.get(id)

@@ -26,7 +26,13 @@ export type CausedTransition = ConsentTransition & { readonly message_id: string
 export type RefusalReason = 'contact_exists' | 'contact_limit_reached' | 'resource_missing' | 'address_missing' | 'too_many_tags' | 'too_many_attributes'
 
 export type SaveResult =
-  | { readonly outcome: 'created' | 'updated' | 'unchanged'; readonly row: ContactRow; readonly transitions: readonly CausedTransition[] }
+  | {
+      readonly outcome: 'created' | 'updated' | 'unchanged'
+      readonly row: ContactRow
+      readonly transitions: readonly CausedTransition[]
+      /** Consents, `<type>.marketing` for marketing alone, that the item asked for and an opt-out stood against. */
+      readonly held_back: readonly string[]
+    }
   /** Nothing of the item was done. `param` is the field at fault. */
   | { readonly outcome: 'refused'; readonly reason: RefusalReason; readonly param: string; readonly contact_id?: string }
 

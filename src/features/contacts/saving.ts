@@ -32,10 +32,12 @@ export async function saveContacts(
   // opt-outs are looked for after the addresses are taken, in the order of sending
   await allSent([moveAddresses(tx, tenant, moves), adoptOptOuts(platform, tx, tenant, written, moves.added, context)])
   await allSent([writeRows(tx, tenant, written), settleConsequences(platform, tx, tenant, written, moves.added, context)])
-  return results.map((result) => {
+  return results.map((result, n) => {
     if (result.outcome === 'refused') return result
-    const { row, transitions } = locks.contacts.get(result.row.id)!
-    return row === result.row && transitions === result.transitions ? result : { ...result, row, transitions }
+    const { row, transitions, adopted } = locks.contacts.get(result.row.id)!
+    if (row === result.row && transitions === result.transitions) return result
+    const held_back = adopted.length === 0 ? result.held_back : [...result.held_back, ...optIns(items[n]!.change).filter((type) => adopted.includes(type))]
+    return { ...result, row, transitions, held_back }
   })
 }
 
@@ -50,14 +52,15 @@ function applyItem(platform: Platform, tenant: Tenant, locks: LockSet, item: Sav
   if (item.kind === 'update' && held === undefined) return { outcome: 'refused', reason: 'resource_missing', param: 'id' }
   const start = held?.row ?? newContact(tenant, platform.ids('ct'), context.at)
   const created = held === undefined && item.creation !== undefined ? applyChange(start, item.creation, context).row : start
-  const { row, transitions, restated } = applyChange(created, allowedChange(item, held?.row, context), context)
+  const allowed = allowedChange(item, held?.row, context)
+  const { row, transitions, restated } = applyChange(created, allowed, context)
   const own = addressesOf(row).map(({ kind, address }) => ({ kind, address, text: keyText({ kind, address }) }))
   const refusal = refusalOf(locks, row, own, held === undefined, item)
   if (refusal !== null) return refusal
   if (held === undefined) locks.capacity -= 1
   if (held !== undefined) for (const before of addressesOf(start)) locks.owners.delete(keyText(before))
   for (const { text } of own) locks.owners.set(text, row.id)
-  const contact = held ?? { before: null, row, changed: true, transitions: [], restated: [], seen_at: null }
+  const contact = held ?? { before: null, row, changed: true, transitions: [], restated: [], adopted: [], seen_at: null }
   contact.changed ||= row !== start
   contact.row = seen(row, item.seen_at)
   const caused = (said: ConsentTransition): CausedTransition => ({ ...said, message_id: item.message_id ?? null })
@@ -69,7 +72,22 @@ function applyItem(platform: Platform, tenant: Tenant, locks: LockSet, item: Sav
     outcome: held === undefined ? 'created' : row === start && transitions.length === 0 ? 'unchanged' : 'updated',
     row,
     transitions: contact.transitions,
+    held_back: heldBack(item.change, allowed),
   }
+}
+
+function heldBack(asked: ContactChange, allowed: ContactChange): string[] {
+  if (asked.consent === allowed.consent) return []
+  const left = optIns(allowed)
+  return optIns(asked).filter((type) => !left.includes(type))
+}
+
+/** The consents that a change would have be anything but opted out. */
+function optIns({ consent }: ContactChange): string[] {
+  return Object.entries(consent ?? {}).flatMap(([type, write]) => [
+    ...(write?.status !== undefined && write.status !== 'opted_out' ? [type] : []),
+    ...(write?.marketing !== undefined && write.marketing !== 'opted_out' ? [marketingType(type)] : []),
+  ])
 }
 
 function seen(row: ContactRow, at: string | undefined): ContactRow {

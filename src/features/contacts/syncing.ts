@@ -29,7 +29,7 @@ export async function syncContacts(
   const strangers = !rows.some((row, index) => row !== undefined && isSaved(index))
   const saved = saving.length === 0 ? [] : await (strangers ? saveStrangers : saveContacts)(platform, tx, tenant, saving, context)
   let next = 0
-  return items.map((_, index) => (isSaved(index) ? saved[next++]! : { outcome: 'unchanged', row: rows[index]!, transitions: [] }))
+  return items.map((_, index) => (isSaved(index) ? saved[next++]! : { outcome: 'unchanged', row: rows[index]!, transitions: [], held_back: [] }))
 }
 
 /** Of these nobody was known a moment ago: who has their addresses is not asked again. */

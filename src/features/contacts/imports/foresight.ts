@@ -83,7 +83,7 @@ export class Foresight implements PieceTarget {
     )
     for (const id of wanted) if (isMade(id)) rows.push(newContact(this.#tenant, id, at))
     const contacts = new Map<string, LockedContact>(
-      rows.map((row) => [row.id, { before: row, row, changed: false, transitions: [], restated: [], seen_at: null }]),
+      rows.map((row) => [row.id, { before: row, row, changed: false, transitions: [], restated: [], adopted: [], seen_at: null }]),
     )
     // deleted in between
     for (const [text, id] of owners) if (wanted.has(id) && !contacts.has(id)) owners.delete(text)

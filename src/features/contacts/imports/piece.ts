@@ -181,24 +181,11 @@ function settle(report: Report, asked: Asked, result: SaveResult): void {
     return reject(report, asked, refusals[result.reason] + (result.reason === 'contact_exists' ? ` It is ${result.contact_id}'s ${result.param}.` : ''))
   progress.created += result.outcome === 'created' ? 1 : 0
   progress.updated += asked.rows.length - (result.outcome === 'created' ? 1 : 0)
-  const kept = keptOptOuts(asked.change, result)
-  if (kept.length === 0) return
+  if (result.held_back.length === 0) return
+  const without = result.held_back.map((type) => `consent.${type}`).join(' and ')
   progress.warnings += asked.rows.length
   for (const each of asked.rows)
-    report.errors.push(
-      errorOf(each, asked.change, true, `Applied without ${kept.join(' and ')}: the recipient has opted out, and an import does not undo that.`),
-    )
-}
-
-/** Consents that the row asked for and an opt-out stood against. */
-function keptOptOuts({ consent }: ContactChange, result: SaveResult & { outcome: 'created' | 'updated' | 'unchanged' }): string[] {
-  const kept: string[] = []
-  for (const [type, write] of Object.entries(consent ?? {})) {
-    const state = result.row.consent[type]
-    if (write?.status !== undefined && write.status !== 'opted_out' && state?.status === 'opted_out') kept.push(`consent.${type}`)
-    if (write?.marketing !== undefined && write.marketing !== 'opted_out' && state?.marketing === 'opted_out') kept.push(`consent.${type}.marketing`)
-  }
-  return kept
+    report.errors.push(errorOf(each, asked.change, true, `Applied without ${without}: the recipient has opted out, and an import does not undo that.`))
 }
 
 const refusals: Readonly<Record<(SaveResult & { outcome: 'refused' })['reason'], string>> = {

@@ -1,0 +1,56 @@
+/** The rows of an import one after the other: what the later one finds of the earlier, and what is told of each (behaviour: imports 3). */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startWorld } from '../kit/world.ts'
+
+async function start(t: TestContext) {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  /** Imports a file to its end; resolves to the import. */
+  const imported = async (csv: string) => {
+    const started = await api.send('POST', '/v1/contact_imports?consent_declared=true', { 'content-type': 'text/csv' }, csv)
+    assert.equal(started.status, 202, JSON.stringify(started.body))
+    await world.settle()
+    return (await api.get(`/v1/contact_imports/${started.body.id}`)).body
+  }
+  return { world, api, imported }
+}
+
+test('a row is warned of for what an opt-out kept from it, and not for what a later row of the file took back', async (t) => {
+  const { world, api, imported } = await start(t)
+  const from = '+15005551015'
+  const stop = await api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from, type: 'text', text: { body: 'STOP' } })
+  await api.delete(`/v1/contacts/${stop.body.contact_id}`)
+  await api.post('/v1/contacts', { phone: '+15005551013', consent: { sms: 'opted_in' } })
+  await api.post('/v1/contacts', { phone: '+15005551016', consent: { whatsapp: 'opted_out' } })
+  const rows = [
+    '+15005551011,A,opted_in,',
+    '+15005551011,B,opted_out,',
+    '+15005551011,C,opted_in,',
+    '+15005551012,A,,opted_in',
+    '+15005551012,B,,opted_out',
+    '+15005551013,A,opted_in,',
+    '+15005551013,B,opted_out,',
+    '+15005551014,A,opted_out,opted_out',
+    '+15005551014,B,unknown,opted_in',
+    `${from},A,opted_in,opted_in`,
+    `${from},B,,`,
+    '+15005551016,A,,opted_in',
+  ]
+
+  const done = await imported(['phone,first_name,consent.sms,consent.whatsapp.marketing', ...rows, ''].join('\n'))
+
+  const errors = (await api.get(`/v1/contact_imports/${done.id}/errors`)).body as string
+  const told = [...errors.matchAll(/,(\d+),applied in part,"?Applied without ([^:]+):/g)].map(([, row, without]) => [row, without])
+  const [first] = (await api.get('/v1/contacts?phone=%2B15005551011')).body.data
+  const history = (await api.get(`/v1/contacts/${first.id}/consent_history`)).body.data
+  assert.equal(done.warnings, 4)
+  assert.deepEqual(told, [
+    ['4', 'consent.sms'],
+    ['10', 'consent.sms and consent.whatsapp.marketing'],
+    ['11', 'consent.sms'],
+    ['13', 'consent.whatsapp.marketing'],
+  ])
+  assert.deepEqual([first.first_name, history.map(({ status }: { status: string }) => status)], ['C', ['opted_out', 'opted_in']])
+  await world.invariants()
+})
