@@ -10,8 +10,8 @@ export interface Connection {
 }
 
 export interface Connections {
-  /** The connection used last, or a new one. `free`: it may lead anywhere. */
-  take(origin: string, free: boolean): Connection
+  /** The connection used last, or a new one; with `fresh` a new one in any case. `free`: it may lead anywhere. */
+  take(origin: string, free: boolean, fresh: boolean): Connection
   /** `whole`: its answer was read to the end, so that it is good for another request. */
   giveBack(connection: Connection, whole: boolean): void
   close(): Promise<void>
@@ -42,8 +42,8 @@ export function connections(connect: { guarded: buildConnector.connector; free: 
     return list
   }
   return {
-    take(origin, free) {
-      const known = idle.get(origin)?.pop()
+    take(origin, free, fresh) {
+      const known = fresh ? undefined : idle.get(origin)?.pop()
       if (known !== undefined) return known
       const client = new Client(origin, {
         connect: free ? connect.free : connect.guarded,

@@ -1,4 +1,5 @@
 /** Real sockets against providers that answer, break off, hang and lead where they must not. */
+import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { closedPort, rawReceiver, respond, type Answer } from '../../test/kit/raw-receiver.ts'
@@ -39,6 +40,23 @@ test('what certainly reached nobody is told apart from what may have arrived', a
 
   assert.deepEqual(await call({ method: 'POST', url: `http://${closed}/` }).then(({ kind }) => kind), 'unsent')
   assert.deepEqual(await cut.call({ method: 'POST', url: cut.url, body: 'x' }).then(({ kind }) => kind), 'unknown')
+})
+
+test('a request that the other side reads and breaks off on a kept connection is not sent again', async (t) => {
+  const kept = 4
+  const waiting: Socket[] = []
+  const { receiver, call, url } = await against(t, (socket, request, index) => {
+    if (index >= kept) return void socket.destroy()
+    waiting.push(socket)
+    if (waiting.length === kept) for (const each of waiting) respond(200)(each, request, index)
+  })
+  await Promise.all(Array.from({ length: kept }, () => call({ method: 'POST', url, body: 'x' })))
+  await new Promise(setImmediate) // in which the connections are given back
+
+  assert.equal((await call({ method: 'POST', url, body: 'y' })).kind, 'unknown')
+
+  assert.equal(receiver.requests.length, kept + 1)
+  assert.equal(receiver.connections(), kept)
 })
 
 test('a request behind a fence that falls while its connection is made is not written, and one on a kept connection neither', async (t) => {

@@ -1,5 +1,6 @@
 /** Real sockets against receivers that behave, misbehave and lead where they must not. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { certificate } from '../../test/kit/certificate.ts'
@@ -70,6 +71,25 @@ test('a kept connection that the receiver closed in between is replaced without 
   await post(`http://${receiver.host}/`)
   assert.deepEqual(await post(`http://${receiver.host}/`), { status: 200, error: null })
   assert.equal(receiver.requests.length, 3)
+})
+
+test('a receiver that breaks off every request gets a post at most twice, however many connections are kept to it', async (t) => {
+  const kept = 8
+  const waiting: Socket[] = []
+  const receiver = await rawReceiver(t, (socket, request, index) => {
+    if (index >= kept) return void socket.destroy()
+    waiting.push(socket)
+    if (waiting.length === kept) for (const each of waiting) respond(200)(each, request, index)
+  })
+  const { post } = poster(t, { allowed_hosts: [receiver.host] })
+  await Promise.all(Array.from({ length: kept }, () => post(`http://${receiver.host}/`)))
+  assert.equal(receiver.connections(), kept)
+
+  const outcome = await post(`http://${receiver.host}/`)
+
+  assert.equal(outcome.error?.code, 'connection_reset')
+  assert.equal(receiver.requests.length, kept + 2)
+  assert.equal(receiver.connections(), kept + 1)
 })
 
 test('statuses that are not 2xx are told by number, redirects with where they lead and never followed', async (t) => {

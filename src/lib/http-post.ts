@@ -82,14 +82,14 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
       const deadline = expiry.add(post.timeout_ms, () => exchange?.stop('timeout', `No complete answer within ${post.timeout_ms} ms (${exchange.phase}).`))
       const stay = post.signal === undefined ? undefined : quitters.add(post.signal, () => exchange?.stop(givenUp.code, givenUp.message))
       try {
-        for (;;) {
-          const connection = kept.take(url.origin, allowed)
+        for (let repeated = false; ; repeated = true) {
+          const connection = kept.take(url.origin, allowed, repeated)
           exchange = new HttpExchange(answerBytesMax, false)
           begin(connection.client, url, post, exchange)
           const end = await exchange.ended
           const stale = connection.used && end.status === null && end.error?.code === 'connection_reset' && !deadline.over && !quit()
           kept.giveBack(connection, end.error === null)
-          // a kept connection that the receiver had just closed: nothing was answered, and the next one may be sound
+          // a kept connection that the receiver had just closed: nothing was answered. Once more on a new one, no oftener: the receiver may have read it all the same
           if (!stale) return outcomeOf(end)
         }
       } finally {
