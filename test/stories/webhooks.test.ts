@@ -5,6 +5,7 @@ import Stripe from 'stripe'
 import { recordEvents } from '../../src/platform/outbox.ts'
 import { deliveries, message, pass, start, subscribe } from '../kit/subscribing.ts'
 import type { Receiver } from '../kit/receiver.ts'
+import { until } from '../kit/waiting.ts'
 
 const fullSchedule = [30, 120, 600, 1800, 7200, 21_600, 43_200, 86_400]
 
@@ -228,6 +229,36 @@ test('a delivery that ended can be retried by hand: one attempt, counted, no sch
   assert.equal(receiver.received.length, 4)
   assert.equal((await account.api.post(path.replace(delivery.id, 'whd_nope'))).status, 404)
   await world.invariants()
+})
+
+test('a test and a retry by hand whose attempt is under way tell no time of a next attempt, until it has ended and another follows', async (t) => {
+  const { world, account, receiver } = await start(t, { webhook_retry_delays: [30] })
+  const endpoint = await subscribe(account, receiver, { events: ['campaign.started'] })
+  const path = `/v1/webhook_endpoints/${endpoint.id}`
+  const answeredEarly = async (asked: string) => {
+    receiver.received.length = 0
+    receiver.answerNext('hang')
+    const answer = account.api.post(asked)
+    await until('the receiver to have it', () => receiver.received.length === 1)
+    await world.clock.advance(5_000)
+    return (await answer).body
+  }
+
+  const tested = await answeredEarly(`${path}/test`)
+  const [listed] = await deliveries(account, endpoint.id)
+  await world.clock.advance(5_000)
+  await until('the attempt to have ended', async () => (await deliveries(account, endpoint.id))[0].attempts === 1)
+  const [waiting] = await deliveries(account, endpoint.id)
+  receiver.always({ status: 500 })
+  await pass(world, 40_000)
+  const retried = await answeredEarly(`${path}/deliveries/${tested.id}/retry`)
+
+  assert.deepEqual([tested.status, tested.attempts, tested.next_attempt_at], ['pending', 0, null])
+  assert.deepEqual(listed, tested)
+  assert.deepEqual([waiting.status, waiting.error], ['pending', 'timeout'])
+  assert.ok(Date.parse(waiting.next_attempt_at) > Date.parse(waiting.created_at) + 30_000)
+  assert.deepEqual([retried.status, retried.attempts, retried.error, retried.next_attempt_at], ['pending', 2, 'status_500', null])
+  assert.deepEqual((await account.api.get(`${path}/deliveries/${tested.id}`)).body, retried)
 })
 
 test('a rolled secret signs at once, and with an overlap both do', async (t) => {

@@ -46,7 +46,9 @@ export const WebhookDelivery = Type.Object(
       description: 'The same in a sentence, with what an engineer needs to act on it.',
       examples: ['No answer came within 10 seconds.'],
     }),
-    next_attempt_at: NullableTimestamp({ description: 'When a pending delivery is attempted next.' }),
+    next_attempt_at: NullableTimestamp({
+      description: 'When a pending delivery is attempted next; null while an attempt is made that was asked for, as a test or a retry is.',
+    }),
     created_at: Timestamp(),
   },
   { $id: 'WebhookDelivery', description: 'One event on its way to one endpoint.' },

@@ -3650,7 +3650,7 @@ export interface WebhookDelivery {
   error: string | null
   /** The same in a sentence, with what an engineer needs to act on it. */
   error_message: string | null
-  /** When a pending delivery is attempted next. */
+  /** When a pending delivery is attempted next; null while an attempt is made that was asked for, as a test or a retry is. */
   next_attempt_at: string | null
   /** ISO 8601, UTC, with milliseconds. */
   created_at: string

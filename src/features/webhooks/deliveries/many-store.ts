@@ -1,7 +1,7 @@
 /** SQL of many deliveries at once: those of an object's events, and those of an endpoint that are made again. */
 import type { Tenant } from '../../../contract/caller.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
-import { ended, handedOff, pending, type DeliveryRow } from './store.ts'
+import { ended, handedOff, pending, waiting, type DeliveryRow } from './store.ts'
 
 /** The newest events of an object. */
 export async function eventsOf(sql: Db, { account_id, mode }: Tenant, object_id: string, limit: number): Promise<string[]> {
@@ -20,7 +20,7 @@ export async function findDeliveries(sql: Db, tenant: Tenant, keys: readonly { r
     select * from (
       select ${ended(sql)} from ${wanted} join webhook_deliveries using (endpoint_id, id) where account_id = ${account_id} and mode = ${mode}
       union all select ${pending(sql)} from ${wanted} join webhook_queue using (endpoint_id, id) where account_id = ${account_id} and mode = ${mode}
-      union all select ${pending(sql)} from ${wanted} join webhook_retries using (endpoint_id, id) where account_id = ${account_id} and mode = ${mode}
+      union all select ${waiting(sql)} from ${wanted} join webhook_retries using (endpoint_id, id) where account_id = ${account_id} and mode = ${mode}
       union all select handed.* from unnest(${endpoints}::text[]) e (endpoint_id) cross join lateral (${handedOff(sql, tenant, sql`e.endpoint_id`)}) handed
         join ${wanted} on wanted.endpoint_id = handed.endpoint_id and wanted.id = handed.id
     ) every order by id desc, endpoint_id desc`

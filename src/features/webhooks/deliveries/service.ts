@@ -128,9 +128,9 @@ async function testDelivery(tx: Db, { clock, ids }: Platform, tenant: Tenant, en
   await recordEvents(tx, [
     { ...tenantOf(tenant), id: event_id, type: 'webhook.test', object_id: endpoint.id, object, created_at: at, endpoint_id: endpoint.id },
   ])
-  const delivery = newDelivery(endpoint, ids('whd'), event_id, at, isoTime(clock.now() + takenOverAfterMs))
+  const delivery = newDelivery(endpoint, ids('whd'), event_id, at)
   if (endpoint.status === 'active') {
-    await store.insertDirect(tx, delivery, true, delivery.next_attempt_at!)
+    await store.insertDirect(tx, delivery, true, isoTime(clock.now() + takenOverAfterMs))
     return { endpoint, delivery }
   }
   await store.insertEnded(tx, disabled(delivery))
@@ -149,7 +149,7 @@ async function deliveryAgain(tx: Db, tenant: Tenant, endpoint_id: string, id: st
     throw refuse('The event of this delivery is older than 30 days and no longer kept, so it cannot be sent again.')
   const taken = await store.takeEnded(tx, tenant, endpoint_id, id)
   if (taken === null) throw refuse('The delivery is being retried by another request.')
-  const delivery: DeliveryRow = { ...taken, status: 'pending', next_attempt_at: due_at }
+  const delivery: DeliveryRow = { ...taken, status: 'pending' }
   await store.insertDirect(tx, delivery, false, due_at)
   return { endpoint, delivery }
 }
@@ -176,7 +176,7 @@ async function lockedEndpoint(sql: Db, tenant: Tenant, id: string): Promise<Endp
   return row
 }
 
-const newDelivery = (endpoint: EndpointRow, id: string, event_id: string, at: string, due_at: string): DeliveryRow => ({
+const newDelivery = (endpoint: EndpointRow, id: string, event_id: string, at: string): DeliveryRow => ({
   account_id: endpoint.account_id,
   mode: endpoint.mode,
   endpoint_id: endpoint.id,
@@ -189,7 +189,7 @@ const newDelivery = (endpoint: EndpointRow, id: string, event_id: string, at: st
   duration_ms: null,
   error: null,
   error_message: null,
-  next_attempt_at: due_at,
+  next_attempt_at: null,
   created_at: at,
 })
 
@@ -198,5 +198,4 @@ const disabled = (delivery: DeliveryRow): DeliveryRow => ({
   status: 'failed',
   error: 'endpoint_disabled',
   error_message: 'The endpoint is disabled: nothing was sent. Set its status to active to receive events.',
-  next_attempt_at: null,
 })
