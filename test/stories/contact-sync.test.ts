@@ -122,15 +122,34 @@ test('at the cap of contacts events are taken all the same, and known customers 
   assert.equal((await contact(again.contact_id)).first_name, 'Ada')
 })
 
-test('a customer with more tags than a contact holds is updated without them', async (t) => {
-  const { report, contact } = await shopWorld(t)
+test('of tags and attributes beyond what a known contact holds only those are left out that do not fit', async (t) => {
+  const { api, source, report, contact } = await shopWorld(t)
   const tags = (from: number) => Array.from({ length: 30 }, (_, n) => `t${String(from + n).padStart(3, '0')}`)
+  const attributes = (from: number, count: number, value: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`a${from + n}`, value]))
 
-  await report({ customer: { phone, tags: tags(0) } })
-  const { contact_id } = await report({ customer: { phone, tags: tags(30), first_name: 'Ada' } })
+  await report({ customer: { phone, tags: tags(0), attributes: attributes(0, 20, 1) } })
+  await api.post('/v1/contacts', { email: 'bob@example.com', attributes: { new: 1 } })
+  const full = { phone, tags: [...tags(0), ...tags(30)], attributes: { new: 2 }, first_name: 'Ada' }
+  const automation = await api.post('/v1/automations', {
+    name: 'Tagged',
+    source_id: source.id,
+    event_type: 'customer.updated',
+    channel_id: 'ch_test_sms',
+    message: { type: 'text', text: { body: '{{attributes.new}}' } },
+  })
+  const foreseen = (await api.post(`/v1/automations/${automation.body.id}/simulate`, { event: { type: 'customer.updated', event_id: 'e', customer: full } }))
+    .body
+  const { contact_id } = await report({ customer: full })
+  const tagged = await contact(contact_id)
+  await report({ customer: { phone, tags: ['none'], attributes: attributes(0, 199, 3), last_name: 'L' } })
+  await api.patch(`/v1/contacts/${contact_id}`, { tags: ['x'] })
+  await report({ customer: { phone, tags: ['tt'], attributes: { a0: 4, beyond: 5 } } })
 
+  const kept = [...tags(0), ...tags(30).slice(0, 20)]
+  assert.equal(foreseen.message?.text.body, '2', JSON.stringify([automation.body, foreseen]))
+  assert.deepEqual([tagged.first_name, tagged.tags, tagged.attributes], ['Ada', kept, { ...attributes(0, 20, 1), new: 2 }])
   const held = await contact(contact_id)
-  assert.deepEqual([held.first_name, held.tags], ['Ada', tags(0)])
+  assert.deepEqual([held.last_name, held.tags, held.attributes], ['L', ['tt', 'x'], { ...attributes(0, 199, 3), a0: 4, new: 2 }])
 })
 
 test('events of the same customers beside other writers of contacts, in two processes, each have their receipt', async (t) => {

@@ -44,6 +44,8 @@ export interface SaveContext {
   readonly request_id?: string
   /** Bulk sources (imports, events) never lift an opt-out, not even by saying `opted_in`. */
   readonly keep_opt_outs?: boolean
+  /** Tags and attributes beyond what a known contact can hold are left out; otherwise their item is refused. */
+  readonly only_fitting?: boolean
   /** Upserts that are expected to meet no known address: none is looked up, and `LostRace` thrown when there may be one. */
   readonly expect_new?: boolean
 }

@@ -4,7 +4,17 @@ import { contactLimits } from '../../contract/resources/contact.ts'
 import { phoneKey } from '../../lib/phone.ts'
 import { allSent, violatedConstraint, type Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { addressesOf, applyChange, marketingType, newContact, statusOf, type ConsentTransition, type ConsentWrite, type ContactChange } from './contact.ts'
+import {
+  addressesOf,
+  applyChange,
+  foldText,
+  marketingType,
+  newContact,
+  statusOf,
+  type ConsentTransition,
+  type ConsentWrite,
+  type ContactChange,
+} from './contact.ts'
 import { adoptOptOuts, settleConsequences } from './consequences.ts'
 import { acquireLockSet, keyText, LostRace, matchKey, NotAsExpected, type LockedContact, type LockSet } from './lock-set.ts'
 import type { AddressKey } from './recipients.ts'
@@ -96,7 +106,7 @@ function seen(row: ContactRow, at: string | undefined): ContactRow {
   return { ...row, last_seen_at: later(row.last_seen_at), last_message_at: later(row.last_message_at) }
 }
 
-/** The change without what the item may not do: a known phone keeps its spelling on upsert, and bulk sources lift no opt-out. */
+/** The change without what the item may not do: a known phone keeps its spelling on upsert, bulk sources lift no opt-out, and some leave out what does not fit. */
 export function allowedChange(item: SaveItem, held: ContactRow | undefined, context: SaveContext): ContactChange {
   let change = item.change
   if (held !== undefined && item.kind === 'upsert') {
@@ -110,7 +120,21 @@ export function allowedChange(item: SaveItem, held: ContactRow | undefined, cont
     })
     change = { ...change, consent: Object.fromEntries(kept) }
   }
-  return change
+  return held !== undefined && context.only_fitting === true ? fitting(held, change) : change
+}
+
+/** The change with the first of its new tags and attributes, as many as the contact has room for. */
+function fitting({ tags, attributes }: ContactRow, change: ContactChange): ContactChange {
+  const known = new Set(tags.map(foldText))
+  let tagRoom = contactLimits.tags_max - tags.length
+  let attributeRoom = contactLimits.attributes_max - Object.keys(attributes).length
+  const add_tags = change.add_tags?.filter((tag) => known.has(foldText(tag)) || tagRoom-- > 0)
+  const kept = Object.entries(change.attributes ?? {}).filter(([key]) => Object.hasOwn(attributes, key) || attributeRoom-- > 0)
+  return {
+    ...change,
+    ...(add_tags === undefined ? {} : { add_tags }),
+    ...(change.attributes === undefined ? {} : { attributes: Object.fromEntries(kept) }),
+  }
 }
 
 /** What of a write of consent lifts no opt-out, of the channel type or of marketing on it; undefined where nothing is left. */

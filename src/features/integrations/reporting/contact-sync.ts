@@ -2,7 +2,7 @@
 import { tenantOf, type Tenant } from '../../../contract/caller.ts'
 import { normalisePhone, phoneKey } from '../../../lib/phone.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
-import type { ContactChange, ContactRow, ContactService, SaveContext, SaveItem, SaveResult } from '../../contacts/service.ts'
+import type { ContactChange, ContactRow, ContactService, SaveContext, SaveItem } from '../../contacts/service.ts'
 import type { ReportingSource } from '../sources/store.ts'
 import type { Report } from './reported.ts'
 
@@ -65,13 +65,13 @@ export async function foreseenContact(
   if (source.contact_sync) {
     const change = changeOf(contacts, report)
     const context = contextOf(report.at)
-    const row = (await contacts.foreseen(sql, tenant, change, context)) ?? (await contacts.foreseen(sql, tenant, withoutLabels(change), context))
+    const row = await contacts.foreseen(sql, tenant, change, context)
     if (row !== null) return row
   }
   return (await contacts.ofPhones(sql, tenant, [phoneKey(phone)])).get(phoneKey(phone))
 }
 
-const contextOf = (at: string): SaveContext => ({ at, source: 'integration', keep_opt_outs: true })
+const contextOf = (at: string): SaveContext => ({ at, source: 'integration', keep_opt_outs: true, only_fitting: true })
 
 /** E.164, where the customer has a phone that can be read. */
 export const phoneOf = ({ phone }: { readonly phone?: string | null }): string | null => (phone ? normalisePhone(phone) : null)
@@ -86,37 +86,18 @@ async function saved(
 ): Promise<[Report, ContactRow][]> {
   if (reports.length === 0) return []
   const context = contextOf(reports.at(-1)!.at)
-  const changes = reports.map((report) => changeOf(contacts, report))
   const results = await contacts.sync(
     tx,
     tenant,
-    changes.map((change) => ({ kind: 'upsert', change })),
+    reports.map((report) => ({ kind: 'upsert', change: changeOf(contacts, report) })),
     context,
     owners,
   )
-  // tags and attributes beyond what a contact holds do not keep the rest from being saved
-  const crowded = results.flatMap((result, index) => (isCrowded(result) ? [index] : []))
-  if (crowded.length > 0) {
-    const again = await contacts.save(
-      tx,
-      tenant,
-      crowded.map((index) => ({ kind: 'upsert', change: withoutLabels(changes[index]!) })),
-      context,
-    )
-    for (const [n, index] of crowded.entries()) results[index] = again[n]!
-  }
   const rows = reports.flatMap((report, index): [Report, ContactRow][] => {
     const result = results[index]!
     return result.outcome === 'refused' ? [] : [[report, result.row]]
   })
   return await withdrawn(contacts, tx, tenant, rows, context)
-}
-
-const isCrowded = (result: SaveResult): boolean =>
-  result.outcome === 'refused' && (result.reason === 'too_many_tags' || result.reason === 'too_many_attributes')
-
-function withoutLabels({ add_tags: _tags, attributes: _attributes, ...rest }: ContactChange): ContactChange {
-  return rest
 }
 
 function changeOf(contacts: Pick<Contacts, 'keepable'>, { event: { customer, consent, consent_passing }, at }: Report): ContactChange {
