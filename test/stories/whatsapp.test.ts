@@ -91,6 +91,19 @@ test('connecting tries everything and tells the number; what is wrong is named, 
   assert.deepEqual([again.status, again.body.error.code], [409, 'channel_identifier_taken'])
 })
 
+test('an access token that no header can carry is malformed, and not taken for a provider out of reach', async (t) => {
+  const { graph, api, connect } = await whatsappWorld(t)
+  const tokens = [`${graph.credentials.access_token}\n`, 'EAA\u0007', 'EAA…', 'EA A']
+
+  const answers = []
+  for (const access_token of tokens) answers.push(await connect({ access_token }))
+  const { body: channel } = await connect()
+  const changed = await api.patch(`/v1/channels/${channel.id}`, { credentials: { ...graph.credentials, access_token: tokens[0] } })
+
+  for (const { status, body } of [...answers, changed])
+    assert.deepEqual([status, body.error.code, body.error.param], [400, 'parameter_invalid', 'credentials.access_token'])
+})
+
 test('Meta shakes hands by our word alone', async (t) => {
   const { world, channel, graph } = await connected(t)
   const shake = (word: string) =>

@@ -18,11 +18,16 @@ export const whatsappCloud: Provider = {
   types: ['whatsapp'],
   offered: 'always',
   credentials: Type.Object({
-    access_token: secret(
-      'Access token',
-      'Of a system user with the permissions whatsapp_business_messaging and whatsapp_business_management: Business settings, Users, System users, Generate new token; let it never expire.',
-      4096,
-    ),
+    access_token: Type.String({
+      title: 'Access token',
+      description:
+        'Of a system user with the permissions whatsapp_business_messaging and whatsapp_business_management: Business settings, Users, System users, Generate new token; let it never expire.',
+      format: 'password',
+      minLength: 1,
+      maxLength: 4096,
+      // it travels in a header
+      pattern: '^[!-~]+$',
+    }),
     phone_number_id: graphId('Phone number id', 'In the app dashboard under WhatsApp, API setup; it is not the number itself.'),
     business_account_id: graphId('WhatsApp Business account id', 'In the app dashboard under WhatsApp, API setup, beside the phone number id.'),
     app_secret: secret('App secret', 'In the app dashboard under App settings, Basic; it signs the callbacks.', 256),
