@@ -96,6 +96,17 @@ test("credentials that are refused, out of reach, wrong or another sender's leav
   assert.deepEqual([registered.length, await events()], [1, ['channel.connected']])
 })
 
+test('a reconnect whose credentials have come to be those of another sender says so, and what to do', async (t) => {
+  const { api, scripted, channel, shown } = await tokenWorld(t)
+  scripted.connect = () => ({ kind: 'connected', identifier: '+4915100000002' })
+
+  const { status, body } = await api.post(`/v1/channels/${channel.id}/reconnect`)
+
+  assert.deepEqual([status, body.error.code, body.error.param], [422, 'upstream_rejected', undefined])
+  assert.match(body.error.message, /those of \+4915100000002 now.*PATCH \/v1\/channels/)
+  assert.equal((await shown()).identifier, sender)
+})
+
 test('a channel whose credentials cannot be opened any more is mended with new ones', async (t) => {
   const { world, change, send, read } = await tokenWorld(t)
   await world.pool`update channels set credentials = 'v1.lost.lost'`

@@ -206,6 +206,14 @@ const otherSender = ({ title }: Provider, told: string): Problem =>
     `${title} says that these credentials are those of ${told}, and a channel keeps its sender. Give those of its own sender, or connect a channel for ${told}.`,
   )
 
+/** Of a channel whose own credentials have come to be those of another sender. */
+const senderLost = ({ title }: Provider, told: string): Problem =>
+  new Problem(
+    'upstream_rejected',
+    `${title} says that the credentials of this channel are those of ${told} now, and a channel keeps its sender. ` +
+      `Give it those of its own sender with PATCH /v1/channels/{id}, or connect a channel for ${told}.`,
+  )
+
 /** The word of the handshake that the provider knows already. What cannot be opened any more, after the loss of a key, is nothing. */
 function keptVerifyToken(cache: ChannelCache, provider: Provider, row: ChannelRow): { verify_token?: string } {
   if (!('verify_token' in provider.credentials.properties)) return {}
@@ -272,7 +280,7 @@ export async function tryLink(deps: ChannelDeps, sql: Db, tenant: Tenant, id: st
   const { clock } = deps.platform
   const connection = deps.cache.connection(row)
   const has_session = adapter.needsSession?.(connection) === true && (await hasSession(deps, sql, tenant, id))
-  await tryConnection({ clock, provider, adapter, has_session }, connection, async () => undefined)
+  await tryConnection({ clock, provider, adapter, otherSender: senderLost, has_session }, connection, async () => undefined)
   return await setConnection(deps, sql, row, 'connected')
 }
 
