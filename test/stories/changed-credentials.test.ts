@@ -96,6 +96,32 @@ test("credentials that are refused, out of reach, wrong or another sender's leav
   assert.deepEqual([registered.length, await events()], [1, ['channel.connected']])
 })
 
+test('a channel whose credentials are refused at a reconnect is disconnected at once, and one whose provider is away is not', async (t) => {
+  const { api, world, scripted, tokens, channel, shown, events } = await tokenWorld(t)
+  const reconnect = async () => {
+    const { status, body } = await api.post(`/v1/channels/${channel.id}/reconnect`)
+    return [status, body.error?.code, (await shown()).connection_status]
+  }
+  const { connect } = scripted
+  scripted.connect = () => ({ kind: 'unavailable', message: 'It is away.' })
+  const away = await reconnect()
+  scripted.connect = connect
+  tokens.good = 'token-2'
+
+  const refused = await reconnect()
+  const send = await api.post('/v1/messages', { channel: channel.id, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })
+  tokens.good = 'first'
+  await world.settle()
+  await world.clock.advance(5000)
+  await world.settle()
+
+  assert.deepEqual(away, [503, 'upstream_unavailable', 'connected'])
+  assert.deepEqual(refused, [422, 'upstream_rejected', 'disconnected'])
+  assert.deepEqual([send.status, send.body.error.code], [422, 'channel_not_connected'])
+  assert.equal((await shown()).connection_status, 'connected')
+  assert.deepEqual(await events(), ['channel.connected', 'channel.disconnected', 'channel.connected'])
+})
+
 test('a reconnect whose credentials have come to be those of another sender says so, and what to do', async (t) => {
   const { api, scripted, channel, shown } = await tokenWorld(t)
   scripted.connect = () => ({ kind: 'connected', identifier: '+4915100000002' })

@@ -35,7 +35,7 @@ export function chooseProvider(
  * Tries the credentials with the provider, then tells it where to call back. Resolves to the identifier of the sender.
  * `free` throws the Problem of a sender that cannot be connected; `otherSender` makes that of credentials which are those
  * of another sender than the one given; `has_session`: a process of this installation holds the channel's session, so that a provider which lets no other one
- * open is connected. Problems: upstream_rejected, upstream_unavailable.
+ * open is connected; `refused` is called where the provider refuses the credentials. Problems: upstream_rejected, upstream_unavailable.
  */
 export async function tryConnection(
   {
@@ -44,6 +44,7 @@ export async function tryConnection(
     adapter,
     otherSender = wrongSenderGiven,
     has_session = false,
+    refused = async () => undefined,
     takeBack = async () => undefined,
   }: {
     readonly clock: Clock
@@ -51,6 +52,7 @@ export async function tryConnection(
     readonly adapter: Adapter
     readonly otherSender?: (provider: Provider, told: string) => Problem
     readonly has_session?: boolean
+    readonly refused?: () => Promise<void>
     readonly takeBack?: (connection: Connection) => Promise<void>
   },
   connection: Connection,
@@ -58,6 +60,7 @@ export async function tryConnection(
 ): Promise<string> {
   const ask = async (step: Adapter['connect'], given: Connection) => {
     const answer = (await withDeadline(clock, connectTimeoutMs, async (signal) => await step?.(given, signal))) ?? { kind: 'connected' as const }
+    if (answer.kind === 'refused' && given === connection) await refused()
     if (answer.kind === 'unavailable' && answer.session_open === true && has_session) return { kind: 'connected' as const }
     if (answer.kind !== 'connected') throw refusal(answer.kind, answer.message)
     return answer

@@ -271,8 +271,8 @@ export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenan
 }
 
 /**
- * Tries the channel's link again, also where it counts as connected; answers the channel once it is. What fails changes nothing: a session that stands goes
- * on (behaviour: channels 4.3, 4.4).
+ * Tries the channel's link again, also where it counts as connected; answers the channel once it is. Where the provider refuses its credentials it is
+ * disconnected at once; nothing else that fails changes anything, and a session that stands goes on (behaviour: channels 4.3, 4.4).
  */
 export async function tryLink(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   const row = await getChangeable(deps, tenant, id)
@@ -280,7 +280,10 @@ export async function tryLink(deps: ChannelDeps, sql: Db, tenant: Tenant, id: st
   const { clock } = deps.platform
   const connection = deps.cache.connection(row)
   const has_session = adapter.needsSession?.(connection) === true && (await hasSession(deps, sql, tenant, id))
-  await tryConnection({ clock, provider, adapter, otherSender: senderLost, has_session }, connection, async () => undefined)
+  const refused = async () => {
+    if (row.connection_status === 'connected' && !has_session) await setConnection(deps, sql, row, 'disconnected')
+  }
+  await tryConnection({ clock, provider, adapter, otherSender: senderLost, has_session, refused }, connection, async () => undefined)
   return await setConnection(deps, sql, row, 'connected')
 }
 
