@@ -78,8 +78,13 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
     return { channel, guide, test: sent }
   })
   if (json) cli.print(command, { json: { ...test.channel, guide: test.guide, test_message: test.test }, text: '' })
-  else if (test.test !== null) say(testText(test.test))
-  if (test.test !== null && test.test.error !== null) cli.exit(1)
+  if (test.test === null) return
+  if (test.test.error === null) {
+    if (!json) say(testText(test.test))
+    return
+  }
+  cli.terminal.err(`${testText(test.test)}\n`)
+  cli.exit(1)
 }
 
 /** All that is wrong with the fields, a line each. */
