@@ -47,6 +47,9 @@ function detailsOf(errors: readonly ErrorObject[], basePath: string): Detail[] {
     const detail = detailOf(error, basePath, details.length < hintsMax)
     // of a value of the wrong type nothing else can be said: neither a list of values nor a bound is for it
     if (detail === null || said.has(`${detail.code} ${detail.param}`) || said.has(`invalid_type ${detail.param}`)) continue
+    // of a value or null the value is meant, and what is wrong with it is said already
+    if (said.has(detail.param) && (error.keyword === 'anyOf' || (error.keyword === 'type' && error.params['type'] === 'null'))) continue
+    said.add(detail.param)
     said.add(`${detail.code} ${detail.param}`)
     details.push(detail)
   }

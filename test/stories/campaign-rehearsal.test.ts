@@ -51,6 +51,7 @@ test('an ad-hoc audience is told apart as the snapshot does, with samples, and n
 
   assert.equal(answer.status, 200)
   const { starts_at, ends_at, checks, ...rest } = answer.body
+  assert.match(checks.find(({ code }: { code: string }) => code === 'campaign_limit_exceeded').message, /^Recipients: 8 of the \d+ that a campaign may have\.$/)
   assert.deepEqual(rest, {
     object: 'campaign_rehearsal',
     campaign_id: id,

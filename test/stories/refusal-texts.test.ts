@@ -195,6 +195,35 @@ test('a type where the id of a channel stands names the channels of that type, a
   assert.ok(plain.body.error.message.length < 300)
 })
 
+test('a channel that cannot be connected is told of each field once, and of a taken sender what fits who asks', async (t) => {
+  const world = await startWorld(t)
+  const live = await world.account({ mode: 'live' })
+  const connect = (provider: string, more: object) =>
+    live.api.post('/v1/channels', { type: 'sms', provider, name: 'Shop', identifier: '+4915100000009', credentials: {}, ...more })
+  const smpp = { host: 'smpp.example.com', system_id: 'shop', password: 'secret' }
+
+  const ranges = await connect('smpp', { credentials: smpp, settings: { source_ton: 7, source_npi: 'one' } })
+  const misspelt = await connect('twilio', { settings: { mmss: true } })
+  await connect('simulator', {})
+  const taken = await (
+    await world.account({ mode: 'live' })
+  ).api.post('/v1/channels', {
+    type: 'sms',
+    provider: 'simulator',
+    name: 'Mine',
+    identifier: '+4915100000009',
+    credentials: {},
+  })
+
+  assert.deepEqual(
+    ranges.body.error.details.map(({ param, code }: { param: string; code: string }) => `${param} ${code}`),
+    ['settings.source_ton invalid_value', 'settings.source_npi invalid_type'],
+  )
+  assert.ok(misspelt.body.error.details.some(({ message }: { message: string }) => message.endsWith('It takes max_messages_per_second, mms.')))
+  says(taken, 409, 'channel_identifier_taken', /Delete that channel first where it is yours, or connect another sender/)
+  says(await live.api.get('/v1/channels/ch_test_sms/templates'), 404, 'resource_missing', /this request came with a live key/)
+})
+
 test('a phone in another international form is refused with its E.164 form, and a national one without a guess', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

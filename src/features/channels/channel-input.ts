@@ -39,7 +39,7 @@ const isOpen = (schema: object): boolean => 'additionalProperties' in schema && 
 export const wrongSettings = (provider: Provider | undefined, given: Record<string, unknown> | undefined): Detail[] => [
   ...(provider === undefined || given === undefined
     ? []
-    : unknownFields('settings', given, [...sharedSettings, ...Object.keys(provider.settings?.properties ?? {})], provider)),
+    : unknownFields('settings', given, [...new Set([...sharedSettings, ...Object.keys(provider.settings?.properties ?? {})])], provider)),
   ...wrongSharedSettings(given),
   ...(provider?.settings === undefined || given === undefined ? [] : validator(provider.settings)(given, 'settings')),
 ]

@@ -79,13 +79,13 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     findSibling: (sql: Db, row: ChannelRow, identifiers: readonly string[]): Promise<ChannelRow | null> => store.findByIdentifier(sql, row, identifiers),
     /** The tenant's channels that are connected with the same account at their provider, this one among them, whatever another process has changed a moment ago. */
     listOfProviderAccount: (sql: Db, row: ChannelRow): Promise<ChannelRow[]> => listOfProviderAccount(deps, sql, row),
-    get: (tenant: Tenant, id: string): Promise<ChannelRow> => getChannel(cache, tenant, id),
+    get: (tenant: Tenant, id: string): Promise<ChannelRow> => getChannel(deps, tenant, id),
     /** The channel as it stands, whatever another process has changed a moment ago. */
     read: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => readChannel(deps, sql, tenant, id),
     /** Keeps the channel from being deleted until the transaction ends. Throws 404 `resource_missing` about `param` where there is none. */
     requireStanding: (tx: Transaction, tenant: Tenant, id: string, param: string): Promise<void> => requireStanding(tx, tenant, id, param),
     list: (sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> => listChannels(platform, sql, tenant, page),
-    templates: async (sql: Db, tenant: Tenant, id: string): Promise<Template[]> => await templates.list(sql, await getChannel(cache, tenant, id)),
+    templates: async (sql: Db, tenant: Tenant, id: string): Promise<Template[]> => await templates.list(sql, await getChannel(deps, tenant, id)),
     /** Why a template message is refused, if it is, and whether it is marketing; `ask`: the provider is asked before it is refused (behaviour: channels 6). */
     templateVerdict: templates.verdictOf,
     /** As `templateVerdict`, with the provider asked in any case. */
@@ -137,7 +137,7 @@ const noChannelHas = 'No channel has the id'
 
 /** The channel as it stands, whatever another process has changed a moment ago. */
 async function readChannel({ cache, platform }: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
-  if (tenant.mode === 'test') return channelObject(await getChannel(cache, tenant, id), platform.settings.base_url)
+  if (tenant.mode === 'test') return channelObject(await getChannel({ cache, platform }, tenant, id), platform.settings.base_url)
   const row = isId('ch', id) ? await store.findChannel(sql, tenant, id) : null
   if (row === null) throw await missingChannel(sql, tenant, id)
   return channelObject(row, platform.settings.base_url)

@@ -12,6 +12,7 @@ import type { Adapters } from './adapters.ts'
 import type { ChannelCache } from './channel-cache.ts'
 import { withRate, wrongCredentials, wrongSender, wrongSettings } from './channel-input.ts'
 import { chooseProvider, madeCredentials, tryConnection } from './connecting.ts'
+import { missingChannel } from './missing.ts'
 import { channelObject, webhookUrl } from './present.ts'
 import { isSessionOpen } from './sessions-store.ts'
 import * as store from './store.ts'
@@ -312,15 +313,15 @@ export async function setConnection(deps: ChannelDeps, sql: Db, row: ChannelRow,
   return channel
 }
 
-/** As `find` of the cache; 404 `resource_missing` where there is none. */
-export async function getChannel(cache: ChannelCache, tenant: Tenant, id: string): Promise<ChannelRow> {
+/** As `find` of the cache; 404 `resource_missing`, which says what was probably meant, where there is none. */
+export async function getChannel({ cache, platform }: Pick<ChannelDeps, 'cache' | 'platform'>, tenant: Tenant, id: string): Promise<ChannelRow> {
   const row = await cache.find(tenant, id)
-  if (row === null) throw missing('channel', id)
+  if (row === null) throw await missingChannel(platform.pool, tenant, id)
   return row
 }
 
 async function getChangeable(deps: ChannelDeps, tenant: Tenant, id: string): Promise<ChannelRow> {
-  const row = await getChannel(deps.cache, tenant, id)
+  const row = await getChannel(deps, tenant, id)
   if (isTestChannel(row))
     throw new Problem('live_mode_required', 'Sandbox channels cannot be changed. Use a key that starts with svc_live_ and a channel of your own.')
   return row
@@ -347,6 +348,6 @@ function connectionEvent({ ids }: Platform, row: ChannelRow, channel: Channel, c
 const taken = (type: string, identifier: string) =>
   new Problem(
     'channel_identifier_taken',
-    `The identifier ${identifier} is already connected, as a channel of the type ${type}. Delete it first, or connect another sender.`,
+    `The identifier ${identifier} is already connected to this installation, as a channel of the type ${type}. Delete that channel first where it is yours, or connect another sender.`,
     { param: 'identifier' },
   )

@@ -64,7 +64,7 @@ export async function launchFacts(deps: CampaignDeps, sql: Db, tenant: Tenant, r
         if (channel !== null) await requireWithinLimit(deps, sql, row, channel, { size, adhoc: known.adhoc })
         return size === null
           ? 'How many recipients there are takes longer to count than a launch waits; it is known once the segment is looked up.'
-          : `A campaign may have ${size} recipients.`
+          : `Recipients: ${size} of the ${limit} that a campaign may have.`
       },
     },
     { code: 'insufficient_balance', require: async () => requireFunds(row, await sizeNow(), funds) },
