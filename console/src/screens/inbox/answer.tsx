@@ -4,10 +4,8 @@ import { text } from '../../text/en.ts'
 import type { Conversation } from './conversation.ts'
 import { ReplyForm } from './reply-form.tsx'
 import { SendTemplate } from './send-template.tsx'
-import { useWindow } from './use-window.ts'
 
-export function Answer({ conversation, onDone }: { conversation: Conversation; onDone: (done: string) => void }) {
-  const { isClosed } = useWindow(conversation.window_expires_at)
+export function Answer({ conversation, isClosed, onDone }: { conversation: Conversation; isClosed: boolean; onDone: (done: string) => void }) {
   if (!isClosed) return <ReplyForm conversation={conversation} onDone={onDone} />
   return (
     <div>

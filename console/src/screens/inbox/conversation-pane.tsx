@@ -17,6 +17,7 @@ import { ContactRegion } from './contact-region.tsx'
 import { nameOf, useChange, useConversation, type Conversation } from './conversation.ts'
 import { MessageLog } from './message-log.tsx'
 import { ServiceWindow } from './service-window.tsx'
+import { useWindow } from './use-window.ts'
 
 export function ConversationPane({ id, back }: { id: string; back: Query }) {
   const place = usePlace()
@@ -36,6 +37,7 @@ export function ConversationPane({ id, back }: { id: string; back: Query }) {
 function Read({ conversation }: { conversation: Conversation }) {
   const [done, setDone] = useState('')
   const heading = useFocusWhenChosen()
+  const { minutes, isClosed } = useWindow(conversation.window_expires_at)
   useMarkedRead(conversation)
   return (
     <div className="inbox-read">
@@ -44,12 +46,12 @@ function Read({ conversation }: { conversation: Conversation }) {
           <Title order={2} size="h4" ref={heading} tabIndex={-1} dir="auto">
             {nameOf(conversation)}
           </Title>
-          <ServiceWindow expires_at={conversation.window_expires_at} />
+          <ServiceWindow minutes={minutes} />
         </Group>
         <Handling conversation={conversation} onDone={setDone} />
         <Done text={done} />
         <MessageLog conversation={conversation} />
-        <Answer conversation={conversation} onDone={setDone} />
+        <Answer conversation={conversation} isClosed={isClosed} onDone={setDone} />
       </Stack>
       <ContactRegion conversation={conversation} />
     </div>

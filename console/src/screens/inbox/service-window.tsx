@@ -2,11 +2,10 @@
 import { Text } from '@mantine/core'
 import { useId } from 'react'
 import { text } from '../../text/en.ts'
-import { useWindow } from './use-window.ts'
 
-export function ServiceWindow({ expires_at }: { expires_at: string | null }) {
+/** `minutes`: as `useWindow` tells them. */
+export function ServiceWindow({ minutes }: { minutes: number | null }) {
   const label = useId()
-  const { minutes } = useWindow(expires_at)
   if (minutes === null) return null
   return (
     <Text size="sm" component="div">
