@@ -4,6 +4,19 @@ import { closing } from './closing.ts'
 import { startWhatsapp } from './simulators/whatsapp.ts'
 import { startWorld } from './world.ts'
 
+/** A template as Meta tells it: approved, in American English, with a body that has no blank. `more`: what is different. */
+export const approvedTemplate = (name: string, more: object = {}) => ({
+  id: `1${name}`,
+  name,
+  language: 'en_US',
+  status: 'APPROVED',
+  category: 'UTILITY',
+  parameter_format: 'POSITIONAL',
+  components: [{ type: 'BODY', text: 'Hello' }],
+  rejected_reason: 'NONE',
+  ...more,
+})
+
 /** `connect` makes the channel, and reads the templates that `graph` has by then. */
 export async function whatsappWorld(t: TestContext, { credit_micros = 1_000_000_000 }: { readonly credit_micros?: number } = {}) {
   const graph = await startWhatsapp()

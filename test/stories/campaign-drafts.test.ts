@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Answered } from '../kit/api.ts'
-import { whatsappWorld } from '../kit/whatsapp-world.ts'
+import { approvedTemplate, whatsappWorld } from '../kit/whatsapp-world.ts'
 import { startWorld } from '../kit/world.ts'
 
 const spring = {
@@ -88,17 +88,11 @@ test('a draft is changed and deleted, and is a good cursor afterwards', async (t
   )
 })
 
-const offer = {
-  parameter_format: 'POSITIONAL',
-  components: [{ type: 'BODY', text: 'Hello {{1}}' }],
-  rejected_reason: 'NONE',
-  language: 'en_US',
-  category: 'MARKETING',
-}
+const offer = { category: 'MARKETING', components: [{ type: 'BODY', text: 'Hello {{1}}' }] }
 
 async function startShop(t: TestContext) {
   const { connect, ...shop } = await whatsappWorld(t)
-  shop.graph.templates.push({ ...offer, id: '1', name: 'offer', status: 'APPROVED' }, { ...offer, id: '2', name: 'paused', status: 'PAUSED' })
+  shop.graph.templates.push(approvedTemplate('offer', { ...offer, id: '1' }), approvedTemplate('paused', { ...offer, id: '2', status: 'PAUSED' }))
   return { ...shop, channel: (await connect()).body.id as string }
 }
 

@@ -7,19 +7,11 @@ import { closing } from '../kit/closing.ts'
 import { campaignTo, launched, numbers, passFor, readCampaign } from '../kit/campaigns.ts'
 import { startProcess } from '../kit/process.ts'
 import { startWhatsapp } from '../kit/simulators/whatsapp.ts'
+import { approvedTemplate } from '../kit/whatsapp-world.ts'
 import { startWorld } from '../kit/world.ts'
 
 const dayMs = 24 * 3600_000
-const sale = {
-  id: '7',
-  name: 'sale',
-  language: 'en_US',
-  status: 'APPROVED',
-  category: 'UTILITY',
-  parameter_format: 'POSITIONAL',
-  rejected_reason: 'NONE',
-  components: [{ type: 'BODY', text: 'A sale.' }],
-}
+const sale = approvedTemplate('sale', { id: '7', components: [{ type: 'BODY', text: 'A sale.' }] })
 const message = { type: 'template', template: { name: 'sale', language: { code: 'en_US' } } }
 
 async function whatsappWorld(t: TestContext) {

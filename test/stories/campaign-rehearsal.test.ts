@@ -5,7 +5,7 @@ import { request } from 'undici'
 import type { Api } from '../kit/api.ts'
 import { until } from '../kit/waiting.ts'
 import { outcomesOf, passFor } from '../kit/campaigns.ts'
-import { whatsappWorld } from '../kit/whatsapp-world.ts'
+import { approvedTemplate, whatsappWorld } from '../kit/whatsapp-world.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const text = (body: string) => ({ type: 'text', text: { body } })
@@ -251,16 +251,7 @@ test('a campaign on its way is rehearsed for those alone who still wait, and a f
   assert.deepEqual([ended.status, ended.body.error.code], [409, 'campaign_state_invalid'])
 })
 
-const offer = {
-  id: '1',
-  name: 'offer',
-  status: 'APPROVED',
-  parameter_format: 'POSITIONAL',
-  components: [{ type: 'BODY', text: 'Hello' }],
-  rejected_reason: 'NONE',
-  language: 'en_US',
-  category: 'MARKETING',
-}
+const offer = approvedTemplate('offer', { id: '1', category: 'MARKETING' })
 
 test('a live whatsapp campaign goes to no more different recipients than its channel reaches in 24 hours', async (t) => {
   const { graph, api, connect } = await whatsappWorld(t)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { campaignTo, eventsOf, launched, liveSms, numbers, outcomesOf, passFor, readCampaign } from '../kit/campaigns.ts'
-import { whatsappWorld } from '../kit/whatsapp-world.ts'
+import { approvedTemplate, whatsappWorld } from '../kit/whatsapp-world.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const typesOf = async (world: World, api: Parameters<typeof eventsOf>[1], id: string) =>
@@ -341,8 +341,7 @@ test('a live whatsapp channel writes to so many different recipients in 24 hours
 
 async function templateWorld(t: TestContext, recipients = 30) {
   const { graph, world, api, connect } = await whatsappWorld(t)
-  const known = { id: '7', name: 'sale', language: 'en_US', status: 'APPROVED', category: 'UTILITY', parameter_format: 'POSITIONAL', rejected_reason: 'NONE' }
-  graph.templates.push({ ...known, components: [{ type: 'BODY', text: 'A sale.' }] })
+  graph.templates.push(approvedTemplate('sale', { id: '7', components: [{ type: 'BODY', text: 'A sale.' }] }))
   const made = await connect()
   assert.equal(made.status, 201, JSON.stringify(made.body))
   const channel = made.body.id as string

@@ -2,24 +2,14 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Answered } from '../kit/api.ts'
-import { whatsappWorld } from '../kit/whatsapp-world.ts'
+import { approvedTemplate, whatsappWorld } from '../kit/whatsapp-world.ts'
 
 const minuteMs = 60_000
-const template = (name: string) => ({
-  id: `1${name}`,
-  name,
-  language: 'en_US',
-  status: 'APPROVED',
-  category: 'UTILITY',
-  parameter_format: 'POSITIONAL',
-  components: [{ type: 'BODY', text: 'Your order is on its way.' }],
-  rejected_reason: 'NONE',
-})
 
 /** A connected channel whose provider has `order_update`, at the beginning of a minute. */
 async function connected(t: TestContext) {
   const { graph, world, api, connect } = await whatsappWorld(t)
-  graph.templates.push(template('order_update'))
+  graph.templates.push(approvedTemplate('order_update'))
   const channel = (await connect()).body.id as string
   await world.clock.advance(minuteMs - (world.clock.now() % minuteMs))
   const send = (name: string, code = 'en_US', headers = {}) =>
@@ -43,7 +33,7 @@ const codeOf = ({ status, body }: Answered) => [status, body.error?.code]
 test('a template that our copy lacks is not said to be missing while its provider may not be asked: the send and the campaign are to be repeated', async (t) => {
   const { graph, world, api, channel, send, questions, misspell } = await connected(t)
   await misspell(30)
-  graph.templates.push(template('new_one'), { ...template('order_update'), id: '2', language: 'de' })
+  graph.templates.push(approvedTemplate('new_one'), { ...approvedTemplate('order_update'), id: '2', language: 'de' })
   const before = questions()
   const campaign = {
     name: 'Spring',
@@ -80,7 +70,7 @@ test('misspelt names that are sent again and again leave room to ask for the tem
     await world.clock.advance(12_000)
   }
   const asked = questions() - before
-  graph.templates.push(template('new_one'))
+  graph.templates.push(approvedTemplate('new_one'))
 
   const fresh = await send('new_one')
 

@@ -1,19 +1,10 @@
 /** A template message is held against all parts of its template, for a message and for a campaign (behaviour: channels 6.3, 6.6; campaigns 3.4). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { whatsappWorld } from '../kit/whatsapp-world.ts'
+import { approvedTemplate, whatsappWorld } from '../kit/whatsapp-world.ts'
 
-const template = (name: string, components: readonly object[], more: object = {}) => ({
-  id: `1${name}`,
-  name,
-  language: 'en_US',
-  status: 'APPROVED',
-  category: 'UTILITY',
-  parameter_format: 'POSITIONAL',
-  components: [{ type: 'BODY', text: 'Hello' }, ...components],
-  rejected_reason: 'NONE',
-  ...more,
-})
+const template = (name: string, components: readonly object[], more: object = {}) =>
+  approvedTemplate(name, { components: [{ type: 'BODY', text: 'Hello' }, ...components], ...more })
 const buttons = [
   { type: 'QUICK_REPLY', text: 'Yes' },
   { type: 'URL', text: 'See', url: 'https://example.com/{{1}}' },

@@ -3,20 +3,11 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { businessNumber } from '../kit/simulators/whatsapp.ts'
 import { until } from '../kit/waiting.ts'
-import { whatsappWorld } from '../kit/whatsapp-world.ts'
+import { approvedTemplate, whatsappWorld } from '../kit/whatsapp-world.ts'
 
 const to = '+4915112345678'
-const template = (name: string, more: object = {}) => ({
-  id: `1${name.length}${name}`,
-  name,
-  language: 'en_US',
-  status: 'APPROVED',
-  category: 'UTILITY',
-  parameter_format: 'POSITIONAL',
-  components: [{ type: 'BODY', text: 'Your order {{1}} is {{2}}. {{1}}!' }],
-  rejected_reason: 'NONE',
-  ...more,
-})
+const template = (name: string, more: object = {}) =>
+  approvedTemplate(name, { id: `1${name.length}${name}`, components: [{ type: 'BODY', text: 'Your order {{1}} is {{2}}. {{1}}!' }], ...more })
 
 async function connected(t: TestContext, templates: readonly object[] = []) {
   const { graph, world, api, connect } = await whatsappWorld(t, { credit_micros: 1_000_000 })
