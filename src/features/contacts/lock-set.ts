@@ -24,6 +24,17 @@ export interface LockedContact {
   seen_at: string | null
 }
 
+/** A contact nothing has been done to yet; `before` null: a new one. */
+export const lockedContact = (before: ContactRow | null, row: ContactRow): LockedContact => ({
+  before,
+  row,
+  changed: before === null,
+  transitions: [],
+  restated: [],
+  adopted: [],
+  seen_at: null,
+})
+
 export interface LockSet {
   /** By id. */
   readonly contacts: Map<string, LockedContact>
@@ -86,9 +97,7 @@ export async function acquireLockSet(platform: Platform, tx: Transaction, tenant
     else creations += 1
   }
   const rows = await store.lockContacts(tx, tenant, [...wanted, ...matched.keys()])
-  const contacts = new Map<string, LockedContact>(
-    rows.map((row) => [row.id, { before: row, row, changed: false, transitions: [], restated: [], adopted: [], seen_at: null }]),
-  )
+  const contacts = new Map(rows.map((row) => [row.id, lockedContact(row, row)]))
   for (const [id, key] of matched) {
     const held = contacts.get(id)
     if (held === undefined || !addressesOf(held.row).some((own) => keyText(own) === keyText(key))) throw new LostRace()

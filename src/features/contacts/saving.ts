@@ -16,7 +16,7 @@ import {
   type ContactChange,
 } from './contact.ts'
 import { adoptOptOuts, settleConsequences } from './consequences.ts'
-import { acquireLockSet, keyText, LostRace, matchKey, NotAsExpected, type LockedContact, type LockSet } from './lock-set.ts'
+import { acquireLockSet, keyText, lockedContact, LostRace, matchKey, NotAsExpected, type LockedContact, type LockSet } from './lock-set.ts'
 import type { AddressKey } from './recipients.ts'
 import type { AddressRow, ContactRow } from './rows.ts'
 import type { CausedTransition, SaveContext, SaveItem, SaveResult } from './save-item.ts'
@@ -70,7 +70,7 @@ function applyItem(platform: Platform, tenant: Tenant, locks: LockSet, item: Sav
   if (held === undefined) locks.capacity -= 1
   if (held !== undefined) for (const before of addressesOf(start)) locks.owners.delete(keyText(before))
   for (const { text } of own) locks.owners.set(text, row.id)
-  const contact = held ?? { before: null, row, changed: true, transitions: [], restated: [], adopted: [], seen_at: null }
+  const contact = held ?? lockedContact(null, row)
   contact.changed ||= row !== start
   contact.row = seen(row, item.seen_at)
   const caused = (said: ConsentTransition): CausedTransition => ({ ...said, message_id: item.message_id ?? null })

@@ -4,7 +4,7 @@ import type { Pool } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { addressesOf, foldText, newContact } from '../contact.ts'
 import { countContacts } from '../counter-store.ts'
-import { changedKeys, keyText, matchKey, type LockedContact, type LockSet } from '../lock-set.ts'
+import { changedKeys, keyText, matchKey, lockedContact, type LockSet } from '../lock-set.ts'
 import type { ContactRow } from '../rows.ts'
 import type { SaveContext, SaveItem, SaveResult } from '../save-item.ts'
 import { foreseen } from '../saving.ts'
@@ -82,9 +82,7 @@ export class Foresight implements PieceTarget {
       [...wanted].filter((id) => !isMade(id)),
     )
     for (const id of wanted) if (isMade(id)) rows.push(newContact(this.#tenant, id, at))
-    const contacts = new Map<string, LockedContact>(
-      rows.map((row) => [row.id, { before: row, row, changed: false, transitions: [], restated: [], adopted: [], seen_at: null }]),
-    )
+    const contacts = new Map(rows.map((row) => [row.id, lockedContact(row, row)]))
     // deleted in between
     for (const [text, id] of owners) if (wanted.has(id) && !contacts.has(id)) owners.delete(text)
     return { contacts, owners, capacity: this.#capacity }
