@@ -21,15 +21,14 @@ export interface DeliveryRow extends Tenant {
   readonly created_at: string
 }
 
-export const pending = (sql: Db) =>
-  sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, due_at as next_attempt_at, created_at`
+const unended = (sql: Db, next_attempt_at: Fragment) =>
+  sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, ${next_attempt_at} as next_attempt_at, created_at`
+export const pending = (sql: Db) => unended(sql, sql`due_at`)
 /**
  * Those that wait for their time. One that somebody asked for is attempted at once, and its time is when the lane takes it over should the process die over it: that is no attempt.
  * Such are the first attempt of a test and whatever is retried by hand; nothing else waits without an attempt or a schedule.
  */
-export const waiting = (sql: Db) =>
-  sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message,
-    case when scheduled and attempts > 0 then due_at end as next_attempt_at, created_at`
+export const waiting = (sql: Db) => unended(sql, sql`case when scheduled and attempts > 0 then due_at end`)
 export const ended = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
 
@@ -47,16 +46,16 @@ export async function listDeliveries(sql: Db, tenant: Tenant, endpoint_id: strin
   const { account_id, mode } = tenant
   const own = sql`account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}`
   const newest = sql`order by id desc limit ${page.limit + 1}`
-  const unended = sql`
+  const notEnded = sql`
     (select * from (${handedOff(sql, tenant, endpoint_id)}) handoffs where ${own} ${newest}) union all
     (select ${pending(sql)} from webhook_queue where ${own} ${newest}) union all
     (select ${waiting(sql)} from webhook_retries where ${own} ${newest})`
-  if (status === 'pending') return await sql<DeliveryRow[]>`select * from (${unended}) every ${newest}`
+  if (status === 'pending') return await sql<DeliveryRow[]>`select * from (${notEnded}) every ${newest}`
   const failed = sql`(select ${ended(sql)} from webhook_failures join webhook_deliveries using (account_id, mode, endpoint_id, id) where ${own} ${newest})`
   if (status === 'failed') return await sql<DeliveryRow[]>`select * from (${failed}) every ${newest}`
   const over = sql`(select ${ended(sql)} from webhook_deliveries where ${own} ${status === undefined ? sql`` : sql`and status = ${status}`} ${newest})`
   if (status !== undefined) return await sql<DeliveryRow[]>`select * from (${over}) every ${newest}`
-  return await sql<DeliveryRow[]>`select * from (${unended} union all ${over}) every ${newest}`
+  return await sql<DeliveryRow[]>`select * from (${notEnded} union all ${over}) every ${newest}`
 }
 
 export async function findDelivery(sql: Db, tenant: Tenant, endpoint_id: string, id: string): Promise<DeliveryRow | null> {
