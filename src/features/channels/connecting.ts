@@ -44,7 +44,7 @@ export async function tryConnection(
     adapter,
     otherSender = wrongSenderGiven,
     has_session = false,
-    refused = async () => undefined,
+    refused,
     takeBack = async () => undefined,
   }: {
     readonly clock: Clock
@@ -58,14 +58,14 @@ export async function tryConnection(
   connection: Connection,
   free: (identifier: string) => Promise<void>,
 ): Promise<string> {
-  const ask = async (step: Adapter['connect'], given: Connection) => {
+  const ask = async (step: Adapter['connect'], given: Connection, onRefused?: () => Promise<void>) => {
     const answer = (await withDeadline(clock, connectTimeoutMs, async (signal) => await step?.(given, signal))) ?? { kind: 'connected' as const }
-    if (answer.kind === 'refused' && given === connection) await refused()
+    if (answer.kind === 'refused') await onRefused?.()
     if (answer.kind === 'unavailable' && answer.session_open === true && has_session) return { kind: 'connected' as const }
     if (answer.kind !== 'connected') throw refusal(answer.kind, answer.message)
     return answer
   }
-  const tried = await ask(adapter.connect?.bind(adapter), connection)
+  const tried = await ask(adapter.connect?.bind(adapter), connection, refused)
   const identifier = senderOf(provider, connection, tried.identifier, otherSender)
   await free(identifier)
   const found = { ...connection, identifier }

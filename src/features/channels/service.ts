@@ -136,11 +136,12 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
 const noChannelHas = 'No channel has the id'
 
 /** The channel as it stands, whatever another process has changed a moment ago. */
-async function readChannel({ cache, platform }: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
-  if (tenant.mode === 'test') return channelObject(await getChannel({ cache, platform }, tenant, id), platform.settings.base_url)
+async function readChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
+  const { base_url } = deps.platform.settings
+  if (tenant.mode === 'test') return channelObject(await getChannel(deps, tenant, id), base_url)
   const row = isId('ch', id) ? await store.findChannel(sql, tenant, id) : null
   if (row === null) throw await missingChannel(sql, tenant, id)
-  return channelObject(row, platform.settings.base_url)
+  return channelObject(row, base_url)
 }
 
 /** Those of the sandbox always stand. */

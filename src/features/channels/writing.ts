@@ -314,7 +314,7 @@ export async function setConnection(deps: ChannelDeps, sql: Db, row: ChannelRow,
 }
 
 /** As `find` of the cache; 404 `resource_missing`, which says what was probably meant, where there is none. */
-export async function getChannel({ cache, platform }: Pick<ChannelDeps, 'cache' | 'platform'>, tenant: Tenant, id: string): Promise<ChannelRow> {
+export async function getChannel({ cache, platform }: ChannelDeps, tenant: Tenant, id: string): Promise<ChannelRow> {
   const row = await cache.find(tenant, id)
   if (row === null) throw await missingChannel(platform.pool, tenant, id)
   return row

@@ -9,7 +9,8 @@ import { send } from './sending.ts'
 import { templates } from './templates.ts'
 
 const graphId = (title: string, description: string) => Type.String({ title, description, pattern: '^[0-9A-Za-z_]{1,64}$' })
-const secret = (title: string, description: string, maxLength: number) => Type.String({ title, description, format: 'password', minLength: 1, maxLength })
+const secret = (title: string, description: string, maxLength: number, more: { readonly pattern?: string } = {}) =>
+  Type.String({ title, description, format: 'password', minLength: 1, maxLength, ...more })
 
 export const whatsappCloud: Provider = {
   name: 'whatsapp_cloud',
@@ -18,16 +19,13 @@ export const whatsappCloud: Provider = {
   types: ['whatsapp'],
   offered: 'always',
   credentials: Type.Object({
-    access_token: Type.String({
-      title: 'Access token',
-      description:
-        'Of a system user with the permissions whatsapp_business_messaging and whatsapp_business_management: Business settings, Users, System users, Generate new token; let it never expire.',
-      format: 'password',
-      minLength: 1,
-      maxLength: 4096,
+    access_token: secret(
+      'Access token',
+      'Of a system user with the permissions whatsapp_business_messaging and whatsapp_business_management: Business settings, Users, System users, Generate new token; let it never expire.',
+      4096,
       // it travels in a header
-      pattern: '^[!-~]+$',
-    }),
+      { pattern: '^[!-~]+$' },
+    ),
     phone_number_id: graphId('Phone number id', 'In the app dashboard under WhatsApp, API setup; it is not the number itself.'),
     business_account_id: graphId('WhatsApp Business account id', 'In the app dashboard under WhatsApp, API setup, beside the phone number id.'),
     app_secret: secret('App secret', 'In the app dashboard under App settings, Basic; it signs the callbacks.', 256),
