@@ -278,7 +278,7 @@ export async function skipUnsubscribed(sql: Db, facts: readonly ConsentFact[]): 
       select r.campaign_id, r.n from f
       join campaign_recipients r on r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id
       join campaigns c on c.account_id = r.account_id and c.mode = r.mode and c.id = r.campaign_id and c.channel_type = f.channel_type
-      where r.status = 'pending' and r.message_id is null and r.contact_id is not null
+      where r.status = 'pending' and r.message_id is null
     ),
     held as materialized (
       select r.campaign_id, r.n from found join campaign_recipients r on r.campaign_id = found.campaign_id and r.n = found.n
