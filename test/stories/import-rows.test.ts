@@ -54,3 +54,14 @@ test('a row is warned of for what an opt-out kept from it, and not for what a la
   assert.deepEqual([first.first_name, history.map(({ status }: { status: string }) => status)], ['C', ['opted_out', 'opted_in']])
   await world.invariants()
 })
+
+test('a row stops marketing although an opt-out of the channel keeps the rest of it', async (t) => {
+  const { world, api, imported } = await start(t)
+  const contact = (await api.post('/v1/contacts', { phone: '+15005551017', consent: { whatsapp: 'opted_out' } })).body
+
+  const done = await imported('phone,consent.whatsapp,consent.whatsapp.marketing\n+15005551017,opted_in,opted_out\n')
+
+  const { consent } = (await api.get(`/v1/contacts/${contact.id}`)).body
+  assert.deepEqual([consent.whatsapp.status, consent.whatsapp.marketing, done.warnings], ['opted_out', 'opted_out', 1])
+  await world.invariants()
+})

@@ -139,11 +139,13 @@ function fitting({ tags, attributes }: ContactRow, change: ContactChange): Conta
 
 /** What of a write of consent lifts no opt-out, of the channel type or of marketing on it; undefined where nothing is left. */
 function liftingNothing(consent: ContactRow['consent'], type: string, write: ConsentWrite | null): ConsentWrite | null | undefined {
-  if (statusOf(consent, type) === 'opted_out' && write?.status !== 'opted_out') return undefined
-  if (statusOf(consent, marketingType(type)) !== 'opted_out' || write?.marketing === 'opted_out') return write
-  if (write?.status === undefined) return undefined
-  const { marketing: _, ...rest } = write
-  return rest
+  const [stopped, stoppedMarketing] = [statusOf(consent, type) === 'opted_out', statusOf(consent, marketingType(type)) === 'opted_out']
+  if (write === null) return stopped || stoppedMarketing ? undefined : null
+  const { status, marketing, ...proof } = write
+  const keepsStatus = status !== undefined && (!stopped || status === 'opted_out')
+  const keepsMarketing = marketing !== undefined && (marketing === 'opted_out' || (!stoppedMarketing && (!stopped || keepsStatus)))
+  if (!keepsStatus && !keepsMarketing) return undefined
+  return { ...proof, ...(keepsStatus ? { status } : {}), ...(keepsMarketing ? { marketing } : {}) }
 }
 
 /** An address of a contact, and its key in `owners`. */
