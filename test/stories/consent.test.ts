@@ -166,6 +166,16 @@ test('the Start of a telegram bot lifts an earlier opt-out and says nothing else
   await world.invariants()
 })
 
+test('a chat that has opted out is not written to by its id with zeros before it', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  await api.post('/v1/test/inbound_messages', { channel: 'ch_test_telegram', from: '4711', type: 'text', text: { body: 'STOP' } })
+
+  const sent = await api.post('/v1/messages', { channel: 'ch_test_telegram', to: '004711', type: 'text', text: { body: 'Hi' } })
+
+  assert.deepEqual([sent.status, sent.body.error?.code, sent.body.error?.param], [400, 'parameter_invalid', 'to'])
+})
+
 test('an opt-out counts for every national variant of the number', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

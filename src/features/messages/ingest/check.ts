@@ -39,6 +39,7 @@ const shape = validator(SendMessage)
 const e164 = /^\+[1-9]\d{6,14}$/
 /** Of a message that names no template. */
 const noTemplate: TemplateVerdict = { refusal: null, marketing: false, status: null }
+const zeroPadded = /^-?0\d+$/
 const businessScopedId = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
 
 export interface CheckDeps {
@@ -139,6 +140,10 @@ function unsupported(channel: ChannelRow, type: string): Problem {
 
 /** What is wrong with a recipient on a channel of this type (behaviour: messages 4). */
 export function checkRecipient(channel_type: string, to: string, param = 'to'): Detail[] {
+  if (channel_type === 'telegram' && zeroPadded.test(to)) {
+    // Telegram may read it as the chat without them, whose opt-out it would pass
+    return [{ param, code: 'invalid_value', message: `\`${param}\` must be the id of a chat without zeros before it, as in 123456789.` }]
+  }
   if (!isPhoneChannel(channel_type) || e164.test(to) || (channel_type === 'whatsapp' && businessScopedId.test(to))) return []
   const message = `\`${param}\` must be an E.164 phone number: a plus sign, the country code and the number, as in +4915112345678.`
   return [{ param, code: 'invalid_format', message }]
