@@ -100,7 +100,7 @@ test('a channel whose credentials are refused at a reconnect is disconnected at 
   const { api, world, scripted, tokens, channel, shown, events } = await tokenWorld(t)
   const reconnect = async () => {
     const { status, body } = await api.post(`/v1/channels/${channel.id}/reconnect`)
-    return [status, body.error?.code, (await shown()).connection_status]
+    return [status, body.error?.code, (await shown()).connection_status, body.error?.message]
   }
   const { connect } = scripted
   scripted.connect = () => ({ kind: 'unavailable', message: 'It is away.' })
@@ -115,8 +115,9 @@ test('a channel whose credentials are refused at a reconnect is disconnected at 
   await world.clock.advance(5000)
   await world.settle()
 
-  assert.deepEqual(away, [503, 'upstream_unavailable', 'connected'])
-  assert.deepEqual(refused, [422, 'upstream_rejected', 'disconnected'])
+  const refusal = 'The provider refused the credentials: No such token: [hidden]. Correct them and try again; until then the channel is disconnected.'
+  assert.deepEqual(away.slice(0, 3), [503, 'upstream_unavailable', 'connected'])
+  assert.deepEqual(refused, [422, 'upstream_rejected', 'disconnected', refusal])
   assert.deepEqual([send.status, send.body.error.code], [422, 'channel_not_connected'])
   assert.equal((await shown()).connection_status, 'connected')
   assert.deepEqual(await events(), ['channel.connected', 'channel.disconnected', 'channel.connected'])

@@ -35,7 +35,7 @@ export function chooseProvider(
  * Tries the credentials with the provider, then tells it where to call back. Resolves to the identifier of the sender.
  * `free` throws the Problem of a sender that cannot be connected; `otherSender` makes that of credentials which are those
  * of another sender than the one given; `has_session`: a process of this installation holds the channel's session, so that a provider which lets no other one
- * open is connected; `refused` is called where the provider refuses the credentials. Problems: upstream_rejected, upstream_unavailable.
+ * open is connected; `refused` is called where the provider refuses the credentials, and says what that changed. Problems: upstream_rejected, upstream_unavailable.
  */
 export async function tryConnection(
   {
@@ -44,7 +44,7 @@ export async function tryConnection(
     adapter,
     otherSender = wrongSenderGiven,
     has_session = false,
-    refused,
+    refused = changedNothing,
     takeBack = async () => undefined,
   }: {
     readonly clock: Clock
@@ -52,17 +52,17 @@ export async function tryConnection(
     readonly adapter: Adapter
     readonly otherSender?: (provider: Provider, told: string) => Problem
     readonly has_session?: boolean
-    readonly refused?: () => Promise<void>
+    readonly refused?: () => Promise<string>
     readonly takeBack?: (connection: Connection) => Promise<void>
   },
   connection: Connection,
   free: (identifier: string) => Promise<void>,
 ): Promise<string> {
-  const ask = async (step: Adapter['connect'], given: Connection, onRefused?: () => Promise<void>) => {
+  const ask = async (step: Adapter['connect'], given: Connection, onRefused = changedNothing) => {
     const answer = (await withDeadline(clock, connectTimeoutMs, async (signal) => await step?.(given, signal))) ?? { kind: 'connected' as const }
-    if (answer.kind === 'refused') await onRefused?.()
+    if (answer.kind === 'refused') throw credentialsRefused(answer.message, await onRefused())
     if (answer.kind === 'unavailable' && answer.session_open === true && has_session) return { kind: 'connected' as const }
-    if (answer.kind !== 'connected') throw refusal(answer.kind, answer.message)
+    if (answer.kind === 'unavailable') throw unreachable(answer.message)
     return answer
   }
   const tried = await ask(adapter.connect?.bind(adapter), connection, refused)
@@ -79,11 +79,13 @@ export async function tryConnection(
   return identifier
 }
 
-function refusal(kind: 'refused' | 'unavailable', message: string): Problem {
-  if (kind === 'refused')
-    return new Problem('upstream_rejected', `The provider refused the credentials: ${message} Correct them and try again; nothing was changed.`)
-  return new Problem('upstream_unavailable', `The provider could not be reached, so nothing was changed: ${message} Try again with backoff.`)
-}
+const changedNothing = async (): Promise<string> => 'nothing was changed'
+
+const credentialsRefused = (message: string, changed: string): Problem =>
+  new Problem('upstream_rejected', `The provider refused the credentials: ${message} Correct them and try again; ${changed}.`)
+
+const unreachable = (message: string): Problem =>
+  new Problem('upstream_unavailable', `The provider could not be reached, so nothing was changed: ${message} Try again with backoff.`)
 
 /** The sender: what the provider says, which what was given must fit. */
 function senderOf(

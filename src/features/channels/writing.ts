@@ -282,7 +282,9 @@ export async function tryLink(deps: ChannelDeps, sql: Db, tenant: Tenant, id: st
   const connection = deps.cache.connection(row)
   const has_session = adapter.needsSession?.(connection) === true && (await hasSession(deps, sql, tenant, id))
   const refused = async () => {
-    if (row.connection_status === 'connected' && !has_session) await setConnection(deps, sql, row, 'disconnected')
+    if (has_session) return 'the session that stands goes on'
+    if (row.connection_status === 'connected') await setConnection(deps, sql, row, 'disconnected')
+    return 'until then the channel is disconnected'
   }
   await tryConnection({ clock, provider, adapter, otherSender: senderLost, has_session, refused }, connection, async () => undefined)
   return await setConnection(deps, sql, row, 'connected')
