@@ -97,6 +97,16 @@ adapterSuite(twilio, async (t) => {
           before: () => sim.refuse('+14155550004', 20003, 401),
           expected: { code: 'channel_not_connected', provider_code: '20003', channel_lost: true },
         },
+        {
+          to: recipient,
+          before: () => sim.answerNext({ status: 201, body: { sid: 'SMfailed', status: 'failed', error_code: 30005 } }),
+          expected: { code: 'provider_error', provider_code: '30005' },
+        },
+        {
+          to: recipient,
+          before: () => sim.answerNext({ status: 201, body: { sid: 'SMstopped', status: 'undelivered', error_code: 21610 } }),
+          expected: { code: 'recipient_blocked', provider_code: '21610', opted_out: 'everything' },
+        },
         { to: '+14155550005', before: () => sim.refuse('+14155550005', 29999), expected: { code: 'provider_error', message: 'Refused by the simulator' } },
       ],
       throttled: [
