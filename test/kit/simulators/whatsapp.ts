@@ -12,7 +12,7 @@ type Json = any
 
 /** What the next call is answered with instead. `error`: an error of Graph's. `cut`: the connection ends amid the answer; `hang`: nothing until the other side gives up; `none`: as always. */
 export type Trouble =
-  | { readonly error: number; readonly status?: number; readonly subcode?: number }
+  | { readonly error: number; readonly status?: number; readonly subcode?: number; readonly retry_after?: string }
   | 'cut'
   | 'hang'
   | 'nonsense'
@@ -207,7 +207,8 @@ const answerError = (response: ServerResponse, status: number, error: object): v
 
 function answerTrouble(response: ServerResponse, trouble: Exclude<Trouble, 'none'>): void {
   if (typeof trouble === 'object') {
-    const { error: code, status = 400, subcode } = trouble
+    const { error: code, status = 400, subcode, retry_after } = trouble
+    if (retry_after !== undefined) response.setHeader('retry-after', retry_after)
     const details = { messaging_product: 'whatsapp', details: `Details of ${code}.` }
     return answerError(response, status, {
       code,

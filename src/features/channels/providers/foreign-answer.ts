@@ -33,8 +33,9 @@ export function askedTooMuch(title: string, answer: HttpAnswer): (AskOutcome & {
   return { kind: 'throttled', message: `${title} takes no more questions for now.`, ...retryAfterOf(answer.headers) }
 }
 
-/** What `retry-after` says in seconds: an hour at most. */
+/** What `retry-after` says, as seconds or as a time by the clock of the answer's own `date`: an hour at most. */
 export function retryAfterOf(headers: Readonly<Record<string, string>>): { readonly retry_after_ms?: number } {
-  const seconds = Number(headers['retry-after'])
-  return seconds > 0 ? { retry_after_ms: Math.min(seconds * 1000, retryAfterMaxMs) } : {}
+  const { 'retry-after': told = '', date = '' } = headers
+  const ms = /^\s*[\d.]+\s*$/.test(told) ? Number(told) * 1000 : Date.parse(told) - Date.parse(date)
+  return ms > 0 ? { retry_after_ms: Math.min(ms, retryAfterMaxMs) } : {}
 }

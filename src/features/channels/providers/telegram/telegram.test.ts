@@ -82,11 +82,18 @@ adapterSuite(telegramBot, async (t) => {
         refused(6, 401, 'Unauthorized', { code: 'channel_not_connected', channel_lost: true }),
         { to: 'nobody', expected: { code: 'provider_error', provider_code: '400' } },
       ],
-      throttled: {
-        to: '7',
-        before: () => sim.refuse(7, 429, 'Too Many Requests: retry after 35', { retry_after: 35 }),
-        expected: { limit_on: 'untold', retry_after_ms: 35_000, provider_code: '429' },
-      },
+      throttled: [
+        {
+          to: '7',
+          before: () => sim.refuse(7, 429, 'Too Many Requests: retry after 35', { retry_after: 35 }),
+          expected: { limit_on: 'untold', retry_after_ms: 35_000, provider_code: '429' },
+        },
+        {
+          to: String(chat),
+          before: () => sim.answerNext({ status: 429, body: 'Slow down', headers: { 'retry-after': '6' } }),
+          expected: { retry_after_ms: 6000, provider_code: '429' },
+        },
+      ],
       unavailable: {
         to: String(chat),
         before: () => sim.answerNext({ status: 503, body: { ok: false, error_code: 503, description: 'Service Unavailable' } }),

@@ -5,7 +5,7 @@ import { parsedObject } from '../../../../lib/json-fields.ts'
 import { isReachable } from '../../../../lib/public-address.ts'
 import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../../adapter.ts'
 import { withoutPlus } from '../bare-numbers.ts'
-import { outcomeOfForeignAnswer } from '../foreign-answer.ts'
+import { outcomeOfForeignAnswer, retryAfterOf } from '../foreign-answer.ts'
 import { outcomeOfNoAnswer } from '../no-answer.ts'
 import { callbackUrl } from './callbacks.ts'
 import { refusal } from './codes.ts'
@@ -49,12 +49,12 @@ interface Part {
 
 function outcomeOf(answer: HttpAnswer): Outcome {
   if (answer.kind !== 'answer') return outcomeOfNoAnswer('Vonage', answer)
-  const { status, body } = answer
+  const { status, headers, body } = answer
   const parts = status >= 200 && status < 300 ? partsOf(body) : null
   if (parts !== null) return outcomeOfParts(parts)
   if (!isProblem(body)) return outcomeOfForeignAnswer('Vonage', answer)
   if (status === 401) return refusal('4', '')
-  if (status === 429) return refusal('1', '')
+  if (status === 429) return { ...refusal('1', ''), ...retryAfterOf(headers) }
   if (status >= 400 && status < 500 && status !== 408)
     return { kind: 'refused', code: 'provider_error', provider_code: String(status), message: `Vonage answered ${status} instead of taking the message.` }
   // it cannot be asked, and does not say that nothing was done

@@ -1,6 +1,6 @@
 /** Calls of Meta's Graph API: one version of it, the token as bearer, and every answer as a value. */
 import type { Connection, ProviderTools } from '../../adapter.ts'
-import { kindOfForeignAnswer } from '../foreign-answer.ts'
+import { kindOfForeignAnswer, retryAfterOf } from '../foreign-answer.ts'
 import { isObject, parsedObject } from '../../../../lib/json-fields.ts'
 
 const apiVersion = 'v23.0'
@@ -31,7 +31,7 @@ export interface GraphError {
  */
 export type GraphAnswer =
   | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>> }
-  | { readonly kind: 'error'; readonly status: number; readonly error: GraphError }
+  | { readonly kind: 'error'; readonly status: number; readonly error: GraphError; readonly retry_after_ms?: number }
   | { readonly kind: 'unsent' | 'unknown'; readonly message: string }
 
 export interface GraphCall {
@@ -58,8 +58,9 @@ export async function callGraph({ http, url }: ProviderTools, credentials: Crede
   const { status } = answer
   const body = parsedObject(answer.body)
   const error = body === null ? null : graphErrorOf(body['error'])
-  if (error !== null) return { kind: 'error', status, error }
-  if (status === 429) return { kind: 'error', status, error: { code: 429, subcode: null, message: 'Too many requests.', details: null } }
+  if (error !== null) return { kind: 'error', status, error, ...retryAfterOf(answer.headers) }
+  if (status === 429)
+    return { kind: 'error', status, error: { code: 429, subcode: null, message: 'Too many requests.', details: null }, ...retryAfterOf(answer.headers) }
   if (body !== null && status >= 200 && status < 300) return { kind: 'ok', body }
   return {
     kind: kindOfForeignAnswer(status) === 'unavailable' ? 'unsent' : 'unknown',

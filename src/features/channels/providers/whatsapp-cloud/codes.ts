@@ -1,7 +1,7 @@
 /** WhatsApp's error codes: what each means for a message and its channel, one line each. */
 import type { MessageErrorCode } from '../../../../contract/resources/message.ts'
 import type { Outcome } from '../../adapter.ts'
-import type { GraphError } from './api.ts'
+import type { GraphAnswer, GraphError } from './api.ts'
 
 /**
  * `refuse`: it is not sent. `lose`: nothing can be sent on the channel. `throttle` and `retry`: it was not sent, and is later, within the message's validity.
@@ -120,14 +120,16 @@ const told = ({ words }: Meaning, { message, details }: GraphError): string => {
   return own === '' ? words : `${words} WhatsApp says: ${own.slice(0, ownMax)}`
 }
 
+type GraphRefusal = Extract<GraphAnswer, { kind: 'error' }>
+
 /** What a refused hand-over comes to. `attempt` is 1 for the first. */
-export function outcomeOf(error: GraphError, status: number, attempt: number): Outcome {
+export function outcomeOf({ error, status, retry_after_ms }: GraphRefusal, attempt: number): Outcome {
   const found = meaningOf(error, status)
   const said = { provider_code: String(error.code), message: told(found, error) }
   if (found.does === 'retry') return { kind: 'unavailable', ...said }
   if (found.does === 'doubt') return { kind: 'unknown', message: said.message }
   if (found.does === 'throttle') {
-    const wait = error.code === pairRate ? pairWaitsMs[Math.min(attempt, pairWaitsMs.length) - 1] : undefined
+    const wait = error.code === pairRate ? pairWaitsMs[Math.min(attempt, pairWaitsMs.length) - 1] : retry_after_ms
     const if_lasting = { code: found.code, ...said }
     const limit_on = found.alone === true ? 'recipient' : 'channel'
     return { kind: 'throttled', limit_on, ...said, ...(wait === undefined ? {} : { retry_after_ms: wait }), ...(found.lasting === true ? { if_lasting } : {}) }

@@ -52,6 +52,7 @@ const outcomes: readonly (readonly [Trouble, string, string?])[] = [
   [{ error: 1, status: 500 }, 'unknown'],
   [{ error: 133004, status: 503 }, 'unavailable'],
   [{ error: 999999, status: 429 }, 'throttled'],
+  [{ error: 130429, status: 429, retry_after: '6' }, 'throttled', '6000'],
   [{ error: 131056 }, 'throttled', '4000'],
   [{ error: 131048 }, 'throttled', 'policy_violation'],
   [{ error: 131016, status: 500 }, 'unavailable'],

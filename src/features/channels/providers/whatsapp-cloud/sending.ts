@@ -38,7 +38,7 @@ function outcomeOfAnswer(answer: GraphAnswer, attempt: number): Outcome {
       return { kind: 'accepted', provider_ids: [id] }
     }
     case 'error':
-      return outcomeOf(answer.error, answer.status, attempt)
+      return outcomeOf(answer, attempt)
     case 'unsent':
       return { kind: 'unavailable', provider_code: null, message: answer.message }
     case 'unknown':
