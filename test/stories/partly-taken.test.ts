@@ -46,7 +46,7 @@ test('what a provider took is kept with the message: the next hand-over is of th
   )
   assert.deepEqual(await attempts(id), [
     ['accepted', null],
-    ['unavailable', 'Its first 2 parts went out before: The provider is away.'],
+    ['unavailable', '2 of its parts went out before: The provider is away.'],
   ])
   assert.deepEqual(await events(), ['message.sent', 'message.delivered'])
   await world.invariants()
@@ -64,7 +64,7 @@ test('where the rest is refused the message has failed, says how much of it went
 
   const { status, error, billing } = await read(id)
   assert.deepEqual([status, billing.refunded, await spent(), provider.sent.length], ['failed', true, 0, 2])
-  assert.deepEqual(error, { code: 'provider_error', provider_code: '7', message: 'Its first 2 parts went out, and the rest did not: No.' })
+  assert.deepEqual(error, { code: 'provider_error', provider_code: '7', message: '2 of its parts went out, and the rest did not: No.' })
   // their receipts find the message, which has nothing left to be told
   assert.deepEqual([await events(), await reportsLeft()], [['message.failed'], 0])
   await world.invariants()
@@ -88,7 +88,7 @@ test('an adapter that says nothing of what was taken before does not make it for
   }
 
   const { status, error } = await read(id)
-  assert.deepEqual([status, error.code, error.message.startsWith('Its first 2 parts went out')], ['failed', 'expired', true])
+  assert.deepEqual([status, error.code, error.message.startsWith('2 of its parts went out')], ['failed', 'expired', true])
   const tries = provider.sent.filter((message) => message.id === id)
   assert.ok(tries.length > 2 && tries.slice(1).every(({ already_accepted }) => already_accepted.join() === 'p1,p2'))
   await world.invariants()

@@ -121,7 +121,7 @@ test('a message of several files is one message, and has failed where one of the
   await world.settle()
 
   assert.deepEqual([(await read(whole)).status, (await read(broken)).status], ['sent', 'failed'])
-  assert.match((await read(broken)).error.message, /^Its first part went out, and the rest did not/)
+  assert.match((await read(broken)).error.message, /^1 of its parts went out, and the rest did not/)
   assert.equal(sim.sent.length, 2, 'nothing is sent twice')
   await world.invariants()
 })

@@ -105,9 +105,9 @@ function takenOf(completion: Completion): readonly string[] {
 
 /** What became of the rest of a message that the provider took in part. */
 const partlyTaken = (accepted_ids: readonly string[], message: string): string =>
-  accepted_ids.length === 0 ? message : `${firstParts(accepted_ids)} went out, and the rest did not: ${message}`
+  accepted_ids.length === 0 ? message : `${partsTaken(accepted_ids)} went out, and the rest did not: ${message}`
 
-const firstParts = ({ length }: readonly string[]): string => (length === 1 ? 'Its first part' : `Its first ${length} parts`)
+const partsTaken = ({ length }: readonly string[]): string => `${length} of its parts`
 
 /**
  * What an outcome comes to: a message that was throttled often enough is refused, where the provider says with what, and so is one of which nobody
@@ -231,7 +231,7 @@ export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {
 /** What the provider said of a hand-over, and what of the message it had taken by then. */
 function messageOf(completion: Completion, said: string): string {
   const taken = takenOf(completion)
-  return taken.length === 0 ? said : `${firstParts(taken)} went out before: ${said}`
+  return taken.length === 0 ? said : `${partsTaken(taken)} went out before: ${said}`
 }
 
 /** The job as it is given back for the next hand-over, with the count of attempts, whether the last one may have arrived, and what was taken of the message. */
