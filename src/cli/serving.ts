@@ -12,7 +12,7 @@ import { freePort } from '../lib/free-port.ts'
 import { followClock, syncClock } from '../platform/database/clock-sync.ts'
 import { startEmbedded, type Embedded } from '../platform/database/embedded.ts'
 import { migrate } from '../platform/database/migrate.ts'
-import { openPool } from '../platform/database/pool.ts'
+import { openPool, serviceSilenceTimeoutMs } from '../platform/database/pool.ts'
 import { refuseSharedConnections } from '../platform/database/pooler.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import { withinDescriptors } from '../platform/http/connections.ts'
@@ -42,11 +42,12 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
   const clock = systemClock()
   const stop = stopSignals(log, clock)
   const { embedded, buildApp, makeMetrics } = await load(config, log)
-  const pool = openPool(config.database_url ?? embedded!.url, { max: poolConnections, application_name: 'posthorn' })
+  const url = config.database_url ?? embedded!.url
+  const pool = openPool(url, { max: poolConnections, application_name: 'posthorn', silence_timeout_ms: serviceSilenceTimeoutMs })
   let stopBy: number | undefined
   try {
     if (embedded === undefined) await refuseSharedConnections(pool, clock)
-    const { applied } = await migrate(pool, clock)
+    const { applied } = await migrateBeside(url, clock)
     if (applied.length > 0) log.info({ applied }, 'the database was migrated')
     await syncClock(pool, clock)
     const secrets = await openSecrets(pool, await secretKeys(config))
@@ -85,6 +86,16 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
   }
   // whatever is still open, a look-up of a name for example, would keep the process alive; the log is written to its end by this
   process.exit(0)
+}
+
+/** Migrations may take as long as they take: on a pool of their own, which waits for them. */
+async function migrateBeside(url: string, clock: Clock) {
+  const pool = openPool(url, { max: 1, application_name: 'posthorn' })
+  try {
+    return await migrate(pool, clock)
+  } finally {
+    await pool.end({ timeout: 1 })
+  }
 }
 
 /** The database starts while the application is loaded: either takes half a second, and the one needs no hand of the other. */

@@ -7,8 +7,10 @@ import test, { type TestContext } from 'node:test'
 import postgres from '#postgres'
 import { closing } from '../../../test/kit/closing.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
+import { tcpLine } from '../../../test/kit/tcp-line.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
-import { openPool } from './pool.ts'
+import { connectionLost } from './failures.ts'
+import { openPool, poolUse } from './pool.ts'
 
 const timeout = 20_000
 
@@ -159,4 +161,68 @@ test('a connection goes on after a copy whose end had come before its rows were 
   const [row] = await sql<{ one: number }[]>`select 1 as one`
 
   assert.deepEqual([bytes, row!.one], [rows * 21, 1])
+})
+
+/** One connection by a line that can be held, on which `silence_ms` of silence can be made to pass. */
+async function silenced(t: TestContext) {
+  const { database_url, pool } = await startPlatform(t)
+  const url = new URL(database_url)
+  const line = await tcpLine(t, { host: url.hostname, port: Number(url.port) })
+  url.port = String(line.port)
+  const silence_ms = 40_000
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const sql = openPool(url.href, { max: 1, silence_timeout_ms: silence_ms })
+  closing(t, () => sql.end({ timeout: 1 }))
+  const pidOf = async () => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid
+  return { pool, sql, line, silence_ms, pidOf, pass: (ms: number) => t.mock.timers.tick(ms) }
+}
+
+test('a connection on which nothing is heard while an answer is awaited is given up as lost, and another one goes on', { timeout }, async (t) => {
+  const { pool, sql, line, silence_ms, pidOf, pass } = await silenced(t)
+  const first = await pidOf()
+  // it is looked at eight times, and the first look hears of what was answered before
+  const [locked, unlock] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const locking = pool.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7)`
+    locked.resolve()
+    await unlock.promise
+  })
+  await locked.promise
+  const late = sql<{ pid: number }[]>`select pg_advisory_xact_lock(7), pg_backend_pid() as pid`.execute()
+  await until('the statement to be on its way', () => poolUse(sql).in_use === 1)
+  pass(silence_ms)
+  unlock.resolve()
+  await locking
+  const [answered] = await within('an answer that comes just in time', late)
+
+  line.hold()
+  const asked = pidOf().then(
+    () => null,
+    (error: unknown) => error,
+  )
+  await until('another statement to be on its way', () => poolUse(sql).in_use === 1)
+  pass(silence_ms)
+  pass(silence_ms / 8)
+  const lost = await within('the statement to be given up', asked)
+  line.cut()
+  await until('the connection to be gone', () => poolUse(sql).in_use === 0)
+  const second = await pidOf()
+
+  assert.deepEqual([answered!.pid, connectionLost(lost), second === first], [first, true, false])
+})
+
+test('a connection that nobody waits for, or whose copy is read at leisure, may be silent for as long as it likes', { timeout }, async (t) => {
+  const { sql, silence_ms, pidOf, pass } = await silenced(t)
+  const first = await pidOf()
+  pass(2 * silence_ms)
+  const idle = await pidOf()
+  const rows = 200_000
+  const reading = await sql.unsafe(`copy (select 'x' from generate_series(1, ${rows})) to stdout`).readable()
+  await until('the copy to wait for its reader', () => reading.readableLength > 0)
+  pass(2 * silence_ms)
+
+  let bytes = 0
+  for await (const piece of reading) bytes += (piece as Buffer).length
+
+  assert.deepEqual([idle, bytes, await pidOf()], [first, rows * 2, first])
 })

@@ -7,6 +7,11 @@ export interface PoolOptions {
   readonly max?: number
   /** Milliseconds after which PostgreSQL ends a statement (57014). */
   readonly statement_timeout_ms?: number
+  /**
+   * Milliseconds after which a connection is given up (ETIMEDOUT) on which an answer is awaited and nothing was heard: the database hangs, or the network loses what is sent. Longer
+   * than any statement may take. Absent: none is.
+   */
+  readonly silence_timeout_ms?: number
   readonly application_name?: string
   /** Told what PostgreSQL notes in passing; by default nobody is. */
   readonly onnotice?: (notice: { message?: string }) => void
@@ -17,6 +22,8 @@ const statementTimeoutMs = 30_000
 /** No transaction waits on this process that long: the event feed stands still behind it. */
 const idleInTransactionTimeoutMs = 15_000
 const reconnectSecondsMax = 0.5
+/** For a service: every statement of it has ended by then, by `statement_timeout`. */
+export const serviceSilenceTimeoutMs = 40_000
 
 const timeType = { to: 1184, from: [1114, 1184], serialize: timeText, parse: isoText }
 const types = {
@@ -37,6 +44,7 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
     connect_timeout: connectTimeoutSeconds,
     // a restarted database is found again soon: the driver's own delays grow to twenty seconds
     backoff: (failures) => Math.min(0.02 * 2 ** failures, reconnectSecondsMax),
+    ...(options.silence_timeout_ms === undefined ? {} : { silence_timeout: options.silence_timeout_ms / 1000 }),
     onnotice: options.onnotice ?? (() => undefined),
     connection: {
       application_name: options.application_name ?? 'posthorn',

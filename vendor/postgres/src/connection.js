@@ -65,6 +65,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     onparameter,
     max_pipeline,
     keep_alive,
+    silence_timeout,
     backoff,
     target_session_attrs
   } = options
@@ -95,6 +96,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     , rows = 0
     , serverSignature = null
     , nextWriteTimer = null
+    , silenceTimer = null
     , terminated = false
     , incomings = null
     , results = null
@@ -364,6 +366,21 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     hostIndex = (hostIndex + 1) % port.length
   }
 
+  // looked at now and then, so that no statement has a timer of its own; what is read as fast as its reader wants may rest
+  function boundSilence() {
+    const looks = 8
+    let silent = 0
+      , heard = socket.bytesRead
+    clearInterval(silenceTimer)
+    silenceTimer = setInterval(() => {
+      const waiting = (query || sent.length) && !stream && !final && !(query && query.cursorFn)
+      silent = waiting && socket.bytesRead === heard ? silent + 1 : 0
+      heard = socket.bytesRead
+      silent === looks && socket.destroy(Errors.connection('ETIMEDOUT', options, socket))
+    }, silence_timeout * 1000 / looks)
+    silenceTimer.unref()
+  }
+
   function reconnect() {
     setTimeout(connect, closedTime ? Math.max(0, closedTime + delay - performance.now()) : 0)
   }
@@ -378,6 +395,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
       socket.on('data', data)
       socket.setNoDelay && socket.setNoDelay(true)
       keep_alive && socket.setKeepAlive && socket.setKeepAlive(true, 1000 * keep_alive)
+      silence_timeout && boundSilence()
       const s = StartupMessage()
       write(s)
     } catch (err) {
@@ -451,6 +469,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     idleTimer.cancel()
     lifeTimer.cancel()
     connectTimer.cancel()
+    clearInterval(silenceTimer)
 
     socket.removeAllListeners()
     socket = null

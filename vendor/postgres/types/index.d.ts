@@ -60,6 +60,11 @@ interface BaseOptions<T extends Record<string, postgres.PostgresType>> {
    * @default process.env['PGCONNECT_TIMEOUT']
    */
   connect_timeout: number;
+  /**
+   * Seconds after which a connection is given up (ETIMEDOUT) that has been waiting for an answer and has heard nothing
+   * @default undefined
+   */
+  silence_timeout: number | undefined;
   /** Array of custom types; see more in the README */
   types: T;
   /**

@@ -57,6 +57,22 @@ test('what was lost in its commit stays uncertain when the repeat cannot reach t
   assert.deepEqual(unit.outcomes.map(wordOf), ['uncertain'])
 })
 
+test('a database that hangs is asked for five seconds and no longer what it has stored', async () => {
+  const unit = unitWith('a')
+  let [asked, now] = [0, 0]
+  const hangs = () => {
+    asked += 1
+    now += 2500
+    return Promise.reject(failure('CONNECT_TIMEOUT'))
+  }
+  const deps = depsWith(hangs)
+  Object.assign(deps.platform.clock, { now: () => now })
+
+  await recovering(deps, [unit], moment, () => Promise.reject(failure('ETIMEDOUT')))
+
+  assert.deepEqual([asked, unit.outcomes.map(wordOf)], [2, ['uncertain']])
+})
+
 test('units of a batch that always fail together are parted, and the others are accepted', async () => {
   const ids = Array.from({ length: 64 }, (_, at) => `${at}`)
   const units = ids.map((id) => unitWith(id))

@@ -14,6 +14,7 @@ export type Path = (deps: CommitDeps, units: readonly Unit[], moment: Moment) =>
 
 const repeatsMax = 8
 const lookupsMax = 20
+const lookupForMs = 5_000
 const lookupEveryMs = 250
 
 /** Runs one path over units until it has been through, or their outcomes say why it cannot be. Rejects for what nobody expected. */
@@ -93,13 +94,16 @@ async function poisonedRows({ platform, followers }: CommitDeps, unit: Unit, mom
 async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], error: unknown): Promise<void> {
   if (!neverSent(error)) for (const unit of units) unit.mayBeStored = true
   if (!units.some(({ mayBeStored }) => mayBeStored)) return giveUp(units)
-  for (let attempt = 0; attempt < lookupsMax; attempt++) {
+  const { clock } = deps.platform
+  // of a database that hangs each answer is waited for in vain
+  const until = clock.now() + lookupForMs
+  for (let attempt = 0; attempt < lookupsMax && clock.now() < until; attempt++) {
     try {
       await findStored(deps, units)
       return
     } catch (again) {
       if (!connectionLost(again)) throw again
-      await deps.platform.clock.sleep(lookupEveryMs)
+      await clock.sleep(lookupEveryMs)
     }
   }
   deps.platform.log.error({ err: error }, 'the database went away during a commit and stayed away')
