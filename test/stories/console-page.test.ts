@@ -1,7 +1,7 @@
 /** How the console is served: one page for every address, under a strict policy, and files that never change (behaviour: console 1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { request } from 'undici'
+import { Client, request } from 'undici'
 import { withoutChromium } from '../kit/chromium.ts'
 import { assertPresentable, openConsole, schemes, titled, widths } from '../kit/console.ts'
 import { startWorld } from '../kit/world.ts'
@@ -71,6 +71,44 @@ test('what is asked below api and nobody answers is an unknown path, not the pag
     assert.deepEqual([path, statusCode, answer.error.code], [path, 404, 'resource_missing'])
   }
 })
+
+test('a file that is not there, or whose path leads out of the files, is a plain 404 that says so', async (t) => {
+  const { base_url } = await startWorld(t)
+  const below = ['nope-1234.js', '..', '%00', 'a/../b', '../index.html', '%2e%2e/index.html', '%2e', '%5c..%5c..%5cx', 'a//b', 'x'.repeat(300), '%zz']
+
+  for (const path of below.map((each) => `/console/assets/${each}`)) {
+    const get = await asWritten(base_url, 'GET', path)
+    const { error } = JSON.parse(get.text) as { error: { code: string; message: string } }
+    assert.deepEqual([path, get.status, error.code], [path, 404, 'resource_missing'])
+    assert.match(error.message, /^There is no file \/console\/assets\//, path)
+    const head = await asWritten(base_url, 'HEAD', path)
+    assert.deepEqual([path, head.status, head.text], [path, 404, ''])
+  }
+})
+
+test('a file is answered whole, whichever part or version of it was asked for', async (t) => {
+  const { base_url } = await startWorld(t)
+  const page = await (await request(`${base_url}/console`)).body.text()
+  const file = /src="(\/console\/assets\/[^"]+\.js)"/.exec(page)![1]!
+  const whole = await asWritten(base_url, 'GET', file)
+
+  for (const headers of [{ range: 'bytes=999999999-' }, { 'if-match': '"another"' }, { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }])
+    assert.deepEqual(await asWritten(base_url, 'GET', file, headers), whole)
+})
+
+/** Sends the path with its dots as they are, which `request` would resolve. */
+async function asWritten(
+  base_url: string,
+  method: 'GET' | 'HEAD',
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; text: string }> {
+  const client = new Client(base_url)
+  const { statusCode, body } = await client.request({ method, path, headers })
+  const text = await body.text()
+  await client.close()
+  return { status: statusCode, text }
+}
 
 test('an address that no screen has says so, in either scheme and width, and asks nobody but the service', { skip: withoutChromium }, async (t) => {
   const { base_url } = await startWorld(t)

@@ -56,6 +56,8 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
     const given = stepsOf(path)
     const methods = paths.filter(({ steps }) => fits(steps, given)).flatMap((entry) => [...entry.methods])
     const ofPages = pages.filter((page) => page.has_page?.(path) ?? fits(stepsOf(page.path), given)).map((page) => page.method)
+    // the method is right, and nobody answered: what the path names is not there
+    if (ofPages.includes(method === 'HEAD' ? 'GET' : method)) return new Problem('resource_missing', `There is no file ${cut(path, 200)}.`)
     const allowed = [...new Set([...methods, ...ofPages])].toSorted()
     const takes = allowed.length > 0 ? ` This path takes ${inWords(allowed)}.` : ''
     const others = allowed.length > 0 ? paths.filter((entry) => entry.methods.has(method)) : paths

@@ -35,15 +35,29 @@ export function mountSinglePage(server: FastifyInstance, { path, folder, is_http
     const below = (request.params as { '*': string })['*']
     return isAsked(`${path}/${below}`) ? reply.callNotFound() : send(reply)
   })
-  void server.register(import('@fastify/static'), {
-    root: join(folder, 'assets'),
-    prefix: `${path}/assets/`,
-    decorateReply: false,
-    index: false,
-    preCompressed: true,
-    immutable: true,
-    maxAge: yearSeconds * 1000,
-    setHeaders: (reply) => void reply.header('x-content-type-options', 'nosniff'),
+  void server.register(async (files) => {
+    // a path that cannot be a file's, such as one that leads elsewhere, is one that no file has
+    files.setErrorHandler((error, _request, reply) => {
+      if ((error as { code?: unknown }).code !== 'FST_STATIC_FORBIDDEN_PATH') throw error
+      reply.callNotFound()
+    })
+    // whoever has another version asks for another file: there is nothing to refuse for it
+    files.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
+      delete headers['if-match']
+      delete headers['if-unmodified-since']
+      done()
+    })
+    await files.register(import('@fastify/static'), {
+      root: join(folder, 'assets'),
+      prefix: `${path}/assets/`,
+      decorateReply: false,
+      index: false,
+      preCompressed: true,
+      acceptRanges: false,
+      immutable: true,
+      maxAge: yearSeconds * 1000,
+      setHeaders: (reply) => void reply.header('x-content-type-options', 'nosniff'),
+    })
   })
 }
 
