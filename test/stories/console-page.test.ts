@@ -72,6 +72,22 @@ test('what is asked below api and nobody answers is an unknown path, not the pag
   }
 })
 
+test('what nobody answers below api is not to be stored, whatever the method', async (t) => {
+  const { base_url } = await startWorld(t)
+
+  for (const [method, path] of [
+    ['GET', '/console/api'],
+    ['GET', '/console/api/nope'],
+    ['PUT', '/console/api/v1/messages'],
+    ['POST', '/console/api/nope'],
+    ['GET', `/console/api/v1/messages/${'x'.repeat(400)}`],
+  ] as const) {
+    const { statusCode, headers, body } = await request(base_url + path, { method })
+    await body.dump()
+    assert.deepEqual([path, statusCode, headers['cache-control']], [path, 404, 'no-store'])
+  }
+})
+
 test('a file that is not there, or whose path leads out of the files, is a plain 404 that says so', async (t) => {
   const { base_url } = await startWorld(t)
   const below = ['nope-1234.js', '..', '%00', 'a/../b', '../index.html', '%2e%2e/index.html', '%2e', '%5c..%5c..%5cx', 'a//b', 'x'.repeat(300), '%zz']

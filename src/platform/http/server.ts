@@ -99,7 +99,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   })
   server.setErrorHandler((error, request, reply) => fail(platform, error, request, reply))
   const pipeline = pipelineOf(parts, pagesOf(server))
-  const unknown = unknownPath(pipeline)
+  const unknown = unknownPath(pipeline, parts.doors ?? [])
   server.setNotFoundHandler(unknown)
   routes.forEach((route, index) => mount(server, pipeline, route, index + 1, parts.recorderOf?.(route)))
   for (const { method, path } of pathsMistakenForIds(routes)) server.route({ method, url: routerPath(path), handler: unknown })
@@ -188,11 +188,13 @@ const named =
     done()
   }
 
-/** The answer to a path or method that no operation has: in `/v1` it comes after authentication and rate limit. */
-function unknownPath(pipeline: Pipeline) {
+/** The answer to a path or method that no operation has: in `/v1` it comes after authentication and rate limit, and behind a door it is not to be stored either. */
+function unknownPath(pipeline: Pipeline, doors: readonly Door[]) {
   const check = guard(pipeline, undefined)
+  const isBehindDoor = (path: string): boolean => doors.some(({ prefix }) => prefix !== '' && `${path}/`.startsWith(`${prefix}/`))
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0]!
+    if (isBehindDoor(path)) reply.header('cache-control', 'no-store')
     if (path !== '/v1' && !path.startsWith('/v1/')) return fail(pipeline.platform, pipeline.refuseUnknown(request), request, reply)
     check(request, reply, (error) => fail(pipeline.platform, error, request, reply))
     return reply
