@@ -35,7 +35,7 @@ const areaOfResource: Record<string, string> = {
   contact_lists: 'contacts',
   contact_tags: 'contacts',
   contact_attributes: 'contacts',
-  contact_imports: 'contacts',
+  contact_imports: 'transfers',
   segments: 'contacts',
   segment_previews: 'contacts',
   imports: 'transfers',
@@ -65,13 +65,6 @@ const areaOfResource: Record<string, string> = {
 
 /** Where the resource or the method does not tell. Who makes and revokes keys of which mode is asked after the door. */
 const exceptions: Record<string, readonly [area: string, kind: 'read' | 'write']> = {
-  'contact_imports.create': ['transfers', 'write'],
-  'imports.create': ['transfers', 'write'],
-  'imports.retrieve': ['contacts', 'read'],
-  'imports.update': ['transfers', 'write'],
-  'imports.check': ['transfers', 'write'],
-  'imports.start': ['transfers', 'write'],
-  'imports.cancel': ['transfers', 'write'],
   'contacts.export': ['transfers', 'write'],
   'contacts.export_data': ['transfers', 'write'],
   'campaigns.rehearse': ['campaigns', 'read'],

@@ -6,7 +6,7 @@ export const roles = ['owner', 'admin', 'developer', 'marketer', 'agent', 'finan
 export type Role = (typeof roles)[number]
 
 /** What no scope of an API key covers. */
-export const permissions = ['import', 'export', 'upload', 'keys', 'revoke_keys', 'requests', 'top_up', 'team', 'settings', 'audit'] as const
+export const permissions = ['read_imports', 'import', 'export', 'upload', 'keys', 'revoke_keys', 'requests', 'top_up', 'team', 'settings', 'audit'] as const
 export type Permission = (typeof permissions)[number]
 
 /** `write`: in both modes. `test`: writes in test mode, reads in live. `read`: in both modes. */
@@ -32,7 +32,7 @@ const levels = (developer: Level, marketer: Level, agent: Level, finance: Level,
 const areas = {
   messages: { read: ['messages:read'], write: ['messages:write'], levels: levels('test', 'test', 'write', 'none', 'read') },
   contacts: { read: ['contacts:read'], write: ['contacts:write'], levels: levels('test', 'write', 'write', 'none', 'read') },
-  transfers: { read: [], write: ['import', 'export'], levels: levels('test', 'write', 'none', 'none', 'none') },
+  transfers: { read: ['read_imports'], write: ['import', 'export'], levels: levels('test', 'write', 'none', 'none', 'none') },
   media: { read: [], write: ['upload'], levels: levels('test', 'write', 'write', 'none', 'none') },
   channels: { read: ['channels:read'], write: ['channels:write'], levels: levels('test', 'read', 'read', 'none', 'read') },
   campaigns: { read: ['campaigns:read'], write: ['campaigns:write'], levels: levels('test', 'write', 'read', 'none', 'read') },
@@ -75,6 +75,7 @@ export const mayIn = (role: Role, mode: Mode, permission: Permission): boolean =
 
 /** Operations of `/v1` that take more than their scope, by the beginning of their names. */
 const extra: readonly (readonly [operation: string, method: string, permission: Permission])[] = [
+  ['contact_imports.', 'GET', 'read_imports'],
   ['contact_imports.', 'POST', 'import'],
   // and of one contact: contacts.export_data
   ['contacts.export', 'GET', 'export'],

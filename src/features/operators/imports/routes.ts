@@ -35,6 +35,7 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
   }),
   consoleRoute({
     ...facts,
+    permission: 'read_imports',
     scope: 'contacts:read',
     operation: 'imports.retrieve',
     method: 'GET',

@@ -39,7 +39,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   lst: { needs: 'contacts:read', get: async ({ contacts }, sql, caller, id) => named(await contacts.lists.get(sql, caller, id)) },
   seg: { needs: 'contacts:read', get: async ({ contacts }, sql, caller, id) => named(await contacts.segments.get(sql, caller, id)) },
   imp: {
-    needs: 'contacts:read',
+    needs: 'read_imports',
     async get({ imports }, sql, caller, id) {
       const found = await imports.get(sql, caller, id)
       return { ...found, title: found.file_name ?? id }
