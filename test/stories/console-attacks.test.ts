@@ -210,3 +210,36 @@ test('a page elsewhere can neither ask nor frame: no CORS, no frames, and its re
   const form = { 'content-type': 'text/plain', 'service-console': undefined }
   assert.deepEqual(refusal(await owner.send('POST', '/two_factor', '{}', form)), [403, 'csrf_header_missing'])
 })
+
+/** Somebody whom this person has invited, signed in. */
+async function joined(world: World, inviter: ConsoleClient, role: string): Promise<ConsoleClient> {
+  const { url } = (await inviter.send('POST', '/invitations', { email: `${role}@example.com`, role })).body
+  const client = consoleClient(world)
+  const accepted = await client.send('POST', '/invitations/accept', { token: url.split('#')[1], name: role, password: newPassword })
+  assert.equal(accepted.status, 201, JSON.stringify(accepted.body))
+  client.account = inviter.account
+  client.mode = inviter.mode
+  return client
+}
+
+test('who gets a lower role has no invitation left that it may not grant', async (t) => {
+  const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
+  await world.account()
+  const owner = await signedInOwner(world)
+  const admin = await joined(world, owner, 'admin')
+  const { id } = (await admin.send('GET', '/me')).body
+  const inviteAs = async (by: ConsoleClient, role: string) =>
+    (await by.send('POST', '/invitations', { email: `${role}-${by === admin}@example.com`, role })).body.url.split('#')[1]
+  const accept = (token: string) => consoleClient(world).send('POST', '/invitations/accept', { token, name: 'Eve', password: newPassword })
+  const others = await inviteAs(owner, 'viewer')
+
+  assert.equal((await owner.send('PATCH', `/members/${id}`, { role: 'owner' })).status, 200)
+  const [asOwner, asAdmin] = [await inviteAs(admin, 'owner'), await inviteAs(admin, 'admin')]
+  assert.equal((await owner.send('PATCH', `/members/${id}`, { role: 'admin' })).status, 200)
+  assert.deepEqual(refusal(await accept(asOwner)), noLink)
+  assert.equal((await accept(asAdmin)).status, 201)
+  const asAgent = await inviteAs(admin, 'agent')
+  assert.equal((await owner.send('PATCH', `/members/${id}`, { role: 'viewer' })).status, 200)
+  assert.deepEqual(refusal(await accept(asAgent)), noLink)
+  assert.equal((await accept(others)).status, 201)
+})

@@ -1,7 +1,7 @@
 /** The people of an account: nobody grants above themselves, changes their own role or removes the last owner (behaviour: console 3.12). */
 import { missing, Problem } from '../../../contract/problem.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import type { Role } from '../roles.ts'
+import { mayIn, roles, type Role } from '../roles.ts'
 import * as store from './store.ts'
 
 /** Whoever acts, in which account. */
@@ -10,9 +10,15 @@ export interface Acting {
   readonly user_id: string
 }
 
+const isTeam = (role: Role): boolean => mayIn(role, 'live', 'team')
+const mayGrant = (mine: Role, role: Role): boolean => isTeam(mine) && (role !== 'owner' || mine === 'owner')
+
 /** Throws `role_not_allowed` where somebody of this role may not give, or take away, that one. */
 export function requireGrant(mine: Role, role: Role): void {
-  if (role === 'owner' && mine !== 'owner') throw new Problem('role_not_allowed', 'Only an owner makes owners, changes and removes them. Ask one of them.')
+  if (mayGrant(mine, role)) return
+  // a role that was another one when the door looked at it
+  if (!isTeam(mine)) throw new Problem('role_not_allowed', `The role ${mine} does not allow this. Ask an owner or administrator of the account.`)
+  throw new Problem('role_not_allowed', 'Only an owner makes owners, changes and removes them. Ask one of them.')
 }
 
 async function lockBoth(tx: Db, { account_id, user_id }: Acting, other_id: string) {
@@ -24,6 +30,7 @@ async function lockBoth(tx: Db, { account_id, user_id }: Acting, other_id: strin
   return { mine, theirs, owners: rows.filter(({ role }) => role === 'owner').length }
 }
 
+/** Changes the role of a member, and withdraws the invitations that they sent as far as the new role may not grant them. */
 export async function changeRole(sql: Db, acting: Acting, other_id: string, role: Role): Promise<store.MemberRow> {
   return await transact(sql, async (tx) => {
     const { mine, theirs } = await lockBoth(tx, acting, other_id)
@@ -31,6 +38,8 @@ export async function changeRole(sql: Db, acting: Acting, other_id: string, role
     requireGrant(mine, theirs)
     requireGrant(mine, role)
     await store.updateRole(tx, acting.account_id, other_id, role)
+    const beyond = roles.filter((each) => !mayGrant(role, each))
+    await store.deleteInvitationsBy(tx, acting.account_id, other_id, beyond)
     return (await store.listMembers(tx, acting.account_id)).find(({ id }) => id === other_id)!
   })
 }

@@ -39,7 +39,8 @@ const memberRoutes = (platform: Platform): ConsoleRoute[] => [
     method: 'PATCH',
     path: '/console/api/members/{id}',
     summary: "Change a member's role",
-    description: 'Nobody changes their own, and an admin none of an owner.',
+    description:
+      'Nobody changes their own, and an admin none of an owner. The invitations that they sent are withdrawn as far as the new role may not grant them.',
     body: Type.Object({ role: RoleField }, closed),
     replies: { 200: Member },
     errors: ['resource_missing'],

@@ -35,6 +35,11 @@ export async function deleteMember(tx: Db, account_id: string, user_id: string):
   await tx`delete from invitations where account_id = ${account_id} and invited_by = ${user_id}`
 }
 
+/** Withdraws the invitations that somebody sent as one of these roles. */
+export async function deleteInvitationsBy(tx: Db, account_id: string, user_id: string, as: readonly Role[]): Promise<void> {
+  await tx`delete from invitations where account_id = ${account_id} and invited_by = ${user_id} and role = any (${as as Role[]})`
+}
+
 export async function isMember(sql: Db, account_id: string, email: string): Promise<boolean> {
   const [row] = await sql`select from memberships m join users u on u.id = m.user_id where m.account_id = ${account_id} and u.email = ${email}`
   return row !== undefined
