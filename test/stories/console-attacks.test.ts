@@ -243,3 +243,15 @@ test('who gets a lower role has no invitation left that it may not grant', async
   assert.deepEqual(refusal(await accept(asAgent)), noLink)
   assert.equal((await accept(others)).status, 201)
 })
+
+test('a top-up in test mode is refused for its mode, whatever its body', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const owner = await signedInOwner(world)
+  for (const body of [{}, { amount_micros: 'much' }, { amount_micros: 5_000_000 }])
+    assert.deepEqual(refusal(await owner.send('POST', '/top_ups', body)), [403, 'live_mode_required'])
+  assert.deepEqual(refusal(await owner.send('POST', '/top_ups', '{bad', { 'content-type': 'application/json; charset=utf-8' })), [403, 'live_mode_required'])
+  assert.deepEqual(refusal(await owner.send('GET', '/top_ups?limit=many')), [403, 'live_mode_required'])
+  owner.mode = 'live'
+  assert.deepEqual(refusal(await owner.send('POST', '/top_ups', {})), [400, 'parameter_missing'])
+})

@@ -16,11 +16,12 @@ export const topUpRoutes = (platform: Platform, { topUps }: BillingService): Con
     path: '/console/api/top_ups',
     access: 'account',
     moded: true,
+    mode: 'live',
     scope: 'billing:read',
     summary: 'List the top-ups',
     query: listQuery({}),
     replies: { 200: listOf(TopUp) },
-    errors: ['live_mode_required', 'resource_missing'],
+    errors: ['resource_missing'],
     async handler({ caller, query, sql }) {
       const page = pageOf(query)
       return reply(200, pageReply(await topUps.list(sql, caller, page), page.limit))
@@ -32,6 +33,7 @@ export const topUpRoutes = (platform: Platform, { topUps }: BillingService): Con
     path: '/console/api/top_ups',
     access: 'account',
     moded: true,
+    mode: 'live',
     scope: null,
     permission: 'top_up',
     idempotent: 'lease',
@@ -48,7 +50,7 @@ export const topUpRoutes = (platform: Platform, { topUps }: BillingService): Con
       { additionalProperties: false },
     ),
     replies: { 201: TopUp },
-    errors: ['live_mode_required', 'resource_missing', 'upstream_unavailable'],
+    errors: ['resource_missing', 'upstream_unavailable'],
     async handler({ caller, session, body, signal, keep, address }) {
       requireRecent(platform, session)
       const { clock, ids } = platform
