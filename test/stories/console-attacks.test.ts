@@ -255,3 +255,32 @@ test('a top-up in test mode is refused for its mode, whatever its body', async (
   owner.mode = 'live'
   assert.deepEqual(refusal(await owner.send('POST', '/top_ups', {})), [400, 'parameter_missing'])
 })
+
+test('what was answered under an Idempotency-Key is for whoever asked, as long as they may ask', async (t) => {
+  const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
+  await world.account()
+  const owner = await signedInOwner(world)
+  const [admin, developer] = [await joined(world, owner, 'admin'), await joined(world, owner, 'developer')]
+  const headers = { 'idempotency-key': 'one' }
+  const liveKey = (by: ConsoleClient) => by.send('POST', '/api_keys', { name: 'prod', mode: 'live' }, headers)
+  const testKey = (by: ConsoleClient) => by.send('POST', '/api_keys', { name: 'try', mode: 'test' }, { 'idempotency-key': 'two' })
+  const newOwner = (by: ConsoleClient) => by.send('POST', '/invitations', { email: 'eve@example.com', role: 'owner' }, headers)
+
+  const made = { live: await liveKey(owner), test: await testKey(owner), owner: await newOwner(owner) }
+  assert.deepEqual([made.live.status, made.test.status, made.owner.status], [201, 201, 201])
+  assert.deepEqual(refusal(await liveKey(developer)), [403, 'role_not_allowed'])
+  assert.deepEqual(refusal(await newOwner(admin)), [403, 'role_not_allowed'])
+  const own = await testKey(developer)
+  assert.deepEqual([own.status, own.headers['idempotent-replayed'], own.body.key === made.test.body.key], [201, undefined, false])
+
+  const again = [await liveKey(owner), await newOwner(owner)]
+  assert.deepEqual(
+    again.map(({ body, headers: { 'idempotent-replayed': replayed } }) => [body, replayed]),
+    [made.live.body, made.owner.body].map((body) => [body, 'true']),
+  )
+  await world.clock.advance(11 * 60_000)
+  for (const send of [liveKey, newOwner]) assert.deepEqual(refusal(await send(owner)), [403, 'reauthentication_required'])
+  const { id } = (await owner.send('GET', '/me')).body
+  await world.pool`update memberships set role = 'developer' where user_id = ${id}`
+  assert.deepEqual(refusal(await liveKey(owner)), [403, 'role_not_allowed'])
+})

@@ -26,8 +26,11 @@ export interface ConsoleFacts {
 
 export type ConsoleRoute = Route & ConsoleFacts
 
-type Given<Q extends TObject, B extends TSchema> = Omit<RouteDefinition<Q, B>, 'handler' | 'tag'> &
-  ConsoleFacts & { readonly handler: (request: ConsoleRequest<Static<Q>, Static<B>>) => Promise<Reply> }
+type Given<Q extends TObject, B extends TSchema> = Omit<RouteDefinition<Q, B>, 'handler' | 'permit' | 'tag'> &
+  ConsoleFacts & {
+    readonly handler: (request: ConsoleRequest<Static<Q>, Static<B>>) => Promise<Reply>
+    readonly permit?: (request: ConsoleRequest<Static<Q>, Static<B>>) => void
+  }
 
 /** What the door hands on as `session`. */
 export interface Entrant {
@@ -36,13 +39,14 @@ export interface Entrant {
 }
 
 /** Declares a row. Its handler finds `session` filled wherever `access` is not `public`. */
-export function consoleRoute<Q extends TObject, B extends TSchema>({ handler, ...given }: Given<Q, B>): ConsoleRoute {
+export function consoleRoute<Q extends TObject, B extends TSchema>({ handler, permit, ...given }: Given<Q, B>): ConsoleRoute {
   const definition = {
     ...given,
     tag: 'Console',
     // nobody's key could be kept without an account
     ...(given.method === 'POST' && given.access !== 'account' ? { idempotent: 'own' } : {}),
     handler: async (request: RouteRequest<Static<Q>, Static<B>>) => await handler(withSession(request)),
+    ...(permit === undefined ? {} : { permit: (request: RouteRequest<Static<Q>, Static<B>>) => permit(withSession(request)) }),
   }
   return definition as unknown as ConsoleRoute
 }

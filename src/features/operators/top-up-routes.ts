@@ -51,8 +51,8 @@ export const topUpRoutes = (platform: Platform, { topUps }: BillingService): Con
     ),
     replies: { 201: TopUp },
     errors: ['resource_missing', 'upstream_unavailable'],
+    permit: ({ session }) => requireRecent(platform, session),
     async handler({ caller, session, body, signal, keep, address }) {
-      requireRecent(platform, session)
       const { clock, ids } = platform
       const asked = { amount_micros: body.amount_micros, account_name: caller.account_name, user_id: session.user_id }
       const begun = await topUps.begin(caller, asked, signal, async (tx, top_up) => {

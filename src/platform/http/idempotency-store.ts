@@ -7,7 +7,7 @@ import type { Db } from '../database/sql.ts'
 
 /** What one keyed request is about. */
 export interface KeyedRequest extends Tenant {
-  /** Method and path with its ids. */
+  /** Method and path with its ids, and the user who asks in the console. */
   readonly operation: string
   readonly key: string
   readonly fingerprint: string

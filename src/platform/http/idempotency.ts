@@ -40,11 +40,11 @@ export function checkIdempotencyKey(header: string): string {
   return key
 }
 
-/** What a keyed request of this caller is about. */
+/** What a keyed request of this caller is about. A key of the console is its user's alone: what was answered may hold what other members may not see. */
 export const keyedRequest = (caller: Caller, operation: string, key: string, fingerprint: string): KeyedRequest => ({
   account_id: caller.account_id,
   mode: caller.mode,
-  operation,
+  operation: caller.user_id === null ? operation : `${operation} ${caller.user_id}`,
   key,
   fingerprint,
 })

@@ -287,6 +287,7 @@ function operate(
     const { narrow } = route.expensive!
     return platform.reads.run({ account_id: caller.account_id, gone: signal, narrow }, (sql) => handler(new Context(request, reply, query, body, sql, key)))
   }
+  route.permit?.(new Context(request, reply, query, body, platform.pool, key) as unknown as Parameters<NonNullable<Route['permit']>>[0])
   const plain: Call = (sql, keep) => handler(new Context(request, reply, query, body, sql, key, keep))
   const call = record === undefined ? plain : recorded(route, (tx, outcome) => record(tx, { route, request: changeOf(request, body), outcome }), plain)
   if (key === undefined || route.idempotent === 'own') return call(platform.pool, keepNothing)

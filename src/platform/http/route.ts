@@ -124,6 +124,8 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
     /** What makes such a read shorter: a sentence. */
     readonly narrow: string
   }
+  /** Throws what is refused for who asks, by what the body asks for: before the Idempotency-Key is looked up, so that nobody is replayed what they may not do any more. */
+  readonly permit?: (request: RouteRequest<Static<Q>, Static<B>>) => void
   /** The stored reply holds a secret and is encrypted (behaviour: idempotency 3.4). */
   readonly secret_reply?: boolean
   /**

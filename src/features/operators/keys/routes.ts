@@ -43,15 +43,16 @@ export const keyRoutes = (platform: Platform, accounts: AccountService): Console
     body: ApiKeyCreation,
     replies: { 201: ApiKeyWithText },
     errors: [],
-    async handler({ caller: { account_id }, session, body, sql }) {
-      const role = roleIn(session, account_id)
-      requireKeys(role, body.mode, body.scopes ?? [])
+    permit({ caller: { account_id }, session, body }) {
+      requireKeys(roleIn(session, account_id), body.mode, body.scopes ?? [])
       if (body.mode === 'live') requireRecent(platform, session)
+    },
+    async handler({ caller: { account_id }, session, body, sql }) {
       const { expires_at, ...wanted } = body
       const created = await accounts.createKey(
         {
           account_id,
-          scopes: scopesOf(role, body.mode),
+          scopes: scopesOf(roleIn(session, account_id), body.mode),
           ...wanted,
           expires_at: expires_at === undefined || expires_at === null ? null : isoTime(Date.parse(expires_at)),
         },

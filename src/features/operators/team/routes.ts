@@ -11,8 +11,9 @@ import { emailsOf, type ShownEmail } from '../../mail/service.ts'
 import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
 import type { Role } from '../roles.ts'
 import { requireRecent } from '../sessions/recent.ts'
+import { roleIn } from '../sessions/sessions.ts'
 import { invite, withdraw } from './invitations.ts'
-import { changeRole, removeMember } from './members.ts'
+import { changeRole, removeMember, requireGrant } from './members.ts'
 import * as store from './store.ts'
 
 const facts = { access: 'account', permission: 'team', scope: null } as const
@@ -99,8 +100,11 @@ const invitationRoutes = (platform: Platform): ConsoleRoute[] => [
     ),
     replies: { 201: Invitation },
     errors: [],
-    async handler({ caller, session, body, sql }) {
+    permit({ caller: { account_id }, session, body }) {
+      requireGrant(roleIn(session, account_id), body.role)
       requireRecent(platform, session)
+    },
+    async handler({ caller, session, body, sql }) {
       const { account_id, account_name } = caller
       const made = await invite(platform, sql, { account_id, account_name, user_id: session.user_id, name: session.name }, body)
       return reply(201, invitationObject(made, await emailsOf(sql, made.email_id === null ? [] : [made.email_id])))
