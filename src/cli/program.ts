@@ -4,7 +4,7 @@ import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
 import { Problem } from '../contract/problem.ts'
 import { printableJson, printableLines } from '../lib/printable.ts'
-import { isUnreachable } from '../platform/database/failures.ts'
+import { isUnreachable, refusesWrites } from '../platform/database/failures.ts'
 import { OperatorError, UsageError } from '../platform/operator-error.ts'
 import { ReaderGone } from './standard-streams.ts'
 
@@ -106,6 +106,8 @@ export function wordsOf(error: unknown): string {
   // PgBouncer takes no parameters of a session that it does not know
   if (error instanceof Error && error.message.startsWith('unsupported startup parameter'))
     return `DATABASE_URL leads to a connection pooler, which says: ${error.message}. Connect to PostgreSQL itself; or let a pool in session mode ignore statement_timeout and idle_in_transaction_session_timeout (PgBouncer: ignore_startup_parameters), which then bound nothing.`
+  // a full disk keeps PostgreSQL from opening sessions too (behaviour: command-line 1.7)
+  if (refusesWrites(error)) return `The database cannot do that now: ${(error as Error).message}. See to its disk and memory, then try again.`
   // FATAL is what PostgreSQL says instead of opening a session: of a parameter in the URL that it does not know, for example
   if (isUnreachable(error) || (error as { severity?: string } | null)?.severity === 'FATAL')
     return `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.`

@@ -14,6 +14,7 @@ import { runCli } from '../../src/cli/program.ts'
 import { apiClient } from '../kit/api.ts'
 import { consoleClient } from '../kit/console-api.ts'
 import { testDatabase } from '../kit/database.ts'
+import { fullDatabase, fullMessage } from '../kit/full-database.ts'
 import { until, within } from '../kit/waiting.ts'
 
 interface Ran {
@@ -278,6 +279,17 @@ test('doctor prints its JSON also where it cannot begin: the configuration or th
   )
   assert.deepEqual([alone.code, alone.json.ok, alone.json.checks[0].name], [1, false, 'database'])
   assert.match(alone.json.checks[0].breaches[0], /cannot be reached/)
+})
+
+test('a command whose database lets nobody in, for its disk is full, says so in one line and ends with 1', async (t) => {
+  const { port } = await fullDatabase(t)
+  const env = { DATABASE_URL: `postgres://x@127.0.0.1:${port}/x` }
+
+  for (const argv of [['accounts', 'list'], ['accounts', 'create', '--name', 'A'], ['migrate']]) {
+    const { code, out, err } = await within('the command to end', runWith(env, [...argv, '--json']))
+    assert.deepEqual([code, out], [1, ''])
+    assert.match(err, new RegExp(`^The database cannot do that now: ${fullMessage}\\. [^\\n]+\\n$`))
+  }
 })
 
 test('doctor changes nothing: a database that lacks migrations is a finding', async (t) => {

@@ -6,6 +6,7 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import postgres from '#postgres'
 import { closing } from '../../../test/kit/closing.ts'
+import { fatalError, fullMessage } from '../../../test/kit/full-database.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
 import { tcpLine } from '../../../test/kit/tcp-line.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
@@ -85,16 +86,75 @@ test('a connection that dies while it opens is opened again, and its statement i
   assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])
 })
 
+test('a database that refuses connections is asked again after growing pauses, however many statements want one', { timeout }, async (t) => {
+  const { database_url } = await startPlatform(t)
+  const gate = await startGate(t, database_url)
+  const failures: number[] = []
+  const pool = postgres(gate.url, {
+    max: 1,
+    backoff: (count) => {
+      failures.push(count)
+      return 0
+    },
+  })
+  closing(t, () => pool.end({ timeout: 1 }))
+  const ask = async (): Promise<unknown> =>
+    await pool`select 1 as one`.then(
+      ([row]) => row!['one'],
+      (error: { code: string }) => error.code,
+    )
+
+  gate.refuseAsFull(3)
+  const answers = [await ask(), await ask(), await ask(), await ask()]
+
+  assert.deepEqual(
+    [answers, failures],
+    [
+      ['53100', '53100', '53100', 1],
+      [1, 2, 3],
+    ],
+  )
+})
+
+test('a statement whose connections are closed as they open, again and again, is refused within a bounded time', { timeout }, async (t) => {
+  const { database_url } = await startPlatform(t)
+  const gate = await startGate(t, database_url)
+  const failures: number[] = []
+  const pool = postgres(gate.url, {
+    max: 1,
+    connect_timeout: 1,
+    backoff: (count) => {
+      failures.push(count)
+      return 0.01
+    },
+  })
+  closing(t, () => pool.end({ timeout: 1 }))
+
+  gate.killWhileOpening(Infinity)
+  await assert.rejects(within('the refusal', pool`select 1`.execute()), { code: 'CONNECTION_CLOSED' })
+  gate.killWhileOpening(0)
+
+  assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])
+  assert.deepEqual(
+    failures,
+    failures.map((_, at) => at + 1),
+  )
+})
+
 /** A way to the database that can be shut for a while. */
 async function startGate(t: TestContext, database_url: string) {
   const target = new URL(database_url)
   const port = Number(target.port)
-  let [refusing, killing] = [0, 0]
+  let [refusing, saying, killing] = [0, 0, 0]
   const server = createServer((client) => {
     client.on('error', () => undefined)
     if (refusing > 0) {
       refusing -= 1
       return void client.resetAndDestroy()
+    }
+    if (saying > 0) {
+      saying -= 1
+      return void client.once('data', () => client.end(fatalError('53100', fullMessage)))
     }
     const database = connect(port, target.hostname)
     database.on('error', () => undefined)
@@ -104,7 +164,7 @@ async function startGate(t: TestContext, database_url: string) {
     client.on('data', (bytes) => {
       if (killing === 0 || !bytes.includes('typarray')) return void database.write(bytes)
       killing -= 1
-      client.end(terminated())
+      client.end(fatalError('57P01', 'terminating connection due to administrator command'))
     })
   })
   await within('the gate to listen', once(server.listen(0, '127.0.0.1'), 'listening'))
@@ -114,17 +174,11 @@ async function startGate(t: TestContext, database_url: string) {
     url: target.href,
     /** Resets the next `times` connections. */
     refuse: (times: number) => void (refusing = times),
+    /** Answers the next `times` connections as PostgreSQL does on a full disk. */
+    refuseAsFull: (times: number) => void (saying = times),
     /** Ends the next `times` connections, as PostgreSQL does, while they ask for the types of arrays. */
     killWhileOpening: (times: number) => void (killing = times),
   }
-}
-
-/** What PostgreSQL says before it ends a connection: an ErrorResponse. */
-function terminated(): Buffer {
-  const fields = Buffer.from(['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command', ''].map((field) => `${field}\0`).join(''))
-  const head = Buffer.from('E0000')
-  head.writeInt32BE(fields.length + 4, 1)
-  return Buffer.concat([head, fields])
 }
 
 test('a statement behind one that failed after some of its rows has its own rows, from the first on', { timeout }, async (t) => {

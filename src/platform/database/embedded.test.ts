@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { closing } from '../../../test/kit/closing.ts'
+import { fullDatabase } from '../../../test/kit/full-database.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
 import { OperatorError } from '../operator-error.ts'
 import { makeLog } from '../log.ts'
@@ -113,6 +114,25 @@ test('a data folder that cannot be used is refused in one line that says what is
   await rename(join(dataDir, 'pg_control'), join(dataDir, 'postgres/global/pg_control'))
   await writeFile(join(dataDir, 'postgres/PG_VERSION'), '9\n')
   assert.match(await refusal(dataDir), /did not start: .*incompatible/)
+})
+
+test('a server that lets nobody in since its disk is full is told at once, in its own words', async (t) => {
+  const dataDir = folder(t)
+  const database = await startEmbedded({ dataDir, log, throwaway: true })
+  closing(t, () => database.stop())
+  // what a command finds as the server of the folder: one that answers as PostgreSQL does then
+  const [pidFile, full] = [join(dataDir, 'postgres/postmaster.pid'), await fullDatabase(t)]
+  const lines = (await readFile(pidFile, 'utf8')).split('\n')
+  await writeFile(pidFile, lines.with(3, String(full.port)).join('\n'))
+
+  await assert.rejects(
+    within('the refusal', connectEmbedded({ dataDir, log, throwaway: true })),
+    (error) =>
+      error instanceof OperatorError &&
+      /^The embedded database lets nobody in: could not write init file: No space left on device\. [^\n]*$/.test(error.message),
+  )
+  assert.equal(full.asked(), 1)
+  await writeFile(pidFile, lines.join('\n'))
 })
 
 test('a program that ends at once is seen to end, however busy this process is with files', async (t) => {

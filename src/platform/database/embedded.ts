@@ -14,6 +14,7 @@ import { systemClock, type Clock } from '../../lib/clock.ts'
 import { freePort } from '../../lib/free-port.ts'
 import { makeFolder } from '../../lib/make-folder.ts'
 import type { Log } from '../log.ts'
+import { refusesWrites } from './failures.ts'
 import { findPrograms, type Detour, type Programs } from './binaries.ts'
 import { runningPostmaster, stopPostmaster } from './postmaster.ts'
 
@@ -43,6 +44,8 @@ export interface Embedded {
 const readyWithinMs = 60_000
 const pollMs = 10
 const retryMs = 50
+/** Between two attempts of which the server refused the first. */
+const refusedMaxMs = 500
 /** Between two tries to start it again: a full disk keeps it from starting until there is room, and then it is to be there within five seconds. */
 const recoverFirstMs = 250
 const recoverMaxMs = 2000
@@ -161,16 +164,20 @@ async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embe
 async function acquire(holder: Holder, lost: () => void, port?: number): Promise<Held> {
   const deadline = holder.clock.now() + readyWithinMs
   await makeCluster(holder)
+  let refused = 0
+  let reason = ''
   for (;;) {
     const password = await passwordOf(holder)
     const running = (await runningPostmaster(holder.folder)) ?? (await launch(holder, port))
     if (running?.ready === true) {
       const server = { ...running, password }
       const held = await holdServer(server, lost).catch((error: unknown) => notHeld(error, server))
-      if (held !== undefined) return held
+      if ('session' in held) return held
+      refused += 1
+      reason = ` (${held.reason})`
     }
-    if (holder.clock.now() > deadline) throw new OperatorError(`The embedded database was not ready within a minute; see ${logFile(holder)}.`)
-    await holder.clock.sleep(running === undefined ? retryMs : pollMs)
+    if (holder.clock.now() > deadline) throw new OperatorError(`The embedded database was not ready within a minute${reason}; see ${logFile(holder)}.`)
+    await holder.clock.sleep(running === undefined ? retryMs : Math.min(pollMs * 2 ** refused, refusedMaxMs))
   }
 }
 
@@ -214,12 +221,14 @@ const openSession = (server: Address, name: string, options: { onclose?: () => v
     ...options,
   })
 
-/** A fresh cluster gets its database; a wrong password means a stranger; all else passes while a server starts, stops or recovers. */
-async function notHeld(error: unknown, server: Address): Promise<undefined> {
-  const { code } = error as { code?: string }
+/** A fresh cluster gets its database; a wrong password means a stranger, a full disk lets nobody in; all else passes while a server starts, stops or recovers. */
+async function notHeld(error: unknown, server: Address): Promise<{ readonly reason: string }> {
+  const { code, message } = error as Error & { code?: string }
   if (code === '3D000') await makeDatabase(server)
   if (code === '28P01')
     throw new OperatorError('The database under the data folder does not accept its own password: posthorn.password was changed. Restore it from a backup.')
+  if (refusesWrites(error)) throw new OperatorError(`The embedded database lets nobody in: ${message}. See to its disk and memory, then try again.`, 'database')
+  return { reason: message || String(code) }
 }
 
 /** initdb has made one called postgres, which nobody else needs: its name is changed in a moment, another one would be copied in a tenth of a second. */

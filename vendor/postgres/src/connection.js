@@ -98,6 +98,8 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     , nextWriteTimer = null
     , silenceTimer = null
     , terminated = false
+    , opened = false
+    , since = 0
     , incomings = null
     , results = null
     , initial = null
@@ -114,6 +116,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     idleTimer,
     connect(query) {
       initial = query
+      since = performance.now()
       reconnect()
     },
     terminate,
@@ -341,7 +344,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   }
 
   async function connect() {
-    terminated = false
+    terminated = opened = false
     backendParameters = {}
     socket || (socket = await createSocket())
 
@@ -474,17 +477,20 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     socket.removeAllListeners()
     socket = null
 
-    if (initial) {
+    closedTime = performance.now()
+    ;(hadError || initial || !opened && !cancelMessage) && options.shared.retries++
+    delay = (typeof backoff === 'function' ? backoff(options.shared.retries) : backoff) * 1000
+
+    if (initial && closedTime - since < options.connect_timeout * 1000) {
       query && queryError(query, Errors.connection('CONNECTION_CLOSED', options, socket))
       reset()
       return reconnect()
     }
 
-    ;(query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
+    ;(initial || query || sent.length) && errored(Errors.connection('CONNECTION_CLOSED', options, socket))
+    while (sent.length)
+      queryError(sent.shift(), Errors.connection('CONNECTION_CLOSED', options, socket))
     reset()
-    closedTime = performance.now()
-    hadError && options.shared.retries++
-    delay = (typeof backoff === 'function' ? backoff(options.shared.retries) : backoff) * 1000
     onclose(connection, Errors.connection('CONNECTION_CLOSED', options, socket))
   }
 
@@ -587,6 +593,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     result = new Result()
     rows = 0
     connectTimer.cancel()
+    opened = true
 
     if (initial) {
       if (target_session_attrs) {

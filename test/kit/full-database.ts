@@ -1,0 +1,38 @@
+/** A server that answers everyone who connects as PostgreSQL does on a full disk. */
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { closing } from './closing.ts'
+import { within } from './waiting.ts'
+
+/** What PostgreSQL says on a full disk instead of opening a session. */
+export const fullMessage = 'could not write init file: No space left on device'
+
+export interface FullDatabase {
+  readonly port: number
+  /** How many connections were refused so far. */
+  asked(): number
+}
+
+/** Starts one, which ends with the test. */
+export async function fullDatabase(t: TestContext): Promise<FullDatabase> {
+  let asked = 0
+  const server = createServer((client) => {
+    client.on('error', () => undefined)
+    client.once('data', () => {
+      asked += 1
+      client.end(fatalError('53100', fullMessage))
+    })
+  })
+  await within('the full database to listen', once(server.listen(0, '127.0.0.1'), 'listening'))
+  closing(t, () => server.close())
+  return { port: (server.address() as AddressInfo).port, asked: () => asked }
+}
+
+/** What PostgreSQL says before it ends a connection: an ErrorResponse. */
+export function fatalError(code: string, message: string): Buffer {
+  const fields = Buffer.from(['SFATAL', 'VFATAL', `C${code}`, `M${message}`, ''].map((field) => `${field}\0`).join(''))
+  const head = Buffer.from('E0000')
+  head.writeInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+}
