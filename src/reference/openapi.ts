@@ -91,23 +91,31 @@ function operation(route: Route, components: Components): Json {
     parameters: [
       ...pathParameters(route),
       ...queryParameters(route, components),
-      ...(takesKey
-        ? [
-            {
-              name: 'Idempotency-Key',
-              in: 'header',
-              required: false,
-              description: 'Makes the request safe to repeat for 24 hours: the answer to the first one is replayed.',
-              schema: { type: 'string', minLength: 1, maxLength: limits.idempotency_key_length_max },
-              example: 'order-1042-shipped',
-            },
-          ]
-        : []),
+      ...(takesKey ? [idempotencyKey] : []),
+      ...(route.etag === true ? [ifNoneMatch] : []),
     ],
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, components) }),
     ...(route.uploads === undefined ? {} : { requestBody: uploadBody(route.uploads, components) }),
     responses: responses(route, components),
   }
+}
+
+const idempotencyKey: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Makes the request safe to repeat for 24 hours: the answer to the first one is replayed.',
+  schema: { type: 'string', minLength: 1, maxLength: limits.idempotency_key_length_max },
+  example: 'order-1042-shipped',
+}
+
+const ifNoneMatch: Json = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of an answer before: 304 without a body where nothing has changed since.',
+  schema: { type: 'string' },
+  example: '"7"',
 }
 
 type PathParameter = Json & { readonly name: string; readonly description: string; readonly example: string }
@@ -242,6 +250,7 @@ const headerComponents: Json = {
   'RateLimit-Remaining': { description: 'Requests left in this second.', schema: { type: 'integer' } },
   'RateLimit-Reset': { description: 'Whole seconds until the count starts anew.', schema: { type: 'integer' } },
   'Retry-After': { description: 'Whole seconds to wait before the request is repeated.', schema: { type: 'integer' } },
+  ETag: { description: 'Names this version, for `If-None-Match`.', schema: { type: 'string' } },
   'Idempotent-Replayed': { description: '`true` on a replayed response.', schema: { type: 'string' } },
   'Service-Ignored-Fields': { description: 'Fields of the body that the operation does not know.', schema: { type: 'string' } },
 }
@@ -250,6 +259,7 @@ function headers(status: number, route: Route): Json {
   const signed = route.take !== undefined
   const names = ['X-Request-Id', ...(status === 401 || signed ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])]
   if (status === 429 || status === 503) names.push('Retry-After')
+  if (route.etag === true && status < 400) names.push('ETag')
   if (signed) return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
   if (route.method === 'POST' && (status < 400 || [402, 404, 409, 422].includes(status))) names.push('Idempotent-Replayed')
   if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true && ![401, 413, 429].includes(status))

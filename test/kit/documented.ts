@@ -16,7 +16,7 @@ interface Operation {
 }
 
 /** Headers that say something about an operation; the others belong to HTTP. */
-const telling = /^(ratelimit-|idempotent-|service-|retry-after$|x-request-id$)/
+const telling = /^(ratelimit-|idempotent-|service-|retry-after$|x-request-id$|etag$)/
 
 let known: ReturnType<typeof load> | undefined
 

@@ -173,3 +173,25 @@ test('every operation and parameter says what it means, and every parameter show
 
   assert.deepEqual(silent, [])
 })
+
+test('an operation that answers 304 takes If-None-Match, and its answers carry an ETag', () => {
+  interface Cached {
+    readonly operationId: string
+    readonly parameters: readonly { readonly name: string; readonly in: string }[]
+    readonly responses: Readonly<Record<string, { readonly headers?: Readonly<Record<string, unknown>> }>>
+  }
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods) as unknown as Cached[])
+  const cached = operations.filter(({ responses }) => responses['304'] !== undefined)
+
+  assert.deepEqual(
+    cached.map(({ operationId, parameters, responses }) => [
+      operationId,
+      parameters.some((parameter) => parameter.name === 'If-None-Match' && parameter.in === 'header'),
+      ['200', '304'].every((status) => responses[status]!.headers?.['ETag'] !== undefined),
+    ]),
+    [
+      ['integration_sources.retrieve_current', true, true],
+      ['integration_sources.retrieve', true, true],
+    ],
+  )
+})

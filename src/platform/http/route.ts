@@ -138,6 +138,8 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
    * Idempotency-Key has no effect then.
    */
   readonly csv?: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
+  /** Its answers carry an `ETag`, and it takes `If-None-Match`: for the documents, the handler does both. */
+  readonly etag?: boolean
   /** Codes beyond those that every route can answer. */
   readonly errors: readonly ErrorCode[]
   readonly handler: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
