@@ -77,6 +77,19 @@ test('an OIDC provider is read to the letter, with its client, over https or on 
   assert.throws(() => readConfig(client), /POSTHORN_OIDC_ISSUER must be set too/)
 })
 
+test('a setting that is given and cannot be read is told once, and not as one that is absent', () => {
+  const together = [
+    { POSTHORN_OIDC_ISSUER: 'login', POSTHORN_OIDC_CLIENT_ID: 'posthorn', POSTHORN_OIDC_CLIENT_SECRET: 'secret' },
+    { POSTHORN_MEDIA_S3_URL: 'bucket', POSTHORN_MEDIA_S3_KEY_ID: 'id', POSTHORN_MEDIA_S3_SECRET: 'secret' },
+  ]
+
+  for (const env of together)
+    assert.throws(
+      () => readConfig(env),
+      (error: Error) => error.message.split('\n').length === 2 && error.message.includes(`\n  ${Object.keys(env)[0]} must be a`),
+    )
+})
+
 test('a variable that looks like a setting and is none is refused, and it is told what was probably meant', () => {
   const wrong = { POSTHORN_RATE_LIMIT: '5', POSTHORN_SECERT_KEY: 'x', POSTHORN_QUEUE_DEPTH: '1', PORT: 'none' }
 

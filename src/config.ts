@@ -229,6 +229,7 @@ type Absent<N extends Name> = (typeof settingsTable)[N]['fallback'] extends stri
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
+  const misread = new Set<string>()
   for (const [name, setting] of Object.entries(allSettings)) {
     const written = env[name]?.trim()
     const given = written === undefined || written === '' ? setting.fallback : written
@@ -236,12 +237,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       values[name] = given === undefined ? undefined : setting.read(given)
     } catch (words) {
       if (typeof words !== 'string') throw words
+      misread.add(name)
       problems.push(`${name} ${words}${setting.secret === true ? '' : `; it is ${JSON.stringify(given)}`}.`)
     }
   }
   const simulator = values['POSTHORN_SIMULATOR'] === 'true' || values['POSTHORN_SIMULATOR'] === '1'
   if (simulator && env['NODE_ENV'] === 'production') problems.push('POSTHORN_SIMULATOR must not be set in production: messages would reach nobody.')
-  problems.push(...problemsTogether(values), ...unknownVariables(env))
+  problems.push(...problemsTogether(values, misread), ...unknownVariables(env))
   if (problems.length > 0) throw new OperatorError(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
   const provider_urls = Object.fromEntries(Object.keys(providerSettings).map((name) => [name, values[name] as string]))
   return configOf({ ...(values as Values), provider_urls }, simulator)
