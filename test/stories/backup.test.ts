@@ -137,6 +137,8 @@ test('a file that is cut, changed, of another kind or of a newer version, a wron
   await refused('key', (bytes) => bytes, /POSTHORN_SECRET_KEY does not fit/, Buffer.alloc(32, 'other').toString('base64'))
   const none = await run(target.url, ['restore', join(at, 'nowhere')])
   assert.deepEqual([none.exit, none.err], [1, `There is no file ${join(at, 'nowhere')}.\n`])
+  const refusals = [await run(target.url, ['restore', at]), await run(world.database_url, ['accounts', 'import', at])]
+  for (const { exit, err } of refusals) assert.deepEqual([exit, err], [1, `${at} is a folder: name the file in it.\n`])
 
   const before = await contents(world.pool)
   const inUse = await run(world.database_url, ['restore', file])

@@ -63,7 +63,9 @@ export async function checkFile(path: string, told: (bytes: number, of: number) 
     throw new OperatorError(error.code === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read: ${error.message}.`)
   })
   try {
-    const { size } = await file.stat()
+    const stats = await file.stat()
+    if (stats.isDirectory()) throw new OperatorError(`${path} is a folder: name the file in it.`)
+    const { size } = stats
     const { manifest, from } = await readHead(file, path)
     const to = size - trailerBytes
     if (to < from) throw damaged(path)
