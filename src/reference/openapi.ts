@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, derived from the routes and the catalogues. Nothing in it is written twice. */
 import type { TSchema } from 'typebox'
-import { errorCatalogue, errorType, type ErrorCode } from '../contract/errors.ts'
+import { errorType, type ErrorCode } from '../contract/errors.ts'
+import { errorEntry, type ProblemCode } from '../contract/problem.ts'
 import { idPrefixes } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import { ApiError } from '../contract/resources/api-error.ts'
@@ -26,11 +27,26 @@ Repeat a POST safely by sending the same \`Idempotency-Key\` (up to ${limits.ide
 Lists are newest first: \`limit\` (1 to ${limits.page_max}, default ${limits.page_default}) and \`starting_after\` (the \`next_cursor\` of the page before). \
 To poll with \`updated_after\`, go back a few seconds before the last request: changes become visible when they are committed, and what comes twice has the same id.`
 
+/** What follows for routes from the way in which they are come to. */
+export interface Entrance {
+  /** Every code that the route can answer. */
+  codesOf(route: Route): ProblemCode[]
+  statusOf(route: Route, code: ProblemCode): number
+  /** Whether a repeated request is answered as the first one was. */
+  takesKey(route: Route): boolean
+}
+
+const byKey: Entrance = {
+  codesOf,
+  statusOf: (_route, code) => errorEntry(code).status,
+  takesKey: (route) => route.method === 'POST' && route.take === undefined,
+}
+
 /** The document of these routes as served under `base_url`. */
-export function openapiDocument(routes: readonly Route[], base_url: string, withWebhooks = true): Json {
+export function openapiDocument(routes: readonly Route[], base_url: string, withWebhooks = true, entrance = byKey): Json {
   const components = new Components()
   const paths: Record<string, Json> = {}
-  for (const route of routes) ((paths[route.path] ??= {}) as Json)[route.method.toLowerCase()] = operation(route, components)
+  for (const route of routes) ((paths[route.path] ??= {}) as Json)[route.method.toLowerCase()] = operation(route, components, entrance)
   components.response(ApiError)
   const webhooks = withWebhooks ? webhookOperations(components) : {}
   return {
@@ -53,7 +69,9 @@ export function openapiDocument(routes: readonly Route[], base_url: string, with
         source_key: { type: 'http', scheme: 'bearer', description: 'The key of an integration source, such as svc_src_…' },
       },
       headers: headerComponents,
-      examples: Object.fromEntries([...new Set(routes.flatMap(codesOf))].toSorted().map((code) => [code, { value: errorExample(code) }])),
+      examples: Object.fromEntries(
+        [...new Set(routes.flatMap((route) => entrance.codesOf(route)))].toSorted().map((code) => [code, { value: errorExample(code) }]),
+      ),
       schemas: components.all(),
     },
   }
@@ -77,8 +95,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   [eventsTag]: 'What webhook endpoints receive.',
 }
 
-function operation(route: Route, components: Components): Json {
-  const takesKey = route.method === 'POST' && route.take === undefined
+function operation(route: Route, components: Components, entrance: Entrance): Json {
   return {
     operationId: route.operation,
     tags: [route.tag],
@@ -91,12 +108,12 @@ function operation(route: Route, components: Components): Json {
     parameters: [
       ...pathParameters(route),
       ...queryParameters(route, components),
-      ...(takesKey ? [idempotencyKey] : []),
+      ...(entrance.takesKey(route) ? [idempotencyKey] : []),
       ...(route.etag === true ? [ifNoneMatch] : []),
     ],
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, components) }),
     ...(route.uploads === undefined ? {} : { requestBody: uploadBody(route.uploads, components) }),
-    responses: responses(route, components),
+    responses: responses(route, components, entrance),
   }
 }
 
@@ -184,27 +201,37 @@ const always: readonly ErrorCode[] = [
 /** Every code that a route can answer, those of the conventions included. */
 export function codesOf(route: Route): ErrorCode[] {
   if (route.take !== undefined) return byStatus(new Set<ErrorCode>(['internal_error', 'upstream_unavailable', ...route.errors]))
-  const codes = new Set<ErrorCode>([...always, ...route.errors])
+  const codes = new Set<ErrorCode>([...always, ...codesOfShape(route)])
   if (route.scope !== null) codes.add('scope_missing')
-  if (route.mode !== undefined) codes.add(route.mode === 'live' ? 'live_mode_required' : 'test_mode_required')
-  if (route.path.includes('{')) codes.add('resource_missing')
-  if (route.method === 'POST') for (const code of ['idempotency_key_in_use', 'idempotency_key_reused'] as const) codes.add(code)
-  if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true)
-    for (const code of ['invalid_json', 'payload_too_large'] as const) codes.add(code)
-  if (((route.body as { required?: string[] } | undefined)?.required ?? []).length > 0) codes.add('parameter_missing')
+  if (route.method === 'POST') for (const code of keyCodes) codes.add(code)
   return byStatus(codes)
 }
 
-const byStatus = (codes: ReadonlySet<ErrorCode>): ErrorCode[] =>
-  [...codes].toSorted((a, b) => errorCatalogue[a].status - errorCatalogue[b].status || (a < b ? -1 : 1))
+/** Codes of an Idempotency-Key. */
+export const keyCodes = ['idempotency_key_in_use', 'idempotency_key_reused'] as const satisfies ErrorCode[]
 
-function responses(route: Route, components: Components): Json {
+/** The codes that follow from what a route takes, whoever calls it. */
+export function codesOfShape(route: Route): Set<ErrorCode> {
+  const codes = new Set<ErrorCode>(route.errors)
+  if (route.mode !== undefined) codes.add(route.mode === 'live' ? 'live_mode_required' : 'test_mode_required')
+  if (route.path.includes('{')) codes.add('resource_missing')
+  if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true)
+    for (const code of ['invalid_json', 'payload_too_large'] as const) codes.add(code)
+  if (((route.body as { required?: string[] } | undefined)?.required ?? []).length > 0) codes.add('parameter_missing')
+  return codes
+}
+
+/** In the order in which documents name them. */
+export const byStatus = <C extends ProblemCode>(codes: ReadonlySet<C>): C[] =>
+  [...codes].toSorted((a, b) => errorEntry(a).status - errorEntry(b).status || (a < b ? -1 : 1))
+
+function responses(route: Route, components: Components, entrance: Entrance): Json {
   const answers: Json = {}
-  for (const [status, schema] of Object.entries(route.replies)) answers[status] = success(route, Number(status), schema, components)
-  for (const [status, codes] of Object.entries(Object.groupBy(codesOf(route), (code) => errorCatalogue[code].status))) {
+  for (const [status, schema] of Object.entries(route.replies)) answers[status] = success(route, Number(status), schema, components, entrance)
+  for (const [status, codes] of Object.entries(Object.groupBy(entrance.codesOf(route), (code) => entrance.statusOf(route, code)))) {
     answers[status] ??= {
-      description: codes!.map((code) => `\`${code}\`: ${errorCatalogue[code].title}`).join('\n\n'),
-      headers: headers(Number(status), route),
+      description: codes!.map((code) => `\`${code}\`: ${errorEntry(code).title}`).join('\n\n'),
+      headers: headers(Number(status), route, entrance),
       content: {
         'application/json': {
           schema: { $ref: '#/components/schemas/ApiError' },
@@ -217,8 +244,8 @@ function responses(route: Route, components: Components): Json {
   return answers
 }
 
-function success(route: Route, status: number, schema: TSchema | string, components: Components): Json {
-  const described = { description: descriptions[status] ?? 'Done.', headers: headers(status, route) }
+function success(route: Route, status: number, schema: TSchema | string, components: Components, entrance: Entrance): Json {
+  const described = { description: descriptions[status] ?? 'Done.', headers: headers(status, route, entrance) }
   if (schema === '' || status === 304) return described
   if (typeof schema === 'string') return { ...described, content: { [schema.split(';')[0]!]: { schema: { type: 'string' } } } }
   const json = { 'application/json': { schema: components.response(schema), example: sample(schema) } }
@@ -234,11 +261,11 @@ const descriptions: Readonly<Record<number, string>> = {
 }
 
 /** What an answer with this code looks like. */
-export const errorExample = (code: ErrorCode): Json => ({
+export const errorExample = (code: ProblemCode): Json => ({
   error: {
-    type: errorType(errorCatalogue[code].status),
+    type: errorType(errorEntry(code).status),
     code,
-    message: `${errorCatalogue[code].title} ${errorCatalogue[code].fix}`,
+    message: `${errorEntry(code).title} ${errorEntry(code).fix}`,
     request_id: 'req_01m7z10y8texgrjk0p9bvk2cq6',
     doc_url: `https://example.com/docs/errors#${code}`,
   },
@@ -255,13 +282,13 @@ const headerComponents: Json = {
   'Service-Ignored-Fields': { description: 'Fields of the body that the operation does not know.', schema: { type: 'string' } },
 }
 
-function headers(status: number, route: Route): Json {
+function headers(status: number, route: Route, entrance: Entrance): Json {
   const signed = route.take !== undefined
   const names = ['X-Request-Id', ...(status === 401 || signed ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])]
   if (status === 429 || status === 503) names.push('Retry-After')
   if (route.etag === true && status < 400) names.push('ETag')
   if (signed) return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
-  if (route.method === 'POST' && (status < 400 || [402, 404, 409, 422].includes(status))) names.push('Idempotent-Replayed')
+  if (entrance.takesKey(route) && (status < 400 || [402, 404, 409, 422].includes(status))) names.push('Idempotent-Replayed')
   if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true && ![401, 413, 429].includes(status))
     names.push('Service-Ignored-Fields')
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))

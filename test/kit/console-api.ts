@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'undici'
 import type { Answered } from './api.ts'
+import { assertConsoleRefusal } from './documented.ts'
 import { noteError } from './provoked.ts'
 import type { World } from './world.ts'
 
@@ -44,7 +45,10 @@ export function consoleClient(world: Pick<World, 'base_url'>): ConsoleClient {
         headers: flat,
         body: flat['content-type']?.startsWith('application/json') === true ? JSON.parse(text) : text,
       }
-      if (answered.status >= 400) noteError(`${method} /console/api${path}`, answered.status, answered.body?.error?.code)
+      if (answered.status >= 400) {
+        noteError(`${method} /console/api${path}`, answered.status, answered.body?.error?.code)
+        assertConsoleRefusal(method, `/console/api${path}`, answered)
+      }
       return answered
     },
   }

@@ -48,6 +48,23 @@ export function operationAt(method: string, path: string): Operation | undefined
   return undefined
 }
 
+let consolePaths: Record<string, Record<string, Omit<Operation, 'path'>>> | undefined
+
+/** Throws where one of the console's own operations refuses with a status or code that `console-openapi.json` does not declare. */
+export function assertConsoleRefusal(method: string, path: string, { status, body }: Answered): void {
+  consolePaths ??= (JSON.parse(readFileSync(join(import.meta.dirname, '../../console-openapi.json'), 'utf8')) as { paths: NonNullable<typeof consolePaths> })
+    .paths
+  const bare = path.split('?', 1)[0]!
+  const templates = Object.keys(consolePaths).toSorted((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
+  const template = templates.find(
+    (each) => consolePaths![each]![method.toLowerCase()] !== undefined && new RegExp(`^${each.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(bare),
+  )
+  if (template === undefined) return
+  const { responses } = consolePaths[template]![method.toLowerCase()]!
+  const code = (body as { error?: { code?: string } }).error?.code ?? ''
+  assert.ok(responses[status]?.['x-codes']?.includes(code), `${method} ${path} answered ${status} ${code}, which console-openapi.json does not declare`)
+}
+
 function validatorOf(method: string, path: string, status: number): ValidateFunction {
   const { ajv, validators } = (known ??= load())
   const pointer = ['paths', path, method.toLowerCase(), 'responses', String(status), 'content', 'application/json', 'schema']

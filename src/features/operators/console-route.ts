@@ -1,6 +1,7 @@
 /** A row of the console's own operations, below `/console/api`: as a row of `/v1`, with who may call it in the place of a scope (behaviour: console 2). */
 import type { TObject, TSchema, Static } from 'typebox'
 import type { RouteDefinition, RouteRequest, Reply, Route } from '../../platform/http/route.ts'
+import type { ConsoleErrorCode } from '../../contract/console-errors.ts'
 import type { Permission } from './roles.ts'
 import type { Session } from './sessions/sessions.ts'
 
@@ -20,6 +21,8 @@ export interface ConsoleFacts {
   readonly permission?: Permission
   /** Its objects have a mode: `Service-Mode` is required. */
   readonly moded?: boolean
+  /** Codes of the console beyond those of the door, for the documents. */
+  readonly refuses?: readonly ConsoleErrorCode[]
   /** It changes nothing that the audit log tells of, or writes its entries itself. */
   readonly unaudited?: boolean
 }

@@ -3,14 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Mode } from '../../contract/caller.ts'
 import type { Id } from '../../contract/ids.ts'
-import { Problem } from '../../contract/problem.ts'
+import { Problem, type ProblemCode } from '../../contract/problem.ts'
 import type { Door, Entered } from '../../platform/http/door.ts'
 import { addressList, clientAddress } from '../../platform/http/client-address.ts'
 import type { RateLimiter } from '../../platform/http/rate-limit.ts'
 import type { RecorderOf } from '../../platform/http/recording.ts'
 import type { Route } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Access, ConsoleFacts, Entrant } from './console-route.ts'
+import type { Access, ConsoleFacts, ConsoleRoute, Entrant } from './console-route.ts'
 import { isOpenToImpersonation } from './platform-admin/open-operations.ts'
 import { mayIn, permissionFor, scopesOf, type Role } from './roles.ts'
 import { cookieHash, cookieOf } from './sessions/cookie.ts'
@@ -82,6 +82,20 @@ function requireOwnPage({ headers }: IncomingMessage, base_url: string): void {
       'csrf_header_missing',
       `The request comes from another origin than ${new URL(base_url).origin}, which is where the console is. Open it there.`,
     )
+}
+
+/** Every code with which the door keeps somebody from this operation. */
+export function codesAtDoor(route: ConsoleRoute): ProblemCode[] {
+  const { access, permission, moded } = factsOf(route)
+  const codes: ProblemCode[] = ['rate_limit_exceeded', ...(route.method === 'GET' ? [] : ['csrf_header_missing' as const])]
+  if (access === 'public') return codes
+  codes.push('session_required', ...(isOpenToImpersonation(route, permission) ? [] : ['impersonation_restricted' as const]))
+  if (access === 'session') return codes
+  if (access === 'admin') return [...codes, 'admin_required']
+  codes.push('account_required', 'account_suspended', 'parameter_invalid')
+  if (moded) codes.push('parameter_missing')
+  if (route.scope !== null || permission !== undefined) codes.push('role_not_allowed')
+  return takesRecent(route.operation) ? [...codes, 'reauthentication_required'] : codes
 }
 
 /** Rows of `/v1` are for members, in one mode. */

@@ -19,6 +19,9 @@ import { keyRecorder } from './audit/recording.ts'
 import { forgetAudit } from './audit/store.ts'
 import { forgetConversations } from './conversations/store.ts'
 
+export { codesAtDoor } from './door.ts'
+export type { ConsoleRoute } from './console-route.ts'
+
 const forgottenPerStep = 5_000
 
 export type OperatorService = ReturnType<typeof operatorService>

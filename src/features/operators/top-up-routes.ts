@@ -51,6 +51,7 @@ export const topUpRoutes = (platform: Platform, { topUps }: BillingService): Con
     ),
     replies: { 201: TopUp },
     errors: ['resource_missing', 'upstream_unavailable'],
+    refuses: ['reauthentication_required'],
     permit: ({ session }) => requireRecent(platform, session),
     async handler({ caller, session, body, signal, keep, address }) {
       const { clock, ids } = platform

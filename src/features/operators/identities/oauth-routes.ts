@@ -51,6 +51,7 @@ export function oauthRoutes({ platform, sessions, takeTurn }: OAuthRoutesParts):
       summary: 'Come back from the OIDC provider',
       description: 'Signs in whose identity is linked, or has it wait at `oauth/pending`.',
       query: Type.Object({}, { additionalProperties: true }),
+      refuses: ['invalid_credentials'],
       async handler({ session, raw, address }) {
         const present = provider()
         takeTurn(address)

@@ -31,6 +31,7 @@ const pendingRoutes = ({ platform }: IdentityRoutesParts): ConsoleRoute[] => [
     summary: 'Which identity waits to be linked',
     replies: { 200: PendingIdentity },
     errors: [],
+    refuses: ['oauth_pending_expired'],
     async handler({ session }) {
       const { email, until } = await pendingOf(platform, session)
       return reply(200, { object: 'oauth_pending', name: nameIn(platform), email, expires_at: until })
@@ -49,6 +50,7 @@ const pendingRoutes = ({ platform }: IdentityRoutesParts): ConsoleRoute[] => [
     ),
     replies: { 200: deletedOf('oauth_pending'), 201: Identity },
     errors: [],
+    refuses: ['reauthentication_required', 'oauth_pending_expired', 'identity_exists'],
     async handler({ session, body, sql }) {
       if (body.action === 'link') return reply(201, identityObject(platform, await link(platform, sql, session)))
       await cancel(platform, session)
@@ -76,6 +78,7 @@ const linkedRoutes = ({ platform }: IdentityRoutesParts): ConsoleRoute[] => [
     summary: 'Unlink an identity',
     replies: { 200: deletedOf('identity') },
     errors: ['resource_missing'],
+    refuses: ['reauthentication_required', 'last_sign_in_method'],
     async handler({ session, params, sql }) {
       await unlink(platform, sql, session, params['id']!)
       return reply(200, { id: params['id'], object: 'identity', deleted: true })

@@ -28,6 +28,7 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
     replies: { 201: StepwiseImport },
     errors: ['payload_too_large', 'invalid_json'],
     digestOf: ({ query, raw }) => steps.digest(raw, query),
+    refuses: ['import_file_invalid'],
     async handler({ caller, query, raw, sql }) {
       const { draft, digest } = await steps.upload(sql, caller, raw, query)
       return { status: 201, body: draft, digest }
@@ -56,6 +57,7 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
     body: ImportChange,
     replies: { 200: StepwiseImport },
     errors: ['resource_missing'],
+    refuses: ['import_state_invalid'],
     handler: async ({ caller, params, body, sql }) => reply(200, await steps.change(sql, caller, params['id']!, body)),
   }),
   consoleRoute({
@@ -68,6 +70,7 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
     description: 'Reads the whole file as the start would, and writes no contact. May be repeated.',
     replies: { 200: StepwiseImport },
     errors: ['resource_missing', 'parameter_missing', 'parameter_invalid'],
+    refuses: ['import_state_invalid'],
     handler: async ({ caller, params, sql }) => reply(200, await steps.check(sql, caller, params['id']!)),
   }),
   consoleRoute({
@@ -79,6 +82,7 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
     description: 'Its rows are applied in the background; of several starts one succeeds.',
     replies: { 200: StepwiseImport },
     errors: ['resource_missing', 'consent_required'],
+    refuses: ['import_state_invalid'],
     handler: async ({ caller, params, sql }) => reply(200, await steps.start(sql, caller, params['id']!)),
   }),
   consoleRoute({
@@ -90,6 +94,7 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
     description: 'Its file is deleted at once.',
     replies: { 200: StepwiseImport },
     errors: ['resource_missing'],
+    refuses: ['import_state_invalid'],
     handler: async ({ caller, params, sql }) => reply(200, await steps.cancel(sql, caller, params['id']!)),
   }),
 ]

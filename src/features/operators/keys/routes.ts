@@ -43,6 +43,7 @@ export const keyRoutes = (platform: Platform, accounts: AccountService): Console
     body: ApiKeyCreation,
     replies: { 201: ApiKeyWithText },
     errors: [],
+    refuses: ['reauthentication_required', 'role_not_allowed', 'api_key_limit'],
     permit({ caller: { account_id }, session, body }) {
       requireKeys(roleIn(session, account_id), body.mode, body.scopes ?? [])
       if (body.mode === 'live') requireRecent(platform, session)
@@ -70,6 +71,7 @@ export const keyRoutes = (platform: Platform, accounts: AccountService): Console
     description: 'It is refused from now on, for good. A second time changes nothing.',
     replies: { 200: ApiKey },
     errors: ['resource_missing'],
+    refuses: ['role_not_allowed'],
     handler: async ({ caller, params, sql }) => reply(200, keyObject(await accounts.revokeKey(params['id']!, sql, caller.account_id))),
   }),
 ]

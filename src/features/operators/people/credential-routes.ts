@@ -67,6 +67,7 @@ const reauthenticateRoute = ({ platform, sessions, takeTurn }: CredentialRoutesP
     ),
     replies: { 200: ConsoleSession },
     errors: [],
+    refuses: ['invalid_credentials', 'mfa_required', 'account_locked'],
     async handler({ session, body, address }) {
       takeTurn(address)
       await proveAgain(platform, session, body, 'password')
@@ -88,6 +89,7 @@ const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): 
     description: 'Answers the secret for an authenticator app. It is in force from its first code on, given to `POST /console/api/two_factor/confirm`.',
     replies: { 201: SecondFactor },
     errors: [],
+    refuses: ['reauthentication_required'],
     async handler({ session }) {
       requireRecent(platform, session)
       return reply(201, { object: 'two_factor', ...(await beginFactor(platform, session)) })
@@ -104,6 +106,7 @@ const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): 
     body: Type.Object({ code: Type.String({ minLength: 1, maxLength: 100, description: 'Six digits.', examples: ['123456'] }) }, closed),
     replies: { 200: RecoveryCodes },
     errors: ['resource_missing'],
+    refuses: ['invalid_credentials'],
     async handler({ session, body, address, sql }) {
       takeTurn(address)
       return reply(200, { object: 'recovery_codes', recovery_codes: await confirmFactor(platform, sql, sessions, session, body.code) })
@@ -118,6 +121,7 @@ const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): 
     summary: 'Sign in without a second factor again',
     replies: { 200: deletedOf('two_factor') },
     errors: [],
+    refuses: ['reauthentication_required'],
     async handler({ session, sql }) {
       requireRecent(platform, session)
       await removeFactor(sql, session)
@@ -137,6 +141,7 @@ const passwordRoute = ({ platform }: CredentialRoutesParts): ConsoleRoute =>
     description: 'For who has linked an identity of the OIDC provider.',
     replies: { 200: deletedOf('password') },
     errors: [],
+    refuses: ['reauthentication_required', 'last_sign_in_method'],
     async handler({ session, sql }) {
       await removePassword(platform, sql, session)
       return reply(200, { id: session.user_id, object: 'password', deleted: true })

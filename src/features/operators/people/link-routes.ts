@@ -58,6 +58,7 @@ const resetRoutes = ({ resets, takeTurn }: LinkRoutesParts): ConsoleRoute[] => [
     body: Type.Object({ token: Token, password: Password('12 to 200 characters.') }, closed),
     replies: { 200: Type.Object({ object: objectName('password_reset') }) },
     errors: [],
+    refuses: ['token_invalid'],
     async handler({ body, address, caller }) {
       takeTurn(address)
       await resets.confirm(body.token, body.password, { address, request_id: caller.request_id })
@@ -76,6 +77,7 @@ const previewRoute = ({ platform, accounts, takeTurn }: LinkRoutesParts): Consol
     body: Type.Object({ token: Token }, closed),
     replies: { 200: InvitationPreview },
     errors: [],
+    refuses: ['token_invalid'],
     async handler({ body, address, sql }) {
       takeTurn(address)
       const { account_id, email, role } = await invitationOf(platform, body.token)
@@ -104,6 +106,7 @@ const acceptRoute = ({ platform, sessions, takeTurn }: LinkRoutesParts): Console
     ),
     replies: { 201: ConsoleSession },
     errors: [],
+    refuses: ['token_invalid', 'session_required', 'member_exists', 'invalid_credentials', 'mfa_required', 'account_locked'],
     async handler({ body, session, address, caller, raw }) {
       takeTurn(address)
       const user = await accept(platform, body, session, { address, request_id: caller.request_id })

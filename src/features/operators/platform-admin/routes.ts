@@ -147,6 +147,7 @@ const impersonationRoutes = ({ platform, accounts, sessions }: AdminRoutesParts)
     ),
     replies: { 201: ConsoleSession },
     errors: [],
+    refuses: ['reauthentication_required'],
     async handler({ body, session, address, caller, raw }) {
       await beginImpersonation(platform, accounts, session, body, { address, request_id: caller.request_id })
       return reply(201, sessionObject((await sessions.find(cookieOf(raw, platform.settings)!))!))

@@ -61,6 +61,7 @@ export function sessionRoutes({ platform, accounts, sessions, takeTurn }: Sessio
       ),
       replies: { 201: ConsoleSession },
       errors: [],
+      refuses: ['token_invalid', 'invalid_credentials'],
       async handler({ body, address, caller, raw }) {
         takeTurn(address)
         return await begun(201, await setUp(platform, accounts, body, address, caller.request_id), { address, user_agent: agentOf(raw) })
@@ -84,6 +85,7 @@ export function sessionRoutes({ platform, accounts, sessions, takeTurn }: Sessio
       ),
       replies: { 201: ConsoleSession },
       errors: [],
+      refuses: ['invalid_credentials', 'mfa_required', 'account_locked'],
       async handler({ body, address, raw }) {
         takeTurn(address)
         return await begun(201, await signIn(platform, body), { address, user_agent: agentOf(raw) })
@@ -194,7 +196,8 @@ export function sessionRoutes({ platform, accounts, sessions, takeTurn }: Sessio
         closed,
       ),
       replies: { 200: ConsoleUser },
-      errors: ['resource_missing'],
+      errors: ['parameter_missing', 'resource_missing'],
+      refuses: ['reauthentication_required', 'email_taken', 'invalid_credentials', 'account_locked'],
       async handler({ session, body, sql }) {
         const changed = await updateMe(platform, sql, sessions, session, body)
         return reply(200, userObject({ ...session, ...changed }))

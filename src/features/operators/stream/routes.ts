@@ -37,6 +37,7 @@ export const streamRoutes = ({ platform, accounts, streams }: StreamRoutesParts)
     example_query: 'account=acc_01m7z10y8texgrjk0p9bvk2cq6&mode=test',
     replies: { 200: 'text/event-stream; charset=utf-8' },
     errors: ['parameter_missing', 'parameter_invalid', 'account_suspended'],
+    refuses: ['account_required'],
     async handler({ query, session, raw }) {
       const account = session.accounts.find(({ id }) => id === query.account)
       if (account === undefined) throw new Problem('account_required')

@@ -45,6 +45,7 @@ const memberRoutes = (platform: Platform): ConsoleRoute[] => [
     body: Type.Object({ role: RoleField }, closed),
     replies: { 200: Member },
     errors: ['resource_missing'],
+    refuses: ['reauthentication_required', 'role_not_allowed'],
     async handler({ caller, session, params, body, sql }) {
       requireRecent(platform, session)
       return reply(200, memberObject(await changeRole(sql, { account_id: caller.account_id, user_id: session.user_id }, params['id']!, body.role)))
@@ -59,6 +60,7 @@ const memberRoutes = (platform: Platform): ConsoleRoute[] => [
     description: 'The account is closed to them at once, and the invitations that they sent are withdrawn. The last owner stays.',
     replies: { 200: deletedOf('member') },
     errors: ['resource_missing'],
+    refuses: ['reauthentication_required', 'role_not_allowed'],
     async handler({ caller, session, params, sql }) {
       requireRecent(platform, session)
       await removeMember(sql, { account_id: caller.account_id, user_id: session.user_id }, params['id']!)
@@ -100,6 +102,7 @@ const invitationRoutes = (platform: Platform): ConsoleRoute[] => [
     ),
     replies: { 201: Invitation },
     errors: [],
+    refuses: ['reauthentication_required', 'role_not_allowed', 'member_exists'],
     permit({ caller: { account_id }, session, body }) {
       requireGrant(roleIn(session, account_id), body.role)
       requireRecent(platform, session)
@@ -118,6 +121,7 @@ const invitationRoutes = (platform: Platform): ConsoleRoute[] => [
     summary: 'Withdraw an invitation',
     replies: { 200: deletedOf('invitation') },
     errors: ['resource_missing'],
+    refuses: ['reauthentication_required', 'role_not_allowed'],
     async handler({ caller, session, params, sql }) {
       requireRecent(platform, session)
       await withdraw(sql, { account_id: caller.account_id, user_id: session.user_id }, params['id']!)
