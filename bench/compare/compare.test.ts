@@ -6,13 +6,13 @@ import { comparisonOf } from './compare.ts'
 import { comparisonText } from './report.ts'
 import type { Pair } from './statistics.ts'
 
-const round = (node_us: number, postgres_us: number, rate = 4000): PathRound => ({
+const round = (node_us: number, postgres_us: number, rate = 4000, load_us = 20): PathRound => ({
   messages: 1000,
   rate,
   offered: rate,
   node_us,
   postgres_us,
-  load_us: 20,
+  load_us,
   lag_p50_ms: 0,
   lag_p99_ms: 0,
 })
@@ -27,12 +27,22 @@ test('performance is the CPU of Node and PostgreSQL before, over that of now', (
     quantities.map(({ name, ratio }) => [name, ratio.median]),
     [
       ['CPU for a message', 1.25],
+      ['… over that of the load generator', 1.25],
       ['… of Node', 1.25],
       ['… of PostgreSQL', 1.25],
       ['messages a second', 0.75],
-      ['for control: CPU of the load generator', 1],
+      ['CPU of the load generator', 1],
     ],
   )
+})
+
+test('what the machine takes from everybody in a round, the load generator included, is nobody’s cost', () => {
+  const slowed = comparisonOf('accept', 1000, pairs(round(100, 100), round(150, 150, 3000, 30)), 0.97)
+  const dearer = comparisonOf('accept', 1000, pairs(round(150, 150, 3000, 30), round(110, 110)), 0.97)
+
+  assert.deepEqual([slowed.performance.median, slowed.verdict.met], [1, true])
+  assert.ok(Math.abs(dearer.performance.median - 10 / 11) < 1e-9)
+  assert.equal(dearer.verdict.met, false)
 })
 
 test('what Node costs more may be what PostgreSQL costs less', () => {

@@ -34,7 +34,7 @@ export interface Comparison {
   /** The most that a round had. */
   readonly messages: number
   readonly quantities: readonly Compared[]
-  /** What the CPU for a message was before over what it is now: Node's and PostgreSQL's. */
+  /** What the CPU for a message was before over what it is now: Node's and PostgreSQL's, each over that of the load generator in the same round. */
   readonly performance: Interval
   readonly verdict: Verdict
   readonly rounds: readonly Pair<PathRound>[]
@@ -47,8 +47,11 @@ const roundSeconds = { full: 2.5, quick: 1 }
 const warmUpSeconds = { full: 4, quick: 1.5 }
 /** A moment in which the machine is busy must not make a round endless: it ends after this many times its length, with fewer messages. */
 const overtime = 2
-/** What the compiler makes of a process differs from start to start by as much as what is looked for, so the pairs are spread over several. */
-const pairsOfStart = 4
+/**
+ * What the compiler makes of a process differs from start to start by more than what is looked for, and the pairs of one start share it: each start has as few as
+ * let either side be first once, for the load generator works the faster the longer it runs.
+ */
+const pairsOfStart = 2
 /** Fewer than may wait in the queue of a channel: where no worker takes them, all messages of all rounds do. */
 const waitingMax = 400_000
 
@@ -62,7 +65,7 @@ export async function compare(name: PathName, before: Checkout, options: Compare
     say(`${name}: starting both sides`)
     const told = (pair: Pair<PathRound>, n: number) =>
       say(
-        `${name}: pair ${rounds.length + n + 1} of ${pairs}, CPU ${amount(ratios([pair], cpu)[0]!)} ×, rate ${amount(ratios([pair], (round) => round.rate)[0]!)} ×`,
+        `${name}: pair ${rounds.length + n + 1} of ${pairs}, CPU ${amount(ratios([pair], steadyCpu)[0]!)} ×, rate ${amount(ratios([pair], (round) => round.rate)[0]!)} ×`,
       )
     const start = await startRounds(name, driver, before, { ...options, pairs: Math.min(pairsOfStart, pairs - rounds.length) }, told)
     most = Math.max(most, start.messages)
@@ -104,6 +107,8 @@ async function warmUp(driver: Driver, sides: Pair<PathService>, { quick, pairs }
 
 /** Node's and PostgreSQL's. */
 const cpu = (round: PathRound): number => round.node_us + round.postgres_us
+/** The load generator is the same program with the same work on both sides: what it takes more in one round than in another, the machine took from all. */
+const steadyCpu = (round: PathRound): number => cpu(round) / round.load_us
 
 /** What rounds tell. */
 export function comparisonOf(name: PathName, messages: number, rounds: readonly Pair<PathRound>[], least: number): Comparison {
@@ -114,19 +119,19 @@ export function comparisonOf(name: PathName, messages: number, rounds: readonly 
     after: medianInterval(rounds.map((pair) => of(pair.after))).median,
     ratio: medianInterval(ratios(rounds, of)),
   })
-  const both = quantity('CPU for a message', 'µs', cpu)
-  const performance = inverse(both.ratio)
+  const steady = quantity('… over that of the load generator', '×', steadyCpu)
+  const performance = inverse(steady.ratio)
   return {
     name,
     title: paths[name].title,
     messages,
     quantities: [
-      both,
+      quantity('CPU for a message', 'µs', cpu),
+      steady,
       quantity('… of Node', 'µs', (round) => round.node_us),
       quantity('… of PostgreSQL', 'µs', (round) => round.postgres_us),
       quantity('messages a second', '/s', (round) => round.rate),
-      // the same program with the same work on both sides: what is not 1 here is the machine's
-      quantity('for control: CPU of the load generator', 'µs', (round) => round.load_us),
+      quantity('CPU of the load generator', 'µs', (round) => round.load_us),
     ],
     performance,
     verdict: judge(performance, least),
