@@ -67,9 +67,16 @@ export function refusal(code: string, said: string, retry_after_ms: number | und
   const [meaning, sentence] = meaningOf(code) ?? ['provider_error', isSentence(said) ? said : `Twilio refused the message with ${code}.`]
   if (meaning === 'later')
     return { kind: 'throttled', limit_on: 'channel', provider_code: code, message: sentence, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) }
-  if (meaning === 'lost') return { kind: 'refused', code: 'channel_not_connected', provider_code: code, message: sentence, channel_lost: true }
-  return { kind: 'refused', code: meaning, provider_code: code, message: sentence, ...(code === stoppedCode ? { opted_out: 'everything' } : {}) }
+  return refusedWith({ code: meaning === 'lost' ? 'channel_not_connected' : meaning, message: sentence, provider_code: code })
 }
+
+/** A hand-over that failed for good, and what its error says of the channel or the recipient. */
+export const refusedWith = (error: NonNullable<Receipt['error']>): Outcome => ({
+  kind: 'refused',
+  ...error,
+  ...(error.code === 'channel_not_connected' ? { channel_lost: true } : {}),
+  ...(error.provider_code === stoppedCode ? { opted_out: 'everything' } : {}),
+})
 
 /** What a code in a receipt says: the message is over, whatever the reason. */
 export function failure(code: string): NonNullable<Receipt['error']> {

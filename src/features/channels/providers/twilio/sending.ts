@@ -1,8 +1,8 @@
 /** Hands messages to Twilio. */
 import { isReachable, urlRefusal } from '../../../../lib/public-address.ts'
-import type { Connection, OutboundMessage, Outcome, ProviderTools, Receipt } from '../../adapter.ts'
+import type { Connection, OutboundMessage, Outcome, ProviderTools } from '../../adapter.ts'
 import { callApi, credentialsOf, fieldsOf, isSid, outcomeOf } from './api.ts'
-import { stoppedCode } from './codes.ts'
+import { refusedWith } from './codes.ts'
 import { receiptOf } from './receipts.ts'
 
 /** Twilio's bounds of ValidityPeriod, in seconds. */
@@ -17,17 +17,10 @@ export async function send(tools: ProviderTools, message: OutboundMessage, conne
   const answer = await callApi(tools, connection, '/Messages.json', signal, formOf(tools, message, connection))
   const { sid, status, error_code } = fieldsOf(answer) ?? {}
   if (answer.kind !== 'answer' || answer.status < 200 || answer.status > 299 || !isSid(sid)) return outcomeOf(answer)
+  // it may have made the message, and failed it in the same answer
   const failed = receiptOf(sid, String(status), String(error_code ?? ''))?.error
-  return failed === undefined ? { kind: 'accepted', provider_ids: [sid] } : failedAtOnce(failed)
+  return failed === undefined ? { kind: 'accepted', provider_ids: [sid] } : refusedWith(failed)
 }
-
-/** Twilio made the message, and failed it in the same answer. */
-const failedAtOnce = (error: NonNullable<Receipt['error']>): Outcome => ({
-  kind: 'refused',
-  ...error,
-  ...(error.code === 'channel_not_connected' ? { channel_lost: true } : {}),
-  ...(error.provider_code === stoppedCode ? { opted_out: 'everything' } : {}),
-})
 
 function formOf(tools: ProviderTools, message: OutboundMessage, connection: Connection): URLSearchParams {
   const { messaging_service_sid } = credentialsOf(connection)
