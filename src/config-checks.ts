@@ -1,13 +1,24 @@
 /** Settings that are wrong together: each is fine by itself (behaviour: configuration 1). */
 
 type Given = Readonly<Record<string, unknown>>
-type IsAbsent = (name: string) => boolean
-
 /** A line for each problem. A setting of `misread` is given, and what is wrong with it is told by itself. */
 export function problemsTogether(values: Given, misread: ReadonlySet<string>): string[] {
-  const isAbsent: IsAbsent = (name) => values[name] === undefined && !misread.has(name)
-  return [...sharedKeywords(values), ...halfBucket(isAbsent), ...halfStripe(isAbsent), ...halfOidc(isAbsent), ...deliveriesWithoutEvents(values)]
+  const halves = together.flatMap(({ names, why }) => {
+    const absent = names.filter((name) => values[name] === undefined && !misread.has(name))
+    return absent.length === 0 || absent.length === names.length ? [] : [`${absent.join(' and ')} must be set too: ${why}.`]
+  })
+  return [...sharedKeywords(values), ...halves, ...deliveriesWithoutEvents(values)]
 }
+
+/** Settings of which all are given, or none. */
+const together: readonly { readonly names: readonly string[]; readonly why: string }[] = [
+  { names: ['POSTHORN_MEDIA_S3_URL', 'POSTHORN_MEDIA_S3_KEY_ID', 'POSTHORN_MEDIA_S3_SECRET'], why: 'a bucket and its key come together' },
+  { names: ['POSTHORN_STRIPE_SECRET_KEY', 'POSTHORN_STRIPE_WEBHOOK_SECRET'], why: 'without it payments would be begun and never credited' },
+  {
+    names: ['POSTHORN_OIDC_ISSUER', 'POSTHORN_OIDC_CLIENT_ID', 'POSTHORN_OIDC_CLIENT_SECRET'],
+    why: 'a provider and the client there come together',
+  },
+]
 
 /** A word in two lists would mean two things. */
 function sharedKeywords(values: Given): string[] {
@@ -19,29 +30,6 @@ function sharedKeywords(values: Given): string[] {
       return other === undefined ? [] : [`${name} must not have a word that ${other} has too; both have ${JSON.stringify(word)}.`]
     }),
   )
-}
-
-/** A bucket and its key come together. */
-function halfBucket(isAbsent: IsAbsent): string[] {
-  const names = ['POSTHORN_MEDIA_S3_URL', 'POSTHORN_MEDIA_S3_KEY_ID', 'POSTHORN_MEDIA_S3_SECRET']
-  const absent = names.filter(isAbsent)
-  return absent.length === 0 || absent.length === names.length ? [] : [`${absent.join(' and ')} must be set too: a bucket and its key come together.`]
-}
-
-/** The key that begins a payment and the secret that proves it come together. */
-function halfStripe(isAbsent: IsAbsent): string[] {
-  const names = ['POSTHORN_STRIPE_SECRET_KEY', 'POSTHORN_STRIPE_WEBHOOK_SECRET']
-  const absent = names.filter(isAbsent)
-  return absent.length === 1 ? [`${absent[0]} must be set too: without it payments would be begun and never credited.`] : []
-}
-
-/** The provider and the client there come together. */
-function halfOidc(isAbsent: IsAbsent): string[] {
-  const names = ['POSTHORN_OIDC_ISSUER', 'POSTHORN_OIDC_CLIENT_ID', 'POSTHORN_OIDC_CLIENT_SECRET']
-  const absent = names.filter(isAbsent)
-  return absent.length === 0 || absent.length === names.length
-    ? []
-    : [`${absent.join(' and ')} must be set too: a provider and the client there come together.`]
 }
 
 /** What a delivery brings is its event. */
