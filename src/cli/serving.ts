@@ -12,7 +12,7 @@ import { freePort } from '../lib/free-port.ts'
 import { followClock, syncClock } from '../platform/database/clock-sync.ts'
 import { startEmbedded, type Embedded } from '../platform/database/embedded.ts'
 import { migrate } from '../platform/database/migrate.ts'
-import { openPool, serviceSilenceTimeoutMs } from '../platform/database/pool.ts'
+import { openPool } from '../platform/database/pool.ts'
 import { refuseSharedConnections } from '../platform/database/pooler.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import { withinDescriptors } from '../platform/http/connections.ts'
@@ -30,6 +30,8 @@ const finishWithinMs = 6_500
 const giveUpWithinMs = 500
 /** Every connection plans every hot statement for itself, so few do more than many; keyed requests hold one each while they work. */
 const poolConnections = 12
+/** Every statement of the service has ended by then, by the pool's `statement_timeout`. */
+const silenceTimeoutMs = 40_000
 const sameSignalMs = 1_000
 
 /** What another program may add to the service: the benchmark's has a follower. */
@@ -43,7 +45,7 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
   const stop = stopSignals(log, clock)
   const { embedded, buildApp, makeMetrics } = await load(config, log)
   const url = config.database_url ?? embedded!.url
-  const pool = openPool(url, { max: poolConnections, application_name: 'posthorn', silence_timeout_ms: serviceSilenceTimeoutMs })
+  const pool = openPool(url, { max: poolConnections, application_name: 'posthorn', silence_timeout_ms: silenceTimeoutMs })
   let stopBy: number | undefined
   try {
     if (embedded === undefined) await refuseSharedConnections(pool, clock)

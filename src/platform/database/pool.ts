@@ -22,8 +22,6 @@ const statementTimeoutMs = 30_000
 /** No transaction waits on this process that long: the event feed stands still behind it. */
 const idleInTransactionTimeoutMs = 15_000
 const reconnectSecondsMax = 0.5
-/** For a service: every statement of it has ended by then, by `statement_timeout`. */
-export const serviceSilenceTimeoutMs = 40_000
 
 const timeType = { to: 1184, from: [1114, 1184], serialize: timeText, parse: isoText }
 const types = {
