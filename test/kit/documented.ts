@@ -18,12 +18,32 @@ interface Operation {
 /** Headers that say something about an operation; the others belong to HTTP. */
 const telling = /^(ratelimit-|idempotent-|service-|retry-after$|x-request-id$|etag$)/
 
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'path'>>>>>
+}
+
+/** A document of the repository, and its paths as patterns; those without an id first. */
+function read(name: string) {
+  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../..', name), 'utf8')) as Document
+  const patterns = Object.keys(document.paths)
+    .toSorted((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
+    .map((path) => [new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`), path] as const)
+  return { document, patterns }
+}
+
+function operationIn({ document, patterns }: ReturnType<typeof read>, method: string, path: string): Operation | undefined {
+  for (const [pattern, template] of patterns) {
+    const operation = pattern.test(path) ? document.paths[template]![method.toLowerCase()] : undefined
+    if (operation !== undefined) return { path: template, responses: operation.responses }
+  }
+  return undefined
+}
+
 let known: ReturnType<typeof load> | undefined
+let ofConsole: ReturnType<typeof read> | undefined
 
 function load() {
-  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as {
-    paths: Record<string, Record<string, Omit<Operation, 'path'>>>
-  }
+  const { document, patterns } = read('openapi.json')
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   // clients let later versions add values; this version answers none but these
   ajv.addKeyword({
@@ -32,37 +52,21 @@ function load() {
     validate: (values: unknown[], value: unknown) => value === null || values.includes(value),
   })
   ajv.addSchema({ ...document, $id: 'openapi' })
-  const patterns = Object.keys(document.paths)
-    .toSorted((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
-    .map((path) => [new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`), path] as const)
   return { document, ajv, patterns, validators: new Map<string, ValidateFunction>() }
 }
 
 /** The operation that a request names, or undefined for a path of none. */
-export function operationAt(method: string, path: string): Operation | undefined {
-  const { document, patterns } = (known ??= load())
-  for (const [pattern, template] of patterns) {
-    const operation = pattern.test(path) ? document.paths[template]![method.toLowerCase()] : undefined
-    if (operation !== undefined) return { path: template, responses: operation.responses }
-  }
-  return undefined
-}
-
-let consolePaths: Record<string, Record<string, Omit<Operation, 'path'>>> | undefined
+export const operationAt = (method: string, path: string): Operation | undefined => operationIn((known ??= load()), method, path)
 
 /** Throws where one of the console's own operations refuses with a status or code that `console-openapi.json` does not declare. */
 export function assertConsoleRefusal(method: string, path: string, { status, body }: Answered): void {
-  consolePaths ??= (JSON.parse(readFileSync(join(import.meta.dirname, '../../console-openapi.json'), 'utf8')) as { paths: NonNullable<typeof consolePaths> })
-    .paths
-  const bare = path.split('?', 1)[0]!
-  const templates = Object.keys(consolePaths).toSorted((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
-  const template = templates.find(
-    (each) => consolePaths![each]![method.toLowerCase()] !== undefined && new RegExp(`^${each.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(bare),
-  )
-  if (template === undefined) return
-  const { responses } = consolePaths[template]![method.toLowerCase()]!
+  const operation = operationIn((ofConsole ??= read('console-openapi.json')), method, path.split('?', 1)[0]!)
+  if (operation === undefined) return
   const code = (body as { error?: { code?: string } }).error?.code ?? ''
-  assert.ok(responses[status]?.['x-codes']?.includes(code), `${method} ${path} answered ${status} ${code}, which console-openapi.json does not declare`)
+  assert.ok(
+    operation.responses[status]?.['x-codes']?.includes(code),
+    `${method} ${path} answered ${status} ${code}, which console-openapi.json does not declare`,
+  )
 }
 
 function validatorOf(method: string, path: string, status: number): ValidateFunction {
