@@ -1,6 +1,6 @@
 /** A server that answers everyone who connects as PostgreSQL does on a full disk. */
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { closing } from './closing.ts'
 import { within } from './waiting.ts'
@@ -19,14 +19,19 @@ export async function fullDatabase(t: TestContext): Promise<FullDatabase> {
   let asked = 0
   const server = createServer((client) => {
     client.on('error', () => undefined)
-    client.once('data', () => {
-      asked += 1
-      client.end(fatalError('53100', fullMessage))
-    })
+    refuseAsFull(client, () => (asked += 1))
   })
   await within('the full database to listen', once(server.listen(0, '127.0.0.1'), 'listening'))
   closing(t, () => server.close())
   return { port: (server.address() as AddressInfo).port, asked: () => asked }
+}
+
+/** Answers a connection, once it asks for a session, as PostgreSQL does on a full disk; `onAsked` is called before. */
+export function refuseAsFull(client: Socket, onAsked: () => void = () => undefined): void {
+  client.once('data', () => {
+    onAsked()
+    client.end(fatalError('53100', fullMessage))
+  })
 }
 
 /** What PostgreSQL says before it ends a connection: an ErrorResponse. */

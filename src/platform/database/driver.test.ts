@@ -6,7 +6,7 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import postgres from '#postgres'
 import { closing } from '../../../test/kit/closing.ts'
-import { fatalError, fullMessage } from '../../../test/kit/full-database.ts'
+import { fatalError, refuseAsFull } from '../../../test/kit/full-database.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
 import { tcpLine } from '../../../test/kit/tcp-line.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
@@ -89,15 +89,7 @@ test('a connection that dies while it opens is opened again, and its statement i
 test('a database that refuses connections is asked again after growing pauses, however many statements want one', { timeout }, async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
-  const failures: number[] = []
-  const pool = postgres(gate.url, {
-    max: 1,
-    backoff: (count) => {
-      failures.push(count)
-      return 0
-    },
-  })
-  closing(t, () => pool.end({ timeout: 1 }))
+  const { pool, failures } = pausing(t, gate.url, { pause_seconds: 0 })
   const ask = async (): Promise<unknown> =>
     await pool`select 1 as one`.then(
       ([row]) => row!['one'],
@@ -119,16 +111,7 @@ test('a database that refuses connections is asked again after growing pauses, h
 test('a statement whose connections are closed as they open, again and again, is refused within a bounded time', { timeout }, async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
-  const failures: number[] = []
-  const pool = postgres(gate.url, {
-    max: 1,
-    connect_timeout: 1,
-    backoff: (count) => {
-      failures.push(count)
-      return 0.01
-    },
-  })
-  closing(t, () => pool.end({ timeout: 1 }))
+  const { pool, failures } = pausing(t, gate.url, { pause_seconds: 0.01, connect_timeout: 1 })
 
   gate.killWhileOpening(Infinity)
   await assert.rejects(within('the refusal', pool`select 1`.execute()), { code: 'CONNECTION_CLOSED' })
@@ -140,6 +123,18 @@ test('a statement whose connections are closed as they open, again and again, is
     failures.map((_, at) => at + 1),
   )
 })
+
+/** A pool of one connection that notes after how many failures it pauses. */
+function pausing(t: TestContext, url: string, { pause_seconds, ...options }: { pause_seconds: number; connect_timeout?: number }) {
+  const failures: number[] = []
+  const backoff = (count: number): number => {
+    failures.push(count)
+    return pause_seconds
+  }
+  const pool = postgres(url, { max: 1, backoff, ...options })
+  closing(t, () => pool.end({ timeout: 1 }))
+  return { pool, failures }
+}
 
 /** A way to the database that can be shut for a while. */
 async function startGate(t: TestContext, database_url: string) {
@@ -154,7 +149,7 @@ async function startGate(t: TestContext, database_url: string) {
     }
     if (saying > 0) {
       saying -= 1
-      return void client.once('data', () => client.end(fatalError('53100', fullMessage)))
+      return refuseAsFull(client)
     }
     const database = connect(port, target.hostname)
     database.on('error', () => undefined)
