@@ -93,7 +93,7 @@ function gsmPartEnd(body: string, start: number): number {
 }
 
 const escape = 0x1b
-const basicBytes = new Map([...basic].map((character, at) => [character, at < escape ? at : at + 1]))
+const basicBytes = new Map(Array.from(basic, (character, at) => [character, at < escape ? at : at + 1]))
 const extensionBytes: Readonly<Record<string, number>> = {
   '\f': 0x0a,
   '^': 0x14,

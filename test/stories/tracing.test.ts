@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import Stripe from 'stripe'
 import { closing } from '../kit/closing.ts'
 import { testDatabase } from '../kit/database.ts'
 import { makeKey } from '../kit/load.ts'
-import { receiverHost } from '../kit/receiver.ts'
+import { receiverHost, type Received } from '../kit/receiver.ts'
 import { serviceProcess } from '../kit/service.ts'
 import { simulatedHttp, type Odd } from '../kit/simulators/http.ts'
 import { simulateTwilio } from '../kit/simulators/twilio.ts'
@@ -19,6 +20,12 @@ const trace_id = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parent = '00f067aa0ba902b7'
 const traceparent = `00-${trace_id}-${parent}-01`
 const text = { type: 'text', text: { body: 'Hello' } }
+
+/** The id of the event that a delivery holds; throws where its signature is not genuine. */
+function verifiedId({ body, headers }: Received, secret: string): string {
+  const at = Number(headers['webhook-timestamp']) * 1000
+  return Stripe.webhooks.constructEvent(body, String(headers['service-signature']), secret, 300, undefined, at).id
+}
 
 test('the trace of a request is passed on to the provider and to webhook endpoints, and what is none is passed over', async (t) => {
   const credentials = { account_sid: 'AC0123456789abcdef0123456789abcdef', auth_token: 'f00dfeedf00dfeedf00dfeedf00dfeed' }
@@ -35,7 +42,7 @@ test('the trace of a request is passed on to the provider and to webhook endpoin
     settings: { max_messages_per_second: 100 },
   })
   const receiver = world.receiver()
-  await api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['message.sent'] })
+  const { body: endpoint } = await api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['message.sent'] })
   const headers = [
     traceparent,
     `01-${trace_id}-${parent}-01-and-more`,
@@ -64,6 +71,7 @@ test('the trace of a request is passed on to the provider and to webhook endpoin
     receiver.received.map((delivery) => delivery.headers['traceparent']),
     passed,
   )
+  for (const delivery of receiver.received) assert.equal(verifiedId(delivery, endpoint.secret), delivery.headers['service-event-id'])
 })
 
 interface Attribute {
@@ -115,7 +123,7 @@ test(
     const { spans, url } = await collector(t)
     const { service, receiver } = await tracedService(t, url)
     const api = service.api(await makeKey(service))
-    await api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['message.sent'] })
+    const { body: endpoint } = await api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['message.sent'] })
     const message = { channel: 'ch_test_sms', to: '+15005550006', ...text, reference: 'order-1042' }
     const sent = await api.post('/v1/messages', message, { traceparent })
     const refused = await api.post('/v1/messages', { channel: 'ch_test_sms' }, { traceparent })
@@ -133,6 +141,7 @@ test(
     assert.deepEqual([sent.status, refused.status, code], [202, 400, 0])
     assert.deepEqual([accepted?.parentSpanId, refusal?.parentSpanId], [parent, parent])
     assert.deepEqual([handOver?.parentSpanId, delivery?.parentSpanId], [accepted?.spanId, accepted?.spanId])
+    assert.equal(verifiedId(receiver.received[0]!, endpoint.secret), receiver.received[0]!.json.id)
     assert.equal(receiver.received[0]!.headers['traceparent'], `00-${trace_id}-${delivery!.spanId}-01`)
     assert.equal((JSON.parse(line!) as { trace_id: string }).trace_id, trace_id)
     assert.ok(spans.every(({ name }) => !name.includes('readyz')))

@@ -27,7 +27,7 @@ export function executor({ settings, metrics, tracing }: Pick<Platform, 'setting
         'posthorn.account_id': job.account_id,
       })
       const trace = span?.context ?? parent
-      const headers = trace === undefined ? signed : { ...signed, traceparent: traceparentOf(trace) }
+      const headers = trace === undefined ? signed : [...signed, 'traceparent', traceparentOf(trace)]
       const outcome = await poster.post({ url: target.url, headers, body, timeout_ms: settings.webhook_timeout_ms, signal: end.signal })
       span?.end({ attributes: { 'http.response.status_code': outcome.status ?? undefined, 'error.type': outcome.error?.code }, failed: outcome.error !== null })
       if (outcome.error?.code !== 'aborted') metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })
