@@ -18,6 +18,8 @@ export interface SteadyClock extends Clock {
 
 /** The machine's clock plus an offset, by which the database's time is followed (`adjust`). */
 export interface SystemClock extends SteadyClock {
+  /** What is added to the machine's time, in milliseconds. */
+  readonly offset_ms: number
   /** Sets the offset to database time, in milliseconds. */
   adjust(offset_ms: number): void
 }
@@ -30,6 +32,9 @@ export function systemClock(): SystemClock {
   return {
     now: () => Math.floor(Date.now() + offset),
     elapsed: () => performance.now(),
+    get offset_ms() {
+      return offset
+    },
     adjust: (offset_ms) => {
       offset = offset_ms
     },

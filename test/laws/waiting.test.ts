@@ -36,6 +36,7 @@ const exempt: Readonly<Record<string, string>> = {
   'src/features/contacts/imports/piece-writer.test.ts': 'nothing more may happen once all callbacks have run, which a turn shows',
   'test/stories/crash.test.ts': 'processes of their own are killed at moments of real time',
   'test/stories/smpp-crash.test.ts': 'workers of their own are killed in the middle of their work, beside an API and an SMSC that live in real time too',
+  'src/platform/database/clock-sync.test.ts': 'sets the offset of the machine’s clock, whatever the time is',
   'test/stories/campaign-crash.test.ts': 'workers of their own are killed at moments of real time, beside an API that lives in it too',
   'test/stories/fleet.test.ts': 'four processes of their own are killed and hung at moments of real time, and measured by it',
   'test/kit/fleet.ts': 'Twilio as it is simulated beside them lives in real time too',

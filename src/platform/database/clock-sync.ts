@@ -5,16 +5,19 @@ import type { Db } from './sql.ts'
 const samples = 3
 const everyMs = 60_000
 
-/** Sets the clock to database time, by the quickest of three questions. Resolves to the offset in milliseconds. */
+/**
+ * Sets the clock to database time, by the quickest of three questions. Resolves to the offset in milliseconds. The clock keeps the one that it has
+ * until then, and where the database does not answer: what the machine's own time would say of the leases of others is wrong.
+ */
 export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
   let best = { took_ms: Infinity, offset_ms: 0 }
-  clock.adjust(0)
+  const before = clock.offset_ms
   for (let sample = 0; sample < samples; sample++) {
     const asked = clock.now()
     const [row] = await sql<{ ms: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms`
     const answered = clock.now()
     const took = answered - asked
-    if (took < best.took_ms) best = { took_ms: took, offset_ms: row!.ms - (asked + took / 2) }
+    if (took < best.took_ms) best = { took_ms: took, offset_ms: before + row!.ms - (asked + took / 2) }
   }
   // a difference within the measurement's own error is none: a process beside its database keeps the machine's time
   const offset = Math.abs(best.offset_ms) <= best.took_ms / 2 + 1 ? 0 : Math.round(best.offset_ms)
