@@ -26,7 +26,7 @@ const status = await new Promise<number>((done) => {
       '--test',
       `--test-concurrency=${concurrency}`,
       '--test-reporter=spec',
-      '--test-timeout=300000',
+      '--test-timeout=900000',
       ...files.map((file) => (named.length > 0 ? resolve(file) : file)),
     ],
     {
