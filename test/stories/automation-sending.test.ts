@@ -381,6 +381,41 @@ test('what nobody expected of one run is tried again with that run alone', async
   assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['failed internal_error', 'sent'])
 })
 
+test('a tag that is not closed is text, and keeps nobody else waiting', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const other = await world.account()
+  const open = { type: 'text', text: { body: 'Thanks for {{data.order' } }
+  const unclosed = await automationOf(account, source, { message: open })
+  const well = await automationOf(other, await sourceOf(other), { message: { type: 'text', text: { body: 'Thanks for {{data.a"b.c}}' } } })
+  const [mine] = await happened(world.platform, account, unclosed, [{ to, data: { order: 1 } }])
+  const [theirs] = await happened(world.platform, other, well, [{ to, data: { 'a"b': { c: 'it' } } }])
+
+  await world.tick(lane)
+
+  const bodyOf = async (from: Api, id: string | undefined) => (await from.get(`/v1/messages/${(await readRun(from, id)).message_id}`)).body.content.text.body
+  assert.deepEqual([await bodyOf(api, mine), await bodyOf(other.api, theirs)], ['Thanks for {{data.order', 'Thanks for it'])
+})
+
+test('a run whose event cannot be read is tried again alone, fails after an hour, and keeps no other waiting', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source, { message: { type: 'text', text: { body: 'Order {{data.number}}' } } })
+  const [well, broken, beside] = await happened(
+    world.platform,
+    account,
+    automation,
+    [1, 2, 3].map((number) => ({ to, data: { number } })),
+  )
+  await world.platform.pool`
+    update automation_events set data = '{"number": "\\u0000"}' where id = (select automation_event_id from automation_runs where id = ${broken!})`
+
+  await world.tick(lane)
+  const atOnce = await Promise.all([well, broken, beside].map((id) => told(api, id)))
+  await passFor(world, 72 * minute)
+
+  assert.deepEqual(atOnce, ['sent', 'scheduled', 'sent'])
+  assert.equal(await told(api, broken), 'failed internal_error')
+})
+
 test('without funds a run waits, goes when there are some, and has failed after an hour', async (t) => {
   const { world, account, api, channel } = await liveSms(t, { credit_micros: 1 })
   const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })

@@ -44,7 +44,7 @@ export { acceptedObject, messageObject } from './present.ts'
 export { rankOf, stamps } from './states.ts'
 export { checkRecipient } from './ingest/check.ts'
 export { hasTags, render } from './merging/compiled-message.ts'
-export { contactTagNames, isVariableTag, mergeValues, type MergeValues } from './merging/merge-tags.ts'
+export { contactTagNames, isVariableTag, mergeValues, tagsOf, type MergeValues } from './merging/merge-tags.ts'
 export { requireTemplate } from './merging/required-template.ts'
 export { ignoredOfMessage, keptMessage, messageFailures, tooLarge, type TaggedMessage } from './merging/saved-message.ts'
 

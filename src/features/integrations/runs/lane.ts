@@ -7,7 +7,7 @@ import { isoTime, pause } from '../../../lib/clock.ts'
 import type { RunDeps } from './deps.ts'
 import { anyDue, listDueSources, readDue, takeDue, type DueRun, type DueSource, type Wanted } from './due-store.ts'
 import { readRuns, type ReadRun } from './facts.ts'
-import { sendRuns, type RunTraffic } from './sender.ts'
+import { putOffFailed, saysNothingOf, sendRuns, type RunTraffic } from './sender.ts'
 
 /** Between two looks, while some are sent and while none is due. */
 const lookEveryMs = 100
@@ -79,7 +79,7 @@ async function begin(sending: Sending, stopping: AbortSignal | undefined): Promi
   const { few, floods } = await look(sending, at)
   const taken = await take(sending, [...few, ...floods], at)
   if (taken.length === 0) return 0
-  const runs = await readRuns(sending.deps, taken)
+  const runs = await readEach(sending.deps, taken)
   const fewIds = new Set(few.map(({ source_id }) => source_id))
   const singles = runs.filter(({ run }) => fewIds.has(run.source_id))
   const piece = runs.filter(({ run }) => !fewIds.has(run.source_id))
@@ -149,6 +149,22 @@ async function take({ deps, alone, inHand }: Sending, wanted: readonly Wanted[],
   const taken = alone() ? await readDue(pool, wanted, at, [...inHand.keys()]) : await takeDue(pool, wanted, at, isoTime(clock.now() + leaseMs))
   // what was held for so long that it is due again is in hand still
   return taken.filter(({ id }) => !inHand.has(id))
+}
+
+/** Reads runs; what nobody expected of one is found by halving and holds no other up: it is tried again alone. */
+async function readEach(deps: RunDeps, runs: readonly DueRun[]): Promise<ReadRun[]> {
+  try {
+    return await readRuns(deps, runs)
+  } catch (error) {
+    if (saysNothingOf(error)) throw error
+    if (runs.length > 1) {
+      const half = Math.ceil(runs.length / 2)
+      return [...(await readEach(deps, runs.slice(0, half))), ...(await readEach(deps, runs.slice(half)))]
+    }
+    deps.platform.log.error({ err: error, run_id: runs[0]!.id }, 'what a run is made of could not be read; it is tried again')
+    await putOffFailed(deps, runs)
+    return []
+  }
 }
 
 /** Sends runs, which are in hand until they are sent. `rest` comes after that. */

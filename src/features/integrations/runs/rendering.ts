@@ -4,7 +4,7 @@
 import { Problem } from '../../../contract/problem.ts'
 import type { EventCustomer } from '../../../contract/resources/automation-event.ts'
 import { fullName, type ContactRow } from '../../contacts/service.ts'
-import { mergeValues, render, type MergeValues, type TaggedMessage } from '../../messages/service.ts'
+import { mergeValues, render, tagsOf, type MergeValues, type TaggedMessage } from '../../messages/service.ts'
 import { readPath, valuesAt } from '../automations/event-paths.ts'
 
 /** What an automation sends. */
@@ -64,8 +64,4 @@ function textAt(root: unknown, name: string, within: string): string | undefined
 }
 
 /** The keys of an event's data that the tags of a message read. */
-export function dataKeysOf(message: object): string[] {
-  const keys = new Set<string>()
-  for (const [, key] of JSON.stringify(message).matchAll(/\{\{\s*data\.([^.[\]{}]+)/g)) keys.add(JSON.parse(`"${key!}"`).trim())
-  return [...keys]
-}
+export const dataKeysOf = (message: object): string[] => [...new Set(tagsOf(message, '').flatMap(({ name }) => readPath(name, 'data')?.slice(0, 1) ?? []))]

@@ -46,14 +46,29 @@ export async function sendRuns(deps: RunDeps, runs: readonly ReadRun[], traffic:
   } catch (error) {
     platform.storage.failed(error)
     platform.log.error({ err: error, source_ids: [...new Set(runs.map(({ run }) => run.source_id))] }, 'runs could not be sent; they are tried again')
-    const failed = runs.map(({ run }) => ({ kind: 'later' as const, run, code: 'internal_error' }))
-    const again = saysNothingOf(error) ? leave(deps, runs, againMs) : settle(deps, [], failed)
+    const again = saysNothingOf(error)
+      ? leave(deps, runs, againMs)
+      : putOffFailed(
+          deps,
+          runs.map(({ run }) => run),
+        )
     await again.catch((more: unknown) => platform.log.error({ err: more }, 'that runs could not be sent could not be counted'))
   }
 }
 
-/** The database could not be asked: that is no failure of these runs. */
-const saysNothingOf = (error: unknown): boolean => connectionLost(error) || neverSent(error) || sqlState(error) !== undefined
+/** The database could not be asked: that is no failure of these runs. What it cannot read of their data (22…) is one. */
+export function saysNothingOf(error: unknown): boolean {
+  const state = sqlState(error)
+  return connectionLost(error) || neverSent(error) || (state !== undefined && !state.startsWith('22'))
+}
+
+/** Counts a failure of runs that nobody expected: they are tried again until their tries are used up. */
+export const putOffFailed = (deps: RunDeps, runs: readonly DueRun[]): Promise<void> =>
+  settle(
+    deps,
+    [],
+    runs.map((run) => ({ kind: 'later', run, code: 'internal_error' })),
+  )
 
 async function decideAll(deps: RunDeps, runs: readonly ReadRun[], priority: Priority): Promise<Decision[]> {
   const decisions: Decision[] = []
