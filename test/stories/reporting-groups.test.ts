@@ -102,3 +102,28 @@ test('a status of an order counts once, whichever topic tells it first, but for 
   assert.deepEqual([same.receipt.id, same.duplicate, later.receipt.id, later.receipt.status], [first.receipt.id, true, first.receipt.id, 'duplicate'])
   assert.equal(another.duplicate, false)
 })
+
+test('a topic that knows the customer counts, also beside one that names nobody and comes at the same moment', async (t) => {
+  const { world, api, reporting, eventOf, source, sourceOf } = await shopWorld(t)
+  const message = { type: 'text', text: { body: 'On its way' } }
+  await api.post('/v1/automations', { source_id: source, name: 'A', event_type: 'order.shipped', channel_id: 'ch_test_sms', message })
+  const other = await sourceOf('other')
+  const known = { customer: { phone: '+4915112345678' } }
+  const shipped = (event_id: string, more: Partial<ReportedBySource> = {}, from = source) =>
+    reporting.report(eventOf(from, event_id, { type: 'order.shipped', once_key: 'order.shipped 1001', ...more }))
+
+  const [nobody, first, after, same, elsewhere] = await Promise.all([
+    shipped('1'),
+    shipped('2', known),
+    reporting.report(eventOf(source, '3')),
+    shipped('4', known),
+    shipped('1', known, other),
+  ])
+  await world.settle()
+
+  assert.deepEqual([nobody.receipt.status, nobody.receipt.reason], ['skipped', 'no_identifier'])
+  assert.deepEqual([first.duplicate, first.receipt.status], [false, 'accepted'])
+  assert.deepEqual([same.duplicate, same.receipt.id], [true, first.receipt.id])
+  assert.deepEqual([after.receipt.status, elsewhere.duplicate, elsewhere.receipt.status], ['ignored', false, 'ignored'])
+  assert.equal((await api.get('/v1/messages')).body.data.length, 1)
+})

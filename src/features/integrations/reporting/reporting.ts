@@ -125,12 +125,23 @@ async function run(queue: Queue): Promise<void> {
   for (const resolve of queue.idle.splice(0)) resolve()
 }
 
-/** The next events, one of each source in turn, each source's in their order: one with much to tell takes the room that the others leave. */
+/**
+ * The next events, one of each source in turn, each source's in their order: one with much to tell takes the room that the others leave. A status of an order that is told again is
+ * left to the next group, with what its source told after it: whether it counts hangs on what comes of the first (behaviour: integrations 3.4).
+ */
 function take(queue: Queue): Waiting[] {
   const group: Waiting[] = []
+  const statuses = new Set<string>()
+  /** Sources whose other events are left. */
+  const left = new Set<string>()
   let characters = 0
   for (const next of queue.ofSource.size < 2 ? queue.waiting : inTurn(queue.waiting, sourceOf, groupMax)) {
     if (group.length === groupMax || (group.length > 0 && characters + next.characters > groupCharactersMax)) break
+    const { source, once_key } = next.event
+    const status = once_key === undefined ? null : `${source.id} ${once_key}`
+    if (status !== null && statuses.has(status)) left.add(source.id)
+    if (left.has(source.id)) continue
+    if (status !== null) statuses.add(status)
     group.push(next)
     characters += next.characters
   }
