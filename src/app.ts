@@ -209,8 +209,9 @@ function subscribe(platform: Platform, parts: Omit<Parameters<typeof cancelForOp
   reactions.on('contact_deleted', skipRunsOfContacts)
   reactions.on('channel_deleted', pauseOfChannel(platform))
   reactions.on('channel_deleted', cancelRunsOfChannels)
-  reactions.on('channel_deleted', failWaiting(platform))
+  // campaigns are locked before jobs of messages
   reactions.on('channel_deleted', failOfChannel(platform))
+  reactions.on('channel_deleted', failWaiting(platform))
   reactions.on('account_suspended', failOfAccount(platform))
   reactions.on('account_suspended', cancelRunsOfAccounts)
   reactions.on('inbound_stored', keepConversations)

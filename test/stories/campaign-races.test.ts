@@ -185,3 +185,26 @@ for (const [what, ask, after] of [
     assert.deepEqual(await world.pool`select from message_attempts`.then((rows) => rows.length), 0)
     await world.invariants()
   })
+
+test('who has a campaign in hand and takes its messages waits in no circle with the delete of their channel', async (t) => {
+  const { world, api, channel } = await liveWorld(t)
+  const { id } = await launched(api, campaignTo(numbers(10), { channel, throttle_per_second: 1 }))
+  await world.settle('campaign-snapshots')
+  await world.tick('campaigns')
+  const send_at = new Date(world.clock.now() + 3600_000).toISOString()
+  const sent = await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Later' }, send_at })
+  assert.equal(sent.status, 202, JSON.stringify(sent.body))
+
+  const { answered, held } = await world.pool.begin(async (tx) => {
+    await tx`select from campaigns where id = ${id} for update`
+    const asked = api.delete(`/v1/channels/${channel}`)
+    await until('the delete to wait for the campaign', async () => (await lockWaits(world.pool)) > 0)
+    const jobs = await tx`select from dispatch_jobs where channel_id = ${channel} for update`
+    return { answered: asked, held: jobs.length }
+  })
+
+  assert.ok((await answered).status < 300)
+  assert.ok(held > 0)
+  const { status, failure_reason } = await readCampaign(api, id)
+  assert.deepEqual([status, failure_reason], ['failed', 'channel_deleted'])
+})
