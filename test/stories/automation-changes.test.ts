@@ -218,3 +218,21 @@ test('an automation that is made, or given a channel, beside the delete of that 
     ],
   )
 })
+
+test('a channel is deleted also where a source with an automation on it is deleted at the same moment', async (t) => {
+  const { world, api, channel } = await liveSms(t)
+  const source = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'shop' })).body.id as string
+  const message = { type: 'text', text: { body: 'Thanks' } }
+  await api.post('/v1/automations', { name: 'A', source_id: source, event_type: 'order.paid', channel_id: channel, message })
+
+  const deleting = await world.pool.begin(async (tx) => {
+    await tx`update integration_sources set deleted_at = ${world.clock.iso()} where id = ${source}`
+    await tx`update automations set status = 'paused', deleted_at = ${world.clock.iso()} where source_id = ${source}`
+    const answered = api.delete(`/v1/channels/${channel}`)
+    await until('the delete of the channel to wait for that of the source', async () => (await lockWaits(world.pool)) > 0)
+    return { answered }
+  })
+
+  assert.ok((await deleting.answered).status < 300)
+  assert.equal((await api.get(`/v1/channels/${channel}`)).status, 404)
+})

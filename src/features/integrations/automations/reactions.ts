@@ -3,6 +3,7 @@ import type { FactPayloads } from '../../../contract/facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { lockSource } from '../sources/store.ts'
 import { changeAutomations } from './changing.ts'
 import { pauseAutomations, sourcesOfChannel } from './store.ts'
 
@@ -13,6 +14,8 @@ export const pauseOfChannel =
     await transact(sql, async (tx) => {
       for (const fact of facts) {
         for (const source_id of await sourcesOfChannel(tx, fact, fact.channel_id)) {
+          // one that is deleted at this moment takes its automations along
+          if ((await lockSource(tx, fact, source_id)) === null) continue
           await changeAutomations(tx, fact, source_id, () => pauseAutomations(tx, fact, source_id, fact.channel_id, isoTime(clock.now())))
         }
       }
