@@ -69,11 +69,13 @@ create table automation_events (
   data json not null,
   occurred_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
+  freed_once_key text,
   constraint automation_events_pkey PRIMARY KEY (id),
   constraint automation_events_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint automation_events_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'native_webhook'::text]))),
   constraint automation_events_status_check CHECK ((status = ANY (ARRAY['accepted'::text, 'ignored'::text, 'skipped'::text, 'failed'::text])))
 ) with (toast_tuple_target=8160);
+CREATE INDEX automation_events_freed ON public.automation_events USING btree (source_id, freed_once_key) WHERE (freed_once_key IS NOT NULL);
 CREATE INDEX automation_events_listed ON public.automation_events USING btree (account_id, mode, id);
 CREATE INDEX automation_events_of_source ON public.automation_events USING btree (source_id, id);
 CREATE UNIQUE INDEX automation_events_once ON public.automation_events USING btree (source_id, event_id);

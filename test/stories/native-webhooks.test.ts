@@ -237,6 +237,21 @@ test('a box for e-mails that nobody ticked takes no consent away; an unsubscript
   assert.deepEqual([unticked, await marketing()], ['opted_in', 'opted_out'])
 })
 
+test('a parcel is told for the buyer of the order and by what he agreed to, also where nobody could be written to about the order', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const source = await sourceOf(account, 'shopify')
+  await automationOf(account, source.id, { event_type: 'order.created' })
+  await automationOf(account, source.id, { event_type: 'order.shipped', category: 'marketing' })
+  const order = readSample('shopify/orders-create').replaceAll(/"phone": "[^"]*"/g, '"phone": null')
+
+  const created = await shopify(world, source, 'orders/create', '1', order.replace('"buyer_accepts_marketing": true', '"buyer_accepts_marketing": false'))
+  const shipped = await shopify(world, source, 'fulfillments/create', '2')
+
+  assert.deepEqual([created.body.type, created.body.status, created.body.reason], ['order.created', 'skipped', 'no_identifier'])
+  assert.deepEqual([shipped.body.type, shipped.body.status, shipped.body.reason], ['order.shipped', 'skipped', 'consent_missing'])
+})
+
 test('a thousand webhooks of a site come in at once, a tenth of them twice, and each event is stored once', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()

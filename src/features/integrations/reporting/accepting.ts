@@ -151,6 +151,8 @@ function parted(reports: readonly Report[], stored: readonly (EventKey & { reado
 function receiptOf({ event, id, at, data_json }: Report, contact: ContactRow | undefined, { status, reason }: Consequence): NewReceipt {
   const { source, type, event_id, once_key, origin, customer, consent, data, occurred_at } = event
   const { account_id, mode } = source
+  // the status is free for another topic of the order, which may say whom to write to (behaviour: integrations 3.4)
+  const isFree = reason === 'no_identifier'
   return {
     account_id,
     mode,
@@ -158,8 +160,8 @@ function receiptOf({ event, id, at, data_json }: Report, contact: ContactRow | u
     source_id: source.id,
     type,
     event_id,
-    // the status is free for another topic of the order, which may say whom to write to (behaviour: integrations 3.4)
-    once_key: reason === 'no_identifier' ? null : (once_key ?? null),
+    once_key: isFree ? null : (once_key ?? null),
+    freed_once_key: isFree ? (once_key ?? null) : null,
     origin,
     status,
     reason,

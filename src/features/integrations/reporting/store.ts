@@ -23,7 +23,12 @@ export interface ReceiptRow extends Tenant {
   readonly created_at: string
 }
 
-export type NewReceipt = ReceiptRow & { readonly once_key: string | null; readonly data_json: string }
+export type NewReceipt = ReceiptRow & {
+  readonly once_key: string | null
+  /** The status of an order that it tells and leaves free for other topics. */
+  readonly freed_once_key: string | null
+  readonly data_json: string
+}
 
 /** By what an event is known again. */
 export interface EventKey {
@@ -65,14 +70,16 @@ export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Prom
   // what somebody wrote freely may hold anything
   const texts = (of: (row: NewReceipt) => string | null) => rows.map(of)
   const result = await sql`
-    insert into automation_events (account_id, mode, id, source_id, type, event_id, once_key, origin, status, reason, contact_id, customer, consent, data, occurred_at, created_at)
-    select account_id, mode, id, source_id, type, event_id, once_key, origin, status, reason, contact_id, customer::json, consent::json, data::json, occurred_at::timestamptz,
+    insert into automation_events (account_id, mode, id, source_id, type, event_id, once_key, freed_once_key, origin, status, reason, contact_id, customer, consent, data, occurred_at,
+      created_at)
+    select account_id, mode, id, source_id, type, event_id, once_key, freed_once_key, origin, status, reason, contact_id, customer::json, consent::json, data::json, occurred_at::timestamptz,
       created_at::timestamptz
     from (
       select unnest(text_column(${column((row) => row.account_id)})) as account_id, unnest(text_column(${column((row) => row.mode)})) as mode,
         unnest(text_column(${column((row) => row.id)})) as id, unnest(text_column(${column((row) => row.source_id)})) as source_id,
         unnest(${texts((row) => row.type)}::text[]) as type, unnest(${texts((row) => row.event_id)}::text[]) as event_id,
-        unnest(${texts((row) => row.once_key)}::text[]) as once_key, unnest(text_column(${column((row) => row.origin)})) as origin,
+        unnest(${texts((row) => row.once_key)}::text[]) as once_key, unnest(${texts((row) => row.freed_once_key)}::text[]) as freed_once_key,
+        unnest(text_column(${column((row) => row.origin)})) as origin,
         unnest(text_column(${column((row) => row.status)})) as status, unnest(text_column(${column((row) => row.reason)})) as reason,
         unnest(text_column(${column((row) => row.contact_id)})) as contact_id, unnest(text_column(${column((row) => JSON.stringify(row.customer))})) as customer,
         unnest(text_column(${column((row) => JSON.stringify(row.consent))})) as consent, unnest(text_column(${column((row) => row.data_json)})) as data,
@@ -92,7 +99,8 @@ export async function findFirstOfStatuses(
 ): Promise<Pick<ReceiptRow, 'customer' | 'consent'> | null> {
   const [row] = await sql<Pick<ReceiptRow, 'customer' | 'consent'>[]>`
     select e.customer, e.consent from automation_events e
-    where e.source_id = ${source_id} and e.once_key = any (${once_keys as string[]}::text[]) and e.account_id = ${account_id} and e.mode = ${mode} and e.customer::text <> '{}'
+    where e.source_id = ${source_id} and (e.once_key = any (${once_keys as string[]}::text[]) or e.freed_once_key = any (${once_keys as string[]}::text[]))
+      and e.account_id = ${account_id} and e.mode = ${mode} and e.customer::text <> '{}'
     order by e.id limit 1`
   return row ?? null
 }
