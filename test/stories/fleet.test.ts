@@ -14,7 +14,7 @@ const unlimited = { POSTHORN_RATE_LIMIT_MESSAGES: '1000000', POSTHORN_RATE_LIMIT
 
 test(
   'whichever of four processes dies, hangs or loses its database, each message is handed over once, paid for once, told once, and reaches the endpoint',
-  { skip, timeout: 280_000 },
+  { skip, timeout: 900_000 },
   async (t) => {
     const host = await receiverHost()
     closing(t, () => host.close())
@@ -91,7 +91,7 @@ test(
   },
 )
 
-test('two APIs share the limits of a key, and refuse one that is revoked within five seconds', { skip, timeout: 120_000 }, async (t) => {
+test('two APIs share the limits of a key, and refuse one that is revoked within five seconds', { skip }, async (t) => {
   const fleet = await startFleet(t, { POSTHORN_RATE_LIMIT_DEFAULT: '5' })
   const { id, key } = await fleet.account(1)
   const [listed] = JSON.parse(printed(await fleet.command('keys', 'list', '--account', id, '--json'))) as { id: string }[]
@@ -120,7 +120,7 @@ test('two APIs share the limits of a key, and refuse one that is revoked within 
   for (const took_ms of refused) assert.ok(took_ms! < 5000, `${took_ms} ms`)
 })
 
-test('a channel is worked by one of two workers, at its rate, also when that one dies and the other takes it over', { skip, timeout: 120_000 }, async (t) => {
+test('a channel is worked by one of two workers, at its rate, also when that one dies and the other takes it over', { skip }, async (t) => {
   const fleet = await startFleet(t, unlimited)
   const { key } = await fleet.account(1_000_000_000)
   const per_second = 10

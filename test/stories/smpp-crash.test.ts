@@ -17,7 +17,7 @@ const person = '+4915112345678'
 
 test(
   'processes share an SMSC under load, and whichever is bound is killed: every message arrives, and only what was under way goes twice',
-  { timeout: 180_000 },
+  { timeout: 600_000 },
   async (t) => {
     const sim = await smsc(t, { bindsMax: 1, answersAfter: () => clock.sleep(15) })
     const { api, pool, database_url } = await startApiAlone(t, { POSTHORN_WEBHOOK_ALLOWED_HOSTS: sim.host }, 100_000_000)

@@ -24,7 +24,7 @@ interface Tally {
 
 test(
   'whoever sends while the service stops is answered, on kept and on new connections, until it listens no more',
-  { timeout: 120_000 + rounds * 60_000 },
+  { timeout: 300_000 + rounds * 60_000 },
   async (t) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-stopping-'))
     closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
@@ -62,7 +62,7 @@ test(
   },
 )
 
-test('it ends once it has said that it has stopped, whatever came in that cannot be had, and whatever is still open', { timeout: 120_000 }, async (t) => {
+test('it ends once it has said that it has stopped, whatever came in that cannot be had, and whatever is still open', { timeout: 600_000 }, async (t) => {
   // a socket that nobody closes
   const script = "if (process.argv.includes('serve')) import('node:net').then(({ createServer }) => createServer().listen(0, '127.0.0.1'))"
   const kept = `--import=data:text/javascript,${encodeURIComponent(script)}`
@@ -87,7 +87,7 @@ test('it ends once it has said that it has stopped, whatever came in that cannot
   assert.match(service.errors(), /"msg":"stopped"\}\n$/, 'the log is written to its end')
 })
 
-test('a stop that cannot wait for providers that hang says so once, and nothing of the database that it closed itself', { timeout: 120_000 }, async (t) => {
+test('a stop that cannot wait for providers that hang says so once, and nothing of the database that it closed itself', { timeout: 600_000 }, async (t) => {
   const { service, api } = await liveService(t)
   const channel = await simulated(api, { credentials: { callback_secret: 's3cret' }, settings: { latency_ms: 60_000 } })
   for (let n = 0; n < 20; n++) {

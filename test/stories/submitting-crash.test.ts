@@ -22,7 +22,7 @@ const script = join(import.meta.dirname, '../kit/submitting-process.ts')
 
 test(
   'whatever is killed, cancelled or starved, each row becomes one message at most, none after its withdrawal, and each is paid for once',
-  { timeout: 600_000 },
+  { timeout: 1_800_000 },
   async (t) => {
     const submitter = testSubmitter()
     const world = await startWorld(t, { submitters: [submitter.fragment] })

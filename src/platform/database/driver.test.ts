@@ -13,9 +13,7 @@ import { startPlatform } from '../../../test/kit/world.ts'
 import { connectionLost } from './failures.ts'
 import { openPool, poolUse } from './pool.ts'
 
-const timeout = 20_000
-
-test('a transaction that fills the pipeline of a connection has that connection for itself', { timeout }, async (t) => {
+test('a transaction that fills the pipeline of a connection has that connection for itself', async (t) => {
   const { database_url, pool } = await startPlatform(t)
   const options = { max: 2, max_pipeline: 1 }
   const sql = postgres(database_url, options)
@@ -35,7 +33,7 @@ test('a transaction that fills the pipeline of a connection has that connection 
   )
 })
 
-test('a reservation that waits while a connection dies gets the next one', { timeout }, async (t) => {
+test('a reservation that waits while a connection dies gets the next one', async (t) => {
   const { database_url } = await startPlatform(t)
   const [pool, killer] = [openPool(database_url, { max: 1 }), openPool(database_url, { max: 1 })]
   closing(t, () => Promise.all([pool.end({ timeout: 1 }), killer.end({ timeout: 1 })]))
@@ -58,7 +56,7 @@ test('a reservation that waits while a connection dies gets the next one', { tim
   assert.deepEqual([...(await pool`select 2 as two`)], [{ two: 2 }])
 })
 
-test('a reservation that was refused leaves the connections that come later to others', { timeout }, async (t) => {
+test('a reservation that was refused leaves the connections that come later to others', async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
   const pool = openPool(gate.url, { max: 1 })
@@ -75,7 +73,7 @@ test('a reservation that was refused leaves the connections that come later to o
   assert.deepEqual([...(await pool`select 2 as two`)], [{ two: 2 }])
 })
 
-test('a connection that dies while it opens is opened again, and its statement is answered by the new one', { timeout }, async (t) => {
+test('a connection that dies while it opens is opened again, and its statement is answered by the new one', async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
   const pool = openPool(gate.url, { max: 1 })
@@ -86,7 +84,7 @@ test('a connection that dies while it opens is opened again, and its statement i
   assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])
 })
 
-test('a database that refuses connections is asked again after growing pauses, however many statements want one', { timeout }, async (t) => {
+test('a database that refuses connections is asked again after growing pauses, however many statements want one', async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
   const { pool, failures } = pausing(t, gate.url, { pause_seconds: 0 })
@@ -108,7 +106,7 @@ test('a database that refuses connections is asked again after growing pauses, h
   )
 })
 
-test('a statement whose connections are closed as they open, again and again, is refused within a bounded time', { timeout }, async (t) => {
+test('a statement whose connections are closed as they open, again and again, is refused within a bounded time', async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
   const { pool, failures } = pausing(t, gate.url, { pause_seconds: 0.01, connect_timeout: 1 })
@@ -176,7 +174,7 @@ async function startGate(t: TestContext, database_url: string) {
   }
 }
 
-test('a statement behind one that failed after some of its rows has its own rows, from the first on', { timeout }, async (t) => {
+test('a statement behind one that failed after some of its rows has its own rows, from the first on', async (t) => {
   const { database_url } = await startPlatform(t)
   const sql = openPool(database_url, { max: 1 })
   closing(t, () => sql.end({ timeout: 1 }))
@@ -192,7 +190,7 @@ test('a statement behind one that failed after some of its rows has its own rows
   )
 })
 
-test('a connection goes on after a copy whose end had come before its rows were read', { timeout }, async (t) => {
+test('a connection goes on after a copy whose end had come before its rows were read', async (t) => {
   const { database_url } = await startPlatform(t)
   const sql = openPool(database_url, { max: 1 })
   closing(t, () => sql.end({ timeout: 1 }))
@@ -226,7 +224,7 @@ async function silenced(t: TestContext) {
   return { pool, sql, line, silence_ms, pidOf, pass: (ms: number) => t.mock.timers.tick(ms) }
 }
 
-test('a connection on which nothing is heard while an answer is awaited is given up as lost, and another one goes on', { timeout }, async (t) => {
+test('a connection on which nothing is heard while an answer is awaited is given up as lost, and another one goes on', async (t) => {
   const { pool, sql, line, silence_ms, pidOf, pass } = await silenced(t)
   const first = await pidOf()
   // it is looked at eight times, and the first look hears of what was answered before
@@ -260,7 +258,7 @@ test('a connection on which nothing is heard while an answer is awaited is given
   assert.deepEqual([answered!.pid, connectionLost(lost), second === first], [first, true, false])
 })
 
-test('a connection that nobody waits for, or whose copy is read at leisure, may be silent for as long as it likes', { timeout }, async (t) => {
+test('a connection that nobody waits for, or whose copy is read at leisure, may be silent for as long as it likes', async (t) => {
   const { sql, silence_ms, pidOf, pass } = await silenced(t)
   const first = await pidOf()
   pass(2 * silence_ms)

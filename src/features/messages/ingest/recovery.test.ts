@@ -24,7 +24,7 @@ test('what was decided and committed stays so when the database is gone for the 
   assert.equal(unit.answered, false)
 })
 
-test('a failure that no row is to blame for is told, though a part was decided already', { timeout: 10_000 }, async () => {
+test('a failure that no row is to blame for is told, though a part was decided already', async () => {
   const unit = unitWith('a', 'b')
   const fault = failure('22003')
   const path: Path = (_, units) => {
