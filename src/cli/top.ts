@@ -10,7 +10,6 @@ import type { Cli, Register } from './program.ts'
 import { Between, seriesIn, type Look, type Series } from './scraped.ts'
 import { untilStopped } from './until-stopped.ts'
 
-const answerWithinMs = 5_000
 const secondsMost = 60
 
 interface TopOptions {
@@ -18,26 +17,36 @@ interface TopOptions {
   every: number
 }
 
-export const registerTop: Register = (program, cli) => {
-  program
-    .command('top')
-    .description('show rates, queues and lags of running processes, until Ctrl-C; without a terminal, or with --json, once')
-    .option('--base-url <url...>', 'the processes that are asked for their /metrics; the one of the configuration where none is named')
-    .option('--every <seconds>', `how long lies between two looks, up to ${secondsMost}`, wholeNumber, 2)
-    .action(async (options: TopOptions, command: Command) => await top(cli, command, options))
+interface Top extends TopOptions {
+  answer_within_ms: number
 }
 
-async function top(cli: Cli, command: Command, { baseUrl, every }: TopOptions): Promise<void> {
+/** The command, whose processes have so long to answer. */
+export const topWithin =
+  (answer_within_ms: number): Register =>
+  (program, cli) => {
+    program
+      .command('top')
+      .description('show rates, queues and lags of running processes, until Ctrl-C; without a terminal, or with --json, once')
+      .option('--base-url <url...>', 'the processes that are asked for their /metrics; the one of the configuration where none is named')
+      .option('--every <seconds>', `how long lies between two looks, up to ${secondsMost}`, wholeNumber, 2)
+      .action(async (options: TopOptions, command: Command) => await top(cli, command, { ...options, answer_within_ms }))
+  }
+
+/** As people have it. */
+export const registerTop = topWithin(5_000)
+
+async function top(cli: Cli, command: Command, { baseUrl, every, answer_within_ms }: Top): Promise<void> {
   const urls = baseUrl ?? [(await import('../config.ts')).readConfig(cli.terminal.env).base_url]
   const clock = systemClock()
   const everyMs = Math.min(Math.max(every, 1), secondsMost) * 1000
   const isOnce = cli.terminal.rewrites !== true || command.optsWithGlobals()['json'] === true
   await untilStopped(async (signal) => {
-    let before = await look(clock, urls)
+    let before = await look(clock, urls, answer_within_ms)
     for (;;) {
       await clock.sleep(everyMs, signal)
       if (signal.aborted) return
-      const after = await look(clock, urls)
+      const after = await look(clock, urls, answer_within_ms)
       const figures = figuresOf(new Between(before, after), urls.length)
       if (isOnce) return cli.print(command, { json: figures, text: textOf(figures) })
       cli.terminal.out(`\u001B[H\u001B[J${textOf(figures)}\n\nEvery ${everyMs / 1000} s, until Ctrl-C.\n`)
@@ -46,14 +55,14 @@ async function top(cli: Cli, command: Command, { baseUrl, every }: TopOptions): 
   })
 }
 
-async function look(clock: Clock, urls: readonly string[]): Promise<Look> {
-  return { processes: await Promise.all(urls.map(scrape)), at: clock.now() }
+async function look(clock: Clock, urls: readonly string[], within_ms: number): Promise<Look> {
+  return { processes: await Promise.all(urls.map((url) => scrape(url, within_ms))), at: clock.now() }
 }
 
-async function scrape(url: string): Promise<Series[]> {
+async function scrape(url: string, within_ms: number): Promise<Series[]> {
   const address = `${url.replace(/\/+$/, '')}/metrics`
   try {
-    const { statusCode, body } = await request(address, { headersTimeout: answerWithinMs, bodyTimeout: answerWithinMs })
+    const { statusCode, body } = await request(address, { headersTimeout: within_ms, bodyTimeout: within_ms })
     const series = seriesIn(await body.text())
     if (statusCode === 200 && series.some(({ name }) => name.startsWith('posthorn_'))) return series
   } catch (error) {

@@ -1,9 +1,10 @@
 /** `posthorn top`: what processes do, from their metrics (behaviour: command-line 12). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { groups } from '../../src/cli/groups.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { Between, seriesIn } from '../../src/cli/scraped.ts'
+import { topWithin } from '../../src/cli/top.ts'
+import { boundMs } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
 const page = (accepted: number, fast: number, all: number) => `# HELP posthorn_x of something
@@ -31,7 +32,9 @@ test('it shows a running service once where nobody watches, and says which addre
   const world = await startWorld(t)
   const run = async (...argv: string[]) => {
     let [out, err] = ['', '']
-    const exit = await runCli(['top', '--every', '1', ...argv], { env: {}, out: (text) => void (out += text), err: (text) => void (err += text) }, groups)
+    const exit = await runCli(['top', '--every', '1', ...argv], { env: {}, out: (text) => void (out += text), err: (text) => void (err += text) }, [
+      topWithin(boundMs),
+    ])
     return { exit, out, err }
   }
   const shown = await run('--base-url', world.base_url, world.base_url, '--json')
