@@ -12,7 +12,8 @@ const root = join(import.meta.dirname, '../..')
 /** Files often wait, for the database or a browser: one more than there are cores, and no more than the database has connections for. */
 const concurrency = Math.min(4, availableParallelism() + 1)
 const named = process.argv.slice(2)
-const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'], { cwd: root }).toSorted()
+const files =
+  named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts'], { cwd: root }).toSorted()
 // what only some of the tests provoke tells nothing
 const provoked = named.length > 0 ? undefined : collectErrors()
 const cluster = await testCluster()
