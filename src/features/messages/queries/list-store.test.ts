@@ -13,6 +13,9 @@ import { foldStatusCounts, listMessages, type MessageFilters } from './list-stor
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
 const startMs = Date.parse('2026-01-01T00:00:00.000Z')
 
+/** So few that a statement ends in time on a busy machine. */
+const atOnce = 3_000
+
 interface Seed {
   id: string
   channel_id: string
@@ -25,6 +28,10 @@ interface Seed {
 }
 
 async function insert(pool: Pool, account_id: string, seeds: readonly Seed[]): Promise<void> {
+  for (let at = 0; at < seeds.length; at += atOnce) await insertPiece(pool, account_id, seeds.slice(at, at + atOnce))
+}
+
+async function insertPiece(pool: Pool, account_id: string, seeds: readonly Seed[]): Promise<void> {
   await pool`
     insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, reference, metadata, billing_source, amount_micros, origin_type, created_at, updated_at)
     select ${account_id}, ${tenant.mode}, id, channel_id, 'sms', direction, "to", '+12025550100', 'text', '{"body":"Hello"}', status, reference, '{}', 'wallet', 5000, 'api', created_at, updated_at
