@@ -54,6 +54,13 @@ const answers = ({ received }: Client): string[] => received().split('HTTP/1.1 '
 /** The listener is open for half a second, and closes a moment of quiet later. */
 const untilClosedMs = 500 + 5 * 100
 
+/** Time goes on to the moment at which the listener closes, and no further: by the machine that may take a while. */
+const untilClosed = async ({ clock, server }: Awaited<ReturnType<typeof serve>>) =>
+  await until('the listener to close', async () => {
+    if (clock.wakesAt().length > 0) await clock.advance(20)
+    return !server.listening
+  })
+
 test('an idle connection has its next answer, before the listener closes and after, and is closed where nothing more is sent', async (t) => {
   const served = await serve(t, (_request, response) => response.end('hello'))
   const [early, late, never] = [await served.client(get), await served.client(get), await served.client(get)]
@@ -65,10 +72,7 @@ test('an idle connection has its next answer, before the listener closes and aft
   await until('the answer within the window', () => early.ended())
   const another = await served.client(get)
   await until('the answer on a new connection', () => another.ended())
-  await until('the listener to close', async () => {
-    await served.clock.advance(20)
-    return !served.server.listening
-  })
+  await untilClosed(served)
   await served.clock.advance(600)
   late.socket.write(get)
   await until('the answer after the window', () => late.ended())
@@ -94,10 +98,7 @@ test('an answer under way is finished, and says that it is the last; of requests
 
   const stopped = served.stop()
   await served.clock.advance(untilClosedMs)
-  await until('the listener to close', async () => {
-    await served.clock.advance(20)
-    return !served.server.listening
-  })
+  await untilClosed(served)
   await served.clock.advance(2_000)
   for (const answer of waiting) answer()
   await within('the stop to end, with nobody to wait for', stopped)
@@ -114,10 +115,7 @@ test('a request whose rest does not come within five seconds is cut off', async 
   await until('all to be there', async () => (await openOf(served)) === 3)
 
   const stopped = served.stop()
-  await until('the listener to close', async () => {
-    await served.clock.advance(20)
-    return !served.server.listening
-  })
+  await untilClosed(served)
   await served.clock.advance(2_000)
   await until('the silent one to be closed', () => silent.ended())
   const before = slow.map((client) => client.ended())
