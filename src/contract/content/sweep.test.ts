@@ -107,7 +107,7 @@ function assertPresentable(type: string, details: readonly Detail[]): void {
   for (const { param, code, message } of details) {
     assert.match(param, new RegExp(`^${type}(\\.[a-z_]+|\\[\\d+\\])*$`))
     assert.ok(detailCodes.includes(code))
-    assert.match(message, /^.+\.$/)
+    assert.match(message, /^.+[.?]$/)
   }
   assert.equal(new Set(details.map((detail) => `${detail.param} ${detail.message}`)).size, details.length)
 }
