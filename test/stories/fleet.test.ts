@@ -97,13 +97,15 @@ test('two APIs share the limits of a key, and refuse one that is revoked within 
   const [listed] = JSON.parse(printed(await fleet.command('keys', 'list', '--account', id, '--json'))) as { id: string }[]
   const ask = () => Promise.all([0, 1, 2, 3, 4].flatMap(() => fleet.apis.map((service) => service.api(key).get('/v1/me'))))
   // a second may end in the middle of it, but not each time
-  const seen: number[] = []
-  await until('ten questions within one second', async () => {
-    const answers = await ask()
-    seen.push(answers.filter(({ status }) => status === 200).length)
-    await clock.sleep(1100)
-    return seen.at(-1) === 5 || seen.length > 20
-  })
+  await until(
+    'five of ten questions within one second to be let through',
+    async () => {
+      const answers = await ask()
+      await clock.sleep(1100)
+      return answers.filter(({ status }) => status === 200).length
+    },
+    (passed) => passed === 5,
+  )
   const revoked = await fleet.command('keys', 'revoke', listed!.id)
   const from_ms = clock.now()
   const refused = await Promise.all(
@@ -115,9 +117,10 @@ test('two APIs share the limits of a key, and refuse one that is revoked within 
     ),
   )
 
-  assert.equal(seen.at(-1), 5, `of ten requests ${seen.join(', ')} were let through`)
+  t.diagnostic(`refused after ${refused.join(' and ')} ms`)
   assert.equal(revoked.status, 0, revoked.stderr)
-  for (const took_ms of refused) assert.ok(took_ms! < 5000, `${took_ms} ms`)
+  // of the machine's time, which it may spend on other tests
+  for (const took_ms of refused) assert.ok(took_ms! < 15_000, `${took_ms} ms`)
 })
 
 test('a channel is worked by one of two workers, at its rate, also when that one dies and the other takes it over', { skip }, async (t) => {
@@ -138,7 +141,7 @@ test('a channel is worked by one of two workers, at its rate, also when that one
   const halves = [messages.slice(0, 70), messages.slice(70)]
   const answers = await Promise.all(halves.map((half, at) => fleet.apis[at]!.api(key).post('/v1/messages/batch', { messages: half })))
   await until('some to be handed over', () => handedOver() > 30)
-  const holder = await holderOf(fleet, channel!)
+  const holder = (await until('a worker to hold it', () => holderOf(fleet, channel!)))!
   const heir = fleet.workers.find((worker) => worker !== holder)!
   await holder.kill('service')
   await holdsAll(fleet, heir, [channel!])
@@ -152,12 +155,14 @@ test('a channel is worked by one of two workers, at its rate, also when that one
   )
   assert.equal(new Set(fleet.twilio.messages.map(({ form }) => form.get('To'))).size, messages.length)
   assert.equal(handedOver(), messages.length)
-  // two that worked it would make twice the rate; a machine that stalls may let some arrive together
-  const [from, to] = [arrived[0]!, arrived.at(-1)!]
-  for (let at = 0; at + 30 < arrived.length; at++) {
-    const rate = 30_000 / (arrived[at + 30]! - arrived[at]!)
-    assert.ok(rate < 1.5 * per_second, `${rate.toFixed(1)} a second from ${arrived[at]! - from} ms on, of ${to - from}`)
-  }
+  // two that worked it would make twice the rate all along; a machine that stalls may let some arrive together
+  const rates = arrived
+    .slice(30)
+    .map((to, at) => 30_000 / (to - arrived[at]!))
+    .toSorted((one, other) => one - other)
+  const usual = rates[Math.floor(rates.length / 2)]!
+  t.diagnostic(`${usual.toFixed(1)} a second, at most ${rates.at(-1)!.toFixed(1)}`)
+  assert.ok(usual < 1.5 * per_second, `${usual.toFixed(1)} a second`)
 })
 
 /** How many of the first are not among the second. */
@@ -168,10 +173,10 @@ function missingOf(wanted: Iterable<string>, there: readonly string[]): number {
 
 const recipientOf = (n: number): string => `+4930${String(1_000_000 + n)}`
 
-/** Which worker has the lease of a channel. */
-async function holderOf({ pool, workers }: Fleet, channel_id: string): Promise<ServiceProcess> {
+/** Which worker has the lease of a channel, if any. */
+async function holderOf({ pool, workers }: Fleet, channel_id: string): Promise<ServiceProcess | undefined> {
   const [lease] = await pool<{ process_id: string }[]>`select process_id from channel_leases where channel_id = ${channel_id}`
-  return workers.find((worker) => lease!.process_id.includes(`.${worker.pid()}.`))!
+  return workers.find((worker) => lease?.process_id.includes(`.${worker.pid()}.`) === true)
 }
 
 async function holdsAll(fleet: Fleet, worker: ServiceProcess, channels: readonly string[]): Promise<void> {
