@@ -2,13 +2,15 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
+const greeting = '220 mail.test ESMTP\r\n'
+
 export interface MailServer {
   readonly url: string
   /** As they came, with long lines whole. */
   readonly mails: string[]
   /** So many more are answered with a temporary failure. */
   refuse(count: number): void
-  /** So many more connections hear nothing. */
+  /** So many more connections hear nothing after the greeting, for which a client waits half a minute of its own. */
   hang(count: number): void
   /** How many do now. */
   readonly hanging: () => number
@@ -25,11 +27,12 @@ export async function mailServer(t: TestContext, refuse = 0): Promise<MailServer
       silent -= 1
       held.add(socket)
       socket.on('error', () => undefined).on('close', () => held.delete(socket))
+      socket.write(greeting)
       return
     }
     let inData = false
     let text = ''
-    socket.write('220 mail.test ESMTP\r\n')
+    socket.write(greeting)
     socket
       .on('error', () => undefined)
       .on('data', (chunk) => {

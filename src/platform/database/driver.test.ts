@@ -112,10 +112,16 @@ test('a statement whose connections are closed as they open, again and again, is
   const { pool, failures } = pausing(t, gate.url, { pause_seconds: 0.01, connect_timeout: 1 })
 
   gate.killWhileOpening(Infinity)
-  await assert.rejects(within('the refusal', pool`select 1`.execute()), { code: 'CONNECTION_CLOSED' })
+  await assert.rejects(within('the refusal', pool`select 1`.execute()), { code: /^(?:CONNECTION_CLOSED|CONNECT_TIMEOUT)$/ })
   gate.killWhileOpening(0)
+  // a busy machine may take longer than that second to open one
+  const [row] = await until(
+    'a connection to be opened',
+    () => pool<{ one: number }[]>`select 1 as one`.catch(() => []),
+    (rows) => rows.length > 0,
+  )
 
-  assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])
+  assert.equal(row!.one, 1)
   assert.deepEqual(
     failures,
     failures.map((_, at) => at + 1),
