@@ -4,7 +4,7 @@ import test from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { startApiAlone } from '../kit/api-alone.ts'
-import { smsc, type Submitted } from '../kit/simulators/smsc.ts'
+import { smsc, type Smsc, type Submitted } from '../kit/simulators/smsc.ts'
 import { until } from '../kit/waiting.ts'
 import { workerProcesses } from '../kit/worker-processes.ts'
 
@@ -37,9 +37,13 @@ test(
     const kills: { readonly known: ReadonlySet<string>; readonly submitted: number }[] = []
     for (const count of killsAt) {
       await until('the load', () => sim.submitted.length >= count)
-      const [row] = await pool<{ process_id: string }[]>`select process_id from channel_sessions`
+      const place = await until(
+        'one of them to hold the session',
+        async () => crowd.placeOf(await sessionHolder(pool)),
+        (at) => at >= 0,
+      )
       const known = new Set((await sentBodies(pool)).map(({ body }) => body))
-      await crowd.killOne(crowd.placeOf(row!.process_id))
+      await crowd.killOne(place)
       kills.push({ known, submitted: sim.submitted.length })
       await until('another bind', () => sim.bound() === 1)
     }
@@ -62,7 +66,7 @@ test(
     assert.ok(twice.length <= 4 * killsAt.length * windowSize, `${twice.length} went twice`)
 
     // of a message that went twice the receipt of the copy that we know of counts
-    const taken = await Promise.all(sim.submitted.map((message) => sim.receipt(message, 'DELIVRD')))
+    const taken = await Promise.all(sim.submitted.map((message) => receiptTaken(sim, message)))
     assert.deepEqual([...new Set(taken)], [0])
     await until(
       'every message to be delivered',
@@ -77,5 +81,19 @@ const copiesOf = (submitted: readonly Submitted[]): Map<string, number> => {
   for (const { bytes } of submitted) copies.set(bytes.toString(), (copies.get(bytes.toString()) ?? 0) + 1)
   return copies
 }
+
+/** The process that the session belongs to; empty: none at the moment. */
+async function sessionHolder(pool: Pool): Promise<string> {
+  const [row] = await pool<{ process_id: string }[]>`select process_id from channel_sessions`
+  return row?.process_id ?? ''
+}
+
+/** The status that a receipt is answered with, over as many connections as it takes. */
+const receiptTaken = async (sim: Smsc, message: Submitted) =>
+  await until(
+    'a receipt to be answered',
+    () => sim.receipt(message, 'DELIVRD'),
+    (status) => status !== null,
+  )
 
 const sentBodies = async (pool: Pool) => await pool<{ body: string }[]>`select content->>'body' as body from messages where status = 'sent'`

@@ -11,6 +11,9 @@ import { closing } from '../kit/closing.ts'
 import { serviceProcess } from '../kit/service.ts'
 import { until } from '../kit/waiting.ts'
 
+/** The whole last line; a busy machine may not finish in time, and says that instead. */
+const lastWord =
+  /(?:^|\n)\{[^\n]*"msg":"(?:stopped|what was in hand did not finish in time; it is taken up again at the next start|the database did not let go in time)"\}\n$/
 const rounds = Number(process.env['POSTHORN_TEST_STOPS'] ?? 2)
 const senders = 24
 
@@ -84,7 +87,7 @@ test('it ends once it has said that it has stopped, whatever came in that cannot
   const code = await service.stop()
 
   assert.equal(code, 0)
-  assert.match(service.errors(), /"msg":"stopped"\}\n$/, 'the log is written to its end')
+  assert.match(service.errors(), lastWord, 'the log is written to its end')
 })
 
 test('a stop that cannot wait for providers that hang says so once, and nothing of the database that it closed itself', { timeout: 600_000 }, async (t) => {

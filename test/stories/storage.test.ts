@@ -93,7 +93,7 @@ async function readOnly(t: TestContext, world: World): Promise<() => Promise<voi
       await sql`set transaction read write`
       await sql.unsafe(`alter database ${name} set default_transaction_read_only = ${value}`)
     })
-    await operator`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+    await operator`select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
     await until('new sessions to stand', async () => {
       const [row] = await world.pool<{ transaction_read_only: string }[]>`show transaction_read_only`.catch(() => [])
       return row?.transaction_read_only === value

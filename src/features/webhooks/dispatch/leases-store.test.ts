@@ -1,6 +1,7 @@
 /** Leases are locked in one order, whoever changes them: two processes never wait for each other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { lockWaits } from '../../../../test/kit/lock-waits.ts'
 import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../../test/kit/world.ts'
 import { openPool } from '../../../platform/database/pool.ts'
@@ -47,7 +48,7 @@ const changes: Readonly<Record<string, (pool: Pool, at: string) => Promise<unkno
 
 test('leases are locked in the order of their endpoints, however they lie in the table', async (t) => {
   const { pool, clock, database_url } = await startPlatform(t)
-  const other = openPool(database_url, { max: 2, application_name: 'second' })
+  const other = openPool(database_url, { max: 2 })
   closing(t, () => other.end({ timeout: 1 }))
   const wrong: string[] = []
   for (const [name, change] of Object.entries(changes)) {
@@ -57,10 +58,7 @@ test('leases are locked in the order of their endpoints, however they lie in the
     await pool.begin(async (tx) => {
       await tx`select 1 from webhook_leases where endpoint_id = 'we_2' for update`
       changing = change(other, clock.iso())
-      await until(
-        'the change to wait',
-        async () => (await pool`select 1 from pg_stat_activity where application_name = 'second' and wait_event_type = 'Lock'`).length,
-      )
+      await until('the change to wait', () => lockWaits(pool))
       const free = await pool`select 1 from webhook_leases where endpoint_id = 'we_1' for update skip locked`
       if (free.length > 0) wrong.push(name)
     })
