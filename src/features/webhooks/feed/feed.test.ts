@@ -64,6 +64,30 @@ test('both orders list the same events, filters narrow them, and the item is wha
   assert.deepEqual(await feed.get(world.pool, eventTenant, id), { id, object: 'event', type, mode, created_at, data: { object: events[2]!.object } })
 })
 
+test('what was created after a time is listed whole where transactions overlapped: the one that began first made its event last', async (t) => {
+  const { world, feed } = await start(t)
+  await recordEvents(world.pool, [newEvent(world)])
+  await world.clock.advance(86_400_000)
+  const created_after = world.clock.iso()
+  await world.clock.advance(1_000)
+  const ids: string[] = []
+  const record = async (tx: Db) => {
+    const made = newEvent(world)
+    ids.push(made.id)
+    await recordEvents(tx, [made])
+  }
+  await transact(world.pool, async (first) => {
+    await first`select feed_position()`
+    await record(world.pool)
+    await record(first)
+  })
+  await listed(3, () => feed.list(world.pool, eventTenant, {}, page()))
+
+  const found = async (order: 'asc' | 'desc') => (await feed.list(world.pool, eventTenant, { created_after, order }, page())).map(({ id }) => id)
+  assert.deepEqual(await found('asc'), ids.toReversed())
+  assert.deepEqual(await found('desc'), ids)
+})
+
 test('unknown types and cursors are refused, and a cursor older than what is kept is the start of the feed', async (t) => {
   const { world, feed } = await start(t)
   const made = newEvent(world)

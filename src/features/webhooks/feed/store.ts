@@ -26,6 +26,7 @@ const commonTypes: readonly string[] = ['message.sent', 'message.delivered', 'me
 
 /**
  * Up to `limit + 1` events. Neither order shows what lies at or above the horizon, so that a cursor of one is good for the other. The horizon is a sub-select: one for all rows.
+ * Positions are not in the order of ids where transactions overlap, so what is created after a time is looked for from the last event well before it, not from the first one behind.
  */
 export async function listEvents(sql: Db, { account_id, mode }: Tenant, filter: FeedFilter, page: FeedPage): Promise<EventRow[]> {
   const { types, object_id, created_after, created_before, id_from, id_to } = filter
@@ -44,7 +45,7 @@ export async function listEvents(sql: Db, { account_id, mode }: Tenant, filter: 
         id_from === undefined
           ? sql``
           : sql`and id >= ${id_from} and position >= coalesce((
-        select e.position from events e where e.account_id = ${account_id} and e.mode = ${mode} and e.id >= ${id_from} order by e.id limit 1), 0)`
+        select e.position from events e where e.account_id = ${account_id} and e.mode = ${mode} and e.id < ${id_from} order by e.id desc limit 1), 0)`
       }
       ${id_to === undefined ? sql`` : sql`and id < ${id_to}`}
     order by ${ascending ? sql`position, id` : sql`position desc, id desc`} limit ${page.limit + 1}`
