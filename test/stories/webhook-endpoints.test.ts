@@ -65,6 +65,32 @@ test('an endpoint is created with its defaults, read, listed, changed and delete
   await world.invariants()
 })
 
+test('processes look again at an endpoint of which something changed that decides what is sent to it, and not where a note alone did', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const { body } = await api.post('/v1/webhook_endpoints', { url, events: ['message.sent'] })
+  const path = `/v1/webhook_endpoints/${body.id}`
+  const version = async () => (await world.pool`select version from webhook_endpoints where id = ${body.id}`)[0]!['version'] as number
+  const versions = [await version()]
+  for (const change of [
+    { metadata: { a: 1 }, description: 'Shop' },
+    { url, events: ['message.sent'], status: 'active', filters: {} },
+    { url: 'https://203.0.113.8/' },
+    { events: ['*'] },
+    { filters: { channel_types: ['sms'] } },
+    { verification_token: 'token-1234' },
+    { status: 'disabled' },
+    { status: 'active' },
+  ]) {
+    await api.patch(path, change)
+    versions.push(await version())
+  }
+  await api.post(`${path}/roll_secret`, { expire_previous_in_seconds: 60 })
+  versions.push(await version())
+
+  assert.deepEqual(versions, [1, 1, 1, 2, 3, 4, 5, 6, 7, 8])
+})
+
 test('each wrong field is refused by name, before the url is looked at', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

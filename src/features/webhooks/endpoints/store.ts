@@ -72,12 +72,16 @@ export async function listEndpoints(sql: Db, { account_id, mode }: Tenant, page:
     order by id desc limit ${page.limit + 1}`
 }
 
-/** Writes every field that can change. */
+/** Writes every field that can change. The version tells of those that decide what is sent, where to and signed by what: whoever goes by them looks again. */
 export async function updateEndpoint(sql: Db, row: EndpointRow): Promise<void> {
   await sql`
     update webhook_endpoints set url = ${row.url}, description = ${row.description}, events = ${row.events}::text[], status = ${row.status},
       filters = ${JSON.stringify(row.filters)}::text::json, metadata = ${JSON.stringify(row.metadata)}::text::json, secret = ${row.secret},
-      previous_secret = ${row.previous_secret}, previous_secret_until = ${row.previous_secret_until}, verification_token = ${row.verification_token}, version = version + 1
+      previous_secret = ${row.previous_secret}, previous_secret_until = ${row.previous_secret_until}, verification_token = ${row.verification_token},
+      version = version + (
+        (url, events, status, filters::text, secret, previous_secret, previous_secret_until, verification_token) is distinct from
+        (${row.url}::text, ${row.events}::text[], ${row.status}::text, ${JSON.stringify(row.filters)}::text, ${row.secret}::text, ${row.previous_secret}::text,
+          ${row.previous_secret_until}::timestamptz, ${row.verification_token}::text))::int
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 

@@ -1,6 +1,7 @@
 /** What the fan-out promises: it misses no event and makes each delivery once, whoever else is at it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Tenant } from '../../../contract/caller.ts'
 import { closing } from '../../../../test/kit/closing.ts'
 import { testDatabase } from '../../../../test/kit/database.ts'
 import { feedService } from '../feed/service.ts'
@@ -31,6 +32,13 @@ async function subscribe(world: PlatformWorld, filters: object | null = null): P
   await world.pool`
     insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, filters, since_snapshot, since_position)
     select ${eventTenant.account_id}, 'test', '*', 'we_1', ${filters === null ? null : JSON.stringify(filters)}::text::jsonb, pg_current_snapshot(), 0`
+}
+
+/** The row of an endpoint `we_2` that has changed once. */
+async function insertEndpoint(world: PlatformWorld, { account_id, mode }: Tenant): Promise<void> {
+  await world.pool`
+    insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, created_by, secret, version, created_at)
+    values (${account_id}, ${mode}, 'we_2', 'https://example.com', '', '{*}', 'active', '{}', '{}', '{}', '', 2, ${world.clock.iso()})`
 }
 
 /** What is new in the feed, once transactions elsewhere no longer hold it back. */
@@ -116,8 +124,8 @@ test('who computed a step that another process has made meanwhile writes nothing
   const pass = await fanOutPass(world.platform, noConsumer, [])
   const late = await commitFanOut(world.pool, step)
 
-  assert.deepEqual(pass, { events: 2, queued: 2, unripe: false, more: false, stale: false })
-  assert.equal(late, false)
+  assert.deepEqual(pass, { events: 2, queued: 2, unripe: false, more: false, stale: null })
+  assert.equal(late, 'feed')
   assert.equal((await world.pool`select 1 from webhook_queue`).length, 2)
   assert.deepEqual({ ...(await readFeedSlice(world.pool, 10)).cursor }, { position: events[1]!.position, id: events[1]!.id })
 })
@@ -135,25 +143,53 @@ test('a step along events that are lost since, with a replica that took over beh
   const lost = await commitFanOut(world.pool, { ...step, to: events[1]! })
   const stands = await commitFanOut(world.pool, { ...step, to: events[0]! })
 
-  assert.deepEqual([lost, stands], [false, true])
+  assert.deepEqual([lost, stands], ['feed', null])
   assert.deepEqual({ ...(await readFeedSlice(world.pool, 10)).cursor }, { position: events[0]!.position, id: events[0]!.id })
 })
 
 test('a step that was worked out for an endpoint as it was before its change is not made', async (t) => {
   const world = await startPlatform(t)
   await recordEvents(world.pool, [newEvent(world)])
-  await world.pool`
-    insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, created_by, secret, version, created_at)
-    values (${eventTenant.account_id}, 'test', 'we_1', 'https://example.com', '', '{*}', 'active', '{}', '{}', '{}', '', 2, ${world.clock.iso()})`
+  await insertEndpoint(world, eventTenant)
   const { cursor, events } = await sliceOf(world, 1)
-  const delivery = { id: 'whd_1', endpoint_id: 'we_1', ...eventTenant, event_id: events[0]!.id, event_type: 'message.sent', due_at: world.clock.iso() }
+  const delivery = { id: 'whd_1', endpoint_id: 'we_2', ...eventTenant, event_id: events[0]!.id, event_type: 'message.sent', due_at: world.clock.iso() }
   const step = { from: cursor, to: events[0]!, at: world.clock.iso(), queued: [delivery], handedOff: [], process_id: 'p', batch_id: 1 }
 
-  const old = await commitFanOut(world.pool, { ...step, endpoints: new Map([['we_1', 1]]) })
-  const fresh = await commitFanOut(world.pool, { ...step, endpoints: new Map([['we_1', 2]]) })
+  const old = await commitFanOut(world.pool, { ...step, endpoints: new Map([['we_2', 1]]) })
+  const fresh = await commitFanOut(world.pool, { ...step, endpoints: new Map([['we_2', 2]]) })
 
-  assert.deepEqual([old, fresh], [false, true])
+  assert.deepEqual([old, fresh], ['endpoints', null])
   assert.equal((await world.pool`select 1 from webhook_queue`).length, 1)
+})
+
+test('endpoints of one account that change again and again hold up no events of others', async (t) => {
+  const world = await startPlatform(t)
+  await subscribe(world)
+  const restless = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24w', mode: 'test' } as const
+  await insertEndpoint(world, restless)
+  await world.pool`
+    insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, since_snapshot, since_position)
+    select ${restless.account_id}, 'test', '*', 'we_2', pg_current_snapshot(), 0`
+  await recordEvents(world.pool, [...Array.from({ length: 50 }, () => newEvent(world)), newEvent(world, restless)])
+  await sliceOf(world, 51)
+  const noise = { on: true }
+  const pool = new Proxy(world.pool, {
+    apply(target, self, args: [unknown]) {
+      const run = () => Reflect.apply(target, self, args) as PromiseLike<unknown>
+      const ends = Array.isArray(args[0]) && args[0].some((text) => String(text).includes('update webhook_fan_out'))
+      return ends && noise.on ? world.pool`update webhook_endpoints set version = version + 1 where id = 'we_2'`.then(run) : run()
+    },
+  })
+  const lane = fanOutLane({ ...world.platform, pool })
+  const queued = async (count: number) =>
+    await until(`${count} deliveries`, async () => {
+      await lane.tick()
+      return (await world.pool`select from webhook_queue`).length === count
+    })
+
+  await queued(50)
+  noise.on = false
+  await queued(51)
 })
 
 test('the feed is read in its order up to a limit, with events for one endpoint alone left without a type', async (t) => {
@@ -206,7 +242,7 @@ test('a pass makes a bounded number of deliveries, however many endpoints an acc
     (jobs) => jobs === 0,
   )
 
-  assert.deepEqual(first, { events: 20, queued: 10_000, unripe: false, more: true, stale: false })
+  assert.deepEqual(first, { events: 20, queued: 10_000, unripe: false, more: true, stale: null })
   const [{ count } = {}] = await world.pool<{ count: number }[]>`select count(*)::int as count from webhook_queue`
   assert.equal(count, 25_000)
 })

@@ -37,8 +37,8 @@ export interface FanOutPass {
   readonly unripe: boolean
   /** More is final already. */
   readonly more: boolean
-  /** Another process moved the cursor meanwhile, an endpoint has changed, or the events are lost: nothing was done. */
-  readonly stale: boolean
+  /** Another process moved the cursor meanwhile, an endpoint has changed, or the events are lost: nothing was done. Null: it was. */
+  readonly stale: store.StaleStep | null
 }
 
 /**
@@ -47,7 +47,7 @@ export interface FanOutPass {
  */
 export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noConsumer): Lane {
   const { pool, clock } = platform
-  const state = { lookedAt: -Infinity, offersMax: offersMin, unripe: 0 }
+  const state = { lookedAt: -Infinity, offersMax: offersMin, unripe: 0, eventsMax: eventsPerPass }
   return {
     name: 'fan-out',
     idle_ms: 250,
@@ -57,12 +57,15 @@ export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noCon
         state.lookedAt = now
         await takeOver(platform, consumer)
       }
-      const { events, queued, unripe, more, stale } = await fanOutPass(platform, consumer, consumer.offers(state.offersMax))
+      const { events, queued, unripe, more, stale } = await fanOutPass(platform, consumer, consumer.offers(state.offersMax), state.eventsMax)
       if (queued > 0) platform.notify('deliver')
-      state.unripe = unripe && events === 0 && !stale ? state.unripe + 1 : 0
+      // endpoints that keep changing are met by few of such short passes: nobody holds up the events of others
+      if (stale === 'endpoints') state.eventsMax = Math.max(1, state.eventsMax >> 1)
+      else if (events > 0) state.eventsMax = Math.min(eventsPerPass, 2 * state.eventsMax)
+      state.unripe = unripe && events === 0 && stale === null ? state.unripe + 1 : 0
       if (state.unripe > 0 && state.unripe % unripePasses === 0) await lookPastBystanders(pool)
       if (events > 0) state.offersMax = Math.max(offersMin, Math.min(offersTop, offersPerEvent * events))
-      if (more || (events === 0 && !unripe && !stale)) return events
+      if (stale !== 'endpoints' && (more || (events === 0 && !unripe && stale === null))) return events
       // more comes in a moment: looking again soon keeps deliveries quick, not looking at once keeps the passes few
       await pause(soonMs)
       return Math.max(1, events)
@@ -70,21 +73,21 @@ export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noCon
   }
 }
 
-/** One step along the feed: reads what is new and who wants it, and writes the deliveries with the cursor. */
-export async function fanOutPass(platform: Platform, consumer: HandoffConsumer, offers: readonly Offer[]): Promise<FanOutPass> {
+/** One step along the feed, of up to `limit` events: reads what is new and who wants it, and writes the deliveries with the cursor. */
+export async function fanOutPass(platform: Platform, consumer: HandoffConsumer, offers: readonly Offer[], limit = eventsPerPass): Promise<FanOutPass> {
   const { pool, clock, process_id } = platform
   const now = clock.now()
-  const { cursor, events: found, unripe } = await store.readFeedSlice(pool, eventsPerPass)
-  if (found.length === 0) return { events: 0, queued: 0, unripe, more: false, stale: false }
+  const { cursor, events: found, unripe } = await store.readFeedSlice(pool, limit)
+  if (found.length === 0) return { events: 0, queued: 0, unripe, more: false, stale: null }
   const kinds = [...new Map(found.filter(({ type }) => type !== '').map((event) => [event.kind, event])).values()]
   const subscriptions = await store.readSubscriptions(pool, kinds, { process_id, leases_until: isoTime(now + leaseMarginMs) })
   const events = withinDeliveries(found, subscriptions)
   const last = events.at(-1)!
-  const more = events.length < found.length || found.length === eventsPerPass
+  const more = events.length < found.length || found.length === limit
   const fields = await readFields(platform, events, subscriptions)
   const { queued, handedOff } = makeDeliveries(events, subscriptions, offers, (id) => fields.get(id))
   const batch = { id: consumer.nextBatchId(), created_at: isoTime(now), deliveries: handedOff }
-  const moved = await store.commitFanOut(pool, {
+  const stale = await store.commitFanOut(pool, {
     from: cursor,
     to: last,
     at: batch.created_at,
@@ -94,9 +97,9 @@ export async function fanOutPass(platform: Platform, consumer: HandoffConsumer, 
     process_id,
     batch_id: batch.id,
   })
-  if (!moved) return { events: 0, queued: 0, unripe, more, stale: true }
+  if (stale !== null) return { events: 0, queued: 0, unripe, more, stale }
   if (handedOff.length > 0) await consumer.take(batch)
-  return { events: events.length, queued: queued.length, unripe, more, stale: false }
+  return { events: events.length, queued: queued.length, unripe, more, stale: null }
 }
 
 /** The first of these events, as many as one pass makes the deliveries of; at least one. */

@@ -90,23 +90,27 @@ export interface FanOutStep {
   readonly batch_id: number
 }
 
+/** Why a step was not made: one of its endpoints has changed; or the cursor or the events are no longer what they were. */
+export type StaleStep = 'endpoints' | 'feed'
+
 /**
- * Moves the cursor and writes what the step made, all of it or nothing: false when the cursor is no longer where it was, for another process was quicker,
+ * Moves the cursor and writes what the step made, all of it or nothing: nothing when the cursor is no longer where it was, for another process was quicker,
  * when one of the endpoints has changed meanwhile, or when the last event is no longer there: a replica that was behind has taken over, and events yet to be written may get
- * positions before it. Commits without waiting for the disk.
+ * positions before it. Null: it was made. Commits without waiting for the disk.
  */
-export async function commitFanOut(sql: Db, step: FanOutStep): Promise<boolean> {
+export async function commitFanOut(sql: Db, step: FanOutStep): Promise<StaleStep | null> {
   const { from, to, at, endpoints, queued, handedOff } = step
   const handoff = encodeHandoff(handedOff)
   const column = (of: (delivery: NewDelivery) => string) => textColumn(queued.map(of))
-  const [row] = await sql<{ moved: number }[]>`
-    with moved as (
+  const [row] = await sql<{ moved: number; changed: boolean }[]>`
+    with changed as materialized (
+      select from (select unnest(text_column(${textColumn([...endpoints.keys()])})) as id, unnest(text_column(${textColumn([...endpoints.values()])}))::int as version) k
+      join webhook_endpoints e on e.id = k.id where e.version <> k.version limit 1
+    ), moved as (
       update webhook_fan_out set position = ${to.position}::text::bigint, id = ${to.id}
       where only_row and position = ${from.position}::text::bigint and id = ${from.id}
         and webhook_feed_has(${to.position}::text::bigint, ${to.id})
-        and not exists (
-          select 1 from (select unnest(text_column(${textColumn([...endpoints.keys()])})) as id, unnest(text_column(${textColumn([...endpoints.values()])}))::int as version) k
-          join webhook_endpoints e on e.id = k.id where e.version <> k.version)
+        and not exists (select from changed)
       returning set_config('synchronous_commit', 'off', true)
     ), queued as (
       insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
@@ -123,6 +127,7 @@ export async function commitFanOut(sql: Db, step: FanOutStep): Promise<boolean> 
       insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size)
       select ${step.process_id}, ${step.batch_id}, ${at}, ${handoff.endpoints}, ${handoff.deliveries}, ${handedOff.length} from moved where ${handedOff.length}::int > 0
     )
-    select count(*)::int as moved from moved`
-  return row!.moved > 0
+    select count(*)::int as moved, exists (select from changed) as changed from moved`
+  if (row!.moved > 0) return null
+  return row!.changed ? 'endpoints' : 'feed'
 }
