@@ -115,13 +115,19 @@ export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolea
   return true
 }
 
-/** Ends what still waits for an endpoint as failed, `endpoint_disabled`: up to `limit` rows of each queue. */
-export async function dropPending(sql: Db, endpoint_id: string, limit: number): Promise<number> {
+/**
+ * Ends what still waits for an endpoint as failed, `endpoint_disabled`: up to `limit` rows of each queue. `unless_active`: nothing where it is active by now, for then what
+ * waits has come since; that has to be the same statement's to say.
+ */
+export async function dropPending(sql: Db, endpoint_id: string, limit: number, unless_active = false): Promise<number> {
+  const guard = unless_active
+    ? sql`and not exists (select from webhook_endpoints e where e.account_id = q.account_id and e.mode = q.mode and e.id = q.endpoint_id and e.status = 'active')`
+    : sql``
   let dropped = 0
   for (const queue of ['webhook_retries', 'webhook_queue']) {
     const rows = await sql<{ id: string }[]>`
       with gone as (
-        delete from ${sql(queue)} where endpoint_id = ${endpoint_id} and id = any(array(select id from ${sql(queue)} where endpoint_id = ${endpoint_id} order by id limit ${limit} for update))
+        delete from ${sql(queue)} where endpoint_id = ${endpoint_id} and id = any(array(select id from ${sql(queue)} q where endpoint_id = ${endpoint_id} ${guard} order by id limit ${limit} for update))
         returning *
       ), failed as (
         insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from gone on conflict do nothing

@@ -75,12 +75,12 @@ export class SessionKeeper {
     }
   }
 
-  /** What is due for endpoints that are disabled or gone ends as failed: a race with the fan-out may have left it. Resolves to the number of deliveries. */
+  /** What is due for endpoints that are disabled or gone ends as failed: a race with the fan-out may have left it. One that was enabled since it was read is left alone. Resolves to the number of deliveries. */
   async dropForInactive(ready: readonly EndpointSession[]): Promise<number> {
     let dropped = 0
     for (const session of ready) {
       if (session.active || session.held.size > 0) continue
-      dropped += await dropPending(this.#platform.pool, session.endpoint_id, droppedPerPass)
+      dropped += await dropPending(this.#platform.pool, session.endpoint_id, droppedPerPass, true)
       this.#sessions.close(session)
     }
     return dropped
