@@ -41,7 +41,8 @@ import { integrationChores } from './features/integrations/worker.ts'
 import { forgetContacts, keepConversations } from './features/operators/conversations/conversations.ts'
 import { operatorRoutes } from './features/operators/routes.ts'
 import { consoleDoors } from './features/operators/doors.ts'
-import { mailOwners } from './features/operators/account/low-balance.ts'
+import { mailOfDisabledEndpoint } from './features/operators/account/disabled-endpoint.ts'
+import { mailOfLowBalance } from './features/operators/account/low-balance.ts'
 import { operatorService } from './features/operators/service.ts'
 import { mailLane } from './features/mail/service.ts'
 import { mediaService } from './features/media/service.ts'
@@ -217,7 +218,8 @@ function subscribe(platform: Platform, parts: Omit<Parameters<typeof cancelForOp
   reactions.on('inbound_stored', keepConversations)
   reactions.on('contact_deleted', forgetContacts)
   reactions.on('opted_out', cancelForOptOut({ platform, ...parts }))
-  reactions.on('balance_low', mailOwners(platform))
+  reactions.on('balance_low', mailOfLowBalance(platform))
+  reactions.on('endpoint_disabled', mailOfDisabledEndpoint(platform))
   reactions.freeze()
 }
 

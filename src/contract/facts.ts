@@ -41,6 +41,14 @@ export interface BalanceLowFact {
   readonly low_balance_micros: number
 }
 
+export interface EndpointDisabledFact extends Tenant {
+  readonly endpoint_id: string
+  readonly url: string
+  readonly events: readonly string[]
+  /** In a row. */
+  readonly failures: number
+}
+
 export interface FactPayloads {
   /** The recipient may no longer be written to on this channel type. */
   opted_out: ConsentFact
@@ -48,6 +56,8 @@ export interface FactPayloads {
   channel_deleted: ChannelDeletedFact
   /** The wallet has just fallen below its threshold; at most once in 24 hours. */
   balance_low: BalanceLowFact
+  /** A webhook endpoint was disabled, for it failed too often in a row. */
+  endpoint_disabled: EndpointDisabledFact
   account_suspended: { readonly account_id: string }
   contact_deleted: ContactDeletedFact
 }

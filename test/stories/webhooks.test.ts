@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Stripe from 'stripe'
 import { recordEvents } from '../../src/platform/outbox.ts'
+import { signedInOwner } from '../kit/console-api.ts'
 import { deliveries, message, pass, start, subscribe } from '../kit/subscribing.ts'
 import type { Receiver } from '../kit/receiver.ts'
 import { until } from '../kit/waiting.ts'
@@ -144,6 +145,22 @@ test('fifty failures in a row disable an endpoint, one at a time from the fifth 
   assert.equal(emails[0]!['recipient'], 'owner@example.com')
   assert.match(emails[0]!['body'] as string, new RegExp(endpoint.id))
   await world.invariants()
+})
+
+test('each owner of an account is told by e-mail of an endpoint that was disabled, also where the account itself has no address', async (t) => {
+  const { world, account, receiver } = await start(t, { webhook_disable_after: 3 })
+  await signedInOwner(world)
+  receiver.always({ status: 500 })
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  for (let i = 0; i < 3; i++) await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+
+  assert.equal((await account.api.get(`/v1/webhook_endpoints/${endpoint.id}`)).body.status, 'disabled')
+  const emails = await world.pool<{ recipient: string }[]>`select recipient from emails where subject like 'A webhook endpoint was disabled%'`
+  assert.deepEqual(
+    emails.map(({ recipient }) => recipient),
+    ['owner@example.com'],
+  )
 })
 
 test('one success closes the circuit and resets the count', async (t) => {

@@ -11,7 +11,6 @@ import type { Platform } from '../../../platform/platform.ts'
 import { dropPending } from '../deliveries/store.ts'
 import { clearFailures, failuresOf } from '../dispatch/leases-store.ts'
 import { dropHandoffs } from '../fan-out/handoff-store.ts'
-import { disabledNotice } from './disabled-notice.ts'
 import { endpointObject } from '../present.ts'
 import { checkEndpoint, type EndpointChange, type EndpointCreation } from './input.ts'
 import * as store from './store.ts'
@@ -127,9 +126,9 @@ export class EndpointService {
     return rolled
   }
 
-  /** Disables an endpoint that failed too often in a row, and writes to the owner. Nothing happens when that is no longer true. */
+  /** Disables an endpoint that failed too often in a row, and tells it as a fact. Nothing happens when that is no longer true. */
   async disableFailing(tenant: { account_id: string; mode: string }, id: string): Promise<void> {
-    const { pool, settings, log } = this.#platform
+    const { pool, settings, log, reactions } = this.#platform
     const disabled = await transact(pool, async (tx) => {
       const row = await store.lockEndpoint(tx, tenant as Tenant, id)
       const failures = await failuresOf(tx, id)
@@ -137,7 +136,8 @@ export class EndpointService {
       await store.updateEndpoint(tx, { ...row, status: 'disabled' })
       await store.removeSubscriptions(tx, row, id)
       await drop(tx, id)
-      await disabledNotice(tx, this.#platform, row, failures)
+      const { account_id, mode, url, events } = row
+      await reactions.publish(tx, 'endpoint_disabled', [{ account_id, mode, endpoint_id: id, url, events, failures }])
       return true
     })
     if (disabled) log.warn({ endpoint_id: id, account_id: tenant.account_id }, 'a webhook endpoint was disabled after too many failures in a row')
