@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPlatform } from '../../../../test/kit/world.ts'
-import { within } from '../../../../test/kit/waiting.ts'
+import { until, within } from '../../../../test/kit/waiting.ts'
+import { lockWaits } from '../../../../test/kit/lock-waits.ts'
+import { transact } from '../../../platform/database/sql.ts'
+import { dropPending } from '../deliveries/store.ts'
 import { encodeHandoff } from '../fan-out/handoff.ts'
 import { Completer } from './completer.ts'
 import type { EndpointSession } from './endpoint-session.ts'
@@ -76,6 +79,34 @@ test('failures of deliveries that were handed off count once, though they are re
   for (const _ of [1, 2]) await recordHandedOff(pool, 'p', last!, [1])
 
   assert.deepEqual([before, await failures()], [2, 3])
+})
+
+test('attempts that end in another order than they began are recorded beside a disabling that drops the same deliveries, and neither is broken off', async (t) => {
+  const { pool, outcome, queue } = await start(t)
+  for (const failed of [false, true]) {
+    const [first, last] = failed ? [3, 4] : [1, 2]
+    await queue(first, last)
+    const [set] = recordingSets([outcome(last, failed), outcome(first, failed)])
+    const recording: Promise<unknown>[] = []
+
+    await transact(pool, async (tx) => {
+      await tx`select from webhook_queue where endpoint_id = 'we_1' and id = ${whd(first)} for update`
+      recording.push(recordQueued(pool, set!))
+      await until(
+        'the recording to wait',
+        () => lockWaits(pool),
+        (waiting) => waiting > 0,
+      )
+      await dropPending(tx, 'we_1', 10)
+    })
+    await Promise.all(recording)
+  }
+
+  const ended = await pool<{ id: string; error: string }[]>`select id, error from webhook_deliveries order by id`
+  assert.deepEqual(
+    ended.map(({ id, error }) => [id, error]),
+    [1, 2, 3, 4].map((n) => [whd(n), 'endpoint_disabled']),
+  )
 })
 
 test('a process that gives up drops what could not be recorded, and no outcome that it has not tried', async (t) => {
