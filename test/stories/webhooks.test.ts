@@ -223,6 +223,19 @@ test('a failed test is retried as any other delivery', async (t) => {
   assert.equal((await deliveries(account, endpoint.id))[0].status, 'delivered')
 })
 
+test('attempts by hand during a short outage disable no endpoint, however many they are; those that follow by themselves do', async (t) => {
+  const { world, account, receiver } = await start(t, { webhook_disable_after: 8 })
+  const endpoint = await subscribe(account, receiver)
+  receiver.always({ status: 500 })
+  const status = async () => (await account.api.get(`/v1/webhook_endpoints/${endpoint.id}`)).body.status
+
+  for (let n = 0; n < 10; n++) await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
+  assert.deepEqual([receiver.received.length, await status()], [10, 'active'])
+
+  for (let second = 0; second < 40; second++) await pass(world, 1_000)
+  assert.deepEqual([receiver.received.length, await status()], [13, 'disabled'])
+})
+
 test('a delivery that ended can be retried by hand: one attempt, counted, no schedule; a pending one is 409', async (t) => {
   const { world, account, receiver } = await start(t, { webhook_retry_delays: [30] })
   receiver.always({ status: 500 })

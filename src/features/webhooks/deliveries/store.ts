@@ -4,6 +4,7 @@ import type { EventRow } from '../../../platform/outbox.ts'
 import type { DeliveryStatus } from '../../../contract/resources/webhook-delivery.ts'
 import { jsonRows, type Db, type Fragment } from '../../../platform/database/sql.ts'
 import type { AttemptResult } from '../dispatch/attempt.ts'
+import { circuitAt } from '../dispatch/circuit.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
 export interface DeliveryRow extends Tenant {
@@ -102,7 +103,7 @@ export async function takeEnded(sql: Db, { account_id, mode }: Tenant, endpoint_
   return row ?? null
 }
 
-/** Writes the outcome of a direct attempt, and counts it. False when the lane had taken the delivery over. */
+/** Writes the outcome of a direct attempt, and counts it: a failure up to the circuit only, for which it did not wait. False when the lane had taken the delivery over. */
 export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolean> {
   const [gone] = await sql<DeliveryRow[]>`
     delete from webhook_retries where endpoint_id = ${done.endpoint_id} and id = ${done.id} returning ${pending(sql)}`
@@ -111,7 +112,7 @@ export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolea
   if (done.status === null) await insertDirect(sql, row, true, done.next_attempt_at!)
   else await insertEnded(sql, row)
   const ok = done.status === 'delivered'
-  await sql`update webhook_leases set failures = case when ${ok} then 0 else failures + 1 end where endpoint_id = ${done.endpoint_id} and (failures > 0 or not ${ok})`
+  await sql`update webhook_leases set failures = case when ${ok} then 0 else greatest(failures, least(failures + 1, ${circuitAt}::int)) end where endpoint_id = ${done.endpoint_id} and (failures > 0 or not ${ok})`
   return true
 }
 
