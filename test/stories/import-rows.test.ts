@@ -65,3 +65,19 @@ test('a row stops marketing although an opt-out of the channel keeps the rest of
   assert.deepEqual([consent.whatsapp.status, consent.whatsapp.marketing, done.warnings], ['opted_out', 'opted_out', 1])
   await world.invariants()
 })
+
+test('rows that an e-mail address alone tells apart undo no opt-out of each other, and say nothing where their cells are empty', async (t) => {
+  const { world, api, imported } = await start(t)
+  const rows = ['ada@example.com,A,,opted_out,', 'ada@example.com,B,opted_in,,', 'bob@example.com,A,,,opted_out', 'BOB@example.com,B,,,opted_in']
+
+  const done = await imported(['email,first_name,consent.whatsapp,consent.whatsapp.marketing,consent.sms', ...rows, ''].join('\n'))
+
+  const [ada] = (await api.get('/v1/contacts?email=ada@example.com')).body.data
+  const [bob] = (await api.get('/v1/contacts?email=bob@example.com')).body.data
+  const errors = (await api.get(`/v1/contact_imports/${done.id}/errors`)).body as string
+  const told = [...errors.matchAll(/,(\d+),applied in part,"?Applied without ([^:]+):/g)].map(([, row, without]) => [row, without])
+  assert.deepEqual([ada.first_name, ada.consent.whatsapp.status, ada.consent.whatsapp.marketing], ['B', 'opted_in', 'opted_out'])
+  assert.deepEqual([bob.first_name, bob.consent.sms.status], ['B', 'opted_out'])
+  assert.deepEqual([done.created, done.updated, done.warnings, told], [2, 2, 1, [['5', 'consent.sms']]])
+  await world.invariants()
+})

@@ -210,8 +210,11 @@ function consentAfter(
 const isNewProof = (write: ConsentWrite, before: ConsentState | undefined): boolean =>
   (write.source !== undefined && write.source !== before?.source) || (write.occurred_at !== undefined && write.occurred_at !== before?.updated_at)
 
+/** The statuses by channel type: of a contact, or as they are written. */
+export type ConsentStatuses = Readonly<Record<string, Pick<ConsentWrite, 'status' | 'marketing'> | null>>
+
 /** The status of `type`, or of `<type>.marketing`, in a contact's consent. */
-export function statusOf(consent: ContactRow['consent'], channelType: string): ConsentStatus {
+export function statusOf(consent: ConsentStatuses, channelType: string): ConsentStatus {
   const [type, part] = channelType.split('.') as [string, string | undefined]
   const state = consent[type]
   return (part === undefined ? state?.status : state?.marketing) ?? 'unknown'

@@ -11,6 +11,7 @@ import {
   marketingType,
   newContact,
   statusOf,
+  type ConsentStatuses,
   type ConsentTransition,
   type ConsentWrite,
   type ContactChange,
@@ -86,7 +87,8 @@ function applyItem(platform: Platform, tenant: Tenant, locks: LockSet, item: Sav
   }
 }
 
-function heldBack(asked: ContactChange, allowed: ContactChange): string[] {
+/** The consents that were asked for and are not allowed, `<type>.marketing` for marketing alone. */
+export function heldBack(asked: ContactChange, allowed: ContactChange): string[] {
   if (asked.consent === allowed.consent) return []
   const left = optIns(allowed)
   return optIns(asked).filter((type) => !left.includes(type))
@@ -113,13 +115,7 @@ export function allowedChange(item: SaveItem, held: ContactRow | undefined, cont
     const { phone, ...others } = change
     if (phone === undefined || phone === null || held.phone_key === phoneKey(phone)) change = others
   }
-  if (held !== undefined && context.keep_opt_outs === true && change.consent !== undefined) {
-    const kept = Object.entries(change.consent).flatMap(([type, write]) => {
-      const left = liftingNothing(held.consent, type, write)
-      return left === undefined ? [] : [[type, left] as const]
-    })
-    change = { ...change, consent: Object.fromEntries(kept) }
-  }
+  if (held !== undefined && context.keep_opt_outs === true) change = keepingOptOuts(held.consent, change)
   return held !== undefined && context.only_fitting === true ? fitting(held, change) : change
 }
 
@@ -137,8 +133,18 @@ function fitting({ tags, attributes }: ContactRow, change: ContactChange): Conta
   }
 }
 
+/** The change without what would lift an opt-out of these consents. */
+export function keepingOptOuts(consent: ConsentStatuses, change: ContactChange): ContactChange {
+  if (change.consent === undefined) return change
+  const kept = Object.entries(change.consent).flatMap(([type, write]) => {
+    const left = liftingNothing(consent, type, write)
+    return left === undefined ? [] : [[type, left] as const]
+  })
+  return { ...change, consent: Object.fromEntries(kept) }
+}
+
 /** What of a write of consent lifts no opt-out, of the channel type or of marketing on it; undefined where nothing is left. */
-function liftingNothing(consent: ContactRow['consent'], type: string, write: ConsentWrite | null): ConsentWrite | null | undefined {
+function liftingNothing(consent: ConsentStatuses, type: string, write: ConsentWrite | null): ConsentWrite | null | undefined {
   const [stopped, stoppedMarketing] = [statusOf(consent, type) === 'opted_out', statusOf(consent, marketingType(type)) === 'opted_out']
   if (write === null) return stopped || stoppedMarketing ? undefined : null
   const { status, marketing, ...proof } = write

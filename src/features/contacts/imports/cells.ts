@@ -242,6 +242,15 @@ export function mergeChanges(first: ContactChange, then: ContactChange): Contact
     ...then,
     ...(tags.length === 0 ? {} : { add_tags: [...spelled.values()].toReversed() }),
     ...(first.attributes === undefined ? {} : { attributes: { ...first.attributes, ...then.attributes } }),
-    ...(first.consent === undefined ? {} : { consent: { ...first.consent, ...then.consent } }),
+    ...(first.consent === undefined ? {} : { consent: mergeConsent(first.consent, then.consent ?? {}) }),
   }
+}
+
+type Consents = NonNullable<ContactChange['consent']>
+
+/** By channel type, and there what is said of the channel and of marketing apart: what the later one is silent of stays. */
+function mergeConsent(first: Consents, then: Consents): Consents {
+  const merged = { ...first }
+  for (const [type, write] of Object.entries(then)) merged[type] = write === null ? null : { ...first[type], ...write }
+  return merged
 }

@@ -5,7 +5,7 @@ import { sqlState, transact, type Db, type Transaction, violatedConstraint } fro
 import type { Platform } from '../../../platform/platform.ts'
 import { defaultCountryOf } from '../../accounts/service.ts'
 import { foldText, type ContactChange } from '../contact.ts'
-import { saveContacts } from '../saving.ts'
+import { heldBack, keepingOptOuts, saveContacts } from '../saving.ts'
 import { LostRace } from '../lock-set.ts'
 import type { SaveContext, SaveItem, SaveResult } from '../save-item.ts'
 import { attributeTypes, mergeChanges, readRow, readRows, type Row } from './cells.ts'
@@ -43,6 +43,8 @@ interface Asked {
   readonly rows: Row[]
   change: ContactChange
   id?: string
+  /** What an opt-out of an earlier one of the rows kept from a later one. */
+  held_back?: Map<Row, readonly string[]>
 }
 
 interface Report {
@@ -128,8 +130,11 @@ async function byEmail(target: PieceTarget, asked: readonly Asked[], report: Rep
     const before = byKey.get(key)
     if (before === undefined) byKey.set(key, each)
     else {
+      const allowed = keepingOptOuts(before.change.consent ?? {}, each.change)
+      const held = heldBack(each.change, allowed)
+      if (held.length > 0) for (const row of each.rows) (before.held_back ??= new Map()).set(row, held)
       before.rows.push(...each.rows)
-      before.change = mergeChanges(before.change, each.change)
+      before.change = mergeChanges(before.change, allowed)
     }
   }
   if (byKey.size === 0) return []
@@ -181,11 +186,14 @@ function settle(report: Report, asked: Asked, result: SaveResult): void {
     return reject(report, asked, refusals[result.reason] + (result.reason === 'contact_exists' ? ` It is ${result.contact_id}'s ${result.param}.` : ''))
   progress.created += result.outcome === 'created' ? 1 : 0
   progress.updated += asked.rows.length - (result.outcome === 'created' ? 1 : 0)
-  if (result.held_back.length === 0) return
-  const without = result.held_back.map((type) => `consent.${type}`).join(' and ')
-  progress.warnings += asked.rows.length
-  for (const each of asked.rows)
+  if (result.held_back.length === 0 && asked.held_back === undefined) return
+  for (const each of asked.rows) {
+    const held = new Set([...(asked.held_back?.get(each) ?? []), ...result.held_back])
+    if (held.size === 0) continue
+    const without = [...held].map((type) => `consent.${type}`).join(' and ')
+    progress.warnings += 1
     report.errors.push(errorOf(each, asked.change, true, `Applied without ${without}: the recipient has opted out, and an import does not undo that.`))
+  }
 }
 
 const refusals: Readonly<Record<(SaveResult & { outcome: 'refused' })['reason'], string>> = {
