@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Api } from '../kit/api.ts'
+import { lockWaits } from '../kit/lock-waits.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
 const phone = '+4915112345678'
@@ -406,6 +408,49 @@ test('what a provider says about marketing alone leaves everything else open', a
   assert.deepEqual(stopped.consent.whatsapp, { status: 'unknown', source: 'provider', updated_at: '2026-01-01T00:00:00.000Z', marketing: 'opted_out' })
   assert.equal((await account.api.post('/v1/messages', { ...sms(), channel: 'ch_test_whatsapp' })).status, 202)
   assert.equal(resumed.consent.whatsapp.marketing, 'opted_in')
+  await world.invariants()
+})
+
+test('the stop that a provider tells holds for its number, although the contact is deleted or gets another number in the same moment', async (t) => {
+  const world = await startWorld(t)
+  const { api, id } = await world.account()
+  const tenant = { account_id: id as `acc_${string}`, mode: 'test' as const }
+  const { contacts } = world.services
+  const [deleted, moved, after] = ['+4915112345601', '+4915112345602', '+4915112345603']
+  const gone = (await api.post('/v1/contacts', { phone: deleted })).body
+  const ada = (await api.post('/v1/contacts', { phone: moved })).body
+  const stop = (address: string) => ({
+    ...tenant,
+    channel_type: 'sms',
+    address,
+    status: 'opted_out' as const,
+    marketing: false,
+    occurred_at: world.clock.iso(),
+  })
+
+  const told = await world.pool.begin(async (tx) => {
+    await contacts.remove(tx, tenant, gone.id)
+    await contacts.save(tx, tenant, [{ kind: 'update', id: ada.id, change: { phone: after } }], { at: world.clock.iso(), source: 'api' })
+    const telling = [deleted, moved].map((address) => world.pool.begin((other) => contacts.receiveProviderConsent(other, [stop(address)])))
+    await until(
+      'what the provider tells to wait for the contacts',
+      () => lockWaits(world.pool),
+      (waits) => waits === 2,
+    )
+    return { telling }
+  })
+  await Promise.all(told.telling)
+
+  const answers = await Promise.all([deleted, moved, after].map((to) => api.post('/v1/messages', sms(to))))
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, body.error?.code]),
+    [
+      [422, 'recipient_blocked'],
+      [422, 'recipient_blocked'],
+      [202, undefined],
+    ],
+  )
+  assert.equal((await api.get(`/v1/contacts/${ada.id}`)).body.consent.sms, undefined)
   await world.invariants()
 })
 

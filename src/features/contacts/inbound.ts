@@ -13,9 +13,9 @@ import { marketingType, type ConsentWrite, type ContactChange } from './contact.
 import { isBotStart, keywordReader, type Keyword } from './keywords.ts'
 import { addressKeyOf, suppressionHash, type AddressKey } from './recipients.ts'
 import { saveContacts } from './saving.ts'
-import { withRaces } from './lock-set.ts'
+import { keyText, requireOwner, withRaces } from './lock-set.ts'
 import type { SaveContext, SaveItem } from './save-item.ts'
-import { findAddresses } from './store.ts'
+import { findAddresses, lockContacts } from './store.ts'
 
 export interface Received {
   /** The contact that wrote; null where the account is at its contact cap. */
@@ -149,12 +149,16 @@ const isLate = ({ status, occurred_at }: ProviderConsent, last: LastConsentChang
 async function providerConsentOfTenant(platform: Platform, tx: Transaction, tenant: Tenant, changes: readonly ProviderConsent[]): Promise<void> {
   const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'provider' }
   const keys = changes.map((one) => addressKeyOf(one.channel_type, one.address))
-  const owners = new Map((await findAddresses(tx, tenant, keys)).map((row) => [`${row.kind}|${row.address}`, row.contact_id]))
+  const addresses = await findAddresses(tx, tenant, keys)
+  const owners = new Map(addresses.map((row) => [keyText(row), row.contact_id]))
+  // what is said of an address is nobody's any more whose contact is deleted, or has another address, in between
+  const held = new Map((await lockContacts(tx, tenant, [...new Set(owners.values())])).map((row) => [row.id, row]))
+  for (const address of addresses) requireOwner(held.get(address.contact_id), address)
   const last = await lastConsentChanges(tx, tenant, [...owners.values()], [...new Set(changes.map(consentType))])
   const items: SaveItem[] = []
   for (const [index, one] of changes.entries()) {
     const key = keys[index]!
-    const id = owners.get(`${key.kind}|${key.address}`)
+    const id = owners.get(keyText(key))
     const write: ConsentWrite = { ...(one.marketing ? { marketing: one.status } : { status: one.status }), source: 'provider', occurred_at: one.occurred_at }
     if (isLate(one, last.get(`${id}|${consentType(one)}`))) continue
     if (id !== undefined)

@@ -98,11 +98,13 @@ export async function acquireLockSet(platform: Platform, tx: Transaction, tenant
   }
   const rows = await store.lockContacts(tx, tenant, [...wanted, ...matched.keys()])
   const contacts = new Map(rows.map((row) => [row.id, lockedContact(row, row)]))
-  for (const [id, key] of matched) {
-    const held = contacts.get(id)
-    if (held === undefined || !addressesOf(held.row).some((own) => keyText(own) === keyText(key))) throw new LostRace()
-  }
+  for (const [id, key] of matched) requireOwner(contacts.get(id)?.row, key)
   return { contacts, owners, capacity: creations === 0 ? 0 : await capacityFor(platform, tx, tenant, creations) }
+}
+
+/** Throws `LostRace` where a contact that was locked has the address no more by which it was found, or is gone. */
+export function requireOwner(held: ContactRow | undefined, key: AddressKey): void {
+  if (held === undefined || !addressesOf(held).some((own) => keyText(own) === keyText(key))) throw new LostRace()
 }
 
 /** Who owns the addresses that items name. */
