@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../kit/console-api.ts'
+import { lockWaits } from '../kit/lock-waits.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const email = 'owner@example.com'
@@ -109,6 +111,35 @@ test('of a password that is changed while it is being checked no session begins'
   await assert.rejects(begin(), { code: 'invalid_credentials' })
   const [left] = await world.pool<{ sessions: number }[]>`select count(*)::int as sessions from sessions`
   assert.equal(left!.sessions, 1, 'that of the owner, who changed it')
+})
+
+test('a change of the password that is under way undoes no reset, and ends no session that began by it', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const owner = await signedInOwner(world)
+  const { link } = await world.services.operators.people.resetPassword(email)
+  const chosen = 'the words that the owner chose'
+
+  const asked = await world.pool.begin(async (tx) => {
+    await tx`select from users for update`
+    const reset = consoleClient(world).send('POST', '/password_resets/confirm', { token: link.split('#')[1], password: chosen })
+    await until(
+      'the reset to wait for the user',
+      () => lockWaits(world.pool),
+      (waits) => waits === 1,
+    )
+    const change = owner.send('PATCH', '/me', { current_password: ownerPassword, new_password: newPassword })
+    await until(
+      'the change to wait for the user',
+      () => lockWaits(world.pool),
+      (waits) => waits === 2,
+    )
+    return { reset, change }
+  })
+
+  assert.equal((await asked.reset).status, 200)
+  assert.deepEqual(refusal(await asked.change), noSession)
+  assert.equal((await (await signIn(world, consoleClient(world), chosen)).send('GET', '/session')).status, 200)
 })
 
 test('what a stolen session may do without the password is not what matters most', async (t) => {

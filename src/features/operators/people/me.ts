@@ -5,7 +5,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import { hasIdentity } from '../identities/store.ts'
 import { requireRecent } from '../sessions/recent.ts'
 import type { Session, Sessions } from '../sessions/sessions.ts'
-import { proveAgain } from '../sessions/sign-in.ts'
+import { proveAgain, wrongPassword } from '../sessions/sign-in.ts'
 import { hashPassword, requirePassword } from './passwords.ts'
 import { requireEmail, requireName } from './setup.ts'
 import * as store from './store.ts'
@@ -31,11 +31,13 @@ export async function updateMe(
   const name = changes.name === undefined ? undefined : requireName('name', changes.name)
   const email = changes.email === undefined ? undefined : requireEmail('email', changes.email)
   if (changes.new_password !== undefined) requirePassword('new_password', changes.new_password)
-  await requireProof(platform, session, changes, email)
+  const proved = await requireProof(platform, session, changes, email)
   const password_hash = changes.new_password === undefined ? undefined : await hashPassword(changes.new_password)
   return await transact(sql, async (tx) => {
     const user = await store.lockUser(tx, session.user_id)
-    if (user === null) throw new Problem('session_required')
+    // a reset may have ended the session, or another change have taken the password, while the new one was hashed
+    if (user === null || !(await sessions.stands(tx, user.id, session.id))) throw new Problem('session_required')
+    if (proved !== undefined && user.password_hash !== proved.password_hash) throw wrongPassword('current_password')
     const next = { ...user, name: name ?? user.name, email: email ?? user.email, password_hash: password_hash ?? user.password_hash }
     if (next.email !== user.email && (await store.findUserByEmail(tx, next.email)) !== null) throw new Problem('email_taken')
     await store.updateUser(tx, next)
@@ -46,13 +48,22 @@ export async function updateMe(
   })
 }
 
-/** A new password takes the current one; another e-mail address, and a first password, that somebody has shown lately who they are. */
-async function requireProof(platform: Platform, session: Session, { current_password, new_password }: MyChanges, email: string | undefined): Promise<void> {
+/**
+ * A new password takes the current one; another e-mail address, and a first password, that somebody has shown lately who they are. Resolves to the user whose password was
+ * proved, where one was.
+ */
+async function requireProof(
+  platform: Platform,
+  session: Session,
+  { current_password, new_password }: MyChanges,
+  email: string | undefined,
+): Promise<store.UserRow | undefined> {
   const moves = email !== undefined && email !== session.email
-  if (new_password === undefined && !moves) return
+  if (new_password === undefined && !moves) return undefined
   if (current_password !== undefined && session.has_password) return await proveAgain(platform, session, { password: current_password }, 'current_password')
   if (new_password !== undefined && session.has_password) throw invalid('current_password', 'missing_field', 'Give your password as it is now.')
   requireRecent(platform, session)
+  return undefined
 }
 
 /** Leaves signing in to the OIDC provider. Throws `last_sign_in_method` where no identity is linked. */

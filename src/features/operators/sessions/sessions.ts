@@ -34,6 +34,8 @@ export interface Sessions {
   rolesOf(hashes: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, Role>>>
   list(user_id: string): Promise<store.SessionRow[]>
   end(sql: Db, user_id: string, id: string): Promise<boolean>
+  /** Whether a session was not ended meanwhile. */
+  stands(sql: Db, user_id: string, id: string): Promise<boolean>
   endOthers(sql: Db, user_id: string, kept_id: string): Promise<number>
   endAll(sql: Db, user_id: string): Promise<void>
   /** Password and second factor were given just now. */
@@ -84,6 +86,7 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
     },
     list: (user_id) => store.listSessions(pool, user_id, ...bounds(clock.now())),
     end: (sql, user_id, id) => store.deleteSession(sql, user_id, id),
+    stands: (sql, user_id, id) => store.sessionStands(sql, user_id, id),
     endOthers: (sql, user_id, kept_id) => store.deleteOtherSessions(sql, user_id, kept_id),
     endAll: (sql, user_id) => store.deleteAllSessions(sql, user_id),
     renew: (id) => store.renewSession(pool, id, isoTime(clock.now())),

@@ -65,26 +65,30 @@ export async function prove(
     : new Problem('invalid_credentials', 'The e-mail address or the password is wrong. Check both, or choose a new password by a link.')
 }
 
-/** As `prove`, of somebody who is signed in: what is wrong is 400, at `param`. */
+/** As `prove`, of somebody who is signed in: what is wrong is 400, at `param`. Resolves to the user as proved. */
 export async function proveAgain(
   platform: Platform,
   session: Pick<Session, 'user_id' | 'email'>,
   given: { readonly password: string; readonly code?: string | undefined },
   param: 'password' | 'current_password',
-): Promise<void> {
+): Promise<UserRow> {
   const user = await findUser(platform.pool, session.user_id)
   if (user === null) throw new Problem('session_required')
   if (user.password_hash === null)
     throw new WrongCredentials(param, 'You have no password. Sign in once more in the way in which you signed in, or choose a password by a link.')
   try {
     // the session has been through the second factor
-    await prove(platform, user.email, param === 'current_password' ? { ...user, two_factor: false } : user, given)
+    return await prove(platform, user.email, param === 'current_password' ? { ...user, two_factor: false } : user, given)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'invalid_credentials') throw error
     if (error.param === 'code') throw new WrongCredentials('code', error.message)
-    throw new WrongCredentials(param, 'This is not your password as it is now. Check it, or sign out and choose a new one by a link.')
+    throw wrongPassword(param)
   }
 }
+
+/** Of a password that is not, or not any more, that of somebody who is signed in. */
+export const wrongPassword = (param: 'password' | 'current_password'): WrongCredentials =>
+  new WrongCredentials(param, 'This is not your password as it is now. Check it, or sign out and choose a new one by a link.')
 
 /** A new password by a link shows who it is: signing in is open again. */
 export const unlock = async (sql: Db, email: string): Promise<void> => await store.clearFailures(sql, emailHash(email))

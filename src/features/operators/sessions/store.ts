@@ -46,6 +46,11 @@ export async function insertSession(sql: Db, row: SessionRow, proved: Pick<UserR
   return rows.length > 0
 }
 
+/** Whether the user has this session still. */
+export async function sessionStands(sql: Db, user_id: string, id: string): Promise<boolean> {
+  return (await sql`select from sessions where user_id = ${user_id} and id = ${id}`).length > 0
+}
+
 /** The session of a cookie that was seen after the one moment and made after the other. */
 export async function findSession(sql: Db, token_hash: string, seen_after: string, created_after: string): Promise<OpenSession | null> {
   const [row] = await sql<OpenSession[]>`
