@@ -85,6 +85,29 @@ test('a source with a flood of events takes a quarter of the room, and holds no 
   assert.ok(before <= 400, `${before} of the flood went first`)
 })
 
+test('events of one customer in one group count one after the other: a later yes to marketing undoes no withdrawal', async (t) => {
+  const { api, reporting, eventOf, source } = await shopWorld(t)
+  const says = (event_id: string, phone: string, marketing: boolean) =>
+    reporting.report(eventOf(source, event_id, { type: 'customer.updated', customer: { phone }, consent: { transactional: null, marketing } }))
+  const [ada, bob, cem] = ['+4915112345671', '+4915112345672', '+4915112345673']
+  await says('1', ada, true)
+  // the first is under way alone, the others form the next group
+  const alone = reporting.report(eventOf(source, '2'))
+
+  await Promise.all([
+    alone,
+    says('3', ada, false),
+    says('4', ada, true),
+    says('5', bob, false),
+    says('6', bob, true),
+    says('7', cem, true),
+    says('8', cem, false),
+  ])
+
+  const marketing = async (phone: string) => (await api.get(`/v1/contacts?phone=${encodeURIComponent(phone)}`)).body.data[0].consent.whatsapp.marketing
+  assert.deepEqual([await marketing(ada), await marketing(bob), await marketing(cem)], ['opted_out', 'opted_in', 'opted_out'])
+})
+
 test('a status of an order counts once, whichever topic tells it first, but for one that names nobody to write to', async (t) => {
   const { api, reporting, eventOf, source } = await shopWorld(t)
   const shipped = (event_id: string, more: Partial<ReportedBySource> = {}) =>

@@ -97,7 +97,7 @@ async function saved(
     const result = results[index]!
     return result.outcome === 'refused' ? [] : [[report, result.row]]
   })
-  return await withdrawn(contacts, tx, tenant, rows, context)
+  return await withdrawn(contacts, tx, tenant, rows, context, owners)
 }
 
 function changeOf(contacts: Pick<Contacts, 'keepable'>, { event: { customer, consent, consent_passing }, at }: Report): ContactChange {
@@ -108,7 +108,7 @@ function changeOf(contacts: Pick<Contacts, 'keepable'>, { event: { customer, con
 
 /**
  * A customer who agreed to marketing and whose source says now that he does not has withdrawn it. One who never agreed has refused nothing: his source may
- * say that he does later on.
+ * say that he does later on. Events of one group count one after the other: a later word of it undoes no withdrawal.
  */
 async function withdrawn(
   contacts: Contacts,
@@ -116,17 +116,22 @@ async function withdrawn(
   tenant: Tenant,
   rows: [Report, ContactRow][],
   context: SaveContext,
+  owners: ReadonlyMap<string, ContactRow>,
 ): Promise<[Report, ContactRow][]> {
-  const last = new Map<string, boolean>()
-  for (const [{ event }, { id }] of rows) if (event.consent.marketing !== null && event.consent_passing !== true) last.set(id, event.consent.marketing)
-  const agreed = new Map(rows.map(([, row]) => [row.id, row.consent[marketingOn]?.marketing === 'opted_in']))
-  const ids = [...last].flatMap(([id, marketing]) => (!marketing && agreed.get(id) === true ? [id] : []))
-  if (ids.length === 0) return rows
+  const hasAgreed = (row: ContactRow | undefined): boolean => row?.consent[marketingOn]?.marketing === 'opted_in'
+  const agreed = new Set(rows.flatMap(([report, { id }]) => (hasAgreed(owners.get(keyOf(report))) ? [id] : [])))
+  const stopped = new Set<string>()
+  for (const [{ event }, row] of rows) {
+    if (event.consent.marketing === null || event.consent_passing === true || !hasAgreed(row)) continue
+    if (event.consent.marketing) agreed.add(row.id)
+    else if (agreed.has(row.id)) stopped.add(row.id)
+  }
+  if (stopped.size === 0) return rows
   const change: ContactChange = { consent: { [marketingOn]: { marketing: 'opted_out' } } }
   const results = await contacts.save(
     tx,
     tenant,
-    ids.map((id): SaveItem => ({ kind: 'update', id, change })),
+    [...stopped].map((id): SaveItem => ({ kind: 'update', id, change })),
     context,
   )
   const changed = new Map(results.flatMap((result) => (result.outcome === 'refused' ? [] : [[result.row.id, result.row]])))
