@@ -63,7 +63,7 @@ async function ensureTemplate(admin: Pool, server: string): Promise<string> {
   const files = await readSchemaFiles()
   const code = await Promise.all(writers.map((file) => readFile(file, 'utf8')))
   const name = `template_${createHash('sha256')
-    .update([...[...files.migrations, ...files.functions.functions].map((file) => file.checksum), ...code].join())
+    .update([...[...files.migrations, ...files.functions.functions].map((file) => `${file.name} ${file.checksum}`), ...code].join())
     .digest('hex')
     .slice(0, 16)}`
   if (await exists(admin, name)) return name
