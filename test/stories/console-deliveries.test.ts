@@ -26,6 +26,24 @@ test('a message has the deliveries of its events, to every endpoint that got the
   assert.equal(code(await client.send('GET', `/messages/${sent.body.id}/deliveries`)), 'resource_missing')
 })
 
+test('the deliveries to an endpoint are found however many newer ones were made and deleted since', async (t) => {
+  const { world, account, receiver } = await start(t)
+  const client = await signedInOwner(world)
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  const sent = await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  await world.pool`
+    insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, created_by, secret, created_at, deleted_at)
+    select account_id, mode, 'we_z' || n, url, '', events, 'disabled', '{}', '{}', created_by, '', created_at, created_at
+    from webhook_endpoints, generate_series(1, 800) n`
+
+  const [delivery] = await deliveries(account, endpoint.id)
+  const listed = await client.send('GET', `/messages/${sent.body.id}/deliveries`)
+
+  assert.equal(receiver.received.length, 1)
+  assert.deepEqual(listed.body.data, [delivery])
+})
+
 test('what is made again is pending until its attempt has ended, also while the receiver has it', async (t) => {
   const { world, account, receiver } = await start(t, { webhook_retry_delays: [] })
   const client = await signedInOwner(world)

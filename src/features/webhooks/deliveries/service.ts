@@ -20,13 +20,13 @@ export interface DeliveryService {
   /** Up to `limit + 1`, newest first. */
   list(sql: Db, tenant: Tenant, endpoint_id: string, status: DeliveryStatus | undefined, page: Page): Promise<WebhookDelivery[]>
   get(sql: Db, tenant: Tenant, endpoint_id: string, id: string): Promise<WebhookDelivery>
-  /** Of whatever endpoint the account has or had. Null where there is none. */
+  /** Of whatever endpoint the account has, or had lately. Null where there is none. */
   find(sql: Db, tenant: Tenant, id: string): Promise<WebhookDelivery | null>
   /** Delivers a `webhook.test` event; resolves after the first attempt, at the latest after 5 seconds. */
   test(tenant: Tenant, endpoint_id: string): Promise<WebhookDelivery>
   /** One attempt now; resolves after it, at the latest after 5 seconds. */
   retry(tenant: Tenant, endpoint_id: string, id: string): Promise<WebhookDelivery>
-  /** Those of these events to whatever endpoints the account has or had, newest first. */
+  /** Those of these events to whatever endpoints the account has, or had lately, newest first. */
   listOfObject(sql: Db, tenant: Tenant, object_id: string): Promise<WebhookDelivery[]>
   /**
    * One more attempt of up to 5,000 deliveries of an endpoint that ended so, oldest first, made by the lane; resolves to how many those are. `dry_run` retries none.
@@ -47,6 +47,8 @@ const takenOverAfterMs = 60_000
 
 /** What is made again by one request. */
 const retriedAtOnce = 5_000
+/** Endpoints that are gone and whose deliveries are looked through, beside all that are there. */
+const deletedEndpointsMax = 200
 /** A message has some ten. */
 const eventsOfObjectMax = 50
 
@@ -70,7 +72,7 @@ export function deliveryService(deps: AttemptDeps): DeliveryService {
     },
     async find(sql, tenant, id) {
       if (!isDeliveryId(id)) return null
-      const endpoints = await endpointIds(sql, tenant)
+      const endpoints = await endpointsOf(sql, tenant, platform)
       const [row] = await many.findDeliveries(
         sql,
         tenant,
@@ -90,7 +92,7 @@ export function deliveryService(deps: AttemptDeps): DeliveryService {
     },
     async listOfObject(sql, tenant, object_id) {
       const events = await many.eventsOf(sql, tenant, object_id, eventsOfObjectMax)
-      const endpoints = await endpointIds(sql, tenant)
+      const endpoints = await endpointsOf(sql, tenant, platform)
       const keys = events.flatMap((event_id) => endpoints.map((endpoint_id) => ({ endpoint_id, id: deliveryId(event_id, endpoint_id) })))
       return (await many.findDeliveries(sql, tenant, keys)).map(deliveryObject)
     },
@@ -112,6 +114,9 @@ export function deliveryService(deps: AttemptDeps): DeliveryService {
     stop: () => requested.stop(),
   }
 }
+
+const endpointsOf = (sql: Db, tenant: Tenant, { settings }: Platform): Promise<string[]> =>
+  endpointIds(sql, tenant, settings.webhook_endpoint_limit + deletedEndpointsMax)
 
 async function endpointOf(sql: Db, tenant: Tenant, id: string): Promise<EndpointRow> {
   const row = isId('we', id) ? await findEndpoint(sql, tenant, id) : null

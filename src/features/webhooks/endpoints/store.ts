@@ -136,8 +136,9 @@ export async function reseal(sql: Db, old: SealedEndpoint, row: SealedEndpoint):
     where id = ${row.id} and secret = ${old.secret}`
 }
 
-/** Of an account, deleted ones too: what was delivered to them stays on record. */
-export async function endpointIds(sql: Db, { account_id, mode }: Tenant): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`select id from webhook_endpoints where account_id = ${account_id} and mode = ${mode} order by id desc limit 200`
+/** Of an account, up to `limit`: those that are there, then the newest of those that were deleted, whose deliveries stay on record. */
+export async function endpointIds(sql: Db, { account_id, mode }: Tenant, limit: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from webhook_endpoints where account_id = ${account_id} and mode = ${mode} order by deleted_at is null desc, id desc limit ${limit}`
   return rows.map(({ id }) => id)
 }
