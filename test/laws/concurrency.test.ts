@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { requestExample } from '../../src/reference/openapi.ts'
-import { startWorld } from '../kit/world.ts'
+import { poolUse } from '../../src/platform/database/pool.ts'
+import { campaignTo, launched, liveSms, numbers, readCampaign } from '../kit/campaigns.ts'
+import { within } from '../kit/waiting.ts'
+import { startWorld, type World } from '../kit/world.ts'
 
 const atOnce = 40
 
@@ -32,3 +35,49 @@ test('more keyed requests at once than there are connections are all answered', 
     )
   }
 })
+
+/** Older than anything that is held in memory of prices and channels. */
+const grownOldMs = 60_000
+
+test(
+  'of resumes of one live campaign all at once, with one connection for all of them, one succeeds and the others are told so',
+  { timeout: 120_000 },
+  async (t) => {
+    const { world, api, channel } = await liveSms(t)
+    const { id } = await launched(api, campaignTo(numbers(1), { channel }))
+    await api.post(`/v1/campaigns/${id}/pause`)
+    await world.clock.advance(grownOldMs)
+
+    const answers = await withOneConnection(world, () => Promise.all(Array.from({ length: atOnce }, () => api.post(`/v1/campaigns/${id}/resume`))))
+
+    const counted = Object.groupBy(answers, ({ status, body }) => `${status} ${body.error?.code ?? body.status}`)
+    assert.deepEqual(Object.fromEntries(Object.entries(counted).map(([what, all]) => [what, all!.length])), {
+      '200 sending': 1,
+      '409 campaign_state_invalid': atOnce - 1,
+    })
+  },
+)
+
+test('the audience of a live campaign is looked up while one connection is free, whatever has grown old in memory', { timeout: 120_000 }, async (t) => {
+  const { world, api, channel } = await liveSms(t)
+  const { id } = await launched(api, campaignTo(numbers(3), { channel }))
+  await api.post('/v1/contacts', { phone: '+4915112345678', tags: ['vip'] })
+  const tagged = await launched(api, campaignTo([], { channel, audience: { type: 'tags', tags: ['vip'] } }))
+  await world.clock.advance(grownOldMs)
+
+  await withOneConnection(world, () => world.settle('campaign-snapshots'))
+
+  const totals = [(await readCampaign(api, id)).counters.total, (await readCampaign(api, tagged.id)).counters.total]
+  assert.deepEqual(totals, [3, 1])
+})
+
+/** Does `work` while every connection but one belongs to somebody else. */
+async function withOneConnection<T>(world: World, work: () => Promise<T>): Promise<T> {
+  const { in_use, max } = poolUse(world.pool)
+  const held = await Promise.all(Array.from({ length: max - in_use - 1 }, () => world.pool.reserve()))
+  try {
+    return await within('work on one connection', work())
+  } finally {
+    for (const connection of held) connection.release()
+  }
+}

@@ -23,6 +23,8 @@ export interface SetPrice {
 export interface Prices {
   /** Micro-USD of one message; 0 in test mode. At most `limits.cache_ms` behind the database. */
   priceOf(tenant: Tenant, channel_type: string): Promise<number>
+  /** As `priceOf`, read fresh through `sql`: an open transaction asks on its own connection and waits for no other. */
+  priceIn(sql: Db, tenant: Tenant, channel_type: string): Promise<number>
   /** Every kind of channel that has a price, with what this account pays, in alphabetical order. */
   pricesOf(tenant: Tenant): Promise<{ channel_type: string; amount_micros: number }[]>
   /** Sets the price of one account, or with null that of all accounts without one of their own. */
@@ -37,15 +39,15 @@ export interface Prices {
 export function prices(pool: Pool, clock: Clock): Prices {
   const held = new Map<string, { readonly until: number; readonly amounts: Promise<ReadonlyMap<string, number>> }>()
 
-  const load = async (account_id: string): Promise<ReadonlyMap<string, number>> => {
-    const rows = await listPrices(pool, account_id)
+  const load = async (sql: Db, account_id: string): Promise<ReadonlyMap<string, number>> => {
+    const rows = await listPrices(sql, account_id)
     // the account's own rows come last and win
     return new Map([...Object.entries(defaultPrices), ...rows.map((row): [string, number] => [row.channel_type, row.amount_micros])])
   }
   const amountsOf = (account_id: string): Promise<ReadonlyMap<string, number>> => {
     const found = held.get(account_id)
     if (found !== undefined && found.until > clock.now()) return found.amounts
-    const amounts = load(account_id)
+    const amounts = load(pool, account_id)
     held.delete(account_id)
     held.set(account_id, { until: clock.now() + limits.cache_ms, amounts })
     if (held.size > heldMax) held.delete(held.keys().next().value!)
@@ -58,6 +60,10 @@ export function prices(pool: Pool, clock: Clock): Prices {
     async priceOf(tenant, channel_type) {
       if (tenant.mode === 'test') return 0
       return (await amountsOf(tenant.account_id)).get(channel_type) ?? 0
+    },
+    async priceIn(sql, tenant, channel_type) {
+      if (tenant.mode === 'test') return 0
+      return (await load(sql, tenant.account_id)).get(channel_type) ?? 0
     },
     async pricesOf(tenant) {
       const amounts = await amountsOf(tenant.account_id)

@@ -129,7 +129,7 @@ export function billingService(platform: Platform): BillingService {
 }
 
 async function fundsOf(priced: Prices, sql: Db, tenant: Tenant, channel_type: string, at: string): Promise<Funds> {
-  const price_micros = await priced.priceOf(tenant, channel_type)
+  const price_micros = await priced.priceIn(sql, tenant, channel_type)
   if (tenant.mode === 'test') return { credits: 0, wallet_micros: 0, price_micros }
   const grants = await store.listShownGrants(sql, [tenant.account_id], at)
   const usable = grants.filter((grant) => isUsable(grant, at) && (grant.channel_types.length === 0 || grant.channel_types.includes(channel_type)))

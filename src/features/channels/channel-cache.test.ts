@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Tenant } from '../../contract/caller.ts'
+import { within } from '../../../test/kit/waiting.ts'
 import { startWorld } from '../../../test/kit/world.ts'
+import { poolUse } from '../../platform/database/pool.ts'
+import { transact } from '../../platform/database/sql.ts'
 import { channelCache } from './channel-cache.ts'
 
 test('all who send at the moment when the copy of a channel grows old wait for the same look-up', async (t) => {
@@ -18,4 +21,27 @@ test('all who send at the moment when the copy of a channel grows old wait for t
   assert.equal(found[0]?.id, id)
   assert.equal(new Set(found).size, 1)
   assert.equal(new Set(found.map((row) => cache.connection(row!))).size, 1)
+})
+
+test('a transaction finds a channel on its own connection, though others wait for the same channel and for a connection', async (t) => {
+  const world = await startWorld(t)
+  const shop = await world.account({ mode: 'live' })
+  const channel = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+4915100000001', credentials: {}, settings: {} }
+  const { id } = (await shop.api.post('/v1/channels', channel)).body
+  const cache = channelCache(world.platform)
+  const tenant = { account_id: shop.id, mode: 'live' } as Tenant
+  let waiting: ReturnType<typeof cache.find> | undefined
+
+  const found = await transact(world.pool, async (tx) => {
+    const { in_use, max } = poolUse(world.pool)
+    const held = await Promise.all(Array.from({ length: max - in_use }, () => world.pool.reserve()))
+    waiting = cache.find(tenant, id)
+    try {
+      return await within('a channel in a transaction', cache.findIn(tx, tenant, id))
+    } finally {
+      for (const connection of held) connection.release()
+    }
+  })
+
+  assert.deepEqual([found?.id, (await waiting)?.id], [id, id])
 })

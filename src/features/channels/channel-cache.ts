@@ -3,6 +3,7 @@ import type { Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import { lookupCache } from '../../lib/lookup-cache.ts'
+import type { Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Connection } from './adapter.ts'
 import { webhookUrl } from './present.ts'
@@ -13,6 +14,8 @@ import { findTestChannel } from './test-channels.ts'
 export interface ChannelCache {
   /** The channel, or null where this tenant has none of the id. Served from memory for at most `limits.cache_ms`. */
   find(tenant: Tenant, id: string): Promise<ChannelRow | null>
+  /** As `find`, for an open transaction: what memory does not hold is read on its own connection, for waiting for another one may never end. */
+  findIn(tx: Db, tenant: Tenant, id: string): Promise<ChannelRow | null>
   /** Forgets everything: at a change, and whenever one may have been missed. */
   forget(): void
   /** Tells those who keep what they know of channels when to forget it too. */
@@ -23,6 +26,8 @@ export interface ChannelCache {
 
 const cachedChannelsMax = 10_000
 
+const keyOf = ({ account_id }: Tenant, id: string): string => `${account_id}|${id}`
+
 export function channelCache({ pool, clock, secrets, settings }: Platform): ChannelCache {
   const cache = lookupCache<ChannelRow | null>(clock, { entries_max: cachedChannelsMax, age_max_ms: limits.cache_ms })
   const opened = new WeakMap<ChannelRow, Connection>()
@@ -31,9 +36,16 @@ export function channelCache({ pool, clock, secrets, settings }: Platform): Chan
     async find(tenant, id) {
       if (tenant.mode === 'test') return findTestChannel(tenant, id)
       if (!isId('ch', id)) return null
-      const key = `${tenant.account_id}|${id}`
+      const key = keyOf(tenant, id)
       const known = cache.get(key)
       return known === undefined ? await cache.read(key, () => store.findChannel(pool, tenant, id)) : await known
+    },
+    async findIn(tx, tenant, id) {
+      if (tenant.mode === 'test') return findTestChannel(tenant, id)
+      if (!isId('ch', id)) return null
+      const known = cache.get(keyOf(tenant, id))
+      // a look-up under way waits for a connection of the pool
+      return known === undefined || known instanceof Promise ? await store.findChannel(tx, tenant, id) : known
     },
     forget() {
       cache.forget()

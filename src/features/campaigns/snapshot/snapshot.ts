@@ -29,9 +29,11 @@ export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSiz
   if (row.snapshot_began_at === null) return (await begin(deps, job, row)) || (await ended(deps, row, 'audience_missing'))
   const source = await sourceOf(deps, platform.pool, row)
   if (source.kind === 'gone') return await ended(deps, row, 'audience_missing')
+  // looked up before the transaction: within it nothing waits for another connection
+  const marketing = await isMarketing(deps.channels, row)
   const began = platform.clock.now()
   try {
-    const more = await transact(platform.pool, (tx) => takeChunk(deps, tx, job, source, sizes))
+    const more = await transact(platform.pool, (tx) => takeChunk(deps, tx, job, { source, marketing }, sizes))
     sizes.took(row.id, platform.clock.now() - began)
     if (!more) sizes.forget(row.id)
     return more
@@ -80,14 +82,21 @@ interface Written {
   readonly after: string | null
 }
 
+/** What the audience means and whether the message is marketing; neither changes once a campaign is launched. */
+interface Meant<S extends Source = Exclude<Source, { kind: 'gone' }>> {
+  readonly source: S
+  readonly marketing: boolean
+}
+
 /** Writes one chunk and how far it went; the last one completes the snapshot. Resolves to whether there is more to do. */
-async function takeChunk(deps: CampaignDeps, tx: Transaction, job: Job, source: Exclude<Source, { kind: 'gone' }>, sizes: ChunkSizes): Promise<boolean> {
+async function takeChunk(deps: CampaignDeps, tx: Transaction, job: Job, { source, marketing }: Meant, sizes: ChunkSizes): Promise<boolean> {
   const { platform } = deps
   const locked = await lockOwn(tx, job, platform.process_id)
   if (locked === null) return false
   const timeout_ms = source.kind === 'adhoc' ? null : sizes.timeoutMs(locked.id)
   if (timeout_ms !== null) await limitStatements(tx, timeout_ms)
-  const { rows, after } = source.kind === 'adhoc' ? await adhocChunk(deps, tx, locked) : await contactsChunk(deps, tx, locked, source, sizes.of(locked.id))
+  const { rows, after } =
+    source.kind === 'adhoc' ? await adhocChunk(deps, tx, locked, marketing) : await contactsChunk(deps, tx, locked, { source, marketing }, sizes.of(locked.id))
   const written: CampaignRow = { ...locked, snapshot_rows: locked.snapshot_rows + rows }
   if (after === null && written.snapshot_rows <= platform.settings.campaign_recipient_limit) {
     await complete(deps, tx, locked, written)
@@ -100,9 +109,14 @@ async function takeChunk(deps: CampaignDeps, tx: Transaction, job: Job, source: 
   return true
 }
 
-async function contactsChunk({ contacts, channels }: CampaignDeps, tx: Transaction, row: CampaignRow, source: AudienceSource, size: number): Promise<Written> {
+async function contactsChunk(
+  { contacts }: CampaignDeps,
+  tx: Transaction,
+  row: CampaignRow,
+  { source, marketing }: Meant<AudienceSource>,
+  size: number,
+): Promise<Written> {
   const until = await contacts.chunkEnd(tx, row, source, row.snapshot_after, size)
-  const marketing = await isMarketing(channels, row)
   const audience = { source, channel_type: row.channel_type, marketing, require_opt_in: row.require_opt_in, after: row.snapshot_after, until }
   // made within the statement: a fragment that is awaited would run
   const rows = await insertFromContacts(tx, row, contacts.audienceRows(tx, row, audience), {
@@ -113,13 +127,13 @@ async function contactsChunk({ contacts, channels }: CampaignDeps, tx: Transacti
   return { rows, after: until }
 }
 
-async function adhocChunk(deps: CampaignDeps, tx: Transaction, row: CampaignRow): Promise<Written> {
+async function adhocChunk(deps: CampaignDeps, tx: Transaction, row: CampaignRow, marketing: boolean): Promise<Written> {
   const given = (await findAdhocRecipients(tx, row, row.id)) ?? []
   const from = row.snapshot_rows
   const chunk = given.slice(from, from + chunkRecipients)
   if (row.audience.save_as_contacts === true) await saveAsContacts(deps, tx, row, chunk)
   const before = new Set(addressesOf(row.channel_type, given.slice(0, from)))
-  const recipients = await adhocRecipients(deps, tx, row, chunk, await isMarketing(deps.channels, row), before)
+  const recipients = await adhocRecipients(deps, tx, row, chunk, marketing, before)
   await insertRecipients(tx, row, recipients, from)
   const done = from + chunk.length
   return { rows: chunk.length, after: done < given.length ? String(done) : null }

@@ -87,7 +87,7 @@ function textOf({ account_id, mode, sender, total, parts }: PartsRow, channel: C
 }
 
 export interface PartsDeps extends InboundDeps {
-  readonly channels: Pick<ChannelService, 'find'>
+  readonly channels: Pick<ChannelService, 'findIn'>
 }
 
 /** Tells texts of which some parts did not come in time, and forgets those that were joined a while ago. */
@@ -114,7 +114,7 @@ async function endDue(deps: PartsDeps, tx: Db): Promise<StoredInbound & { readon
   const texts: NewInbound[] = []
   for (const row of due) {
     if (row.status === 'joined') continue
-    const channel = await deps.channels.find(row, row.channel_id)
+    const channel = await deps.channels.findIn(tx, row, row.channel_id)
     // a channel deleted since has nobody to tell
     if (channel !== null && row.parts.length > 0) texts.push(textOf(row, channel))
   }

@@ -7,7 +7,7 @@ import { findReferences, referenceKey, type Reference } from '../references-stor
 import { findRecipients, type ReportRow } from './store.ts'
 
 interface FindingDeps {
-  readonly channels: Pick<ChannelService, 'find' | 'listOfProviderAccount'>
+  readonly channels: Pick<ChannelService, 'findIn' | 'listOfProviderAccount'>
 }
 
 /** By which names a receipt may mean its message, the likeliest first; `sibling`: its address names another channel of the account than the one that was told. */
@@ -62,7 +62,7 @@ async function channelsOf({ channels }: FindingDeps, tx: Db, rows: readonly Repo
   const told = new Map(rows.flatMap((row) => ((row.report as Receipt).addresses === undefined ? [] : [[row.channel_id, row] as const])))
   const found = new Map<string, readonly ChannelRow[]>()
   for (const [channel_id, { account_id, mode }] of told) {
-    const channel = await channels.find({ account_id, mode }, channel_id)
+    const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
     if (channel !== null) found.set(channel_id, await channels.listOfProviderAccount(tx, channel))
   }
   return found
