@@ -27,6 +27,35 @@ test('a rate that may have changed is asked for again: one message goes until it
   assert.deepEqual([unknown, known], [1, [0, 1, 0, 1]])
 })
 
+test('however often rates are forgotten, no more than the rate goes in any second, and nothing of it is lost', () => {
+  const rates = channelRates()
+  const went: number[] = []
+
+  for (let now_ms = 0; now_ms < 10_000; now_ms += 10) {
+    const gone = rates.take('ch', now_ms, 3)
+    went.push(...Array.from({ length: gone }, () => now_ms))
+    if (gone > 0) rates.set('ch', 2)
+    if (now_ms % 50 === 0) rates.forget()
+  }
+
+  const inSecondFrom = (start_ms: number) => went.filter((at_ms) => at_ms >= start_ms && at_ms < start_ms + 1000).length
+  assert.equal(Math.max(...went.map(inSecondFrom)), 2)
+  assert.equal(went.length, 20)
+})
+
+test('a rate that was forgotten still says how many may be kept ready, and when the next may go', () => {
+  const rates = channelRates()
+  rates.set('ch', 2)
+  rates.take('ch', 0, 1)
+  rates.take('ch', 500, 1)
+  const known = [rates.within('ch', 5), rates.freeAt('ch', 600)]
+
+  rates.forget()
+
+  assert.deepEqual(known, [10, 1000])
+  assert.deepEqual([rates.within('ch', 5), rates.take('ch', 600, 1), rates.freeAt('ch', 600)], [10, 0, 1000])
+})
+
 test('messages of a second are spread over it, but for a few that may go at once', () => {
   const rates = channelRates()
   rates.set('ch', 30)

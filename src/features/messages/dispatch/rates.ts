@@ -5,11 +5,11 @@ import type { Platform } from '../../../platform/platform.ts'
 export interface ChannelRates {
   /** Messages a second; null: as many as come. */
   set(channel_id: string, rate: number | null): void
-  /** Forgets the rates, which may have changed; what went and who is slowed stands. */
+  /** Forgets the rates, which may have changed: each holds until it is known anew. What went and who is slowed stands. */
   forget(): void
   /** How many of the wanted messages may go now; they are counted as gone. */
   take(channel_id: string, now_ms: number, wanted: number): number
-  /** How many may go in so many seconds, at least one; Infinity where as many as come, and where the rate is not known yet. */
+  /** How many may go in so many seconds, at least one; Infinity where as many as come, and where the rate was never known. */
   within(channel_id: string, seconds: number): number
   /** When more may go than now. */
   freeAt(channel_id: string, now_ms: number): number
@@ -44,23 +44,26 @@ interface Slowed {
 
 interface State {
   readonly rates: Map<string, number | null>
-  /** Those that were forgotten: until then, what went flowed off at them. */
+  /** Those that were forgotten: they hold until the rate is known again, whatever it is then. */
   readonly before: Map<string, number>
   readonly gone: Map<string, Gone>
   readonly slowed: Map<string, Slowed>
 }
 
-/** No more than a channel's rate goes in any second, wherever the second begins. Until the rate of a channel is set, its messages go one by one. */
+/** No more than a channel's rate goes in any second, wherever the second begins. Until the rate of a channel is known, its messages go one by one, and within the rate that it had. */
 export function channelRates(): ChannelRates {
   const state: State = { rates: new Map(), before: new Map(), gone: new Map(), slowed: new Map() }
   const { rates, slowed } = state
   return {
     set: (channel_id, rate) => void rates.set(channel_id, rate),
     forget() {
-      for (const [channel_id, rate] of rates) if (rate !== null) state.before.set(channel_id, rate)
+      for (const [channel_id, rate] of rates) {
+        if (rate === null) state.before.delete(channel_id)
+        else state.before.set(channel_id, rate)
+      }
       rates.clear()
     },
-    within: (channel_id, seconds) => Math.max(1, (rates.get(channel_id) ?? Infinity) * seconds),
+    within: (channel_id, seconds) => Math.max(1, (lastRate(state, channel_id) ?? Infinity) * seconds),
     freeAt(channel_id, now_ms) {
       const rate = rateAt(state, channel_id, now_ms)
       if (rate === undefined || rate === null) return now_ms
@@ -71,9 +74,10 @@ export function channelRates(): ChannelRates {
     take(channel_id, now_ms, wanted) {
       const rate = rateAt(state, channel_id, now_ms)
       if (rate === null) return wanted
-      const last = goneUntil(state, channel_id, now_ms, rate ?? state.before.get(channel_id) ?? 0)
-      // the rate is looked up with the first message
-      const free = rate === undefined ? 1 : Math.min(rate - last.count, 1 + rate * burst - last.spent)
+      const last = goneUntil(state, channel_id, now_ms, rate ?? 0)
+      const within = rate === undefined ? 1 : Math.min(rate - last.count, 1 + rate * burst - last.spent)
+      // the rate is looked up with the first message; a lower one holds from then on
+      const free = rates.has(channel_id) ? within : Math.min(1, within)
       const granted = Math.max(0, Math.min(wanted, Math.floor(free)))
       if (granted > 0) last.grants.push({ at_ms: now_ms, count: granted })
       last.count += granted
@@ -91,9 +95,14 @@ export function channelRates(): ChannelRates {
   }
 }
 
+/** The rate, or the last one where it was forgotten; undefined where it was never known. */
+const lastRate = ({ rates, before }: State, channel_id: string): number | null | undefined =>
+  rates.has(channel_id) ? rates.get(channel_id) : before.get(channel_id)
+
 /** As many a second as may go now; undefined where that is not known yet. */
-function rateAt({ rates, slowed }: State, channel_id: string, now_ms: number): number | null | undefined {
-  const rate = rates.get(channel_id)
+function rateAt(state: State, channel_id: string, now_ms: number): number | null | undefined {
+  const { slowed } = state
+  const rate = lastRate(state, channel_id)
   const slow = slowed.size === 0 ? undefined : slowed.get(channel_id)
   if (slow === undefined || rate === undefined || rate === null) return rate
   // nobody is slowed for longer than a pause lasts: else the clock was set back
