@@ -1,12 +1,12 @@
 /** One commit of a batch: its rows made, accepted on the optimistic path, what that left on the locking one, and every unit answered. */
 import { acceptUnderLocks } from './locking.ts'
 import { acceptOptimistically } from './optimistic.ts'
-import { recovering } from './recovery.ts'
+import { endFailed, recovering } from './recovery.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { MessageRow } from '../rows.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { momentAt, rowOf, type Moment, type RowMaker } from './rows.ts'
-import { answer, isDecided, reject, type ItemOutcome, type Unit } from './submission.ts'
+import { answer, isDecided, type ItemOutcome, type Unit } from './submission.ts'
 
 /** Commits units of one kind. They are answered when it resolves; a unit that could not be decided for a reason that nobody expected is rejected. */
 export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
@@ -51,11 +51,12 @@ function finish(deps: CommitDeps, units: readonly Unit[], moment: Moment): void 
   handOn(deps, decided, moment)
 }
 
-/** Rejects the units that could not be decided; what of them was committed is handed on all the same. */
+/** Ends the units that could not be decided; what of them was committed is handed on all the same. */
 function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: unknown): void {
   finish(deps, units, moment)
   const failed = units.filter((unit) => !unit.answered)
-  for (const unit of failed) reject(unit, error)
+  endFailed(failed, error)
+  if (failed.some(({ mayBeStored }) => mayBeStored)) deps.platform.log.error({ err: error }, 'what became of messages could not be found out')
   handOn(deps, failed, moment)
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import type { MessageRow } from '../rows.ts'
 import type { CommitDeps } from './commit-deps.ts'
-import { recovering, type Path } from './recovery.ts'
+import { endFailed, recovering, type Path } from './recovery.ts'
 import { momentAt, type AcceptRow } from './rows.ts'
 import { undecided, unitOf, type ItemOutcome, type Pending, type Unit } from './submission.ts'
 
@@ -55,6 +55,55 @@ test('what was lost in its commit stays uncertain when the repeat cannot reach t
 
   assert.equal(failures.length, 0)
   assert.deepEqual(unit.outcomes.map(wordOf), ['uncertain'])
+})
+
+for (const code of ['53300', '57014', '28P01'])
+  test(`what was lost in its commit stays uncertain while nobody is told what is stored (${code})`, async () => {
+    const unit = unitWith('a')
+    let asked = 0
+    const refuses = () => {
+      asked += 1
+      return Promise.reject(failure(code))
+    }
+
+    await recovering(depsWith(refuses), [unit], moment, () => Promise.reject(failure(lostCode)))
+
+    assert.deepEqual([asked, unit.outcomes.map(wordOf)], [20, ['uncertain']])
+  })
+
+test('what was lost in its commit is found once the server has room for its clients again', async () => {
+  const unit = unitWith('a')
+  let looks = 0
+  const look = () => (looks++ < 3 ? Promise.reject(failure('53300')) : Promise.resolve([{ id: 'a' }]))
+
+  await recovering(depsWith(look), [unit], moment, () => Promise.reject(failure(lostCode)))
+
+  assert.deepEqual(unit.outcomes.map(wordOf), ['accepted'])
+})
+
+test('what no connection came about for is certainly not stored', async () => {
+  const unit = unitWith('a')
+
+  await recovering(depsWith(), [unit], moment, () => Promise.reject(failure('53300')))
+
+  assert.deepEqual(unit.outcomes.map(wordOf), ['unreachable'])
+})
+
+test('of units that fail for what nobody expected those alone are rejected of which nothing can stand', () => {
+  const [lost, partly, plain] = [unitWith('a'), unitWith('b', 'c'), unitWith('d')]
+  lost.mayBeStored = true
+  accept([partly], 'b')
+
+  endFailed([lost, partly, plain], new Error('unexpected'))
+
+  assert.deepEqual(
+    [lost, partly, plain].map(({ outcomes, pending }) => [...outcomes.map(wordOf), pending.rejected]),
+    [
+      ['uncertain', false],
+      ['accepted', 'uncertain', false],
+      [undefined, true],
+    ],
+  )
 })
 
 test('a database that hangs is asked for five seconds and no longer what it has stored', async () => {
@@ -123,6 +172,6 @@ function depsWith(look: () => Promise<readonly { id: string }[]> = () => Promise
   return { platform, followers } as unknown as CommitDeps
 }
 
-const failure = (code: string): Error => Object.assign(new Error(code), { code })
+const failure = (code: string): Error => Object.assign(new Error(code), { code, severity: 'FATAL' })
 
 const wordOf = (outcome: ItemOutcome | undefined): string | undefined => (outcome?.kind === 'unavailable' ? outcome.reason : outcome?.kind)

@@ -1,5 +1,5 @@
 /** What a batch does about failures: split at data errors, repeated after a race, looked up after a lost connection. */
-import { connectionLost, neverSent, refusesWrites, wasCancelled } from '../../../platform/database/failures.ts'
+import { connectionLost, isUnreachable, neverSent, refusesWrites, wasCancelled } from '../../../platform/database/failures.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'
 import type { MessageRow } from '../rows.ts'
 import { findMessages } from '../store.ts'
@@ -7,7 +7,7 @@ import type { CommitDeps } from './commit-deps.ts'
 import { acceptUnderLocks } from './locking.ts'
 import { insertMessages } from './locking-store.ts'
 import type { Moment } from './rows.ts'
-import { isDecided, undecided, type Unit } from './submission.ts'
+import { answer, isDecided, reject, undecided, type ItemOutcome, type Unit } from './submission.ts'
 
 /** One way to accept units: it commits, and leaves the outcomes in them. */
 export type Path = (deps: CommitDeps, units: readonly Unit[], moment: Moment) => Promise<void>
@@ -33,7 +33,7 @@ async function repeating(deps: CommitDeps, units: readonly Unit[], moment: Momen
       if (!raced && state !== undefined && /^2[23]/.test(state)) return await afterDataError(deps, open, moment, path, error)
       deps.platform.storage.failed(error)
       if (!raced && (refusesWrites(error) || wasCancelled(error))) return giveUp(open)
-      if (!raced && !connectionLost(error)) throw error
+      if (!raced && !isAway(error)) throw error
       if (!raced) await afterLostConnection(deps, open, error)
       open = open.filter((unit) => !isDecided(unit))
       if (repeat < (raced ? repeats : repeatsMax) || open.length === 0) continue
@@ -92,7 +92,8 @@ async function poisonedRows({ platform, followers }: CommitDeps, unit: Unit, mom
 
 /** Nobody knows whether the batch was committed: what stands in the database is decided, the rest may be tried again. Where nobody can be asked, the units are answered so. */
 async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], error: unknown): Promise<void> {
-  if (!neverSent(error)) for (const unit of units) unit.mayBeStored = true
+  // who was not let in has stored nothing
+  if (connectionLost(error) && !neverSent(error)) for (const unit of units) unit.mayBeStored = true
   if (!units.some(({ mayBeStored }) => mayBeStored)) return giveUp(units)
   const { clock } = deps.platform
   // of a database that hangs each answer is waited for in vain
@@ -102,12 +103,28 @@ async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], err
       await findStored(deps, units)
       return
     } catch (again) {
-      if (!connectionLost(again)) throw again
+      if (!isAway(again) && !wasCancelled(again)) throw again
       await clock.sleep(lookupEveryMs)
     }
   }
   deps.platform.log.error({ err: error }, 'the database went away during a commit and stayed away')
   giveUp(units)
+}
+
+/** True where the connection broke, or none came about: a server that has lost its clients may have no room for them yet. */
+const isAway = (error: unknown): boolean => connectionLost(error) || isUnreachable(error)
+
+/** Ends units that failed for what nobody expected. One that may stand in part is answered so: a rejection says that nothing of it does. */
+export function endFailed(units: readonly Unit[], error: unknown): void {
+  for (const unit of units) {
+    unit.mayBeStored ||= unit.outcomes.some((outcome) => outcome?.kind === 'accepted')
+    if (!unit.mayBeStored) {
+      reject(unit, error)
+      continue
+    }
+    giveUp([unit])
+    answer(unit, unit.outcomes as ItemOutcome[])
+  }
 }
 
 /** Gives what is still open an outcome; what was decided and committed stays so. */
