@@ -19,8 +19,8 @@ test('who has begun to change what somebody else changes meanwhile is told, keep
   assert.equal(await field(page, 'Name').inputValue(), 'Guests of ours', 'nothing was entered: the form is what is stored')
 
   await field(page, 'Name').fill('My guests')
-  await account.api.patch(`/v1/segments/${segment.id}`, { name: 'Their guests' })
   assert.equal(await told.count(), 0)
+  await account.api.patch(`/v1/segments/${segment.id}`, { name: 'Their guests' })
   await page.reload()
   await told.waitFor()
   assert.equal(await field(page, 'Name').inputValue(), 'My guests')
