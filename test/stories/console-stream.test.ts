@@ -109,8 +109,8 @@ test('an id that the feed does not know, and more than can be told one by one, a
 
   const messages = Array.from({ length: 100 }, () => ({ channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } }))
   for (let round = 0; round < 6; round++) assert.equal((await client.send('POST', '/v1/messages/batch', { messages })).status, 207)
-  // all of it happens between two passes
-  await world.settle('dispatch')
+  // all of it happens, and is final, between two passes
+  await world.settle('dispatch', 'fan-out')
   await pass()
   await until('the reset', () => told(lost).length === 2)
   const id = await send()
@@ -222,6 +222,12 @@ test('a session holds so many streams at most', async (t) => {
 
 test('what is on the screen changes by itself', { skip: withoutChromium }, async (t) => {
   const { world, account, page, show, assertQuiet } = await openOwnersConsole(t)
+  // without its polls: what is told alone changes the screen, however late
+  await page.addInitScript((pollMs) => {
+    globalThis.setInterval = new Proxy(globalThis.setInterval, {
+      apply: (start, self, args) => (args[1] >= pollMs ? 0 : Reflect.apply(start, self, args)),
+    })
+  }, 15_000)
   const { body } = await account.api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })
   await show(`messages/${body.id}`)
   await button(page, 'Cancel message').waitFor()
@@ -232,6 +238,6 @@ test('what is on the screen changes by itself', { skip: withoutChromium }, async
 
   await world.settle()
   await world.tick('console-streams')
-  await status.getByText('Delivered', { exact: true }).waitFor({ timeout: 10_000 })
+  await status.getByText('Delivered', { exact: true }).waitFor()
   assertQuiet()
 })
