@@ -168,7 +168,7 @@ test('a file that is too large, cut short, or left by a process that ended leave
   ]
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
   socket.write(whole.subarray(0, 2000))
-  await until('the upload to begin', async () => (await rowsOf(world)) === 1)
+  await until('the upload to begin, whose file follows its row', async () => (await filesOf(world)).length === 1)
   await chore(world, 'unfinished media')
   const kept = (await filesOf(world)).length
   socket.destroy()
