@@ -40,8 +40,9 @@ export async function openConsole(t: TestContext, base_url: string, options: Con
     timezoneId: 'Europe/Berlin',
     locale: 'en-GB',
   })
+  // of pages that open others too
+  context.setDefaultTimeout(boundMs)
   const page = await context.newPage()
-  page.setDefaultTimeout(boundMs)
   const [complaints, foreign]: [string[], string[]] = [[], []]
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
