@@ -21,7 +21,7 @@ const numberOf = (source: number, n: number): string => `+1999555${String(1000 +
 
 test(
   'whatever is killed, disabled or stopped, each run has one message or a reason, and nothing is accepted after the answer to a stop',
-  { timeout: 180_000 },
+  { timeout: 600_000 },
   async (t) => {
     const service = await startApiAlone(t, { POSTHORN_SIMULATOR: 'true' }, credit)
     const random = seeded(seed)

@@ -20,7 +20,7 @@ const wildMs = 20_000
 
 test(
   'whatever is killed, paused, resumed or cancelled, each recipient has one message or a reason, and counters, wallet and events are exact',
-  { timeout: 180_000 },
+  { timeout: 600_000 },
   async (t) => {
     const service = await startApiAlone(t, { POSTHORN_SIMULATOR: 'true' }, credit)
     const random = seeded(seed)

@@ -324,7 +324,7 @@ async function serve(t: TestContext, env: Record<string, string>) {
   return { stop, said: JSON.parse(line) as { base_url: string; setup_url?: string; account?: { id: string }; live_key?: string; test_key?: string } }
 }
 
-test('the first account waits for a start that can tell its keys', { timeout: 180_000 }, async (t) => {
+test('the first account waits for a start that can tell its keys', async (t) => {
   const { env, run } = await installation(t)
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
@@ -344,7 +344,7 @@ test('the first account waits for a start that can tell its keys', { timeout: 18
   assert.match(later.said.test_key ?? '', /^svc_test_/)
 })
 
-test('a start that cannot listen leaves the set-up link of the running one as it is', { timeout: 180_000 }, async (t) => {
+test('a start that cannot listen leaves the set-up link of the running one as it is', async (t) => {
   const { env } = await installation(t)
   const running = await serve(t, env)
   const { base_url, setup_url } = running.said
@@ -359,7 +359,7 @@ test('a start that cannot listen leaves the set-up link of the running one as it
   assert.equal(made.status, 201, JSON.stringify(made.body))
 })
 
-test('serve makes the first account once, hears commands beside it, and ends in order', { timeout: 180_000 }, async (t) => {
+test('serve makes the first account once, hears commands beside it, and ends in order', async (t) => {
   const { env, run } = await installation(t)
 
   const first = await serve(t, env)
@@ -388,7 +388,7 @@ test('serve makes the first account once, hears commands beside it, and ends in 
   assert.notEqual(second.said.setup_url, first.said.setup_url)
 })
 
-test('on localhost there is one listener, whatever addresses that has: no connection is beside the bounds', { timeout: 180_000 }, async (t) => {
+test('on localhost there is one listener, whatever addresses that has: no connection is beside the bounds', async (t) => {
   const { env } = await installation(t)
   const { said, stop } = await serve(t, { ...env, HOST: 'localhost' })
   const { port } = new URL(said.base_url)

@@ -119,7 +119,7 @@ test('a campaign is launched once by two tabs, and by a tab whose answer was los
   assertQuiet()
 })
 
-test('a service that is killed in the middle of sending sends once when it is there again', { skip: withoutChromium, timeout: 120_000 }, async (t) => {
+test('a service that is killed in the middle of sending sends once when it is there again', { skip: withoutChromium }, async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-console-'))
   closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
   const service = await serviceProcess(dataDir, { POSTHORN_LOG_LEVEL: 'silent' })

@@ -216,7 +216,7 @@ test('a change merges maps by key, replaces tags and metadata, and leaves the re
   await world.invariants()
 })
 
-test('an upsert of what is known already changes nothing, whatever the order of its keys and the depth of its metadata', { timeout: 20_000 }, async (t) => {
+test('an upsert of what is known already changes nothing, whatever the order of its keys and the depth of its metadata', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   let deep: object = { last: true }
