@@ -151,6 +151,8 @@ test('a disabled channel takes no message on another process either, as soon as 
   await hearing.start()
   const send = async (at: { api: typeof hearing.api }) =>
     (await at.api(key).post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })).status
+  // each look until it is heard of costs a message
+  await world.services.billing.creditWallet(world.pool, owner!.account_id, 1_000_000_000, null)
   const before = [await send(hearing), await send(deaf)]
 
   await change({ status: 'disabled' })
