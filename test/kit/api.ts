@@ -2,6 +2,7 @@
 import { request } from 'undici'
 import { assertDocumented, operationAt } from './documented.ts'
 import { noteError } from './provoked.ts'
+import { boundMs } from './waiting.ts'
 
 export interface Answered {
   readonly status: number
@@ -23,9 +24,6 @@ export interface Api {
   send(method: string, path: string, headers?: Headers, body?: string | Uint8Array): Promise<Answered>
 }
 
-/** Far more than any answer takes. */
-const answerWithinMs = 60_000
-
 /** `before` is awaited before each request, with its path. */
 export function apiClient(base_url: string, key?: string, before: (path: string) => Promise<void> = () => Promise.resolve()): Api {
   const authorization: Headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
@@ -34,8 +32,8 @@ export function apiClient(base_url: string, key?: string, before: (path: string)
     const url = new URL(base_url + path)
     const answer = await request(url, {
       method: method as 'GET',
-      headersTimeout: answerWithinMs,
-      bodyTimeout: answerWithinMs,
+      headersTimeout: boundMs,
+      bodyTimeout: boundMs,
       headers: { ...authorization, ...headers },
       ...(body === undefined ? {} : { body }),
     })
