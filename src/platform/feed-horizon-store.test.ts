@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../../test/kit/closing.ts'
-import { began, elsewhere, open, type Open } from '../../test/kit/open-transactions.ts'
+import { began, elsewhere, holdOpen, open, type Open } from '../../test/kit/open-transactions.ts'
 import { seeded } from '../../test/kit/random.ts'
 import { fakeClock } from '../../test/kit/clock.ts'
 import { until } from '../../test/kit/waiting.ts'
@@ -15,7 +15,7 @@ import { idMaker } from '../lib/ids.ts'
 import { startEmbedded } from './database/embedded.ts'
 import { migrate } from './database/migrate.ts'
 import { openPool } from './database/pool.ts'
-import { transact, type Db, type Pool } from './database/sql.ts'
+import type { Db, Pool } from './database/sql.ts'
 import { heldFeed } from './feed-horizon.ts'
 import { lookPastBystanders, listRunning, readHorizon } from './feed-horizon-store.ts'
 import { makeLog } from './log.ts'
@@ -193,7 +193,7 @@ test("a transaction does not see its own events, nor those of one that began aft
   await lookPastBystanders(world.pool)
   const url = await elsewhere(t)
 
-  await transact(world.pool, async (sql) => {
+  await holdOpen(world.pool, async (sql) => {
     await attributed(sql)
     const foreign = await open(t, url)
     const own = await open(t, world.database_url)

@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test'
 import { listRunning } from '../../src/platform/feed-horizon-store.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
-import type { Db, Pool } from '../../src/platform/database/sql.ts'
+import { transact, type Db, type Pool, type Transaction } from '../../src/platform/database/sql.ts'
 import { closing } from './closing.ts'
 import { testDatabase } from './database.ts'
 
@@ -27,6 +27,14 @@ export async function open(t: TestContext, url: string, role?: string): Promise<
   await later`select pg_current_xact_id()`
   await later.end({ timeout: 1 })
   return { sql, xid: Number(row!.xid), pid: row!.pid }
+}
+
+/** Runs `work`, which waits for others, in a transaction that may be idle meanwhile: on a busy machine longer than the service lets one be. */
+export async function holdOpen<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return await transact(pool, async (tx) => {
+    await tx`set local idle_in_transaction_session_timeout = 0`
+    return await work(tx)
+  })
 }
 
 /** Another database of the same server. */

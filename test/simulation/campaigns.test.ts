@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { campaignInvariants } from '../../src/features/campaigns/invariants.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { startProcess } from '../kit/process.ts'
 import { seeded, type Random } from '../kit/random.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
@@ -127,7 +128,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
   }
   /** Folds while another process has some rows in hand, so that what happened first may be folded last. */
   const foldInDisorder = async () => {
-    await world.pool.begin(async (tx) => {
+    await holdOpen(world.pool, async (tx) => {
       await tx`select from message_transitions where status = ${random.pick(['queued', 'sent', 'delivered'])} for update skip locked`
       await processes.pass(random.pick(processes.all), 'follow-campaigns')
     })

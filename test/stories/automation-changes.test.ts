@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { lockWaits } from '../kit/lock-waits.ts'
 import { liveSms } from '../kit/campaigns.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { startProcess } from '../kit/process.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
@@ -194,7 +195,7 @@ test('an automation that is made, or given a channel, beside the delete of that 
   const { id } = (await api.post('/v1/automations', { ...given, channel_id: channel })).body
   const waiting = () => lockWaits(world.pool)
 
-  const { answers, deleted } = await world.pool.begin(async (tx) => {
+  const { answers, deleted } = await holdOpen(world.pool, async (tx) => {
     await tx`select from integration_sources where id = ${source} for update`
     const asked = [api.post('/v1/automations', { ...given, channel_id: other }), api.patch(`/v1/automations/${id}`, { channel_id: other })]
     await until(

@@ -1,6 +1,7 @@
 /** What a campaign shows of its recipients: exact at every moment, whatever is folded when. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const campaign = {
@@ -30,7 +31,7 @@ test('counters are the same before, while and after the follower has folded, wha
 
   const unfolded = await counters()
   // another process has the earlier steps in hand
-  const seen = await world.pool.begin(async (tx) => {
+  const seen = await holdOpen(world.pool, async (tx) => {
     await tx`select from message_transitions where status in ('sent', 'delivered') for update`
     await world.tick('follow-campaigns')
     return await counters()

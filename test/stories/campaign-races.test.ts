@@ -5,6 +5,7 @@ import type { Tenant } from '../../src/contract/caller.ts'
 import { lockWaits } from '../kit/lock-waits.ts'
 import { campaignTo, eventsOf, launched, numbers, outcomesOf, passFor, readCampaign } from '../kit/campaigns.ts'
 import type { Api } from '../kit/api.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
@@ -30,7 +31,7 @@ test('after the answer to a pause or a cancel nothing more is accepted, however 
     const { id } = await launched(api, campaignTo(numbers(50), { channel, throttle_per_second: 1 }))
     await world.settle('campaign-snapshots')
     const seen = { atAnswer: -1 }
-    const { tick, answered } = await world.pool.begin(async (tx) => {
+    const { tick, answered } = await holdOpen(world.pool, async (tx) => {
       await tx`select from wallets where account_id = ${account.id} for update`
       const pass = world.tick('campaigns')
       await until('the acceptance to wait for the wallet', async () => (await lockWaits(world.pool)) > 0)
@@ -90,7 +91,7 @@ test('a cancel waits for no opt-out that has some of its recipients in hand, and
   const closed = { timezone: 'UTC', send_window: { start: '20:00', end: '21:00' } }
   const { id } = await launched(api, campaignTo(numbers(50), { schedule: closed }))
   await world.settle('campaign-snapshots')
-  const answered = await world.pool.begin(async (tx) => {
+  const answered = await holdOpen(world.pool, async (tx) => {
     const skip = (n: number) =>
       tx`update campaign_recipients set status = 'skipped', skip_reason = 'unsubscribed' where campaign_id = ${id} and n = ${n} and status = 'pending'`
     await skip(30)
@@ -170,7 +171,7 @@ for (const [what, ask, after] of [
     const { id } = await launched(api, campaignTo(numbers(10), { channel, throttle_per_second: 10 }))
     await world.settle('campaign-snapshots')
 
-    const { answer, pass } = await world.pool.begin(async (tx) => {
+    const { answer, pass } = await holdOpen(world.pool, async (tx) => {
       // the pass has the campaign in hand then, and none of its recipients
       await tx`lock table campaign_recipients in access exclusive mode`
       const begun = world.tick('campaigns')

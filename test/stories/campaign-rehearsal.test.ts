@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { request } from 'undici'
 import type { Api } from '../kit/api.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { until } from '../kit/waiting.ts'
 import { outcomesOf, passFor } from '../kit/campaigns.ts'
 import { approvedTemplate, whatsappWorld } from '../kit/whatsapp-world.ts'
@@ -329,7 +330,7 @@ test('under an Idempotency-Key a rehearsal is answered again, and one whose clie
   await world.clock.advance(60_000)
   const again = await api.post(path, undefined, { 'idempotency-key': 'k' })
   const away = new AbortController()
-  await world.pool.begin(async (tx) => {
+  await holdOpen(world.pool, async (tx) => {
     await tx`lock table suppressions in access exclusive mode`
     const asked = request(`${world.base_url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, signal: away.signal }).catch(() => null)
     await until(

@@ -5,6 +5,7 @@ import { refusesWrites } from '../../src/platform/database/failures.ts'
 import { problemOf } from '../../src/platform/http/envelope.ts'
 import type { Answered, Api } from '../kit/api.ts'
 import { closing } from '../kit/closing.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { startProcess } from '../kit/process.ts'
 import { until, within } from '../kit/waiting.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
@@ -29,7 +30,7 @@ async function segmentOf({ api }: TestAccount, rules: object): Promise<string> {
 /** Keeps every read of lists waiting until the test ends, or until what is returned is called. */
 async function holdLists(t: TestContext, { pool }: World): Promise<() => Promise<void>> {
   const [held, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holding = pool.begin(async (tx) => {
+  const holding = holdOpen(pool, async (tx) => {
     await tx`lock table contact_lists in access exclusive mode`
     held.resolve()
     await ended.promise

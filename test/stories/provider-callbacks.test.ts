@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { hmacHex } from '../../src/lib/hmac.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 /** A live channel whose provider calls back, and the provider's voice. */
@@ -266,7 +267,7 @@ test('a receipt does not overtake an earlier one of its message that another pro
   await tell({ reports: ['deliver', 'open'].map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })) })
   const status = async () => (await api.get(`/v1/messages/${sent.body.id}`)).body.status
 
-  const meanwhile = await world.pool.begin(async (other) => {
+  const meanwhile = await holdOpen(world.pool, async (other) => {
     await other`select from provider_reports order by due_at, id limit 1 for update`
     await world.tick('reports')
     return await status()

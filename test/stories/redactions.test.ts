@@ -57,6 +57,7 @@ test('a redaction is answered before anything of it is done, and one that is kil
   // somebody else has the oldest receipt in hand, so that it cannot get to the end
   const held = await world.pool.reserve()
   await held`begin`
+  await held`set local idle_in_transaction_session_timeout = 0`
   await held`select from automation_events where id = ${oldest!.id} for update`
   const dead = dying.app.chores
     .find(({ name }) => name === redactions)!

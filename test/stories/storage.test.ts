@@ -4,6 +4,7 @@ import test, { type TestContext } from 'node:test'
 import { closing } from '../kit/closing.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
@@ -58,7 +59,7 @@ test('a statement that an operator ends is 503 and no failure of the service', a
   const operator = openPool(world.database_url, { max: 2 })
   closing(t, () => operator.end({ timeout: 1 }))
 
-  const ended = await operator.begin(async (sql) => {
+  const ended = await holdOpen(operator, async (sql) => {
     await sql`lock table contact_lists in access exclusive mode`
     const answer = account.api.get('/v1/contact_lists')
     await until('the statement to be cancelled', () => cancelWaiting(operator))

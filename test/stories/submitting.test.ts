@@ -6,6 +6,7 @@ import type { ItemOutcome } from '../../src/features/messages/service.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { lockWaits } from '../kit/lock-waits.ts'
 import { closing } from '../kit/closing.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { startProcess } from '../kit/process.ts'
 import { submitKeys, testSubmitter } from '../kit/submitter.ts'
 import { until } from '../kit/waiting.ts'
@@ -141,7 +142,7 @@ test('a connection that is lost in the commit is followed by a look: what was st
   closing(t, () => other.end({ timeout: 1 }))
   const waiting = async () => await other<{ pid: number }[]>`select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 
-  const outcomes = await other.begin(async (tx) => {
+  const outcomes = await holdOpen(other, async (tx) => {
     await tx`select 1 from wallets where account_id = ${sent.account.id} for update`
     const submitted = sent.submit(sent.keys)
     await until('the statement that waits for the wallet', async () => (await waiting()).length > 0)
@@ -293,7 +294,7 @@ async function holdWallet(t: TestContext, { database_url }: { readonly database_
   const other = openPool(database_url, { max: 2, application_name: 'other' })
   closing(t, () => other.end({ timeout: 1 }))
   const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holding = other.begin(async (tx) => {
+  const holding = holdOpen(other, async (tx) => {
     await tx`select 1 from wallets where account_id = ${account_id} for update`
     locked.resolve()
     await released.promise

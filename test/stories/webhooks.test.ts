@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import Stripe from 'stripe'
 import { recordEvents } from '../../src/platform/outbox.ts'
 import { signedInOwner } from '../kit/console-api.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { deliveries, message, pass, start, subscribe } from '../kit/subscribing.ts'
 import type { Receiver } from '../kit/receiver.ts'
 import { until } from '../kit/waiting.ts'
@@ -382,7 +383,7 @@ test('an endpoint that another process is just taking is left to it', async (t) 
   await world.settle('fan-out')
   assert.equal((await deliveries(account, endpoint.id)).length, 1)
 
-  await world.pool.begin(async (other) => {
+  await holdOpen(world.pool, async (other) => {
     await other`select 1 from webhook_leases for update`
     await world.tick('deliver')
   })

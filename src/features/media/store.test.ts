@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lockWaits } from '../../../test/kit/lock-waits.ts'
+import { holdOpen } from '../../../test/kit/open-transactions.ts'
 import { until } from '../../../test/kit/waiting.ts'
 import { startWorld } from '../../../test/kit/world.ts'
 import { insertUpload, isIncomplete, settleUpload } from './store.ts'
@@ -14,7 +15,7 @@ test('an upload whose commit is under way is not taken for incomplete: its file 
   const before = await isIncomplete(pool, 'med_1')
   let asked: Promise<boolean> | undefined
 
-  await pool.begin(async (tx) => {
+  await holdOpen(pool, async (tx) => {
     await settleUpload(tx, caller, 'med_1', 'image/png', 1)
     asked = isIncomplete(pool, 'med_1')
     await until(

@@ -7,6 +7,7 @@ import test, { type TestContext } from 'node:test'
 import postgres from '#postgres'
 import { closing } from '../../../test/kit/closing.ts'
 import { fatalError, refuseAsFull } from '../../../test/kit/full-database.ts'
+import { holdOpen } from '../../../test/kit/open-transactions.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
 import { tcpLine } from '../../../test/kit/tcp-line.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
@@ -235,7 +236,7 @@ test('a connection on which nothing is heard while an answer is awaited is given
   const first = await pidOf()
   // it is looked at eight times, and the first look hears of what was answered before
   const [locked, unlock] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const locking = pool.begin(async (tx) => {
+  const locking = holdOpen(pool, async (tx) => {
     await tx`select pg_advisory_xact_lock(7)`
     locked.resolve()
     await unlock.promise

@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../channels/adapter.ts'
 import type { MessageRow } from '../rows.ts'
 import { lockWaits } from '../../../../test/kit/lock-waits.ts'
+import { holdOpen } from '../../../../test/kit/open-transactions.ts'
 import { until, within } from '../../../../test/kit/waiting.ts'
 import { startWorld } from '../../../../test/kit/world.ts'
 import { followersOf } from '../transitions/followers.ts'
@@ -92,7 +93,7 @@ test('what becomes of several messages is written with all of them locked in one
   })
   const work: Promise<void>[] = []
 
-  const free = await world.pool.begin(async (tx) => {
+  const free = await holdOpen(world.pool, async (tx) => {
     await tx`select from messages where id = ${first!.id} for update`
     work.push(
       writeCompletions(deps, [completion(last!, { kind: 'unknown', message: 'No.' }), completion(first!, { kind: 'accepted', provider_ids: ['a', 'b'] })]),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lockWaits } from '../../../../test/kit/lock-waits.ts'
+import { holdOpen } from '../../../../test/kit/open-transactions.ts'
 import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../../test/kit/world.ts'
 import { openPool } from '../../../platform/database/pool.ts'
@@ -55,7 +56,7 @@ test('leases are locked in the order of their endpoints, however they lie in the
     await pool`truncate webhook_leases`
     for (const id of both.toReversed()) await pool`insert into webhook_leases (endpoint_id, process_id, failures) values (${id}, 'p', 3)`
     let changing: Promise<unknown> | undefined
-    await pool.begin(async (tx) => {
+    await holdOpen(pool, async (tx) => {
       await tx`select 1 from webhook_leases where endpoint_id = 'we_2' for update`
       changing = change(other, clock.iso())
       await until('the change to wait', () => lockWaits(pool))

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { lockWaits } from '../../../../test/kit/lock-waits.ts'
+import { holdOpen } from '../../../../test/kit/open-transactions.ts'
 import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../../test/kit/world.ts'
 import { countRecorded, dropHandoffs, listLostHandoffs, lockHandoffs, queueHandoffs, removeRecorded } from '../fan-out/handoff-store.ts'
@@ -213,7 +214,7 @@ test('dropping an endpoint passes over a batch that is written while it waits fo
   const { pool, recorded, handOff, batches } = await start(t)
   const [old] = await handOff(1, 'we_1')
   let dropping: Promise<void> | undefined
-  await pool.begin(async (tx) => {
+  await holdOpen(pool, async (tx) => {
     await lockHandoffs(tx, 'p', [1])
     dropping = dropHandoffs(pool, 'we_1')
     await until(
