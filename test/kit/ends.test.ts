@@ -38,3 +38,11 @@ test('a file that clears up for long at one go, and ends within a turn after tha
 
   assert.deepEqual([code, errors], [0, ''])
 })
+
+test('a file whose last test closes things for two minutes ends well', async () => {
+  const { code, errors } = await ended(`
+    import { test } from 'node:test'
+    test('passes', (t) => t.after(() => new Promise((closed) => setTimeout(closed, 120 * 10))))`)
+
+  assert.deepEqual([code, errors], [0, ''])
+})

@@ -1,8 +1,11 @@
 /** Loaded before every test file: a file whose tests are done, and which something left open keeps alive, fails with the name of that. */
 import { afterEach, beforeEach } from 'node:test'
 
-/** So many turns of so long: work that lets nothing else happen, as removing a large folder on a busy machine, takes one of them however long it lasts. */
-const turnsMax = 30
+/**
+ * So many turns of so long: work that lets nothing else happen, as removing a large folder on a busy machine, takes one of them however long it lasts. More than
+ * whatever closes things at the end of a test may wait (`boundMs` of waiting.ts), which says then itself what it waits for.
+ */
+const turnsMax = 150
 const turnMs = Number(process.env['POSTHORN_TEST_END_TURN_MS'] ?? 1000)
 let running = 0
 let watch: NodeJS.Timeout | undefined
