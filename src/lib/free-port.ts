@@ -16,7 +16,8 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   throw new Error(`none of ${triesMax} ports from ${lowest} to ${highest} is free`)
 }
 
-async function isFree(host: string, port: number): Promise<boolean> {
+/** Whether nothing listens there. Rejects when the host is none to listen on. */
+export async function isFree(host: string, port: number): Promise<boolean> {
   const server = createServer().listen(port, host)
   try {
     await once(server, 'listening')

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { freePort } from '../../src/lib/free-port.ts'
 import { browserContext } from './chromium.ts'
 import { ownerPassword, signedInOwner, type ConsoleClient } from './console-api.ts'
+import { ownPort } from './own-port.ts'
 import { boundMs, until } from './waiting.ts'
 import { startWorld, type PlatformOptions, type TestAccount, type World } from './world.ts'
 
@@ -117,7 +117,7 @@ export async function inEitherSchemeAndWidth(page: Page, look: (scheme: Scheme, 
 
 /** The service under the address that browsers find it at: the console's door compares origins. Its clock stands still, so that all requests come in one second. */
 export async function startConsoleWorld(t: TestContext, options: PlatformOptions = {}): Promise<World> {
-  const port = await freePort()
+  const port = await ownPort()
   return await startWorld(t, { ...options, port, settings: { base_url: `http://127.0.0.1:${port}`, rate_limit_console: 10_000, ...options.settings } })
 }
 

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
-import { freePort } from '../../src/lib/free-port.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { closing } from './closing.ts'
 import { testDatabase } from './database.ts'
+import { ownPort } from './own-port.ts'
 import { serviceProcess, type ServiceProcess } from './service.ts'
 import { simulateTwilio, type TwilioSimulator } from './simulators/twilio.ts'
 import { tcpLine, type TcpLine } from './tcp-line.ts'
@@ -104,7 +104,7 @@ export function printed({ status, stdout, stderr }: { status: number | null; std
 }
 
 async function startRedis(t: TestContext, folder: string): Promise<string> {
-  const port = await freePort()
+  const port = await ownPort()
   const child = spawn(program!, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder], { stdio: 'ignore' })
   closing(t, async () => {
     child.kill('SIGKILL')

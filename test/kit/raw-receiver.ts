@@ -2,8 +2,8 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { TestContext } from 'node:test'
-import { freePort } from '../../src/lib/free-port.ts'
 import { certificate, certificateKey } from './certificate.ts'
+import { ownPort } from './own-port.ts'
 import { within } from './waiting.ts'
 
 export interface RawReceiver {
@@ -75,5 +75,5 @@ function requestEnd(text: string): number {
   return text.length >= head + 4 + length ? head + 4 + length : -1
 }
 
-/** A port on which nobody listens, and which no connection takes for its own end. */
-export const closedPort = (): Promise<number> => freePort()
+/** A port on which nobody listens while this process lives, and which no connection takes for its own end. */
+export const closedPort = (): Promise<number> => ownPort()

@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { nodeFlags } from '../../scripts/node-flags.mjs'
-import { freePort } from '../../src/lib/free-port.ts'
 import { apiClient, type Api } from './api.ts'
+import { ownPort } from './own-port.ts'
 import { until, within } from './waiting.ts'
 
 export interface ServiceProcess {
@@ -43,7 +43,7 @@ export async function serviceProcess(
   [program, ...first]: readonly string[] = ofCheckout,
   options: readonly string[] = [],
 ): Promise<ServiceProcess> {
-  const port = await freePort()
+  const port = await ownPort()
   const base_url = `http://127.0.0.1:${port}`
   const env = { PATH: process.env['PATH'] ?? '', POSTHORN_DATA_DIR: dataDir, PORT: String(port), ...settings }
   const cwd = dirname(dataDir)

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { nodeFlags } from '../../scripts/node-flags.mjs'
-import { freePort } from '../../src/lib/free-port.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { closing } from './closing.ts'
+import { ownPort } from './own-port.ts'
 import { within } from './waiting.ts'
 import { testSecretKeys } from './world.ts'
 
@@ -41,7 +41,7 @@ export async function workerProcesses(
   const begin = async () => {
     const env = {
       PATH: process.env['PATH'] ?? '',
-      PORT: String(await freePort()),
+      PORT: String(await ownPort()),
       DATABASE_URL: database_url,
       POSTHORN_DATA_DIR: dataDir,
       POSTHORN_SECRET_KEY: testSecretKeys.current,

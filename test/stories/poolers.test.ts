@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
-import { freePort } from '../../src/lib/free-port.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { refuseSharedConnections } from '../../src/platform/database/pooler.ts'
 import { OperatorError } from '../../src/platform/operator-error.ts'
 import { closing } from '../kit/closing.ts'
 import { testDatabase } from '../kit/database.ts'
 import { makeKey } from '../kit/load.ts'
+import { ownPort } from '../kit/own-port.ts'
 import { serviceProcess } from '../kit/service.ts'
 import { until, within } from '../kit/waiting.ts'
 
@@ -27,7 +27,7 @@ const nobody = 65_534
 /** PgBouncer before a database; resolves to the address through it. */
 async function bounced(t: TestContext, url: string, mode: 'session' | 'transaction', more: string): Promise<string> {
   const server = new URL(url)
-  const port = await freePort()
+  const port = await ownPort()
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-pgbouncer-'))
   closing(t, () => rm(folder, { recursive: true, force: true }))
   const file = join(folder, 'pgbouncer.ini')

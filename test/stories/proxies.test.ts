@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { Agent, request, type Dispatcher } from 'undici'
-import { freePort } from '../../src/lib/free-port.ts'
 import { certificate, certificateKey } from '../kit/certificate.ts'
 import { closing } from '../kit/closing.ts'
 import { signedInOwner } from '../kit/console-api.ts'
+import { ownPort } from '../kit/own-port.ts'
 import { until, within } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
@@ -73,7 +73,7 @@ async function startProxy(t: TestContext, proxy: Proxy, service: string): Promis
   mkdirSync(join(folder, 'home'))
   writeFileSync(join(folder, 'certificate.pem'), certificate)
   writeFileSync(join(folder, 'key.pem'), certificateKey)
-  const ports = { http: await freePort(), https: await freePort(), service }
+  const ports = { http: await ownPort(), https: await ownPort(), service }
   let text = readFileSync(join(deploy, proxy.file), 'utf8')
   for (const [from, to] of proxy.changes(folder, ports)) {
     assert.match(text, from)

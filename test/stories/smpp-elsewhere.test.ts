@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test, type TestContext } from 'node:test'
-import { freePort } from '../../src/lib/free-port.ts'
+import { ownPort } from '../kit/own-port.ts'
 import { until, within } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
@@ -93,7 +93,7 @@ test(
   'the example of an SMSC that comes with Net::SMPP takes a message',
   { skip: skip === false && !existsSync(example) ? `${example} is missing` : skip },
   async (t) => {
-    const port = await freePort()
+    const port = await ownPort()
     perl(t, '-', (await readFile(example, 'utf8')).replace('$port = 9900', `$port = ${port}`))
     await until('the SMSC to listen', () => isOpen(port))
     const { connecting, send, statusOf } = await channelOn(t, port)

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { freePort } from '../../../src/lib/free-port.ts'
 import { clientSource, installedClient } from '../client-package.ts'
 import { closing } from '../closing.ts'
+import { ownPort } from '../own-port.ts'
 import { until, within } from '../waiting.ts'
 import { startWorld, testSecretKeys, type TestAccount, type World } from '../world.ts'
 import { differenceOf, excerptDifference } from './answers.ts'
@@ -39,7 +39,7 @@ export interface Played {
  * another one that imports it finds it installed.
  */
 export async function playPage(t: TestContext, markdown: string): Promise<Played> {
-  const [port, own] = [await freePort(), await freePort()]
+  const [port, own] = [await ownPort(), await ownPort()]
   const addresses = { base_url: `http://127.0.0.1:${port}`, webhook_allowed_hosts: [`127.0.0.1:${own}`, `localhost:${own}`] }
   const world = await startWorld(t, { port, settings: { ...asByDefault, ...addresses } })
   // signatures tell the time of this machine, as commands do
