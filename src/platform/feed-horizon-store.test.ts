@@ -291,7 +291,7 @@ test('a crash in the middle of a transaction leaves nothing that holds the feed 
   assert.deepEqual(both, [first.id, last.id])
 })
 
-/** A server of its own that may crash, and that allows prepared transactions. */
+/** A server of its own that may crash, and that allows prepared transactions; nobody but the test begins any there. */
 async function ownServer(t: TestContext): Promise<{ url: string; restart(): Promise<string> }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-prepared-'))
   const start = () => startEmbedded({ dataDir, log: makeLog('silent'), throwaway: true })
@@ -302,6 +302,7 @@ async function ownServer(t: TestContext): Promise<{ url: string; restart(): Prom
   })
   const admin = openPool(server.url, { max: 1 })
   await admin`alter system set max_prepared_transactions = 5`
+  await admin`alter system set autovacuum = off`
   await admin.end({ timeout: 1 })
   const restart = async () => {
     await server.stop()
