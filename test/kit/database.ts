@@ -35,10 +35,21 @@ export async function testDatabase(options: { empty?: boolean } = {}): Promise<T
       return row!.holders
     },
     async drop() {
-      await admin.unsafe(`drop database if exists ${name} with (force)`)
+      await onceLeft(() => admin.unsafe(`drop database if exists ${name} with (force)`))
       await admin.end()
       await own?.stop()
     },
+  }
+}
+
+/** Repeats what is refused while somebody is still in the database (55006): the server waits five seconds for a session to leave, which may take longer on a busy machine. */
+async function onceLeft(change: () => Promise<unknown>): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return void (await change())
+    } catch (error) {
+      if (sqlState(error) !== '55006' || tries > 20) throw error
+    }
   }
 }
 
@@ -77,11 +88,11 @@ async function ensureTemplate(admin: Pool, server: string): Promise<string> {
       await migrate(pool, systemClock(), files)
     } catch (error) {
       await pool.end()
-      await admin.unsafe(`drop database ${fresh} with (force)`)
+      await onceLeft(() => admin.unsafe(`drop database ${fresh} with (force)`))
       throw error
     }
     await pool.end()
-    await admin.unsafe(`alter database ${fresh} rename to ${name}`)
+    await onceLeft(() => admin.unsafe(`alter database ${fresh} rename to ${name}`))
     return name
   } finally {
     await admin`select pg_advisory_unlock(${templateLock})`
@@ -99,7 +110,7 @@ export async function removeLeftovers(server: string): Promise<void> {
   const rows = await admin<{ datname: string }[]>`select datname from pg_database where datname like 'w\\_%' or datname like 'fresh\\_%'`
   for (const { datname } of rows) {
     const pid = Number(/^w_(\d+)_/.exec(datname)?.[1] ?? 0)
-    if (pid > 0 && !isAlive(pid)) await admin.unsafe(`drop database if exists ${datname} with (force)`)
+    if (pid > 0 && !isAlive(pid)) await onceLeft(() => admin.unsafe(`drop database if exists ${datname} with (force)`))
   }
   await admin.end()
 }
