@@ -4,6 +4,8 @@ import { pause, systemClock } from '../../src/lib/clock.ts'
 
 /** Far more than anything takes on a machine that is busy with other things, far less than the runner gives a test. */
 export const boundMs = 120_000
+/** For a connection to the database to open, whichever process the machine lets stand still meanwhile. */
+export const connectTimeoutMs = 60_000
 const betweenLooksMs = 2
 
 const machine = systemClock()

@@ -144,3 +144,18 @@ test('what runs beside the pool is neither compiled nor shared out among process
 
   assert.deepEqual({ ...row }, { jit: 'off', workers: '0', plans: 'force_custom_plan', timeout: '15s', named: true })
 })
+
+test('how long a connection may take to open is five seconds, or what its pool says, which one beside it takes over', async (t) => {
+  const { pool, database_url } = await startPlatform(t)
+  const pools = [
+    openPool(database_url),
+    openPool(database_url, { connect_timeout_ms: 20_000 }),
+    openBeside(pool, { name: 'beside', max: 1, statement_timeout_ms: 1_000 }),
+  ]
+  closing(t, () => Promise.all(pools.map((one) => one.end({ timeout: 0 }))))
+
+  assert.deepEqual(
+    pools.map(({ options }) => options.connect_timeout),
+    [5, 20, 60],
+  )
+})

@@ -5,6 +5,8 @@ import type { Pool } from './sql.ts'
 export interface PoolOptions {
   /** Connections at most. */
   readonly max?: number
+  /** Milliseconds after which opening a connection is given up. */
+  readonly connect_timeout_ms?: number
   /** Milliseconds after which PostgreSQL ends a statement (57014). */
   readonly statement_timeout_ms?: number
   /**
@@ -17,7 +19,7 @@ export interface PoolOptions {
   readonly onnotice?: (notice: { message?: string }) => void
 }
 
-const connectTimeoutSeconds = 5
+const connectTimeoutMs = 5_000
 const statementTimeoutMs = 30_000
 /** No transaction waits on this process that long: the event feed stands still behind it. */
 const idleInTransactionTimeoutMs = 15_000
@@ -39,7 +41,7 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
   return postgres(url, {
     max: options.max ?? 10,
     types,
-    connect_timeout: connectTimeoutSeconds,
+    connect_timeout: (options.connect_timeout_ms ?? connectTimeoutMs) / 1000,
     // a restarted database is found again soon: the driver's own delays grow to twenty seconds
     backoff: (failures) => Math.min(0.02 * 2 ** failures, reconnectSecondsMax),
     ...(options.silence_timeout_ms === undefined ? {} : { silence_timeout: options.silence_timeout_ms / 1000 }),
