@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { AskOutcome, Outcome, OutboundMessage } from '../../src/features/channels/adapter.ts'
 import { dyingHandOver, seeDeath } from '../kit/dying-process.ts'
+import { lockWaits } from '../kit/lock-waits.ts'
 import { scriptedWorld } from '../kit/scripted-world.ts'
 import { until } from '../kit/waiting.ts'
 
@@ -247,6 +248,38 @@ test('the copy that was delivered counts for its part, whichever it is', async (
   assert.equal((await read(id)).status, 'delivered')
   await world.invariants()
 })
+
+for (const [name, ids, transition, expected] of [
+  ['is delivered when its last two parts are told to be', ['p2-2', 'p3'], 'deliver', 'delivered'],
+  ['fails when both copies of a part are told to have failed', ['p2', 'p2-2'], 'fail', 'failed'],
+] as const)
+  test(`a message ${name} at the same moment, to two processes`, async (t) => {
+    const { world, steps, send, read, tell, callBack, wait } = await liveWorld(t)
+    steps.push('taken', 'lost')
+    const id = await send()
+    await world.settle()
+    await wait(30_000)
+    await tell(receipt(id, 1, 'deliver'), receipt(id, 2, 'accept'))
+    for (const provider_id of ids) await callBack({ kind: 'receipt', provider_id, transition, ...(transition === 'fail' ? failure : {}) })
+
+    // neither has committed when the other looks: each can remove its report only when both wait
+    const passes = await world.pool.begin(async (gate) => {
+      await gate`lock table provider_reports in share mode`
+      const first = await world.pool.begin(async (other) => {
+        await other`select from provider_reports where provider_id = ${ids[1]} for update`
+        const pass = world.tick('reports')
+        await until('the first process to note what it was told', async () => (await lockWaits(world.pool)) === 1)
+        return { pass }
+      })
+      const second = world.tick('reports')
+      await until('the second process to wait as well', async () => (await lockWaits(world.pool)) === 2)
+      return { both: [first.pass, second] }
+    })
+    await Promise.all(passes.both)
+
+    assert.equal((await read(id)).status, expected)
+    await world.invariants()
+  })
 
 test('a part that is told to have failed fails its message, and the rest of it stays here', async (t) => {
   const { world, parts, steps, send, read, tell, wait, spent } = await liveWorld(t)

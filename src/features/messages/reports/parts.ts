@@ -23,7 +23,10 @@ export const requestOf = (
   ...(receipt.error === undefined ? {} : { error: receipt.error }),
 })
 
-/** A message of several parts is as far as the least advanced of them, and failed when one is: of one that went out more than once, when all of these are. */
+/**
+ * A message of several parts is as far as the least advanced of them, and failed when one is: of one that went out more than once, when all of these are. Whoever calls has locked
+ * the messages: of two that note a part each at once, neither would see what the other notes.
+ */
 export async function requestsOfParts(tx: Db, receipts: readonly { reference: Reference; receipt: Receipt }[], at: string): Promise<TransitionRequest[]> {
   const requests: TransitionRequest[] = []
   for (const { reference, receipt } of receipts) {

@@ -241,15 +241,12 @@ async function applyReceipts(
   const unknown = others.filter(({ id }) => !references.has(id))
   const found = await findNamed(tx, unknown.flatMap(namedOf))
   const namedParts = found.flatMap((one) => (one.part === undefined ? [] : [{ ...one, part: one.part }]))
-  // what was taken of a message is judged with it and its job locked: a hand-over may end at this moment
-  if (namedParts.length > 0) await lockMessages(tx, [...soon, ...known.map(({ reference }) => reference), ...found])
+  const knownParts = known.filter(({ reference }) => reference.parts > 1)
+  // what was told and taken of a message of several parts is judged with it locked: another of its receipts may be applied, or a hand-over end, at this moment
+  if (namedParts.length + knownParts.length > 0) await lockMessages(tx, [...soon, ...known.map(({ reference }) => reference), ...found])
   const whole = known.filter(({ reference }) => reference.parts === 1).map(({ reference, receipt }) => requestOf(reference, receipt, receipt.transition, at))
   const proved = await settleParts(tx, namedParts, at)
-  const parts = await requestsOfParts(
-    tx,
-    known.filter(({ reference }) => reference.parts > 1),
-    at,
-  )
+  const parts = await requestsOfParts(tx, knownParts, at)
   const named = found.filter(({ part }) => part === undefined)
   const changed = await applyTransitions(deps, tx, [...soon, ...whole, ...proved.requests, ...parts, ...named.map((one) => requestOfNamed(one, at))])
   const settled = await settleNamed(tx, named, at)
