@@ -279,3 +279,63 @@ test('a receipt does not overtake an earlier one of its message that another pro
   assert.deepEqual(types, ['message.sent', 'message.delivered', 'message.read'])
   await world.invariants()
 })
+
+/** Somebody who writes, and whether they may be written to (behaviour: consent 4.5). */
+async function recipient(world: World) {
+  const { api, channel, tell } = await connected(world, 'sms')
+  const from = '+4915112345678'
+  let said = 0
+  return {
+    say: async (...words: string[]) => {
+      const reports = words.map((body) => ({
+        kind: 'inbound',
+        provider_id: `in-${++said}`,
+        from,
+        profile_name: null,
+        type: 'text',
+        content: { body },
+        reply_to: null,
+      }))
+      await tell({ reports })
+    },
+    mayBeWrittenTo: async () => (await api.post('/v1/messages', { channel: channel.id, to: from, type: 'text', text: { body: 'Hi' } })).status === 202,
+  }
+}
+
+test('a STOP does not overtake an earlier START of its sender that another process has in hand', async (t) => {
+  const world = await startWorld(t)
+  const { say, mayBeWrittenTo } = await recipient(world)
+  await say('STOP')
+  await world.settle()
+  await say('START', 'STOP')
+
+  await world.pool.begin(async (other) => {
+    await other`select from provider_reports order by due_at, id limit 1 for update`
+    await world.tick('reports')
+  })
+  await world.settle()
+
+  assert.equal(await mayBeWrittenTo(), false)
+  await world.invariants()
+})
+
+test('a STOP waits for an earlier START of its sender that cannot be applied yet, and not for one that never can', async (t) => {
+  const world = await startWorld(t)
+  const [one, other] = [await recipient(world), await recipient(world)]
+  await world.pool.unsafe(`create function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$`)
+  const refuse = () =>
+    world.pool.unsafe(`create trigger refuse before insert on messages for each row when (new.content::text like '%"START"%') execute function refuse()`)
+
+  await refuse()
+  await one.say('START', 'STOP')
+  await world.tick('reports')
+  await world.pool.unsafe('drop trigger refuse on messages')
+  await world.clock.advance(1000)
+  await world.settle()
+  await refuse()
+  await other.say('START', 'STOP')
+  await world.settle()
+
+  assert.deepEqual([await one.mayBeWrittenTo(), await other.mayBeWrittenTo()], [false, false])
+  await world.invariants()
+})

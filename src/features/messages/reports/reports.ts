@@ -115,7 +115,7 @@ async function applyRest(deps: ReportDeps, now: number, others: readonly ReportR
   let [files, raised] = [0, 0]
   for (const row of due) {
     try {
-      const applied = await transact(pool, async (tx) => await applyRows(deps, tx, await takeReport(tx, row), now))
+      const applied = await transact(pool, async (tx) => await applyInTurn(deps, tx, await takeReport(tx, row), now))
       changed.push(...applied.changed)
       replies.push(...applied.replies)
       files += applied.files
@@ -144,15 +144,19 @@ const applyDue = async (deps: ReportDeps, now: number, others: readonly ReportRo
         others.filter(({ id }) => !taken.has(id)),
       )),
     ]
-    // another process may have an earlier one of the same message in hand, and the later one must not overtake it
-    const overtaking = await listOvertaking(tx, rows, isoTime(now))
-    return await applyRows(
-      deps,
-      tx,
-      rows.filter(({ id }) => !overtaking.has(id)),
-      now,
-    )
+    return await applyInTurn(deps, tx, rows, now)
   })
+
+/** Those of these whose turn it is: another process may have an earlier one of the same message or recipient in hand, or it could not be applied, and the later one must not overtake it. */
+async function applyInTurn(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<Applied> {
+  const overtaking = await listOvertaking(tx, rows, isoTime(now))
+  return await applyRows(
+    deps,
+    tx,
+    rows.filter(({ id }) => !overtaking.has(id)),
+    now,
+  )
+}
 
 async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<Applied> {
   if (rows.length === 0) return nothing
@@ -369,12 +373,16 @@ async function applyTemplates({ channels }: ReportDeps, tx: Db, rows: readonly R
   }
 }
 
+/** What a recipient said after a word that could not be applied waits for so many tries of that, made at once: else the earlier word would undo it (behaviour: consent 4.5). */
+const triesInPlace = 5
+const keepsPlace = ({ report, attempts }: ReportRow): boolean => (report?.kind === 'inbound' || report?.kind === 'preference') && attempts < triesInPlace
+
 /** Later and later, and for the last time when they are given up: their messages may become known, or what spoils them may pass. */
 async function postpone(tx: Db, rows: readonly ReportRow[], now: number, max_ms = waitMaxMs): Promise<void> {
   const dueAfter = ({ attempts, created_at }: ReportRow): number =>
     Math.max(now + waitFirstMs, Math.min(now + Math.min(waitFirstMs * 2 ** Math.min(attempts, 20), max_ms), Date.parse(created_at) + keepMs))
   await postponeReports(
     tx,
-    rows.map((row) => ({ place: row.place, due_at: isoTime(dueAfter(row)) })),
+    rows.map((row) => ({ place: row.place, due_at: keepsPlace(row) ? row.due_at : isoTime(dueAfter(row)) })),
   )
 }

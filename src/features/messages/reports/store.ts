@@ -1,8 +1,8 @@
 /** SQL of what providers tell: callbacks as they came, reports until they are applied, and the references by which they name messages. Lanes work across tenants. */
 import { gzipSync } from 'node:zlib'
 import type { Tenant } from '../../../contract/caller.ts'
-import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
-import type { Report } from '../../channels/adapter.ts'
+import { jsonRows, textColumn, type Db, type Fragment } from '../../../platform/database/sql.ts'
+import type { InboundMessage, Report } from '../../channels/adapter.ts'
 import type { Reference } from '../references-store.ts'
 
 export interface NewCallback {
@@ -125,22 +125,24 @@ export async function takeReports(tx: Db, rows: readonly Pick<ReportRow, 'due_at
     join provider_reports r on r.due_at = t.due_at and r.id = t.id order by r.due_at, r.id for update of r skip locked`
 }
 
-/** Those of these reports that an earlier one of the same message, not among them, precedes. Of each channel what is due before the last of them is read. */
+/** What a report must not be overtaken within: the receipts of a message, and what one recipient wrote or had told of consent. Written in SQL as `whose`. */
+const whoseOf = ({ provider_id, report }: ReportRow): string | null => provider_id ?? (report as Partial<InboundMessage> | null)?.from ?? null
+const whose = (sql: Db): Fragment => sql`coalesce(provider_id, report ->> 'from')`
+
+/** Those of these reports that an earlier one of the same message or recipient, not among them, precedes. Of each channel what is due before the last of them is read. */
 export async function listOvertaking(tx: Db, rows: readonly ReportRow[], at: string): Promise<Set<string>> {
-  const asked = rows
-    .filter(({ provider_id }) => provider_id !== null)
-    .map(({ id, channel_id, provider_id, due_at }) => ({ id, channel_id, provider_id, due_at }))
+  const asked = rows.map((row) => ({ id: row.id, channel_id: row.channel_id, whose: whoseOf(row), due_at: row.due_at })).filter((row) => row.whose !== null)
   if (asked.length === 0) return new Set()
   const overtaking = await tx<{ id: string }[]>`
     with own as materialized (
-      select * from json_to_recordset(${jsonRows(asked)}::text::json) as t(id text, channel_id text, provider_id text, due_at timestamptz)
+      select * from json_to_recordset(${jsonRows(asked)}::text::json) as t(id text, channel_id text, whose text, due_at timestamptz)
     ), earlier as materialized (
       select r.* from (select channel_id, max(due_at) as due_at from own group by channel_id) c cross join lateral (
-        select id, channel_id, provider_id, due_at from provider_reports
+        select id, channel_id, ${whose(tx)} as whose, due_at from provider_reports
         where channel_id = c.channel_id and due_at <= least(c.due_at, ${at}::timestamptz) offset 0
       ) r
     )
-    select o.id from own o join earlier r on r.channel_id = o.channel_id and r.provider_id = o.provider_id
+    select o.id from own o join earlier r on r.channel_id = o.channel_id and r.whose = o.whose
     where (r.due_at, r.id) < (o.due_at, o.id) and not exists (select from own where own.id = r.id)`
   return new Set(overtaking.map(({ id }) => id))
 }
