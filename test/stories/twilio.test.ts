@@ -255,3 +255,25 @@ test('forged and malformed callbacks change nothing', async (t) => {
   assert.deepEqual([(await read(id)).status, await received()], ['sent', []])
   await world.invariants()
 })
+
+test('the last of several words counts, also where Twilio tells them faster than they are applied', async (t) => {
+  const { world, sim, channel, send } = await connected(t)
+  let told = 100
+  const say = (Body: string, OptOutType: string) =>
+    sim.receive(channel.webhook_url, { From: person, To: identifier, MessageSid: `SM${String(++told).padStart(32, '0')}`, Body, OptOutType })
+  const statuses = []
+
+  for (const words of [
+    ['halt', 'START'],
+    ['STOP', 'START'],
+    ['halt', 'START', 'halt'],
+    ['START', 'STOP', 'START'],
+  ]) {
+    for (const word of words) await say(word, word === 'START' ? 'START' : 'STOP')
+    await world.settle()
+    statuses.push((await send()).status)
+  }
+
+  assert.deepEqual(statuses, [202, 202, 422, 202])
+  await world.invariants()
+})

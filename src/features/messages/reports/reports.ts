@@ -3,21 +3,20 @@ import { tenantOf } from '../../../contract/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import type { InboundMessage, LinkReport, PreferenceReport, Receipt } from '../../channels/adapter.ts'
-import type { ChannelRow, ChannelService } from '../../channels/service.ts'
-import type { ProviderConsent } from '../../contacts/service.ts'
+import type { LinkReport, Receipt } from '../../channels/adapter.ts'
+import type { ChannelService } from '../../channels/service.ts'
 import { endJobs } from '../dispatch/store.ts'
 import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
-import { storeInbound, type InboundDeps, type NewInbound, type StoredInbound } from '../inbound/inbound.ts'
-import { joinParts, partsLane, type ToldInbound } from '../inbound/parts.ts'
-import { withTappedButton } from '../inbound/tapped-button.ts'
+import type { InboundDeps, StoredInbound } from '../inbound/inbound.ts'
+import { partsLane } from '../inbound/parts.ts'
 import type { MessageRow } from '../rows.ts'
 import { writeReceipts, type ReceiptWrite } from '../transitions/store.ts'
 import { applyTransitions, stepOf, writeOf, type TransitionDeps, type TransitionRequest } from '../transitions/transitions.ts'
-import { findMessageId, keepReferences, referenceKey } from '../references-store.ts'
+import { keepReferences, referenceKey } from '../references-store.ts'
 import { isOfAnother, referencesOf } from './finding.ts'
 import { lockMessages } from './parts-store.ts'
 import { isPart, requestOf, requestsOfParts, settleParts } from './parts.ts'
+import { applySaid } from './said.ts'
 import {
   findNamed,
   listDueOfOthers,
@@ -162,21 +161,15 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
   if (rows.length === 0) return nothing
   const receipts = rows.filter((row) => row.report.kind === 'receipt')
   const { late, changed, raised } = await applyReceipts(deps, tx, receipts, isoTime(now))
-  const { replies, files } = await applyInbound(
+  const { replies, files } = await applySaid(
     deps,
     tx,
-    rows.filter((row) => row.report.kind === 'inbound'),
+    rows.filter(({ report }) => report.kind === 'inbound' || report.kind === 'preference'),
   )
   await applyLinks(
     deps,
     tx,
     rows.filter((row) => row.report.kind === 'link'),
-  )
-  await applyPreferences(
-    deps,
-    tx,
-    rows.filter((row) => row.report.kind === 'preference'),
-    isoTime(now),
   )
   await applyTemplates(
     deps,
@@ -298,44 +291,6 @@ function rememberedRequest(
   return { ...requestOf({ ...tenantOf(row), message_id: row.id }, receipt, receipt.transition, at), row }
 }
 
-async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<StoredInbound> {
-  const told: ToldInbound[] = []
-  for (const row of rows) {
-    const { account_id, mode, channel_id, report } = row
-    const channel = await findAddressee(deps, tx, row)
-    const said = report as InboundMessage
-    const { from, profile_name, type, provider_id, media, part } = said
-    if (channel === null) continue
-    const reply_to = said.reply_to === null ? null : await findMessageId(tx, row, channel_id, said.reply_to)
-    const inbound: NewInbound = {
-      account_id,
-      mode,
-      channel,
-      from,
-      profile_name,
-      type,
-      // a reaction names the message that it is put on in its content
-      content: type === 'reaction' ? { ...(said.content as object), message_id: reply_to } : await withTappedButton(tx, { account_id, mode }, said, reply_to),
-      provider_id,
-      reply_to,
-      media,
-    }
-    told.push({ inbound, part })
-  }
-  return await storeInbound(deps, tx, await joinParts(tx, told, deps.platform.clock.now()))
-}
-
-/** The channel that a message from a recipient is for; null where it is nobody's: the channel was deleted since, or another sender is meant that no channel has. */
-async function findAddressee({ channels, platform }: ReportDeps, tx: Db, { account_id, mode, channel_id, report }: ReportRow): Promise<ChannelRow | null> {
-  const channel = await channels.find({ account_id, mode }, channel_id)
-  const { to } = report as InboundMessage
-  if (channel === null || to === undefined) return channel
-  const sibling = await channels.findSibling(tx, channel, to.identifiers)
-  if (sibling !== null || to.otherwise === 'ours') return sibling ?? channel
-  platform.log.info({ channel_id, provider: channel.provider }, 'a message to another sender, which is no channel of the account, is left out')
-  return null
-}
-
 /** The last word of each channel counts. */
 async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
   const latest = new Map(rows.map((row) => [row.channel_id, row]))
@@ -346,24 +301,6 @@ async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: read
     platform.log.warn({ channel_id, connected, provider: channel.provider }, `the provider told of the link: ${message}`)
     await channels.setConnection(tx, channel, connected ? 'connected' : 'disconnected')
   }
-}
-
-/** What recipients told the provider of marketing alone: the last word of each counts, whatever the order in which they are told. */
-async function applyPreferences({ channels, contacts }: ReportDeps, tx: Db, rows: readonly ReportRow[], now: string): Promise<void> {
-  const latest = new Map<string, ProviderConsent>()
-  for (const { account_id, mode, channel_id, report } of rows) {
-    const channel = await channels.find({ account_id, mode }, channel_id)
-    if (channel === null) continue
-    const { from, marketing, everything, occurred_at: told_at } = report as PreferenceReport
-    const status = marketing === 'stop' ? 'opted_out' : 'opted_in'
-    const alone = everything !== true
-    // a time to come would make all that is told until then too late
-    const occurred_at = told_at === undefined || told_at > now ? now : told_at
-    const key = `${channel_id}|${alone}|${from}`
-    if ((latest.get(key)?.occurred_at ?? '') > occurred_at) continue
-    latest.set(key, { account_id, mode, channel_type: channel.type, address: from, status, marketing: alone, occurred_at })
-  }
-  if (latest.size > 0) await contacts.receiveProviderConsent(tx, [...latest.values()])
 }
 
 async function applyTemplates({ channels }: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
