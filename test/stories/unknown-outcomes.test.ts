@@ -278,6 +278,23 @@ test('a message in doubt expires in its time, and fails with its channel', async
   await world.invariants()
 })
 
+test('a message in doubt on a channel that is disabled does not expire while a receipt of it is stored', async (t) => {
+  const { world, api, provider, channel, send, read, callBack, events, spent } = await liveWorld(t)
+  provider.answer = () => unknown
+  const id = await send({ expires_in_seconds: 60 })
+  await world.settle()
+  await api.patch(`/v1/channels/${channel}`, { status: 'disabled' })
+  await callBack(receipt(id, 'deliver'))
+
+  await world.clock.advance(61_000)
+  for (let pass = 0; pass < 3; pass++) await world.tick('dispatch')
+  const before = (await read(id)).status
+  await world.settle()
+
+  assert.deepEqual([before, (await read(id)).status, await events(), await spent()], ['sending', 'delivered', ['message.delivered'], priceMicros])
+  await world.invariants()
+})
+
 /** A message that is being handed over by a process when that is killed. */
 async function killedHandOver(t: TestContext, { world, provider, send }: Awaited<ReturnType<typeof liveWorld>>): Promise<string> {
   provider.answer = () => 'hang'

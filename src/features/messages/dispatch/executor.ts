@@ -73,10 +73,13 @@ export function executor(deps: ExecutorDeps): Executor {
       return work
     },
     expire(jobs) {
-      for (const job of jobs) {
-        deps.jobs.begin(job)
-        end(deps, job, 'expired')
-      }
+      for (const job of jobs) deps.jobs.begin(job)
+      for (const job of jobs) if (!job.doubtful) end(deps, job, 'expired')
+      const work = expireDoubtful(
+        deps,
+        jobs.filter(({ doubtful }) => doubtful),
+      ).finally(() => underWay.delete(work))
+      underWay.add(work)
     },
     async persistSends(until_ms) {
       const late = deps.jobs.unpersisted.since(until_ms)
@@ -108,6 +111,26 @@ async function handOver(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void>
   }
 }
 
+/** A message that its provider may have does not expire before a receipt of it has been applied that is stored. Never rejects. */
+async function expireDoubtful(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> {
+  if (jobs.length === 0) return
+  const later_ms = deps.platform.clock.now() + retryMs
+  try {
+    const toldOf = await listToldOf(deps.platform.pool, jobs.map(namesOf))
+    for (const job of jobs) if (!toldOf.has(job.row.id)) end(deps, job, 'expired')
+    await leaveInTable(
+      deps,
+      jobs.filter(({ row }) => toldOf.has(row.id)),
+      later_ms,
+    )
+  } catch (error) {
+    deps.platform.log.error({ err: error }, 'whether receipts tell of messages that expire could not be looked up; they are claimed again')
+    await leaveInTable(deps, jobs, later_ms)
+  }
+}
+
+const namesOf = ({ row }: Job) => ({ message_id: row.id, channel_id: row.channel_id })
+
 /** By this every job leaves that was to go and does not: it ends with an outcome, or is out of hand. Where it was a probe, another may go in its place. */
 function leave(deps: ExecutorDeps, job: Job, kind?: Ended['outcome']['kind']): void {
   if (job.probe === true) deps.circuits.notHandedOver(job.row.channel_id, deps.platform.clock.now())
@@ -127,10 +150,7 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   const now = platform.clock.now()
   const blocked = await deps.consent.blockedAmong(jobs)
   const gone = await goneMeanwhile(deps, jobs)
-  const toldOf = await listToldOf(
-    platform.pool,
-    jobs.flatMap(({ row, doubtful }) => (doubtful ? [{ message_id: row.id, channel_id: row.channel_id }] : [])),
-  )
+  const toldOf = await listToldOf(platform.pool, jobs.filter(({ doubtful }) => doubtful).map(namesOf))
   const notBefore = await jobsNotBefore(deps.sendTimes, jobs)
   const found: (ChannelRow | null)[] = []
   for (const { row } of jobs) found.push(await channels.find(tenantOf(row), row.channel_id))
