@@ -295,7 +295,7 @@ function rememberedRequest(
 async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
   const latest = new Map(rows.map((row) => [row.channel_id, row]))
   for (const { account_id, mode, channel_id, report } of latest.values()) {
-    const channel = await channels.find({ account_id, mode }, channel_id)
+    const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
     if (channel === null) continue
     const { connected, message } = report as LinkReport
     platform.log.warn({ channel_id, connected, provider: channel.provider }, `the provider told of the link: ${message}`)
@@ -305,7 +305,7 @@ async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: read
 
 async function applyTemplates({ channels }: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
   for (const { account_id, mode, channel_id } of new Map(rows.map((row) => [row.channel_id, row])).values()) {
-    const channel = await channels.find({ account_id, mode }, channel_id)
+    const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
     if (channel !== null) await channels.templatesChanged(tx, channel)
   }
 }

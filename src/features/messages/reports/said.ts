@@ -75,7 +75,7 @@ async function applyInbound(deps: SaidDeps, tx: Db, rows: readonly ReportRow[]):
 
 /** The channel that a message from a recipient is for; null where it is nobody's: the channel was deleted since, or another sender is meant that no channel has. */
 async function findAddressee({ channels, platform }: SaidDeps, tx: Db, { account_id, mode, channel_id, report }: ReportRow): Promise<ChannelRow | null> {
-  const channel = await channels.find({ account_id, mode }, channel_id)
+  const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
   const { to } = report as InboundMessage
   if (channel === null || to === undefined) return channel
   const sibling = await channels.findSibling(tx, channel, to.identifiers)
@@ -90,7 +90,7 @@ async function applyPreferences({ channels, contacts, platform }: SaidDeps, tx: 
   const now = isoTime(platform.clock.now())
   const latest = new Map<string, ProviderConsent>()
   for (const { account_id, mode, channel_id, report } of rows) {
-    const channel = await channels.find({ account_id, mode }, channel_id)
+    const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
     if (channel === null) continue
     const { from, marketing, everything, occurred_at: told_at } = report as PreferenceReport
     const status = marketing === 'stop' ? 'opted_out' : 'opted_in'
