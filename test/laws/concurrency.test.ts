@@ -9,7 +9,7 @@ import { startWorld, type World } from '../kit/world.ts'
 
 const atOnce = 40
 
-test('more keyed requests at once than there are connections are all answered', { timeout: 120_000 }, async (t) => {
+test('more keyed requests at once than there are connections are all answered', async (t) => {
   const world = await startWorld(t)
   const callers = { live: await world.account({ mode: 'live' }), test: await world.account() }
   const { body: contact } = await callers.test.api.post('/v1/contacts', { phone: '+4915112345678' })
@@ -39,26 +39,22 @@ test('more keyed requests at once than there are connections are all answered', 
 /** Older than anything that is held in memory of prices and channels. */
 const grownOldMs = 60_000
 
-test(
-  'of resumes of one live campaign all at once, with one connection for all of them, one succeeds and the others are told so',
-  { timeout: 120_000 },
-  async (t) => {
-    const { world, api, channel } = await liveSms(t)
-    const { id } = await launched(api, campaignTo(numbers(1), { channel }))
-    await api.post(`/v1/campaigns/${id}/pause`)
-    await world.clock.advance(grownOldMs)
+test('of resumes of one live campaign all at once, with one connection for all of them, one succeeds and the others are told so', async (t) => {
+  const { world, api, channel } = await liveSms(t)
+  const { id } = await launched(api, campaignTo(numbers(1), { channel }))
+  await api.post(`/v1/campaigns/${id}/pause`)
+  await world.clock.advance(grownOldMs)
 
-    const answers = await withOneConnection(world, () => Promise.all(Array.from({ length: atOnce }, () => api.post(`/v1/campaigns/${id}/resume`))))
+  const answers = await withOneConnection(world, () => Promise.all(Array.from({ length: atOnce }, () => api.post(`/v1/campaigns/${id}/resume`))))
 
-    const counted = Object.groupBy(answers, ({ status, body }) => `${status} ${body.error?.code ?? body.status}`)
-    assert.deepEqual(Object.fromEntries(Object.entries(counted).map(([what, all]) => [what, all!.length])), {
-      '200 sending': 1,
-      '409 campaign_state_invalid': atOnce - 1,
-    })
-  },
-)
+  const counted = Object.groupBy(answers, ({ status, body }) => `${status} ${body.error?.code ?? body.status}`)
+  assert.deepEqual(Object.fromEntries(Object.entries(counted).map(([what, all]) => [what, all!.length])), {
+    '200 sending': 1,
+    '409 campaign_state_invalid': atOnce - 1,
+  })
+})
 
-test('the audience of a live campaign is looked up while one connection is free, whatever has grown old in memory', { timeout: 120_000 }, async (t) => {
+test('the audience of a live campaign is looked up while one connection is free, whatever has grown old in memory', async (t) => {
   const { world, api, channel } = await liveSms(t)
   const { id } = await launched(api, campaignTo(numbers(3), { channel }))
   await api.post('/v1/contacts', { phone: '+4915112345678', tags: ['vip'] })

@@ -117,7 +117,7 @@ function requestOf(route: Route) {
   })
 }
 
-test('whatever is sent to an operation, the answer is below 500 and in the envelope', { timeout: 180_000 }, async (t) => {
+test('whatever is sent to an operation, the answer is below 500 and in the envelope', async (t) => {
   const world = await startWorld(t)
   const callers = { live: await world.account({ mode: 'live', credit_micros: 1_000_000_000 }), test: await world.account() }
 

@@ -42,7 +42,7 @@ const sandbox: Readonly<Record<string, readonly string[]>> = {
 }
 
 for (const seed of seeds) {
-  test(`whatever happens in whatever order, messages end as they must (seed ${seed})`, { timeout: 120_000 }, async (t) => {
+  test(`whatever happens in whatever order, messages end as they must (seed ${seed})`, async (t) => {
     const simulation = await setUp(t, seed)
 
     for (let step = 0; step < steps; step++) {

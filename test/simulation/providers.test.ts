@@ -34,7 +34,7 @@ const kinds = ['asked', 'naming'] as const
 
 for (const kind of kinds)
   for (const seed of seeds)
-    test(`with the worst of providers messages end as it had them (${kind}, seed ${seed})`, { timeout: 120_000 }, async (t) => {
+    test(`with the worst of providers messages end as it had them (${kind}, seed ${seed})`, async (t) => {
       const simulation = await setUp(t, kind, seed)
 
       for (let step = 0; step < steps; step++) await simulation.step()

@@ -19,52 +19,48 @@ const clock = systemClock()
 
 const numberOf = (source: number, n: number): string => `+1999555${String(1000 + source * runsEach + n)}`
 
-test(
-  'whatever is killed, disabled or stopped, each run has one message or a reason, and nothing is accepted after the answer to a stop',
-  { timeout: 600_000 },
-  async (t) => {
-    const service = await startApiAlone(t, { POSTHORN_SIMULATOR: 'true' }, credit)
-    const random = seeded(seed)
-    const ids = await makeRuns(service, random)
-    const crowd = await workerProcesses(t, service, workers)
+test('whatever is killed, disabled or stopped, each run has one message or a reason, and nothing is accepted after the answer to a stop', async (t) => {
+  const service = await startApiAlone(t, { POSTHORN_SIMULATOR: 'true' }, credit)
+  const random = seeded(seed)
+  const ids = await makeRuns(service, random)
+  const crowd = await workerProcesses(t, service, workers)
 
-    const calmAt = clock.now() + 1.5 * dueWithinMs
-    for (let round = 0; ; round++) {
-      await clock.sleep(random.below(200))
-      const left = await waiting(service)
-      if (round % 25 === 0) t.diagnostic(`${left} of ${sources * runsEach} wait`)
-      if (left === 0) break
-      const chance = clock.now() < calmAt ? random.next() : 0.15
-      if (chance < 0.12) await crowd.killOne(random.below(workers))
-      // what was taken is taken again, by others as well as by whoever has it
-      else if (chance < 0.4)
-        await service.pool`update automation_runs set due_at = least(due_at, ${new Date(clock.now())}) where scheduled_for <= ${new Date(clock.now())} and due_at is not null`
-      else if (chance < 0.43) await stopped(service, ids[random.below(sources)]!, random.pick(['source', 'automation']))
-      else if (chance < 0.65)
-        await service.api.post('/v1/contacts', { phone: numberOf(random.below(sources), random.below(runsEach)), consent: { sms: { status: 'opted_out' } } })
-    }
-    assert.ok((await crowd.stop()).every((code) => code === 0 || code === null))
+  const calmAt = clock.now() + 1.5 * dueWithinMs
+  for (let round = 0; ; round++) {
+    await clock.sleep(random.below(200))
+    const left = await waiting(service)
+    if (round % 25 === 0) t.diagnostic(`${left} of ${sources * runsEach} wait`)
+    if (left === 0) break
+    const chance = clock.now() < calmAt ? random.next() : 0.15
+    if (chance < 0.12) await crowd.killOne(random.below(workers))
+    // what was taken is taken again, by others as well as by whoever has it
+    else if (chance < 0.4)
+      await service.pool`update automation_runs set due_at = least(due_at, ${new Date(clock.now())}) where scheduled_for <= ${new Date(clock.now())} and due_at is not null`
+    else if (chance < 0.43) await stopped(service, ids[random.below(sources)]!, random.pick(['source', 'automation']))
+    else if (chance < 0.65)
+      await service.api.post('/v1/contacts', { phone: numberOf(random.below(sources), random.below(runsEach)), consent: { sms: { status: 'opted_out' } } })
+  }
+  assert.ok((await crowd.stop()).every((code) => code === 0 || code === null))
 
-    const outcomes = await service.pool<{ outcome: string; count: number }[]>`
+  const outcomes = await service.pool<{ outcome: string; count: number }[]>`
       select status || coalesce(' ' || reason, '') as outcome, count(*)::int as count from automation_runs group by 1 order by 1`
-    t.diagnostic(`${crowd.kills()} kills, seed ${seed}: ${outcomes.map(({ outcome, count }) => `${count} ${outcome}`).join(', ')}`)
-    assert.deepEqual([...(await wronged(service))], [])
-    const sent = outcomes.find(({ outcome }) => outcome === 'sent')?.count ?? 0
-    assert.ok(sent > 0)
-    const allowed = ['sent', 'skipped unsubscribed', 'cancelled source_disabled', 'cancelled automation_paused']
-    assert.deepEqual(
-      outcomes.filter(({ outcome }) => !allowed.includes(outcome)),
-      [],
-    )
-    // who opts out between the acceptance of a message and its hand-over gets none, and its price comes back
-    const [refunded] = await service.pool<
-      { count: number }[]
-    >`select count(*)::int as count from messages where refunded and error ->> 'code' = 'recipient_blocked'`
-    const { body: balance } = await service.api.get('/v1/balance')
-    assert.equal(balance.wallet_micros, credit - (sent - refunded!.count) * price)
-    assert.deepEqual(await breaches(service), [])
-  },
-)
+  t.diagnostic(`${crowd.kills()} kills, seed ${seed}: ${outcomes.map(({ outcome, count }) => `${count} ${outcome}`).join(', ')}`)
+  assert.deepEqual([...(await wronged(service))], [])
+  const sent = outcomes.find(({ outcome }) => outcome === 'sent')?.count ?? 0
+  assert.ok(sent > 0)
+  const allowed = ['sent', 'skipped unsubscribed', 'cancelled source_disabled', 'cancelled automation_paused']
+  assert.deepEqual(
+    outcomes.filter(({ outcome }) => !allowed.includes(outcome)),
+    [],
+  )
+  // who opts out between the acceptance of a message and its hand-over gets none, and its price comes back
+  const [refunded] = await service.pool<
+    { count: number }[]
+  >`select count(*)::int as count from messages where refunded and error ->> 'code' = 'recipient_blocked'`
+  const { body: balance } = await service.api.get('/v1/balance')
+  assert.equal(balance.wallet_micros, credit - (sent - refunded!.count) * price)
+  assert.deepEqual(await breaches(service), [])
+})
 
 interface Made {
   readonly source: string

@@ -18,53 +18,49 @@ const clock = systemClock()
 /** Afterwards what is left is let run to its end. */
 const wildMs = 20_000
 
-test(
-  'whatever is killed, paused, resumed or cancelled, each recipient has one message or a reason, and counters, wallet and events are exact',
-  { timeout: 600_000 },
-  async (t) => {
-    const service = await startApiAlone(t, { POSTHORN_SIMULATOR: 'true' }, credit)
-    const random = seeded(seed)
-    const ids = await launchAll(service)
-    const crowd = await workerProcesses(t, service, workers)
-    const done = new Map(ids.map((id) => [id, { pauses: 0, resumes: 0, cancelled: false, pausedUnstarted: false }]))
+test('whatever is killed, paused, resumed or cancelled, each recipient has one message or a reason, and counters, wallet and events are exact', async (t) => {
+  const service = await startApiAlone(t, { POSTHORN_SIMULATOR: 'true' }, credit)
+  const random = seeded(seed)
+  const ids = await launchAll(service)
+  const crowd = await workerProcesses(t, service, workers)
+  const done = new Map(ids.map((id) => [id, { pauses: 0, resumes: 0, cancelled: false, pausedUnstarted: false }]))
 
-    const calmAt = clock.now() + wildMs
-    for (let open = ids, round = 0; open.length > 0; round++) {
-      await clock.sleep(random.below(200))
-      const id = random.pick(open)
-      const chance = clock.now() < calmAt ? random.next() : 0.3
-      if (chance < 0.12) await crowd.killOne(random.below(workers))
-      else if (chance < 0.25) await act(service, id, 'pause', done.get(id)!)
-      else if (chance < 0.5) await act(service, id, 'resume', done.get(id)!)
-      else if (chance > 0.995) await act(service, id, 'cancel', done.get(id)!)
-      const seen = await exactlyCounted(service)
-      open = seen.filter(({ status, counters }) => !['completed', 'cancelled', 'failed'].includes(status) || counters.queued > 0).map((campaign) => campaign.id)
-      if (round % 25 === 0) t.diagnostic(seen.map(({ status, counters: { total, sent } }) => `${status} ${sent}/${total}`).join(', '))
-    }
-    // one that has just begun knows no orderly end yet
-    assert.ok((await crowd.stop()).every((code) => code === 0 || code === null))
-    await service.app.lane('follow-campaigns').tick()
+  const calmAt = clock.now() + wildMs
+  for (let open = ids, round = 0; open.length > 0; round++) {
+    await clock.sleep(random.below(200))
+    const id = random.pick(open)
+    const chance = clock.now() < calmAt ? random.next() : 0.3
+    if (chance < 0.12) await crowd.killOne(random.below(workers))
+    else if (chance < 0.25) await act(service, id, 'pause', done.get(id)!)
+    else if (chance < 0.5) await act(service, id, 'resume', done.get(id)!)
+    else if (chance > 0.995) await act(service, id, 'cancel', done.get(id)!)
+    const seen = await exactlyCounted(service)
+    open = seen.filter(({ status, counters }) => !['completed', 'cancelled', 'failed'].includes(status) || counters.queued > 0).map((campaign) => campaign.id)
+    if (round % 25 === 0) t.diagnostic(seen.map(({ status, counters: { total, sent } }) => `${status} ${sent}/${total}`).join(', '))
+  }
+  // one that has just begun knows no orderly end yet
+  assert.ok((await crowd.stop()).every((code) => code === 0 || code === null))
+  await service.app.lane('follow-campaigns').tick()
 
-    t.diagnostic(`${crowd.kills()} kills, seed ${seed}`)
-    const campaigns = await exactlyCounted(service)
-    assert.deepEqual([...(await wronged(service.pool))], [])
-    for (const campaign of campaigns) {
-      const { pauses, resumes, cancelled, pausedUnstarted } = done.get(campaign.id)!
-      const started = resumes + (campaign.started_at === null || pausedUnstarted ? 0 : 1)
-      assert.equal(campaign.status, cancelled ? 'cancelled' : 'completed')
-      assert.equal(campaign.counters.total, campaign.started_at === null ? 0 : recipientsEach)
-      assert.equal(campaign.cost.wallet_micros, campaign.counters.sent * price)
-      assert.deepEqual(await eventsOf(service.pool, campaign.id), [
-        ...(cancelled ? [] : [{ type: 'campaign.completed', times: 1 }]),
-        ...(pauses === 0 ? [] : [{ type: 'campaign.paused', times: pauses }]),
-        ...(started === 0 ? [] : [{ type: 'campaign.started', times: started }]),
-      ])
-    }
-    const { body: balance } = await service.api.get('/v1/balance')
-    assert.equal(balance.wallet_micros, credit - campaigns.reduce((sum, { cost }) => sum + cost.wallet_micros, 0))
-    assert.deepEqual(await breaches(service), [])
-  },
-)
+  t.diagnostic(`${crowd.kills()} kills, seed ${seed}`)
+  const campaigns = await exactlyCounted(service)
+  assert.deepEqual([...(await wronged(service.pool))], [])
+  for (const campaign of campaigns) {
+    const { pauses, resumes, cancelled, pausedUnstarted } = done.get(campaign.id)!
+    const started = resumes + (campaign.started_at === null || pausedUnstarted ? 0 : 1)
+    assert.equal(campaign.status, cancelled ? 'cancelled' : 'completed')
+    assert.equal(campaign.counters.total, campaign.started_at === null ? 0 : recipientsEach)
+    assert.equal(campaign.cost.wallet_micros, campaign.counters.sent * price)
+    assert.deepEqual(await eventsOf(service.pool, campaign.id), [
+      ...(cancelled ? [] : [{ type: 'campaign.completed', times: 1 }]),
+      ...(pauses === 0 ? [] : [{ type: 'campaign.paused', times: pauses }]),
+      ...(started === 0 ? [] : [{ type: 'campaign.started', times: started }]),
+    ])
+  }
+  const { body: balance } = await service.api.get('/v1/balance')
+  assert.equal(balance.wallet_micros, credit - campaigns.reduce((sum, { cost }) => sum + cost.wallet_micros, 0))
+  assert.deepEqual(await breaches(service), [])
+})
 
 /** Recipients of whom most get it; some are refused or fail at the provider, some have none that a message could go to, and some stand there twice. */
 const recipientOf = (n: number): string => {

@@ -17,51 +17,47 @@ const rounds = Number(process.env['POSTHORN_CRASH_ROUNDS'] ?? 20)
 /** So many that what one commit holds is recorded in several: a crash takes some of them. */
 const senders = 24
 
-test(
-  'whatever is killed under load, every accepted message is there, final, and each of its events is told once and reaches the endpoint',
-  { timeout: 600_000 },
-  async (t) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-crash-'))
-    closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
-    const host = await receiverHost()
-    closing(t, () => host.close())
-    const receiver = host.receiver()
-    const service = await serviceProcess(dataDir, {
-      POSTHORN_WEBHOOK_ALLOWED_HOSTS: host.host,
-      POSTHORN_RATE_LIMIT_MESSAGES: '1000000',
-      POSTHORN_RATE_LIMIT_DEFAULT: '1000000',
-      POSTHORN_LOG_LEVEL: 'error',
-    })
-    closing(t, () => service.stop())
-    await service.start()
-    const key = await makeKey(service)
-    const endpoint = await service.api(key).post('/v1/webhook_endpoints', { url: receiver.url, events: ['*'] })
-    assert.equal(endpoint.status, 201, JSON.stringify(endpoint.body))
-    const load = startLoad(service, key, { senders })
-    closing(t, () => load.giveUp())
+test('whatever is killed under load, every accepted message is there, final, and each of its events is told once and reaches the endpoint', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-crash-'))
+  closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
+  const host = await receiverHost()
+  closing(t, () => host.close())
+  const receiver = host.receiver()
+  const service = await serviceProcess(dataDir, {
+    POSTHORN_WEBHOOK_ALLOWED_HOSTS: host.host,
+    POSTHORN_RATE_LIMIT_MESSAGES: '1000000',
+    POSTHORN_RATE_LIMIT_DEFAULT: '1000000',
+    POSTHORN_LOG_LEVEL: 'error',
+  })
+  closing(t, () => service.stop())
+  await service.start()
+  const key = await makeKey(service)
+  const endpoint = await service.api(key).post('/v1/webhook_endpoints', { url: receiver.url, events: ['*'] })
+  assert.equal(endpoint.status, 201, JSON.stringify(endpoint.body))
+  const load = startLoad(service, key, { senders })
+  closing(t, () => load.giveUp())
 
-    const random = seeded(seed)
-    const plan = random.shuffle(Array.from({ length: rounds }, (_, at) => (['service', 'database', 'both'] as const)[at % 3]!))
-    for (const victim of plan) {
-      await clock.sleep(100 + random.below(400))
-      await Promise.all(victim === 'both' ? [service.kill('service'), service.kill('database')] : [service.kill(victim)])
-      if (victim !== 'database') await service.start()
-      await load.moved()
-    }
-    const accepted = await load.stop()
-    const events = await whenFinal(service, key, accepted)
-    const reached = await whenDelivered(receiver.received, accepted)
-    const doctor = await service.command('doctor', '--json')
-    const [unknown] = [...events.keys()].filter((id) => !accepted.has(id))
+  const random = seeded(seed)
+  const plan = random.shuffle(Array.from({ length: rounds }, (_, at) => (['service', 'database', 'both'] as const)[at % 3]!))
+  for (const victim of plan) {
+    await clock.sleep(100 + random.below(400))
+    await Promise.all(victim === 'both' ? [service.kill('service'), service.kill('database')] : [service.kill(victim)])
+    if (victim !== 'database') await service.start()
+    await load.moved()
+  }
+  const accepted = await load.stop()
+  const events = await whenFinal(service, key, accepted)
+  const reached = await whenDelivered(receiver.received, accepted)
+  const doctor = await service.command('doctor', '--json')
+  const [unknown] = [...events.keys()].filter((id) => !accepted.has(id))
 
-    t.diagnostic(`${accepted.size} messages accepted over ${rounds} kills, seed ${seed}`)
-    for (const [id, to] of accepted) assert.deepEqual(events.get(id)?.toSorted(), eventsOf[to], `${id} to ${to}`)
-    for (const [id, to] of accepted) assert.deepEqual([...(reached.get(id) ?? [])].toSorted(), eventsOf[to], `${id} to ${to}, at the endpoint`)
-    assert.equal(unknown, undefined, 'a message exists that no request was answered with')
-    assert.equal(doctor.status, 0, doctor.stdout + doctor.stderr)
-    assert.equal(await service.stop(), 0)
-  },
-)
+  t.diagnostic(`${accepted.size} messages accepted over ${rounds} kills, seed ${seed}`)
+  for (const [id, to] of accepted) assert.deepEqual(events.get(id)?.toSorted(), eventsOf[to], `${id} to ${to}`)
+  for (const [id, to] of accepted) assert.deepEqual([...(reached.get(id) ?? [])].toSorted(), eventsOf[to], `${id} to ${to}, at the endpoint`)
+  assert.equal(unknown, undefined, 'a message exists that no request was answered with')
+  assert.equal(doctor.status, 0, doctor.stdout + doctor.stderr)
+  assert.equal(await service.stop(), 0)
+})
 
 test('SIGTERM ends the service within ten seconds, also when its database has just died', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-crash-'))

@@ -40,7 +40,7 @@ test('a callback for nobody is refused before any of its body is waited for', as
   assert.match(text, /^HTTP\/1\.1 404 /)
 })
 
-test('of bodies that do not end 64 MB are held for an account: the oldest make room, and others send as ever', { timeout: 180_000 }, async (t) => {
+test('of bodies that do not end 64 MB are held for an account: the oldest make room, and others send as ever', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_messages: 1_000 } })
   const [{ key }, neighbour] = [await world.account(), await world.account()]
   const part = Buffer.alloc(megabyte - 1, 0x20)

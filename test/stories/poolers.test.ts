@@ -71,26 +71,22 @@ async function look(t: TestContext, url: string): Promise<void> {
   await refuseSharedConnections(pool, systemClock())
 }
 
-test(
-  'PostgreSQL itself and a pooler in session mode are taken, one that shares connections is refused with one clear line',
-  { skip, timeout: 180_000 },
-  async (t) => {
-    const database = await testDatabase()
-    closing(t, () => database.drop())
-    await look(t, database.url)
-    await look(t, await bounced(t, database.url, 'session', ''))
-    for (const more of ['', 'server_round_robin = 1', 'default_pool_size = 1']) {
-      const url = await bounced(t, database.url, 'transaction', more)
-      await assert.rejects(look(t, url), (error: unknown) => {
-        assert.ok(error instanceof OperatorError, String(error))
-        assert.match(error.message, /^DATABASE_URL leads to a connection pooler that shares connections between transactions .*session mode\.$/)
-        return true
-      })
-    }
-  },
-)
+test('PostgreSQL itself and a pooler in session mode are taken, one that shares connections is refused with one clear line', { skip }, async (t) => {
+  const database = await testDatabase()
+  closing(t, () => database.drop())
+  await look(t, database.url)
+  await look(t, await bounced(t, database.url, 'session', ''))
+  for (const more of ['', 'server_round_robin = 1', 'default_pool_size = 1']) {
+    const url = await bounced(t, database.url, 'transaction', more)
+    await assert.rejects(look(t, url), (error: unknown) => {
+      assert.ok(error instanceof OperatorError, String(error))
+      assert.match(error.message, /^DATABASE_URL leads to a connection pooler that shares connections between transactions .*session mode\.$/)
+      return true
+    })
+  }
+})
 
-test('the service runs behind one in session mode, and ends with a clear line behind one in transaction mode', { skip, timeout: 180_000 }, async (t) => {
+test('the service runs behind one in session mode, and ends with a clear line behind one in transaction mode', { skip }, async (t) => {
   const database = await testDatabase()
   closing(t, () => database.drop())
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-pooled-'))

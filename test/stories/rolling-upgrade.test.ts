@@ -41,7 +41,7 @@ async function checkoutOf(t: TestContext, commit: string): Promise<string[]> {
 
 test(
   'while the program before and this one run on one database under load, no request fails and nothing is lost or doubled',
-  { skip: before === undefined && 'needs the history of the repository', timeout: 600_000 },
+  { skip: before === undefined && 'needs the history of the repository' },
   async (t) => {
     const database = await testDatabase({ empty: true })
     closing(t, () => database.drop())

@@ -25,47 +25,43 @@ interface Tally {
   readonly problems: string[]
 }
 
-test(
-  'whoever sends while the service stops is answered, on kept and on new connections, until it listens no more',
-  { timeout: 300_000 + rounds * 60_000 },
-  async (t) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-stopping-'))
-    closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
-    const service = await serviceProcess(dataDir, { POSTHORN_RATE_LIMIT_MESSAGES: '1000000', POSTHORN_LOG_LEVEL: 'error' })
-    closing(t, () => service.stop())
-    let key: string | undefined
-    const all: Tally = { answered: 0, last: 0, refused: 0, problems: [] }
+test('whoever sends while the service stops is answered, on kept and on new connections, until it listens no more', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-stopping-'))
+  closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
+  const service = await serviceProcess(dataDir, { POSTHORN_RATE_LIMIT_MESSAGES: '1000000', POSTHORN_LOG_LEVEL: 'error' })
+  closing(t, () => service.stop())
+  let key: string | undefined
+  const all: Tally = { answered: 0, last: 0, refused: 0, problems: [] }
 
-    for (let round = 0; round < rounds; round++) {
-      await service.start()
-      key ??= await makeKey(service)
-      const tally: Tally = { answered: 0, last: 0, refused: 0, problems: [] }
-      const agent = new Agent({ keepAlive: true, maxSockets: senders })
-      const sending = Array.from({ length: senders }, () => sendUntilRefused(service.base_url, key!, agent, tally))
-      await until(
-        'messages to be accepted',
-        () => tally,
-        ({ answered, problems }) => answered > 20 * senders || problems.length > 0,
-      )
-      const code = await service.stop()
-      await Promise.all(sending)
-      agent.destroy()
-      assert.equal(code, 0)
-      all.answered += tally.answered
-      all.last += tally.last
-      all.refused += tally.refused
-      all.problems.push(...tally.problems)
-    }
+  for (let round = 0; round < rounds; round++) {
+    await service.start()
+    key ??= await makeKey(service)
+    const tally: Tally = { answered: 0, last: 0, refused: 0, problems: [] }
+    const agent = new Agent({ keepAlive: true, maxSockets: senders })
+    const sending = Array.from({ length: senders }, () => sendUntilRefused(service.base_url, key!, agent, tally))
+    await until(
+      'messages to be accepted',
+      () => tally,
+      ({ answered, problems }) => answered > 20 * senders || problems.length > 0,
+    )
+    const code = await service.stop()
+    await Promise.all(sending)
+    agent.destroy()
+    assert.equal(code, 0)
+    all.answered += tally.answered
+    all.last += tally.last
+    all.refused += tally.refused
+    all.problems.push(...tally.problems)
+  }
 
-    t.diagnostic(`${all.answered} answers over ${rounds} stops, ${all.last} of them the last of their connection`)
-    assert.deepEqual(all.problems, [])
-    assert.equal(all.refused, rounds * senders, 'each sender ends by finding that nobody listens')
-    assert.ok(all.last >= rounds * senders, String(all.last))
-    assert.equal(service.errors(), '')
-  },
-)
+  t.diagnostic(`${all.answered} answers over ${rounds} stops, ${all.last} of them the last of their connection`)
+  assert.deepEqual(all.problems, [])
+  assert.equal(all.refused, rounds * senders, 'each sender ends by finding that nobody listens')
+  assert.ok(all.last >= rounds * senders, String(all.last))
+  assert.equal(service.errors(), '')
+})
 
-test('it ends once it has said that it has stopped, whatever came in that cannot be had, and whatever is still open', { timeout: 600_000 }, async (t) => {
+test('it ends once it has said that it has stopped, whatever came in that cannot be had, and whatever is still open', async (t) => {
   // a socket that nobody closes
   const script = "if (process.argv.includes('serve')) import('node:net').then(({ createServer }) => createServer().listen(0, '127.0.0.1'))"
   const kept = `--import=data:text/javascript,${encodeURIComponent(script)}`
@@ -90,7 +86,7 @@ test('it ends once it has said that it has stopped, whatever came in that cannot
   assert.match(service.errors(), lastWord, 'the log is written to its end')
 })
 
-test('a stop that cannot wait for providers that hang says so once, and nothing of the database that it closed itself', { timeout: 600_000 }, async (t) => {
+test('a stop that cannot wait for providers that hang says so once, and nothing of the database that it closed itself', async (t) => {
   const { service, api } = await liveService(t)
   const channel = await simulated(api, { credentials: { callback_secret: 's3cret' }, settings: { latency_ms: 60_000 } })
   for (let n = 0; n < 20; n++) {

@@ -116,40 +116,36 @@ async function tracedService(t: TestContext, endpoint: string) {
   return { service, receiver: host.receiver() }
 }
 
-test(
-  'a collector is told of the request, the hand-over and the delivery as one trace, and of nothing that is the tenant’s',
-  { timeout: 180_000 },
-  async (t) => {
-    const { spans, url } = await collector(t)
-    const { service, receiver } = await tracedService(t, url)
-    const api = service.api(await makeKey(service))
-    const { body: endpoint } = await api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['message.sent'] })
-    const message = { channel: 'ch_test_sms', to: '+15005550006', ...text, reference: 'order-1042' }
-    const sent = await api.post('/v1/messages', message, { traceparent })
-    const refused = await api.post('/v1/messages', { channel: 'ch_test_sms' }, { traceparent })
-    await until('the delivery', () => receiver.received.length > 0)
-    const code = await service.stop()
+test('a collector is told of the request, the hand-over and the delivery as one trace, and of nothing that is the tenant’s', async (t) => {
+  const { spans, url } = await collector(t)
+  const { service, receiver } = await tracedService(t, url)
+  const api = service.api(await makeKey(service))
+  const { body: endpoint } = await api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['message.sent'] })
+  const message = { channel: 'ch_test_sms', to: '+15005550006', ...text, reference: 'order-1042' }
+  const sent = await api.post('/v1/messages', message, { traceparent })
+  const refused = await api.post('/v1/messages', { channel: 'ch_test_sms' }, { traceparent })
+  await until('the delivery', () => receiver.received.length > 0)
+  const code = await service.stop()
 
-    const ours = spans.filter(({ traceId }) => traceId === trace_id)
-    const [accepted, refusal] = ours.filter(({ name }) => name === 'POST /v1/messages')
-    const handOver = ours.find(({ name }) => name === 'send sms')
-    const delivery = ours.find(({ name }) => name === 'deliver message.sent')
-    const line = service
-      .errors()
-      .split('\n')
-      .find((each) => each.includes(refused.body.error.request_id))
-    assert.deepEqual([sent.status, refused.status, code], [202, 400, 0])
-    assert.deepEqual([accepted?.parentSpanId, refusal?.parentSpanId], [parent, parent])
-    assert.deepEqual([handOver?.parentSpanId, delivery?.parentSpanId], [accepted?.spanId, accepted?.spanId])
-    assert.equal(verifiedId(receiver.received[0]!, endpoint.secret), receiver.received[0]!.json.id)
-    assert.equal(receiver.received[0]!.headers['traceparent'], `00-${trace_id}-${delivery!.spanId}-01`)
-    assert.equal((JSON.parse(line!) as { trace_id: string }).trace_id, trace_id)
-    assert.ok(spans.every(({ name }) => !name.includes('readyz')))
-    assert.doesNotMatch(JSON.stringify(spans), /15005550006|order-1042|Hello|svc_test_/)
-  },
-)
+  const ours = spans.filter(({ traceId }) => traceId === trace_id)
+  const [accepted, refusal] = ours.filter(({ name }) => name === 'POST /v1/messages')
+  const handOver = ours.find(({ name }) => name === 'send sms')
+  const delivery = ours.find(({ name }) => name === 'deliver message.sent')
+  const line = service
+    .errors()
+    .split('\n')
+    .find((each) => each.includes(refused.body.error.request_id))
+  assert.deepEqual([sent.status, refused.status, code], [202, 400, 0])
+  assert.deepEqual([accepted?.parentSpanId, refusal?.parentSpanId], [parent, parent])
+  assert.deepEqual([handOver?.parentSpanId, delivery?.parentSpanId], [accepted?.spanId, accepted?.spanId])
+  assert.equal(verifiedId(receiver.received[0]!, endpoint.secret), receiver.received[0]!.json.id)
+  assert.equal(receiver.received[0]!.headers['traceparent'], `00-${trace_id}-${delivery!.spanId}-01`)
+  assert.equal((JSON.parse(line!) as { trace_id: string }).trace_id, trace_id)
+  assert.ok(spans.every(({ name }) => !name.includes('readyz')))
+  assert.doesNotMatch(JSON.stringify(spans), /15005550006|order-1042|Hello|svc_test_/)
+})
 
-test('a collector that hangs or is away keeps no request waiting, and no service from its end', { timeout: 180_000 }, async (t) => {
+test('a collector that hangs or is away keeps no request waiting, and no service from its end', async (t) => {
   const { url, answerNext } = await collector(t)
   const { service } = await tracedService(t, url)
   const api = service.api(await makeKey(service))
