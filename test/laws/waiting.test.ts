@@ -44,7 +44,6 @@ const exempt: Readonly<Record<string, string>> = {
   'test/kit/tcp-line.ts': 'sockets are paused, and no time',
   'test/stories/automation-crash.test.ts': 'as campaign-crash.test.ts',
   'test/stories/poolers.test.ts': 'a pooler is a process of its own, which keeps a transaction waiting in real time',
-  'test/stories/command-line.test.ts': 'measures how soon processes of their own hear of a revoked key',
   'test/stories/webhook-receivers.test.ts': 'receivers that drip and flood',
   'test/stories/hand-over.test.ts': 'that a stop waits for nothing but the answers under way is what is tested',
   'test/stories/billing.test.ts': 'the pages of a list end',

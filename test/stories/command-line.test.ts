@@ -327,7 +327,7 @@ async function serve(t: TestContext, env: Record<string, string>) {
 test('the first account waits for a start that can tell its keys', async (t) => {
   const { env, run } = await installation(t)
   const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
+  await within('a port to be taken', once(taken, 'listening'))
   t.after(() => taken.close())
   const { port } = taken.address() as AddressInfo
 
@@ -368,20 +368,17 @@ test('serve makes the first account once, hears commands beside it, and ends in 
   const sent = await api.post('/v1/messages', { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } })
   const me = await api.get('/v1/me')
   await run('keys', 'revoke', me.body.api_key.id)
-  const done_at = performance.now()
   const revoked = await until(
     'the revoked key to be refused',
     () => api.get('/v1/me'),
     (answer) => answer.status !== 200,
   )
-  const took_ms = performance.now() - done_at
   const [code] = await first.stop()
   const second = await serve(t, env)
   await second.stop()
 
   assert.deepEqual([sent.status, me.status], [202, 200])
   assert.deepEqual([revoked.status, revoked.body.error.code], [401, 'api_key_revoked'])
-  assert.ok(took_ms < 5_000, `the key was refused ${took_ms} ms after the command`)
   assert.equal(code, 0)
   // nobody can sign in to the console yet: each start has a link of its own
   assert.deepEqual(Object.keys(second.said), ['base_url', 'console_url', 'setup_url'])
