@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { request } from 'undici'
+import { keptRulesOf } from '../../src/features/contacts/segments/rules-cache.ts'
 import type { Api } from '../kit/api.ts'
 import { holdOpen } from '../kit/open-transactions.ts'
 import { until } from '../kit/waiting.ts'
@@ -250,6 +251,32 @@ test('a campaign on its way is rehearsed for those alone who still wait, and a f
   assert.deepEqual([paused.recipients_count, paused.would_skip], [queued, { unsubscribed: 1 }])
   assert.equal(Date.parse(paused.ends_at) - Date.parse(paused.starts_at), (paused.would_send - 1) * 100)
   assert.deepEqual([ended.status, ended.body.error.code], [409, 'campaign_state_invalid'])
+})
+
+test('a campaign whose snapshot is completed beside its rehearsal is rehearsed for those who wait', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  for (const n of [1, 2]) await api.post('/v1/contacts', { phone: `+491511234567${n}`, first_name: 'Ada', tags: ['vip'] })
+  const rules = { match: 'all', conditions: [{ field: 'tags', operator: 'contains', value: 'vip' }] }
+  const segment_id = (await api.post('/v1/segments', { name: 'S', rules })).body.id
+  const id = await draft(api, { ...spring, audience: { type: 'segment', segment_id }, launch: true })
+  await world.tick('campaign-snapshots')
+  const statusBefore = (await api.get(`/v1/campaigns/${id}`)).body.status
+  const { channels } = world.services
+  const find = channels.find
+  channels.find = async (...asked) => {
+    channels.find = find
+    // the rehearsal has read the campaign
+    await world.settle('campaign-snapshots')
+    // as where another process took the snapshot: this one knows no rules then, for so many others have taken their place
+    await keptRulesOf('others', async () => JSON.stringify(rules) + ' '.repeat(9_000_000))
+    return await find(...asked)
+  }
+
+  const told = await api.post(`/v1/campaigns/${id}/rehearse`)
+
+  assert.deepEqual([statusBefore, (await api.get(`/v1/campaigns/${id}`)).body.status], ['queued', 'sending'])
+  assert.deepEqual([told.status, told.body.recipients_count, told.body.would_send, told.body.samples?.length], [200, 2, 2, 2], JSON.stringify(told.body))
 })
 
 const offer = approvedTemplate('offer', { id: '1', category: 'MARKETING' })

@@ -99,12 +99,12 @@ export async function keepRules(sql: Db, { account_id, mode }: Tenant, id: strin
   await sql`update campaigns set snapshot_rules = ${rules}::text::json where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
-/** The rules that were kept, as JSON text. */
-export async function findKeptRules(sql: Db, { account_id, mode }: Tenant, id: string): Promise<string> {
+/** The rules that are kept, as JSON text; null once the snapshot is complete. */
+export async function findKeptRules(sql: Db, { account_id, mode }: Tenant, id: string): Promise<string | null> {
   const [row] = await sql<
-    { rules: string }[]
+    { rules: string | null }[]
   >`select snapshot_rules::text as rules from campaigns where account_id = ${account_id} and mode = ${mode} and id = ${id}`
-  return row!.rules
+  return row?.rules ?? null
 }
 
 /** A page of campaigns, newest first, with one row more than asked. */

@@ -32,10 +32,12 @@ export async function countNew(
   most: number,
   adhoc?: AdhocRecipients | null,
 ): Promise<number | null> {
-  if (row.snapshot_at !== null) return await inTime(sql, (tx) => countNewPending(tx, row, reachedRecipients(tx, window), most))
+  const newPending = async () => await inTime(sql, (tx) => countNewPending(tx, row, reachedRecipients(tx, window), most))
+  if (row.snapshot_at !== null) return await newPending()
   const marketing = await isMarketing(deps.channels, row)
   const source = await sourceOf(deps, sql, row)
   if (source.kind === 'gone') return 0
+  if (source.kind === 'taken') return await newPending()
   if (source.kind !== 'adhoc')
     return await inTime(sql, (tx) => countNewContacts(tx, contactsOf(deps, tx, row, source, marketing), reachedRecipients(tx, window), most))
   return await countNewAdhoc(deps, sql, row, window, { given: adhoc ?? (await findAdhocRecipients(sql, row, row.id)) ?? [], marketing })

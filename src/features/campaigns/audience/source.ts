@@ -6,8 +6,8 @@ import type { CampaignDeps } from '../deps.ts'
 import type { CampaignRow } from '../rows.ts'
 import { findKeptRules } from '../store.ts'
 
-/** The contacts or the recipients that an audience means; `gone`: what it names is not there any more. */
-export type Source = AudienceSource | { readonly kind: 'adhoc' } | { readonly kind: 'gone' }
+/** The contacts or the recipients that an audience means; `gone`: what it names is not there any more; `taken`: its snapshot was completed after the row was read. */
+export type Source = AudienceSource | { readonly kind: 'adhoc' } | { readonly kind: 'gone' } | { readonly kind: 'taken' }
 
 /** Whom the audience means: a segment by its rules of the moment when the snapshot began, or now where it has not. */
 export async function sourceOf({ contacts }: CampaignDeps, sql: Db, row: CampaignRow): Promise<Source> {
@@ -15,11 +15,13 @@ export async function sourceOf({ contacts }: CampaignDeps, sql: Db, row: Campaig
   if (type === 'adhoc') return { kind: 'adhoc' }
   if (type === 'tags') return contacts.taggedSource(tags!, match === 'all' ? 'all' : 'any')
   if (type === 'list') return (await contacts.lists.exists(sql, row, list_id!)) ? { kind: 'list', list_id: list_id! } : { kind: 'gone' }
+  const began_at = row.snapshot_began_at
   const audience =
-    row.snapshot_began_at === null
+    began_at === null
       ? await contacts.segments.audience(sql, row, segment_id!)
-      : await contacts.segments.audienceOfKept(sql, row, `snapshot ${row.id}`, () => findKeptRules(sql, row, row.id), Date.parse(row.snapshot_began_at))
-  return audience === null ? { kind: 'gone' } : { kind: 'segment', where: audience.where }
+      : await contacts.segments.audienceOfKept(sql, row, `snapshot ${row.id}`, () => findKeptRules(sql, row, row.id), Date.parse(began_at))
+  if (audience === null) return { kind: began_at === null ? 'gone' : 'taken' }
+  return { kind: 'segment', where: audience.where }
 }
 
 /** Whether who has stopped marketing alone is not to be written to. */

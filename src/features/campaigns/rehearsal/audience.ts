@@ -30,8 +30,8 @@ export interface RehearsedAudience {
 }
 
 /**
- * 404 `resource_missing` where the list or segment that it names is gone. `marketing`: who has stopped marketing alone is unsubscribed too. `adhoc`: the recipients, where they are
- * not stored.
+ * Null where its snapshot was completed after the row was read. 404 `resource_missing` where the list or segment that it names is gone. `marketing`: who has stopped marketing alone is
+ * unsubscribed too. `adhoc`: the recipients, where they are not stored.
  */
 export async function rehearsedAudience(
   deps: CampaignDeps,
@@ -39,9 +39,10 @@ export async function rehearsedAudience(
   row: CampaignRow,
   marketing: boolean,
   adhoc?: AdhocRecipients,
-): Promise<RehearsedAudience> {
+): Promise<RehearsedAudience | null> {
   if (row.snapshot_at !== null) return pendingAudience(deps, row, marketing)
   const source = await sourceOf(deps, sql, row)
+  if (source.kind === 'taken') return null
   if (source.kind === 'adhoc') return adhocAudience(deps, row, marketing, adhoc)
   if (source.kind !== 'gone') return contactsAudience(deps, row, source, marketing)
   throw goneAudience(row.audience)

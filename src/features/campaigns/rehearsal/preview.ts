@@ -28,7 +28,8 @@ export async function previewMessage(deps: CampaignDeps, caller: Caller, body: M
     return { object: 'message_preview', message: { ...message }, recipients_count, cost: { package_credits: credits, wallet_micros } }
   }
   if (body.audience === undefined) return shown(renderedFor(row, valuesOf(nobody, undefined)), 1, 1)
-  const rehearsed = await rehearsedAudience(deps, platform.pool, row, await isMarketing(deps.channels, row), adhoc ?? undefined)
+  // never null: nothing takes a snapshot of what is not stored
+  const rehearsed = (await rehearsedAudience(deps, platform.pool, row, await isMarketing(deps.channels, row), adhoc ?? undefined))!
   const { message, recipients, would_send } = await platform.reads.run({ account_id: caller.account_id, gone, narrow }, (sql, ended) =>
     look(deps, sql, row, rehearsed, new Turns(ended)),
   )

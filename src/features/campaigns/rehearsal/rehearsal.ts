@@ -36,6 +36,8 @@ export async function rehearsedCampaign(deps: CampaignDeps, caller: Caller, id: 
   requireAction(row, 'rehearse')
   const channel = await deps.channels.find(row, row.channel_id)
   const audience = await rehearsedAudience(deps, pool, row, await isMarketing(deps.channels, row))
+  // its snapshot was completed meanwhile: the row, read again, says so
+  if (audience === null) return await rehearsedCampaign(deps, caller, id)
   return { row, judge: judgeOf(deps, row, channel), audience }
 }
 

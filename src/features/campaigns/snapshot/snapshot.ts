@@ -29,6 +29,7 @@ export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSiz
   if (row.snapshot_began_at === null) return (await begin(deps, job, row)) || (await ended(deps, row, 'audience_missing'))
   const source = await sourceOf(deps, platform.pool, row)
   if (source.kind === 'gone') return await ended(deps, row, 'audience_missing')
+  if (source.kind === 'taken') return false
   // looked up before the transaction: within it nothing waits for another connection
   const marketing = await isMarketing(deps.channels, row)
   const began = platform.clock.now()
@@ -83,7 +84,7 @@ interface Written {
 }
 
 /** What the audience means and whether the message is marketing; neither changes once a campaign is launched. */
-interface Meant<S extends Source = Exclude<Source, { kind: 'gone' }>> {
+interface Meant<S extends Source = Exclude<Source, { kind: 'gone' | 'taken' }>> {
   readonly source: S
   readonly marketing: boolean
 }

@@ -32,11 +32,12 @@ export async function rulesOf(sql: Db, tenant: Tenant, id: string): Promise<Pars
   return row === null ? null : await keptRulesOf(keyOf(id, row.version), () => Promise.resolve(row.rules))
 }
 
-/** Rules that somebody has kept under a key that always means the same, given as JSON text. */
-export async function keptRulesOf(key: string, read: () => Promise<string>): Promise<ParsedRules> {
+/** Rules that somebody has kept under a key that always means the same, given as JSON text; null where they are kept no more. */
+export async function keptRulesOf(key: string, read: () => Promise<string | null>): Promise<ParsedRules | null> {
   const found = kept.get(key)
   if (found !== undefined) return keep(key, found)
   const text = await read()
+  if (text === null) return null
   await pause(0) // between the two others have their turn
   const rules = parseRules(JSON.parse(text))
   await pause(0)

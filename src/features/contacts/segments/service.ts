@@ -41,9 +41,11 @@ export const segmentService = (platform: Platform) => ({
   /** The rules of a segment as they are now, as JSON text, for whoever keeps them; null where there is no such segment (any more). */
   rules: async (sql: Db, tenant: Tenant, id: string): Promise<string | null> =>
     isId('seg', id) ? ((await store.findVersioned(sql, tenant, id))?.rules ?? null) : null,
-  /** Whom rules that were kept mean at `now`, in milliseconds. `key` is their own for good, so that they are parsed once. */
-  audienceOfKept: async (sql: Db, tenant: Tenant, key: string, read: () => Promise<string>, now: number): Promise<Audience> =>
-    await audienceOf(sql, tenant, await keptRulesOf(key, read), now),
+  /** Whom rules that were kept mean at `now`, in milliseconds; null where they are kept no more. `key` is their own for good, so that they are parsed once. */
+  async audienceOfKept(sql: Db, tenant: Tenant, key: string, read: () => Promise<string | null>, now: number): Promise<Audience | null> {
+    const rules = await keptRulesOf(key, read)
+    return rules === null ? null : await audienceOf(sql, tenant, rules, now)
+  },
   /** Up to `limit` ids of contacts that fit, in order, above `after` (at first ''): fewer than `limit` are the last. Null as for `audience`. */
   async segmentMembers(sql: Db, tenant: Tenant, id: string, after: string, limit: number): Promise<string[] | null> {
     const audience = await audienceOfSegment(platform, sql, tenant, id)
