@@ -48,7 +48,7 @@ const exempt: Record<string, string> = {
   'src/features/webhooks/endpoints/store.ts reseal': 'as above',
   'src/features/media/store.ts': 'the media lane copies and deletes files of every account, and an address that is signed knows no tenant',
   'src/features/channels/rotation-store.ts': 'a rotation of the secret key seals every credential anew',
-  'src/features/channels/store.ts identifierTaken': 'an identifier belongs to one account in the whole installation',
+  'src/features/channels/store.ts findHolder': 'an identifier belongs to one account in the whole installation',
   'src/features/campaigns/store.ts findTenant': 'the operator names a campaign by its id alone, on the command line',
   'src/features/channels/store.ts findAnyChannel': "a provider's callback names a channel and knows no account",
   'src/features/channels/templates-store.ts claimTemplatesDue': 'the templates lane reads for every account',

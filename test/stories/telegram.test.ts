@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { simulateTelegram } from '../kit/simulators/telegram.ts'
+import { lockWaits } from '../kit/lock-waits.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
@@ -65,6 +66,34 @@ test('a bot is known by its token: its name, its webhook, and nobody else can ha
   assert.deepEqual(right.body.capabilities, ['text', 'attachments', 'button', 'cta_url', 'location', 'contacts'])
   assert.ok(!JSON.stringify([right.body, shown.body]).includes('AAHdqTcv'))
   assert.equal(sim.webhook(), null, 'taken back when the channel is deleted')
+})
+
+test('of two channels connected with one bot at the same moment the one that comes to be keeps the webhook', async (t) => {
+  const { world, sim, connect } = await telegramWorld(t)
+  const { id } = await world.account({ mode: 'live' })
+  const [inserted, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const first = world.services.channels.create(
+    world.pool,
+    { account_id: id as `acc_${string}`, mode: 'live' },
+    { type: 'telegram', provider: 'telegram_bot', name: 'First', credentials: { bot_token } },
+    async () => {
+      inserted.resolve()
+      await released.promise
+    },
+  )
+  await inserted.promise
+
+  const second = connect()
+  await until(
+    'the second channel to wait for the first',
+    () => lockWaits(world.pool),
+    (waits) => waits === 1,
+  )
+  released.resolve()
+  const [made, refused] = [await first, await second]
+
+  assert.deepEqual([refused.status, refused.body.error.code], [409, 'channel_identifier_taken'])
+  assert.equal(sim.webhook()?.url, made.webhook_url)
 })
 
 test('a message is sent at no cost, and a refusal tells its reason', async (t) => {

@@ -89,10 +89,10 @@ export async function listOfProvider(
     select * from channels where account_id = ${account_id} and mode = ${mode} and type = ${type} and provider = ${provider} and deleted_at is null order by id`
 }
 
-/** True when any account of the installation has this sender connected. */
-export async function identifierTaken(sql: Db, type: string, identifier: string): Promise<boolean> {
-  const rows = await sql`select 1 from channels where type = ${type} and identifier = ${identifier} and deleted_at is null`
-  return rows.length > 0
+/** The channel that has this sender connected, of whichever account of the installation; null where none has. */
+export async function findHolder(sql: Db, type: string, identifier: string): Promise<ChannelRow | null> {
+  const [channel] = await sql<ChannelRow[]>`select * from channels where type = ${type} and identifier = ${identifier} and deleted_at is null`
+  return channel ?? null
 }
 
 export interface ChannelChange {

@@ -284,6 +284,31 @@ test('of two channels that are connected with one sender at once, the one that c
   assert.notEqual(told[0], stands[0])
 })
 
+test('a channel that is connected anew while the deleted one is taken back stays set up with its provider', async (t) => {
+  let called: string | null = null
+  const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { create, remove } = await pigeons(t, {
+    ...connected('+4915112345678'),
+    register: async ({ channel_id }) => {
+      called = channel_id
+      return { kind: 'connected' }
+    },
+    disconnect: async () => {
+      asked.resolve()
+      await released.promise
+      called = null
+    },
+  })
+
+  const removing = remove((await create()).id)
+  await asked.promise
+  const again = await create()
+  released.resolve()
+  await removing
+
+  assert.equal(called, again.id)
+})
+
 test('a channel is deleted whether or not its provider can be told', async (t) => {
   const told: string[] = []
   const { create, remove, count } = await pigeons(t, {

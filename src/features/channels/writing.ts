@@ -63,7 +63,7 @@ export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
   const { provider, type } = chooseProvider(creation, (type) => adapters.connectable(type, settings.simulator))
   await refuseWrong(platform, tenant, provider, type, creation)
   const free = async (identifier: string) => {
-    if (await store.identifierTaken(sql, type, identifier)) throw taken(type, identifier)
+    if ((await store.findHolder(sql, type, identifier)) !== null) throw taken(type, identifier)
   }
   if (creation.identifier !== undefined) await free(creation.identifier)
   const made = madeCredentials(provider, creation.credentials)
@@ -77,7 +77,7 @@ export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
     webhook_url: webhookUrl(settings.base_url, channel_id),
   }
   const adapter = adapters.adapterOf(provider.name)!
-  const undo = (set_up: Connection) => takeBack(deps, { id: channel_id, provider: provider.name }, () => set_up)
+  const undo = (set_up: Connection) => takeBack(deps, sql, { id: channel_id, type, identifier: set_up.identifier, provider: provider.name }, () => set_up)
   const identifier = await tryConnection({ clock, provider, adapter, takeBack: undo }, connection, free)
   const row: NewChannel = {
     account_id: tenant.account_id,
@@ -245,21 +245,50 @@ export async function removeChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
     await deps.platform.reactions.publish(tx, 'channel_deleted', [{ account_id: tenant.account_id, mode: tenant.mode, channel_id: id }])
   })
   publishChange(deps)
-  await takeBack(deps, row, () => deps.cache.connection(row))
+  await takeBack(deps, sql, row, () => deps.cache.connection(row))
 }
 
-/** Takes back what was set up with the provider of a channel that is gone, or never came to be. Whether the provider hears of it or not, it is so. Never rejects. */
+/**
+ * Takes back what was set up with the provider of a channel that is gone, or never came to be. Whether the provider hears of it or not, it is so. What it
+ * undoes may be that of another channel which has come to hold the sender meanwhile: that one is set up anew. Never rejects.
+ */
 async function takeBack(
-  { platform, adapters }: ChannelDeps,
-  { id, provider }: Pick<ChannelRow, 'id' | 'provider'>,
+  deps: ChannelDeps,
+  sql: Db,
+  gone: Pick<ChannelRow, 'id' | 'type' | 'identifier' | 'provider'>,
   connection: () => Connection,
 ): Promise<void> {
+  const { platform, adapters } = deps
+  const { id, provider } = gone
   const adapter = adapters.adapterOf(provider)
   if (adapter?.disconnect === undefined) return
   try {
     await withDeadline(platform.clock, takeBackTimeoutMs, async (signal) => await adapter.disconnect!(connection(), signal))
   } catch (error) {
     platform.log.warn({ err: error, channel_id: id }, 'a provider could not be told that a channel is gone; take its webhook back by hand')
+  }
+  await registerHolder(deps, sql, adapter, gone)
+}
+
+/** Tells the provider anew where to call back for the channel that holds the sender of one that is gone. Never rejects. */
+async function registerHolder(
+  { platform, cache }: ChannelDeps,
+  sql: Db,
+  adapter: Adapter,
+  { id, type, identifier, provider }: Pick<ChannelRow, 'id' | 'type' | 'identifier' | 'provider'>,
+): Promise<void> {
+  let holder: ChannelRow | null = null
+  try {
+    holder = await store.findHolder(sql, type, identifier)
+    if (holder === null || holder.id === id || holder.provider !== provider) return
+    const connection = cache.connection(holder)
+    const answer = await withDeadline(platform.clock, takeBackTimeoutMs, async (signal) => await adapter.register?.(connection, signal))
+    if (answer !== undefined && answer.kind !== 'connected') throw new Error(answer.message)
+  } catch (error) {
+    platform.log.warn(
+      { err: error, channel_id: holder?.id ?? id },
+      'a provider may call the channel of a sender no more; POST /v1/channels/{id}/reconnect tells it anew',
+    )
   }
 }
 
