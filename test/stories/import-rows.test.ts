@@ -1,6 +1,8 @@
 /** The rows of an import one after the other: what the later one finds of the earlier, and what is told of each (behaviour: imports 3). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { lockWaits } from '../kit/lock-waits.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
 async function start(t: TestContext) {
@@ -79,5 +81,39 @@ test('rows that an e-mail address alone tells apart undo no opt-out of each othe
   assert.deepEqual([ada.first_name, ada.consent.whatsapp.status, ada.consent.whatsapp.marketing], ['B', 'opted_in', 'opted_out'])
   assert.deepEqual([bob.first_name, bob.consent.sms.status], ['B', 'opted_out'])
   assert.deepEqual([done.created, done.updated, done.warnings, told], [2, 2, 1, [['5', 'consent.sms']]])
+  await world.invariants()
+})
+
+test('of two rows for one contact, far apart in the file, the later has the last word, by whatever each names it', async (t) => {
+  const { world, api } = await start(t)
+  const make = async (body: object) => (await api.post('/v1/contacts', body)).body.id as string
+  const held = await make({ phone: '+15005551018' })
+  await make({ phone: '+15005551019', email: 'ada@example.com' })
+  await make({ phone: '+15005551021', identifiers: { telegram: '77' } })
+  const others = (from: number) => Array.from({ length: 999 }, (_, i) => `+1500556${from + i},,,`)
+  const pieces = [
+    ['+15005551020,,,First', ...others(1000)],
+    ['+15005551018,,,Held', ...others(3000).slice(2), '+15005551019,,,By phone', '+15005551021,,,By phone'],
+    [',ada@example.com,,By e-mail', ',,77,By identifier'],
+  ]
+  const csv = ['phone,email,identifiers.telegram,first_name', ...pieces.flat(), ''].join('\n')
+  const started = await api.send('POST', '/v1/contact_imports?consent_declared=true', { 'content-type': 'text/csv' }, csv)
+  assert.equal(started.status, 202, JSON.stringify(started.body))
+
+  const { pass } = await world.pool.begin(async (tx) => {
+    await tx`select from contacts where id = ${held} for update`
+    const begun = world.tick('imports')
+    await until('the second piece to wait', async () => (await lockWaits(world.pool)) > 0)
+    // another piece that may would overtake it now
+    for (let looks = 0; looks < 100; looks++) await world.pool`select 1`
+    return { pass: begun }
+  })
+  await pass
+  await world.settle('imports')
+
+  const { status, updated, rejected } = (await api.get(`/v1/contact_imports/${started.body.id}`)).body
+  assert.deepEqual([status, updated, rejected], ['completed', 5, 0])
+  const nameOf = async (phone: string) => (await api.get(`/v1/contacts?phone=%2B${phone}`)).body.data[0].first_name
+  assert.deepEqual([await nameOf('15005551019'), await nameOf('15005551021')], ['By e-mail', 'By identifier'])
   await world.invariants()
 })

@@ -15,10 +15,10 @@ import * as store from './store.ts'
 export interface CutPiece {
   readonly number: number
   readonly rows: readonly Row[]
-  /** What decides which contact a row means. Two pieces that share none may be applied in any order. */
+  /** Phone numbers, identifiers and e-mail addresses that tell which contacts rows mean. */
   readonly keys: ReadonlySet<string>
-  /** E-mail addresses beside a phone number, as keys: a row that has nothing else may mean the same contact. */
-  readonly emails: ReadonlySet<string>
+  /** The columns by which rows find their contacts: phone, one of the identifiers or email. */
+  readonly found_by: ReadonlySet<string>
 }
 
 export function cutPiece(piece: store.PieceRow, row: ContactImportRow): CutPiece {
@@ -26,16 +26,35 @@ export function cutPiece(piece: store.PieceRow, row: ContactImportRow): CutPiece
   const phoneAt = row.columns.indexOf('phone')
   const emailAt = row.columns.indexOf('email')
   const others = row.columns.flatMap((column, at) => (column?.startsWith('identifiers.') === true ? [{ column, at }] : []))
-  const [keys, emails] = [new Set<string>(), new Set<string>()]
+  const [keys, found_by] = [new Set<string>(), new Set<string>()]
   for (const { cells } of rows) {
-    const phone = cells[phoneAt] ?? ''
+    const cellAt = (at: number): string => (cells[at] ?? '').trim()
+    const phone = cellAt(phoneAt)
+    let by = phone === '' ? undefined : 'phone'
     // its last digits: the same number may be written in several ways, with and without its country
     if (phone !== '') keys.add(/\d{7}$/.test(phone) ? phone.slice(-7) : phone.replaceAll(/\D/g, '').slice(-7))
-    const email = emailAt === -1 ? '' : foldText(cells[emailAt] ?? '').trim()
-    if (email !== '') (phone === '' ? keys : emails).add(`email|${email}`)
-    for (const { column, at } of others) if ((cells[at] ?? '') !== '') keys.add(`${column}|${cells[at]!.trim()}`)
+    for (const { column, at } of others) {
+      if (cellAt(at) === '') continue
+      by ??= column
+      keys.add(`${column}|${cellAt(at)}`)
+    }
+    if (by === undefined && cellAt(emailAt) !== '') {
+      by = 'email'
+      keys.add(`email|${foldText(cellAt(emailAt))}`)
+    }
+    if (by !== undefined) found_by.add(by)
   }
-  return { number: piece.number, rows, keys, emails }
+  return { number: piece.number, rows, keys, found_by }
+}
+
+/**
+ * Whether a piece must wait until an earlier one is applied, since both may name the same contact: of two rows for one the later has the last word (behaviour: imports 3.1). Whom a phone
+ * number means may be whom an e-mail address means, which the file does not tell. And what the first piece makes of attributes holds for all.
+ */
+export function dependsOn(piece: CutPiece, earlier: CutPiece): boolean {
+  if (earlier.number === 0 || new Set([...piece.found_by, ...earlier.found_by]).size > 1) return true
+  for (const key of piece.keys) if (earlier.keys.has(key)) return true
+  return false
 }
 
 /** A row, or several of one contact that only its e-mail address tells, and what was asked. */

@@ -6,7 +6,7 @@ import type { Lane } from '../../../lib/loop.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { withRaces } from '../lock-set.ts'
-import { applyPiece, cutPiece, type CutPiece } from './piece.ts'
+import { applyPiece, cutPiece, dependsOn, type CutPiece } from './piece.ts'
 import * as store from './store.ts'
 
 /** Pieces of one pass. */
@@ -102,14 +102,6 @@ async function startPieces(platform: Platform, pass: Pass, stopping: AbortSignal
     running.set(task, piece)
   }
   return { pieces: piecesPerPass, ended: false }
-}
-
-/** Of two rows for one contact the later one has the last word; and what the first piece makes of attributes holds for all. */
-function dependsOn(piece: CutPiece, earlier: CutPiece): boolean {
-  if (earlier.number === 0) return true
-  for (const key of piece.keys) if (earlier.keys.has(key) || earlier.emails.has(key)) return true
-  for (const key of piece.emails) if (earlier.keys.has(key)) return true
-  return false
 }
 
 async function apply(platform: Platform, pass: Pass, piece: CutPiece): Promise<void> {
