@@ -5,7 +5,7 @@ import { openPool } from '../../src/platform/database/pool.ts'
 import { lockWaits } from '../kit/lock-waits.ts'
 import type { Answered } from '../kit/api.ts'
 import { startProcess } from '../kit/process.ts'
-import { until } from '../kit/waiting.ts'
+import { until, within } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const keyed = (key: string) => ({ 'idempotency-key': key })
@@ -318,6 +318,35 @@ test('of two processes that refuse the same message at once one decides, and the
   assert.deepEqual([one, two].map(({ headers }) => headers['idempotent-replayed'] ?? 'first').toSorted(), ['first', 'true'])
   assert.deepEqual([three, four].map((answer) => String(codeOf(answer))).toSorted(), ['402,insufficient_balance', '409,idempotency_key_reused'])
 })
+
+test('a batch that comes while too many messages wait is answered item by item, and replayed so', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const lock = await holdTable(world, 'messages')
+
+  const many = { messages: Array.from({ length: 100 }, () => message) }
+  const flood = Array.from({ length: 60 }, () => api.post('/v1/messages/batch', many))
+  await within('a batch to be refused', Promise.race(flood))
+  const two = { messages: [message, { ...message, to: 'nobody' }] }
+  const first = await api.post('/v1/messages/batch', many, keyed('a'))
+  const mixed = await api.post('/v1/messages/batch', two, keyed('b'))
+  await lock.release()
+  await Promise.all(flood)
+  const again = await api.post('/v1/messages/batch', many, keyed('a'))
+  const mixedAgain = await api.post('/v1/messages/batch', two, keyed('b'))
+  const renewed = await api.post('/v1/messages/batch', many, keyed('c'))
+
+  assert.deepEqual([first.status, first.body.accepted, first.body.rejected], [207, 0, 100])
+  assert.deepEqual(statusesOf(mixed), [503, 400])
+  assert.deepEqual([first.body.data[0].error.code, first.headers['idempotent-replayed']], ['upstream_unavailable', undefined])
+  for (const [one, other] of [[first, again] as const, [mixed, mixedAgain] as const]) {
+    assert.deepEqual([other.status, other.headers['idempotent-replayed']], [207, 'true'])
+    assert.deepEqual(statusesOf(other), statusesOf(one))
+  }
+  assert.deepEqual([renewed.status, renewed.body.accepted], [207, 100])
+})
+
+const statusesOf = ({ body }: Answered) => body.data.map((item: { status: number }) => item.status)
 
 test('a crash in the middle leaves neither the key nor its effect', async (t) => {
   const world = await startWorld(t)

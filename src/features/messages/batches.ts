@@ -47,9 +47,13 @@ async function sendKeyed(deps: SendingDeps, caller: Caller, body: unknown, reque
   const items = validOf(checked)
   const results = (outcomes: readonly ItemOutcome[]) => merged(checked, outcomes.map(resultOf))
   const stored = (outcomes: readonly ItemOutcome[]) => ({ status: 207, response: { items: results(outcomes).map(storedItem) } })
-  if (items.length === 0) return (await deps.keys.keep(request, stored([]))) ? { results: results([]), replayed: false } : 'known'
+  const keep = async (outcomes: readonly ItemOutcome[]) =>
+    (await deps.keys.keep(request, stored(outcomes))) ? { results: results(outcomes), replayed: false } : 'known'
+  if (items.length === 0) return await keep([])
   const outcomes = await deps.ingest.submit({ ...ofRequest(caller, request, stored), items })
   if (outcomes.some(({ kind }) => kind === 'known')) return 'known'
+  // no item was let in: the database can still keep that
+  if (outcomes.every((outcome) => outcome.kind === 'unavailable' && outcome.reason === 'full')) return await keep(outcomes)
   const undecided = outcomes.find((outcome) => outcome.kind === 'unavailable')
   if (undecided !== undefined) throw problemOf(undecided)
   return { results: results(outcomes), replayed: false }
