@@ -84,6 +84,26 @@ test('an id means the same under a key however its characters are escaped in the
     assert.deepEqual(codeOf(await api.post(`/v1/messages/${odd}/cancel`, undefined, keyed('a'))), [404, 'resource_missing'], odd)
 })
 
+test('an id as long as a path takes names nothing under the longest key either', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const characters = (length: number, from: number) => String.fromCodePoint(...Array.from({ length }, () => from + world.random.below(0x500)))
+  const id = () => encodeURIComponent(characters(300, 0x4e00))
+  const key = keyed(Buffer.from(characters(255, 0x1f000)).toString('latin1'))
+  const [endpoint, delivery] = [id(), id()]
+  const path = `/v1/webhook_endpoints/${endpoint}/deliveries/${delivery}/retry`
+
+  for (const [at, body] of [[path, {}] as const, [`/v1/campaigns/${endpoint}/test`, { to: '+15005550006' }] as const]) {
+    const first = await api.post(at, body, key)
+    const again = await api.post(at, body, key)
+    assert.deepEqual([...codeOf(first), first.headers['idempotent-replayed']], [404, 'resource_missing', undefined])
+    assert.deepEqual([...codeOf(again), again.headers['idempotent-replayed']], [404, 'resource_missing', 'true'])
+  }
+  const other = await api.post(path.replace(delivery, id()), {}, key)
+  assert.deepEqual([...codeOf(other), other.headers['idempotent-replayed']], [404, 'resource_missing', undefined])
+  assert.deepEqual(codeOf(await api.post(path, { more: 1 }, key)), [409, 'idempotency_key_reused'])
+})
+
 test('a key belongs to account and mode', async (t) => {
   const world = await startWorld(t)
   const one = await world.account()

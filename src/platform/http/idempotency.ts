@@ -40,11 +40,17 @@ export function checkIdempotencyKey(header: string): string {
   return key
 }
 
+/** Far more than a path with ids of ours comes to; with the longest key it still fits the entry of an index. */
+const operationLengthMax = 1000
+
+/** What stands for an operation: itself, or its digest where a path holds words longer than any id. */
+const shortened = (operation: string): string => (operation.length <= operationLengthMax ? operation : hash('sha256', operation, 'base64url'))
+
 /** What a keyed request of this caller is about. A key of the console is its user's alone: what was answered may hold what other members may not see. */
 export const keyedRequest = (caller: Caller, operation: string, key: string, fingerprint: string): KeyedRequest => ({
   account_id: caller.account_id,
   mode: caller.mode,
-  operation: caller.user_id === null ? operation : `${operation} ${caller.user_id}`,
+  operation: shortened(caller.user_id === null ? operation : `${operation} ${caller.user_id}`),
   key,
   fingerprint,
 })
