@@ -16,6 +16,7 @@ export interface SuppressionRow extends SuppressionKey {
   readonly reason: ConsentSource
   readonly message_id: string | null
   readonly request_id: string | null
+  /** When its last stop was said. */
   readonly created_at: string
 }
 
@@ -33,24 +34,33 @@ export async function findSuppressions(sql: Db, { account_id, mode }: Tenant, ke
     where account_id = ${account_id} and mode = ${mode} and channel_type = any (${types}::text[]) and address_hash = any (${keys.map((key) => key.address_hash)}::text[])`
 }
 
-/** Adds suppressions, in one order everywhere; resolves to those that are new. */
+/** Adds suppressions, in one order everywhere, and keeps the later word of those that stand; resolves to those that are new. */
 export async function insertSuppressions(sql: Db, { account_id, mode }: Tenant, rows: readonly SuppressionRow[]): Promise<SuppressionKey[]> {
   if (rows.length === 0) return []
-  return await sql<SuppressionKey[]>`
-    insert into suppressions (account_id, mode, channel_type, address_hash, reason, message_id, request_id, created_at)
+  // xmax is 0 of rows that were inserted, and not of those that were updated
+  const written = await sql<(SuppressionKey & { fresh: boolean })[]>`
+    insert into suppressions as s (account_id, mode, channel_type, address_hash, reason, message_id, request_id, created_at)
     select ${account_id}, ${mode}, channel_type, address_hash, reason, message_id, request_id, created_at
     from json_to_recordset(${jsonRows(rows)}::text::json) as t(channel_type text, address_hash text, reason text, message_id text, request_id text, created_at timestamptz)
     order by channel_type, address_hash
-    on conflict on constraint suppressions_pkey do nothing
-    returning channel_type, address_hash`
+    on conflict on constraint suppressions_pkey do update
+      set (reason, message_id, request_id, created_at) = (excluded.reason, excluded.message_id, excluded.request_id, excluded.created_at)
+      where s.created_at < excluded.created_at
+    returning channel_type, address_hash, s.xmax = 0 as fresh`
+  return written.filter(({ fresh }) => fresh)
 }
 
-/** Lifts suppressions; resolves to how many there were. */
-export async function deleteSuppressions(sql: Db, { account_id, mode }: Tenant, keys: readonly SuppressionKey[]): Promise<number> {
+/** Lifts suppressions, with `until` those that nobody has said since; resolves to how many there were. */
+export async function deleteSuppressions(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  keys: readonly (SuppressionKey & { readonly until?: string })[],
+): Promise<number> {
   if (keys.length === 0) return 0
   const result = await sql`
-    delete from suppressions s using json_to_recordset(${jsonRows(keys)}::text::json) as t(channel_type text, address_hash text)
-    where s.account_id = ${account_id} and s.mode = ${mode} and s.channel_type = t.channel_type and s.address_hash = t.address_hash`
+    delete from suppressions s using json_to_recordset(${jsonRows(keys)}::text::json) as t(channel_type text, address_hash text, until timestamptz)
+    where s.account_id = ${account_id} and s.mode = ${mode} and s.channel_type = t.channel_type and s.address_hash = t.address_hash
+      and (t.until is null or s.created_at <= t.until)`
   return result.count
 }
 
@@ -87,7 +97,7 @@ export async function optOutsBy(
   return new Set(rows.map(({ message_id }) => message_id))
 }
 
-export type LastConsentChange = Pick<ConsentChangeRow, 'contact_id' | 'channel_type' | 'source' | 'occurred_at'>
+export type LastConsentChange = Pick<ConsentChangeRow, 'contact_id' | 'channel_type' | 'status' | 'source' | 'occurred_at'>
 
 /** The last change of each of these contacts and consents, by `contact_id|channel_type`. */
 export async function lastConsentChanges(
@@ -98,7 +108,7 @@ export async function lastConsentChanges(
 ): Promise<Map<string, LastConsentChange>> {
   if (contactIds.length === 0) return new Map()
   const rows = await sql<LastConsentChange[]>`
-    select distinct on (contact_id, channel_type) contact_id, channel_type, source, occurred_at from consent_changes
+    select distinct on (contact_id, channel_type) contact_id, channel_type, status, source, occurred_at from consent_changes
     where account_id = ${account_id} and mode = ${mode} and contact_id = any (${[...contactIds]}::text[]) and channel_type = any (${[...channelTypes]}::text[])
     order by contact_id, channel_type, id desc`
   return new Map(rows.map((row) => [`${row.contact_id}|${row.channel_type}`, row]))

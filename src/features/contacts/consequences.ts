@@ -136,14 +136,15 @@ async function settleSuppressions(
     for (const [channel_type, transition] of changed) {
       const stopped = statusOf(row.consent, channel_type) === 'opted_out'
       for (const key of addressesOn(row, channel_type)) {
-        if (stopped) stops.push({ channel_type, key, source: transition.source, message_id: transition.message_id, contact_id: row.id })
+        if (stopped) stops.push({ ...transition, key, contact_id: row.id })
         else if (lifting) lifts.push({ channel_type, key })
       }
     }
     for (const key of added.get(row.id) ?? []) {
       for (const channel_type of suppressibleTypes(key)) {
         if (changed.has(channel_type) || statusOf(row.consent, channel_type) !== 'opted_out') continue
-        stops.push({ channel_type, key, source: row.consent[channel_type.split('.')[0]!]!.source, message_id: null, contact_id: row.id })
+        const { source, updated_at } = row.consent[channel_type.split('.')[0]!]!
+        stops.push({ channel_type, key, source, occurred_at: updated_at, message_id: null, contact_id: row.id })
       }
     }
   }
@@ -167,6 +168,8 @@ export interface Stop {
   readonly channel_type: string
   readonly key: AddressKey
   readonly source: ConsentSource
+  /** ISO 8601. */
+  readonly occurred_at: string
   readonly message_id: string | null
   /** null: a stranger. */
   readonly contact_id: string | null
@@ -175,13 +178,13 @@ export interface Stop {
 /** Suppresses addresses and publishes the fact `opted_out` of those that were not before; resolves to these. Marketing alone is no opt-out of the channel type. */
 export async function stop(platform: Platform, tx: Transaction, tenant: Tenant, stops: readonly Stop[], context: SaveContext): Promise<Stop[]> {
   const byHash = new Map(stops.map((one) => [`${one.channel_type}|${suppressionHash(platform.secrets, tenant, one.channel_type, one.key.address)}`, one]))
-  const rows = [...byHash].map(([text, { channel_type, source, message_id }]) => ({
+  const rows = [...byHash].map(([text, { channel_type, source, occurred_at, message_id }]) => ({
     channel_type,
     address_hash: text.slice(text.indexOf('|') + 1),
     reason: source,
     message_id,
     request_id: context.request_id ?? null,
-    created_at: context.at,
+    created_at: occurred_at,
   }))
   const fresh = (await consentStore.insertSuppressions(tx, tenant, rows)).map((key) => byHash.get(`${key.channel_type}|${key.address_hash}`)!)
   const facts: ConsentFact[] = fresh

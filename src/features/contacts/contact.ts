@@ -200,7 +200,7 @@ function consentAfter(
   const { status: statusBefore = 'unknown', marketing: marketingBefore = 'unknown' } = before ?? {}
   const { status = statusBefore, marketing = marketingBefore } = words
   if (words.status !== undefined) tell(type, statusBefore, status, status !== statusBefore || isNewProof(words, before))
-  if (words.marketing !== undefined) tell(marketingType(type), marketingBefore, marketing, marketing !== marketingBefore)
+  if (words.marketing !== undefined) tell(marketingType(type), marketingBefore, marketing, marketing !== marketingBefore || isNewProof(words, before))
   if (write === null) return { state: undefined, ...said }
   if (said.transitions.length === 0 && before !== undefined) return { state: before, ...said }
   return { state: { status, source, updated_at: occurred_at, ...(marketing === 'unknown' ? {} : { marketing }) }, ...said }

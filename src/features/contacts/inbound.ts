@@ -97,7 +97,7 @@ async function receiveOfTenant(
     const status = keyword === null ? null : statusOfKeyword[keyword]
     let changed = result.outcome !== 'refused' && result.transitions.some((one) => one.message_id === message.message_id && one.before !== one.status)
     if (result.outcome === 'refused' && status !== null)
-      changed = await setStranger(platform, tx, tenant, { ...strangerOf(message), status, source: 'keyword' }, context)
+      changed = await setStranger(platform, tx, tenant, { ...strangerOf(message), status, source: 'keyword', occurred_at: context.at }, context)
     const confirmed = keyword === 'opt_out' && changed && confirmedTypes.includes(message.channel_type)
     answers.push({ contact_id: result.outcome === 'refused' ? null : result.row.id, keyword, reply: confirmed ? confirmation(platform) : null })
   }
@@ -126,14 +126,12 @@ async function keywordsOf(
   })
 }
 
-/** Consent of somebody who is no contact lives in the suppressions alone. True when it changed. */
+/** Consent of somebody who is no contact lives in the suppressions alone: what a provider tells late lifts no later one. True when it changed. */
 async function setStranger(platform: Platform, tx: Transaction, tenant: Tenant, one: Stranger, context: SaveContext): Promise<boolean> {
   if (one.status === 'opted_out') return (await stop(platform, tx, tenant, [{ ...one, contact_id: null }], context)).length > 0
-  return (
-    (await deleteSuppressions(tx, tenant, [
-      { channel_type: one.channel_type, address_hash: suppressionHash(platform.secrets, tenant, one.channel_type, one.key.address) },
-    ])) > 0
-  )
+  const { channel_type, key, source, occurred_at } = one
+  const address_hash = suppressionHash(platform.secrets, tenant, channel_type, key.address)
+  return (await deleteSuppressions(tx, tenant, [{ channel_type, address_hash, ...(source === 'provider' ? { until: occurred_at } : {}) }])) > 0
 }
 
 async function receiveProviderConsent(platform: Platform, sql: Db, changes: readonly ProviderConsent[]): Promise<void> {
@@ -142,9 +140,11 @@ async function receiveProviderConsent(platform: Platform, sql: Db, changes: read
 
 const consentType = ({ channel_type, marketing }: ProviderConsent): string => (marketing ? marketingType(channel_type) : channel_type)
 
-/** Whether the recipient has said something else since. A stop gives way to the provider's word alone. */
+/** Whether the recipient has said something since. A stop gives way to the provider's word alone, or to a later stop. */
 const isLate = ({ status, occurred_at }: ProviderConsent, last: LastConsentChange | undefined): boolean =>
-  last !== undefined && Date.parse(occurred_at) < Date.parse(last.occurred_at) && (status !== 'opted_out' || last.source === 'provider')
+  last !== undefined &&
+  Date.parse(occurred_at) < Date.parse(last.occurred_at) &&
+  (status !== 'opted_out' || last.source === 'provider' || last.status === 'opted_out')
 
 async function providerConsentOfTenant(platform: Platform, tx: Transaction, tenant: Tenant, changes: readonly ProviderConsent[]): Promise<void> {
   const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'provider' }
@@ -178,6 +178,7 @@ async function providerConsentOfTenant(platform: Platform, tx: Transaction, tena
           key,
           status: one.status,
           source: 'provider',
+          occurred_at: one.occurred_at,
           message_id: one.message_id ?? null,
         },
         context,
@@ -191,6 +192,7 @@ interface Stranger {
   readonly key: AddressKey
   readonly status: ConsentStatus
   readonly source: ConsentSource
+  readonly occurred_at: string
   readonly message_id: string | null
 }
 
