@@ -86,10 +86,13 @@ async function pauseCampaign({ api, clock }: TriggerContext): Promise<Triggered>
   return { told: `Launched ${campaign.id}, paused and then cancelled it.`, object_id: campaign.id }
 }
 
+/** For its list to be deleted before it begins, also where the service takes its time. */
+const failsAfterMs = 8_000
+
 /** Its list is gone when it begins. */
 async function failCampaign({ api, clock }: TriggerContext): Promise<Triggered> {
   const list = await api.post<{ id: string }>('/v1/contact_lists', { body: { name: `posthorn trigger ${clock.now()}` } })
-  const schedule = { send_at: isoTime(clock.now() + 2_000) }
+  const schedule = { send_at: isoTime(clock.now() + failsAfterMs) }
   const campaign = await api.post<Campaign>('/v1/campaigns', { body: { ...campaignOf({ type: 'list', list_id: list.id }), schedule } })
   await api.delete(`/v1/contact_lists/${list.id}`)
   return { told: `Launched ${campaign.id} and deleted its list.`, object_id: campaign.id }
