@@ -29,6 +29,7 @@ const exempt: Readonly<Record<string, string>> = {
   'test/kit/load.ts': 'senders that pause between two tries on a process of its own, in real time',
   'test/stories/full-disk.test.ts': 'measures how soon processes of their own go on',
   'test/kit/database.ts': 'migrations wait for each other in real time; a template that another run removes is made anew, fifty times at most',
+  'src/platform/database/embedded.test.ts': 'a server of its own lives in real time, on a clock that is put forward',
   'src/platform/database/migrate.test.ts': 'migrations wait for each other in real time',
   'src/platform/database/functions.test.ts': 'migrations wait for each other in real time',
   'src/platform/database/pool.test.ts': 'statements that are under way when their connection dies',

@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import { closing } from '../../../test/kit/closing.ts'
 import { fullDatabase } from '../../../test/kit/full-database.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { OperatorError } from '../operator-error.ts'
 import { makeLog } from '../log.ts'
 import { findPrograms, type Detour } from './binaries.ts'
@@ -153,6 +154,17 @@ test('a program that ends at once is seen to end, however busy this process is w
   if (!missed) await within('the program to end', once(child, 'exit'))
   assert.equal(missed, false)
   await Promise.all(busy)
+})
+
+test('a machine that takes over a minute to make a cluster and to start its server has a database all the same', async (t) => {
+  const machine = systemClock()
+  let slow_ms = 0
+  const clock = { ...machine, now: () => machine.now() + slow_ms }
+
+  const database = await startEmbedded({ dataDir: folder(t), log, throwaway: true, clock, onStarted: () => (slow_ms = 61_000) })
+  closing(t, () => database.stop())
+
+  assert.equal((await ask(t, database.url, 'select 1')).length, 1)
 })
 
 test('a cluster that lost its database gets a new one', async (t) => {

@@ -26,6 +26,8 @@ export interface EmbeddedOptions {
   readonly throwaway?: boolean
   /** Called when the first program runs and there is nothing to do but wait for it. */
   readonly onStarted?: () => void
+  /** By default the machine's. */
+  readonly clock?: Clock
   /** How root may run PostgreSQL, tried in order. */
   readonly detours?: readonly Detour[]
 }
@@ -121,7 +123,8 @@ async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embe
   await makeFolder(dataDir).catch((error: Error) => {
     throw new OperatorError(`The data folder cannot be made: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`)
   })
-  const holder: Holder = { options, folder: join(dataDir, 'postgres'), programs: await findPrograms(dataDir, options.detours), clock: systemClock() }
+  const programs = await findPrograms(dataDir, options.detours)
+  const holder: Holder = { options, folder: join(dataDir, 'postgres'), programs, clock: options.clock ?? systemClock() }
   let stopping = false
   let held: Held | undefined
   let recovery: Promise<void> | undefined
@@ -162,8 +165,9 @@ async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embe
 
 /** Tries until a server on the folder answers and its shared lock is ours. */
 async function acquire(holder: Holder, lost: () => void, port?: number): Promise<Held> {
-  const deadline = holder.clock.now() + readyWithinMs
   await makeCluster(holder)
+  // from the first refusal on: making a cluster and starting its server end by themselves, and may take a slow machine over a minute
+  let deadline: number | undefined
   let refused = 0
   let reason = ''
   for (;;) {
@@ -176,7 +180,8 @@ async function acquire(holder: Holder, lost: () => void, port?: number): Promise
       refused += 1
       reason = ` (${held.reason})`
     }
-    if (holder.clock.now() > deadline) throw new OperatorError(`The embedded database was not ready within a minute${reason}; see ${logFile(holder)}.`)
+    if (holder.clock.now() > (deadline ??= holder.clock.now() + readyWithinMs))
+      throw new OperatorError(`The embedded database was not ready within a minute${reason}; see ${logFile(holder)}.`)
     await holder.clock.sleep(running === undefined ? retryMs : Math.min(pollMs * 2 ** refused, refusedMaxMs))
   }
 }
