@@ -13,8 +13,8 @@ const orders = [
 ] as const
 /** Not prepared: what was prepared is with another connection by the next statement. */
 const askPid = 'select pg_backend_pid() as pid'
-/** A pool of one connection keeps the second waiting for ever. */
-const lookWithinMs = 5_000
+/** A pool of one connection keeps the second waiting for ever. Long, for machines that stand still for seconds; shorter than the server lets the first transaction wait, which would end it (`pool.ts`). */
+const lookWithinMs = 12_000
 
 /** Throws `OperatorError` where connections are shared between transactions. A pooler in session mode passes. */
 export async function refuseSharedConnections(pool: Pool, clock: Clock): Promise<void> {
