@@ -12,7 +12,10 @@ export interface Rest {
   readonly pools: Set<Pool>
   /** Where their messages wait to be committed, bulk with rests in the machine's time: the clock of the test stands while any does. */
   readonly ingests: Set<App['ingest']>
-  /** Resolves once no statement is under way and what was answered has been acted on; after a second at the latest, for a database that is away never rests. */
+  /**
+   * Resolves once no statement is under way and what was answered has been acted on. A database that is away never rests: after a second for which somebody waits for a
+   * connection. After half a minute at the latest, for a test may hold a statement up itself.
+   */
   atRest(): Promise<void>
   /** Does the work while time goes on by `step_ms` whenever the world is at rest. */
   whileTimePasses<T>(work: () => Promise<T>, step_ms?: number): Promise<T>
@@ -20,7 +23,10 @@ export interface Rest {
 
 /** Turns of the event loop in a row without a statement; what travels between sockets of this process takes fewer. */
 const quietTurns = 10
-const restlessMs = 1_000
+const awayMs = 1_000
+const heldUpMs = 30_000
+/** What the time between two looks counts at most: while this process stood still, nobody could answer it. */
+const lookMs = 10
 
 const machine = systemClock()
 
@@ -29,20 +35,29 @@ export function watchRest(clock: FakeClock, pool: Pool, idleHolders: () => Promi
   const pools = new Set([pool])
   const ingests = new Set<App['ingest']>()
 
-  async function isQuiet(): Promise<boolean> {
-    for (const { interactive, bulk, outside } of [...ingests].map((ingest) => ingest.load())) if (interactive + bulk + outside > 0) return false
+  async function seen(): Promise<'quiet' | 'waiting' | 'working'> {
     let [in_use, waiting] = [0, 0]
     for (const use of [...pools].map(poolUse)) {
       in_use += use.in_use
       waiting += use.waiting
     }
-    return waiting === 0 && (in_use === 0 || in_use === (await idleHolders()))
+    if (waiting > 0) return 'waiting'
+    for (const { interactive, bulk, outside } of [...ingests].map((ingest) => ingest.load())) if (interactive + bulk + outside > 0) return 'working'
+    return in_use === 0 || in_use === (await idleHolders()) ? 'quiet' : 'working'
   }
 
-  async function atRest(): Promise<void> {
-    const deadline = machine.now() + restlessMs
-    for (let quiet = 0; quiet < quietTurns && machine.now() < deadline;) {
-      quiet = (await isQuiet()) ? quiet + 1 : 0
+  /** Where the work is over nothing moves the clock any more, so that a second is enough there. */
+  async function atRest(isOver = () => false): Promise<void> {
+    let [quiet, spent, waited, last] = [0, 0, 0, machine.now()]
+    while (quiet < quietTurns) {
+      const state = await seen()
+      const now = machine.now()
+      const passed = Math.min(now - last, lookMs)
+      last = now
+      spent += passed
+      waited = state === 'waiting' ? waited + passed : 0
+      if (waited > awayMs || spent > (isOver() ? awayMs : heldUpMs)) return
+      quiet = state === 'quiet' ? quiet + 1 : 0
       if (quiet === quietTurns / 2) await pause(1)
       else await turn()
     }
@@ -50,7 +65,7 @@ export function watchRest(clock: FakeClock, pool: Pool, idleHolders: () => Promi
 
   async function passTime(isOver: () => boolean, step_ms: number): Promise<void> {
     for (;;) {
-      await atRest()
+      await atRest(isOver)
       if (isOver()) return
       await clock.advance(step_ms)
     }
@@ -59,7 +74,7 @@ export function watchRest(clock: FakeClock, pool: Pool, idleHolders: () => Promi
   return {
     pools,
     ingests,
-    atRest,
+    atRest: () => atRest(),
     async whileTimePasses(work, step_ms = 25) {
       let over = false
       const done = work().finally(() => (over = true))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fakeClock } from './clock.ts'
 import { clusterName } from './cluster.ts'
-import { startWorld } from './world.ts'
+import { startPlatform, startWorld } from './world.ts'
 
 test('a world answers over HTTP, knows its accounts and proves its invariants', async (t) => {
   const world = await startWorld(t)
@@ -30,6 +30,22 @@ test('who sleeps on a clock in hand wakes at its moment, in order, and may sleep
   await clock.advance(7000)
 
   assert.deepEqual(woke, ['two 02', 'two 04', 'five 05'])
+})
+
+test('time does not go on in the middle of a transaction, though the process stands still for a second there', async (t) => {
+  const { pool, clock, rest } = await startPlatform(t)
+  await pool`select 1`
+  const before = clock.now()
+
+  await rest.whileTimePasses(() =>
+    pool.begin(async (tx) => {
+      await tx`select 1`
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100)
+      for (let statement = 0; statement < 50; statement++) await tx`select 1`
+    }),
+  )
+
+  assert.equal(clock.now(), before)
 })
 
 test('the tests of another checkout have a PostgreSQL of their own', () => {

@@ -153,7 +153,7 @@ test('what a receiver does not answer within a second goes to the queue, still p
   const before = await deliveries(account, endpoint_id, '&status=pending')
 
   await world.clock.advance(1_001)
-  await world.pass('deliver')
+  await passUntil(world, 'both to stand in the queue', async () => (await places()).queue === 2)
   const during = await deliveries(account, endpoint_id, '&status=pending')
   const depth = await places()
   answer(200)

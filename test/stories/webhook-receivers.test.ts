@@ -93,9 +93,9 @@ for (const [name, answer, status] of hanging) {
 
     await happen(world, account)
     const began = world.clock.now()
-    const passing = world.pass('deliver')
+    const ticking = world.tick('deliver')
     await receiver.arrived(1)
-    await passing
+    await world.rest.whileTimePasses(() => ticking)
     await world.clock.advance(began + 9_999 - world.clock.now())
     const during = await newest(account, endpoint_id)
     await world.clock.advance(1)
