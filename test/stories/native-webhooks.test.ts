@@ -252,6 +252,22 @@ test('a parcel is told for the buyer of the order and by what he agreed to, also
   assert.deepEqual([shipped.body.type, shipped.body.status, shipped.body.reason], ['order.shipped', 'skipped', 'consent_missing'])
 })
 
+test('a parcel that named nobody tells nothing of the buyer beside a topic of the order that names him', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const source = await sourceOf(account, 'shopify')
+  for (const event_type of ['order.shipped', 'order.delivered']) await automationOf(account, source.id, { event_type })
+  const parcel = readSample('shopify/fulfillments-create').replaceAll(/"phone": "[^"]*"/g, '"phone": null')
+
+  const nobody = await shopify(world, source, 'fulfillments/create', '1', parcel)
+  const shipped = await shopify(world, source, 'orders/fulfilled', '2')
+  const delivered = await shopify(world, source, 'fulfillment_events/create', '3')
+
+  assert.deepEqual([nobody.body.status, nobody.body.reason], ['skipped', 'no_identifier'])
+  assert.deepEqual([shipped.body.type, shipped.body.status], ['order.shipped', 'accepted'])
+  assert.deepEqual([delivered.body.type, delivered.body.status], ['order.delivered', 'accepted'])
+})
+
 test('a thousand webhooks of a site come in at once, a tenth of them twice, and each event is stored once', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()

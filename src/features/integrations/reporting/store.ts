@@ -90,7 +90,7 @@ export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Prom
   return result.count
 }
 
-/** What the first event that told one of these statuses of an order says of whose it is. */
+/** What the first event that told one of these statuses of an order says of whose it is; one that left its status free counts where no other told one. */
 export async function findFirstOfStatuses(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -98,10 +98,13 @@ export async function findFirstOfStatuses(
   once_keys: readonly string[],
 ): Promise<Pick<ReceiptRow, 'customer' | 'consent'> | null> {
   const [row] = await sql<Pick<ReceiptRow, 'customer' | 'consent'>[]>`
-    select e.customer, e.consent from automation_events e
-    where e.source_id = ${source_id} and (e.once_key = any (${once_keys as string[]}::text[]) or e.freed_once_key = any (${once_keys as string[]}::text[]))
-      and e.account_id = ${account_id} and e.mode = ${mode} and e.customer::text <> '{}'
-    order by e.id limit 1`
+    with of_order as materialized (
+      select id, account_id, mode, customer, consent, false as freed from automation_events where source_id = ${source_id} and once_key = any (${once_keys as string[]}::text[])
+      union all
+      select id, account_id, mode, customer, consent, true from automation_events where source_id = ${source_id} and freed_once_key = any (${once_keys as string[]}::text[])
+    )
+    select customer, consent from of_order
+    where account_id = ${account_id} and mode = ${mode} and customer::text <> '{}' order by freed, id limit 1`
   return row ?? null
 }
 
