@@ -8,6 +8,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { connectionLost, neverSent } from '../../../platform/database/failures.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'
 import { LostRace } from '../../contacts/service.ts'
+import { phoneOf } from './contact-sync.ts'
 import { acceptReports, NotKept, type AcceptDeps, type Outcomes } from './accepting.ts'
 import type { KeepReported, Report, Reported, ReportedBySource } from './reported.ts'
 
@@ -127,11 +128,12 @@ async function run(queue: Queue): Promise<void> {
 
 /**
  * The next events, one of each source in turn, each source's in their order: one with much to tell takes the room that the others leave. A status of an order that is told again is
- * left to the next group, with what its source told after it: whether it counts hangs on what comes of the first (behaviour: integrations 3.4).
+ * left to the next group, with what its source told after it, where it names another phone: whether it counts hangs on what comes of the first (behaviour: integrations 3.4), and whom
+ * it can be written to about on the phone.
  */
 function take(queue: Queue): Waiting[] {
   const group: Waiting[] = []
-  const statuses = new Set<string>()
+  const statuses = new Map<string, ReportedBySource>()
   /** Sources whose other events are left. */
   const left = new Set<string>()
   let characters = 0
@@ -139,9 +141,10 @@ function take(queue: Queue): Waiting[] {
     if (group.length === groupMax || (group.length > 0 && characters + next.characters > groupCharactersMax)) break
     const { source, once_key } = next.event
     const status = once_key === undefined ? null : `${source.id} ${once_key}`
-    if (status !== null && statuses.has(status)) left.add(source.id)
+    const first = status === null ? undefined : statuses.get(status)
+    if (first !== undefined && first.event_id !== next.event.event_id && phoneOf(first.customer) !== phoneOf(next.event.customer)) left.add(source.id)
     if (left.has(source.id)) continue
-    if (status !== null) statuses.add(status)
+    if (status !== null && first === undefined) statuses.set(status, next.event)
     group.push(next)
     characters += next.characters
   }
