@@ -119,7 +119,9 @@ async function withdrawn(
   owners: ReadonlyMap<string, ContactRow>,
 ): Promise<[Report, ContactRow][]> {
   const hasAgreed = (row: ContactRow | undefined): boolean => row?.consent[marketingOn]?.marketing === 'opted_in'
-  const agreed = new Set(rows.flatMap(([report, { id }]) => (hasAgreed(owners.get(keyOf(report))) ? [id] : [])))
+  const saysYes = new Set(rows.flatMap(([{ event }, { id }]) => (event.consent.marketing === true && event.consent_passing !== true ? [id] : [])))
+  // of whom no event of the group says yes, the row as it was saved tells it, too: owners were read before it was locked
+  const agreed = new Set(rows.flatMap(([report, row]) => (hasAgreed(owners.get(keyOf(report))) || (hasAgreed(row) && !saysYes.has(row.id)) ? [row.id] : [])))
   const stopped = new Set<string>()
   for (const [{ event }, row] of rows) {
     if (event.consent.marketing === null || event.consent_passing === true || !hasAgreed(row)) continue
