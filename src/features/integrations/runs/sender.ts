@@ -46,7 +46,7 @@ export async function sendRuns(deps: RunDeps, runs: readonly ReadRun[], traffic:
   } catch (error) {
     platform.storage.failed(error)
     platform.log.error({ err: error, source_ids: [...new Set(runs.map(({ run }) => run.source_id))] }, 'runs could not be sent; they are tried again')
-    const again = saysNothingOf(error)
+    const again = isOfDatabase(error)
       ? leave(deps, runs, againMs)
       : putOffFailed(
           deps,
@@ -56,11 +56,11 @@ export async function sendRuns(deps: RunDeps, runs: readonly ReadRun[], traffic:
   }
 }
 
-/** The database could not be asked: that is no failure of these runs. What it cannot read of their data (22…) is one. */
-export function saysNothingOf(error: unknown): boolean {
-  const state = sqlState(error)
-  return connectionLost(error) || neverSent(error) || (state !== undefined && !state.startsWith('22'))
-}
+/** The database could not be asked: that is no failure of these runs. */
+const isOfDatabase = (error: unknown): boolean => connectionLost(error) || neverSent(error) || sqlState(error) !== undefined
+
+/** Whether what failed says nothing of the one run that was looked at: what the database cannot read of its data (22…) does. */
+export const saysNothingOf = (error: unknown): boolean => isOfDatabase(error) && sqlState(error)?.startsWith('22') !== true
 
 /** Counts a failure of runs that nobody expected: they are tried again until their tries are used up. */
 export const putOffFailed = (deps: RunDeps, runs: readonly DueRun[]): Promise<void> =>
