@@ -16,18 +16,31 @@ export interface SaidDeps extends InboundDeps {
 
 /** Applies what recipients wrote, and what providers tell of their consent: of each recipient in the order in which it was told (behaviour: consent 4.5). */
 export async function applySaid(deps: SaidDeps, tx: Db, rows: readonly ReportRow[]): Promise<Pick<StoredInbound, 'replies' | 'files'>> {
+  const channelOf = eachChannelOnce(deps, tx)
   const replies: StoredInbound['replies'][number][] = []
   let files = 0
   for (const run of runsOf(rows)) {
     if (run[0]!.report.kind === 'preference') {
-      await applyPreferences(deps, tx, run)
+      await applyPreferences(deps, tx, run, channelOf)
       continue
     }
-    const stored = await applyInbound(deps, tx, run)
+    const stored = await applyInbound(deps, tx, run, channelOf)
     replies.push(...stored.replies)
     files += stored.files
   }
   return { replies, files }
+}
+
+type ChannelOf = (row: ReportRow) => Promise<ChannelRow | null>
+
+/** The channel to which a report came, asked for once in a pass; null where it was deleted since. */
+function eachChannelOnce({ channels }: SaidDeps, tx: Db): ChannelOf {
+  const found = new Map<string, ChannelRow | null>()
+  return async ({ account_id, mode, channel_id }) => {
+    let channel = found.get(channel_id)
+    if (channel === undefined) found.set(channel_id, (channel = await channels.findIn(tx, { account_id, mode }, channel_id)))
+    return channel
+  }
 }
 
 /** As few runs of one kind as keep the order of each recipient: inbound messages at even places, preferences at odd ones. */
@@ -46,11 +59,11 @@ function runsOf(rows: readonly ReportRow[]): readonly (readonly ReportRow[])[] {
   return runs.filter((run) => run.length > 0)
 }
 
-async function applyInbound(deps: SaidDeps, tx: Db, rows: readonly ReportRow[]): Promise<StoredInbound> {
+async function applyInbound(deps: SaidDeps, tx: Db, rows: readonly ReportRow[], channelOf: ChannelOf): Promise<StoredInbound> {
   const told: ToldInbound[] = []
   for (const row of rows) {
     const { account_id, mode, channel_id, report } = row
-    const channel = await findAddressee(deps, tx, row)
+    const channel = await findAddressee(deps, tx, row, await channelOf(row))
     const said = report as InboundMessage
     const { from, profile_name, type, provider_id, media, part } = said
     if (channel === null) continue
@@ -74,8 +87,12 @@ async function applyInbound(deps: SaidDeps, tx: Db, rows: readonly ReportRow[]):
 }
 
 /** The channel that a message from a recipient is for; null where it is nobody's: the channel was deleted since, or another sender is meant that no channel has. */
-async function findAddressee({ channels, platform }: SaidDeps, tx: Db, { account_id, mode, channel_id, report }: ReportRow): Promise<ChannelRow | null> {
-  const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
+async function findAddressee(
+  { channels, platform }: SaidDeps,
+  tx: Db,
+  { channel_id, report }: ReportRow,
+  channel: ChannelRow | null,
+): Promise<ChannelRow | null> {
   const { to } = report as InboundMessage
   if (channel === null || to === undefined) return channel
   const sibling = await channels.findSibling(tx, channel, to.identifiers)
@@ -85,12 +102,13 @@ async function findAddressee({ channels, platform }: SaidDeps, tx: Db, { account
 }
 
 /** What recipients told the provider of marketing alone: the last word of each counts, whatever the order in which they are told. */
-async function applyPreferences({ channels, contacts, platform }: SaidDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
+async function applyPreferences({ contacts, platform }: SaidDeps, tx: Db, rows: readonly ReportRow[], channelOf: ChannelOf): Promise<void> {
   // not when the pass began: what was applied in it before is earlier
   const now = isoTime(platform.clock.now())
   const latest = new Map<string, ProviderConsent>()
-  for (const { account_id, mode, channel_id, report } of rows) {
-    const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
+  for (const row of rows) {
+    const { account_id, mode, channel_id, report } = row
+    const channel = await channelOf(row)
     if (channel === null) continue
     const { from, marketing, everything, occurred_at: told_at } = report as PreferenceReport
     const status = marketing === 'stop' ? 'opted_out' : 'opted_in'
