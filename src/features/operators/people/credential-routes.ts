@@ -130,7 +130,7 @@ const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): 
   }),
 ]
 
-const passwordRoute = ({ platform }: CredentialRoutesParts): ConsoleRoute =>
+const passwordRoute = ({ platform, sessions }: CredentialRoutesParts): ConsoleRoute =>
   consoleRoute({
     operation: 'me.delete_password',
     method: 'DELETE',
@@ -143,7 +143,7 @@ const passwordRoute = ({ platform }: CredentialRoutesParts): ConsoleRoute =>
     errors: [],
     refuses: ['reauthentication_required', 'last_sign_in_method'],
     async handler({ session, sql }) {
-      await removePassword(platform, sql, session)
+      await removePassword(platform, sql, sessions, session)
       return reply(200, { id: session.user_id, object: 'password', deleted: true })
     },
   })

@@ -67,11 +67,12 @@ async function requireProof(
 }
 
 /** Leaves signing in to the OIDC provider. Throws `last_sign_in_method` where no identity is linked. */
-export async function removePassword(platform: Platform, sql: Db, session: Session): Promise<void> {
+export async function removePassword(platform: Platform, sql: Db, sessions: Sessions, session: Session): Promise<void> {
   requireRecent(platform, session)
   await transact(sql, async (tx) => {
     const user = await store.lockUser(tx, session.user_id)
     const { oidc } = platform.settings
+    if (user !== null && !(await sessions.stands(tx, user.id, session.id))) throw new Problem('session_required')
     if (user === null || oidc === undefined || !(await hasIdentity(tx, user.id, oidc.issuer))) throw new Problem('last_sign_in_method')
     await store.updateUser(tx, { ...user, password_hash: null })
   })

@@ -7,6 +7,7 @@ import type { Chore, Platform } from '../../../platform/platform.ts'
 import { resealAll } from '../../../platform/resealing.ts'
 import type { Session, Sessions } from '../sessions/sessions.ts'
 import * as store from './second-factor-store.ts'
+import { lockUser } from './store.ts'
 import { WrongCredentials } from './wrong-credentials.ts'
 
 const stepMs = 30_000
@@ -34,6 +35,9 @@ export async function confirmFactor(platform: Platform, sql: Db, sessions: Sessi
   const { clock } = platform
   const codes = Array.from({ length: recoveryCodes }, newRecoveryCode)
   await transact(sql, async (tx) => {
+    await lockUser(tx, user_id)
+    // a reset may have ended the session meanwhile
+    if (!(await sessions.stands(tx, user_id, id))) throw new Problem('session_required')
     const row = await store.lockSecondFactor(tx, user_id)
     if (row === null || row.second_factor_pending === null)
       throw new Problem('resource_missing', 'No second factor waits for its first code. Begin with a new secret key.')
