@@ -56,7 +56,7 @@ function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: u
   finish(deps, units, moment)
   const failed = units.filter((unit) => !unit.answered)
   endFailed(failed, error)
-  if (failed.some(({ mayBeStored }) => mayBeStored)) deps.platform.log.error({ err: error }, 'what became of messages could not be found out')
+  if (failed.some(({ mayBeStored }) => mayBeStored)) deps.platform.log.error({ err: error }, 'a submission failed that stands in part, or may stand')
   handOn(deps, failed, moment)
 }
 
