@@ -83,7 +83,7 @@ interface Written {
   readonly after: string | null
 }
 
-/** What the audience means and whether the message is marketing; neither changes once a campaign is launched. */
+/** What the audience means, and whether the message is marketing as of this step. */
 interface Meant<S extends Source = Exclude<Source, { kind: 'gone' | 'taken' }>> {
   readonly source: S
   readonly marketing: boolean

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPlatform } from '../../../../test/kit/world.ts'
 import { until, within } from '../../../../test/kit/waiting.ts'
+import { holdOpen } from '../../../../test/kit/open-transactions.ts'
 import { lockWaits } from '../../../../test/kit/lock-waits.ts'
-import { transact } from '../../../platform/database/sql.ts'
 import { dropPending } from '../deliveries/store.ts'
 import { encodeHandoff } from '../fan-out/handoff.ts'
 import { Completer } from './completer.ts'
@@ -89,7 +89,7 @@ test('attempts that end in another order than they began are recorded beside a d
     const [set] = recordingSets([outcome(last, failed), outcome(first, failed)])
     const recording: Promise<unknown>[] = []
 
-    await transact(pool, async (tx) => {
+    await holdOpen(pool, async (tx) => {
       await tx`select from webhook_queue where endpoint_id = 'we_1' and id = ${whd(first)} for update`
       recording.push(recordQueued(pool, set!))
       await until(
