@@ -258,7 +258,7 @@ test('killed between its chunks and within them, while contacts change, a snapsh
   const world = await startWorld(t)
   const account = await world.account()
   const { api } = account
-  const made = await manyContacts(world, account, 0, 15_000)
+  const made = await manyContacts(world, account, 0, 20_000)
   const { id } = (await api.post('/v1/campaigns', { ...text, name: 'C', audience: { type: 'tags', tags: ['all'] } })).body
   const written = [0]
   let inTheMidst = 0
@@ -286,17 +286,17 @@ test('killed between its chunks and within them, while contacts change, a snapsh
     await world.clock.advance(15_000)
     await world.tick('heartbeat')
     // of those that are written already, and of those that are still to be
-    const [before, after] = [made[life]!, made[13_900 + life]!]
+    const [before, after] = [made[life]!, made[18_900 + life]!]
     for (const contact of [before, after]) await api.delete(`/v1/contacts/${contact}`)
     gone.push(after)
-    stopped.push(made[14_000 + life]!)
+    stopped.push(made[19_000 + life]!)
     await api.patch(`/v1/contacts/${stopped.at(-1)}`, { consent: { sms: { status: 'opted_out' } } })
-    made.push(...(await manyContacts(world, account, 16_000 + life, 1)))
+    made.push(...(await manyContacts(world, account, 21_000 + life, 1)))
   }
   await snapshots(world)
 
   assert.ok(
-    written.every((rows, i) => i === 0 || (rows > written[i - 1]! && rows < 13_900)),
+    written.every((rows, i) => i === 0 || (rows > written[i - 1]! && rows < 18_900)),
     `written by each: ${written.join()}`,
   )
   t.diagnostic(`${inTheMidst} of 3 killed in the midst of a chunk`)
