@@ -19,7 +19,7 @@ export interface TestFollower {
   /** The messages whose status is not the furthest one folded; to be asked when nothing waits to be folded. */
   behind(sql: Db): Promise<string[]>
   /** Called in the middle of each fold, before its transaction ends. */
-  onFold: (rows: readonly TransitionRow[]) => Promise<void>
+  onFold: (rows: readonly TransitionRow[], tx: Db) => Promise<void>
 }
 
 export function testFollower(name = 'test', origins: readonly OriginType[] = originTypes): TestFollower {
@@ -38,7 +38,7 @@ export function testFollower(name = 'test', origins: readonly OriginType[] = ori
       async fold(tx, rows) {
         await addCounts(tx, name, rows)
         await raiseRanks(tx, name, rows)
-        await self.onFold(rows)
+        await self.onFold(rows, tx)
       },
     },
     async prepare(sql) {

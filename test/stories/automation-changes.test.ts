@@ -226,7 +226,7 @@ test('a channel is deleted also where a source with an automation on it is delet
   const message = { type: 'text', text: { body: 'Thanks' } }
   await api.post('/v1/automations', { name: 'A', source_id: source, event_type: 'order.paid', channel_id: channel, message })
 
-  const deleting = await world.pool.begin(async (tx) => {
+  const deleting = await holdOpen(world.pool, async (tx) => {
     await tx`update integration_sources set deleted_at = ${world.clock.iso()} where id = ${source}`
     await tx`update automations set status = 'paused', deleted_at = ${world.clock.iso()} where source_id = ${source}`
     const answered = api.delete(`/v1/channels/${channel}`)

@@ -196,7 +196,7 @@ test('who has a campaign in hand and takes its messages waits in no circle with 
   const sent = await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Later' }, send_at })
   assert.equal(sent.status, 202, JSON.stringify(sent.body))
 
-  const { answered, held } = await world.pool.begin(async (tx) => {
+  const { answered, held } = await holdOpen(world.pool, async (tx) => {
     await tx`select from campaigns where id = ${id} for update`
     const asked = api.delete(`/v1/channels/${channel}`)
     await until('the delete to wait for the campaign', async () => (await lockWaits(world.pool)) > 0)

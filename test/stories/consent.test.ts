@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Api } from '../kit/api.ts'
 import { lockWaits } from '../kit/lock-waits.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
@@ -428,7 +429,7 @@ test('the stop that a provider tells holds for its number, although the contact 
     occurred_at: world.clock.iso(),
   })
 
-  const told = await world.pool.begin(async (tx) => {
+  const told = await holdOpen(world.pool, async (tx) => {
     await contacts.remove(tx, tenant, gone.id)
     await contacts.save(tx, tenant, [{ kind: 'update', id: ada.id, change: { phone: after } }], { at: world.clock.iso(), source: 'api' })
     const telling = [deleted, moved].map((address) => world.pool.begin((other) => contacts.receiveProviderConsent(other, [stop(address)])))

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../kit/console-api.ts'
 import { lockWaits } from '../kit/lock-waits.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
@@ -120,7 +121,7 @@ test('a change of the password that is under way undoes no reset, and ends no se
   const { link } = await world.services.operators.people.resetPassword(email)
   const chosen = 'the words that the owner chose'
 
-  const asked = await world.pool.begin(async (tx) => {
+  const asked = await holdOpen(world.pool, async (tx) => {
     await tx`select from users for update`
     const reset = consoleClient(world).send('POST', '/password_resets/confirm', { token: link.split('#')[1], password: chosen })
     await until(

@@ -273,9 +273,10 @@ test('a follower has a name that a lane can have, and no other has it', () => {
 function holdFirstFold(counting: TestFollower, onHeld: () => void): { release(): void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   let first = true
-  counting.onFold = async () => {
+  counting.onFold = async (_rows, tx) => {
     if (!first) return
     first = false
+    await tx`set local idle_in_transaction_session_timeout = 0`
     onHeld()
     await promise
   }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { lockWaits } from '../kit/lock-waits.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
@@ -100,7 +101,7 @@ test('of two rows for one contact, far apart in the file, the later has the last
   const started = await api.send('POST', '/v1/contact_imports?consent_declared=true', { 'content-type': 'text/csv' }, csv)
   assert.equal(started.status, 202, JSON.stringify(started.body))
 
-  const { pass } = await world.pool.begin(async (tx) => {
+  const { pass } = await holdOpen(world.pool, async (tx) => {
     await tx`select from contacts where id = ${held} for update`
     const begun = world.tick('imports')
     await until('the second piece to wait', async () => (await lockWaits(world.pool)) > 0)

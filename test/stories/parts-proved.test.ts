@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test'
 import type { AskOutcome, Outcome, OutboundMessage } from '../../src/features/channels/adapter.ts'
 import { dyingHandOver, seeDeath } from '../kit/dying-process.ts'
 import { lockWaits } from '../kit/lock-waits.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
 import { scriptedWorld } from '../kit/scripted-world.ts'
 import { until } from '../kit/waiting.ts'
 
@@ -263,9 +264,9 @@ for (const [name, ids, transition, expected] of [
     for (const provider_id of ids) await callBack({ kind: 'receipt', provider_id, transition, ...(transition === 'fail' ? failure : {}) })
 
     // neither has committed when the other looks: each can remove its report only when both wait
-    const passes = await world.pool.begin(async (gate) => {
+    const passes = await holdOpen(world.pool, async (gate) => {
       await gate`lock table provider_reports in share mode`
-      const first = await world.pool.begin(async (other) => {
+      const first = await holdOpen(world.pool, async (other) => {
         await other`select from provider_reports where provider_id = ${ids[1]} for update`
         const pass = world.tick('reports')
         await until('the first process to note what it was told', async () => (await lockWaits(world.pool)) === 1)

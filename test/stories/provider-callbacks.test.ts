@@ -309,7 +309,7 @@ test('a STOP does not overtake an earlier START of its sender that another proce
   await world.settle()
   await say('START', 'STOP')
 
-  await world.pool.begin(async (other) => {
+  await holdOpen(world.pool, async (other) => {
     await other`select from provider_reports order by due_at, id limit 1 for update`
     await world.tick('reports')
   })

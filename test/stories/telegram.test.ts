@@ -76,7 +76,8 @@ test('of two channels connected with one bot at the same moment the one that com
     world.pool,
     { account_id: id as `acc_${string}`, mode: 'live' },
     { type: 'telegram', provider: 'telegram_bot', name: 'First', credentials: { bot_token } },
-    async () => {
+    async (tx) => {
+      await tx`set local idle_in_transaction_session_timeout = 0`
       inserted.resolve()
       await released.promise
     },

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Tenant } from '../../contract/caller.ts'
+import { holdOpen } from '../../../test/kit/open-transactions.ts'
 import { within } from '../../../test/kit/waiting.ts'
 import { startWorld } from '../../../test/kit/world.ts'
 import { poolUse } from '../../platform/database/pool.ts'
-import { transact } from '../../platform/database/sql.ts'
 import { channelCache } from './channel-cache.ts'
 
 test('all who send at the moment when the copy of a channel grows old wait for the same look-up', async (t) => {
@@ -32,7 +32,7 @@ test('a transaction finds a channel on its own connection, though others wait fo
   const tenant = { account_id: shop.id, mode: 'live' } as Tenant
   let waiting: ReturnType<typeof cache.find> | undefined
 
-  const found = await transact(world.pool, async (tx) => {
+  const found = await holdOpen(world.pool, async (tx) => {
     const { in_use, max } = poolUse(world.pool)
     const held = await Promise.all(Array.from({ length: max - in_use }, () => world.pool.reserve()))
     waiting = cache.find(tenant, id)

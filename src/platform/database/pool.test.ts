@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { EventEmitter } from 'node:events'
 import test from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
+import { holdOpen } from '../../../test/kit/open-transactions.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
 import { isoText, listen, openBeside, openPool, poolUse } from './pool.ts'
@@ -83,7 +84,7 @@ test('a transaction whose connection dies is refused, and neither it nor its lef
       await Promise.all(late)
     })
     await assert.rejects(first, /CONNECTION_CLOSED|terminating connection|ECONNRESET/)
-    await pool.begin(async (tx) => {
+    await holdOpen(pool, async (tx) => {
       await tx`insert into kept values (${during})`
       die()
       await until('the dead transaction to go on', () => late.length > 0)

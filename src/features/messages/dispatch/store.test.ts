@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testFollower } from '../../../../test/kit/follower.ts'
+import { holdOpen } from '../../../../test/kit/open-transactions.ts'
 import { startPlatform } from '../../../../test/kit/world.ts'
 import type { Pool } from '../../../platform/database/sql.ts'
 import { followersOf } from '../transitions/followers.ts'
@@ -26,7 +27,7 @@ test('a take-over leaves alone a message that its process is writing after all, 
   const [busy, left] = [platform.ids('msg'), platform.ids('msg')]
   await leave(pool, [busy, left], at, clock.iso(60_000))
 
-  const taken = await pool.begin(async (tx) => {
+  const taken = await holdOpen(pool, async (tx) => {
     await tx`update messages set status = 'sent' where account_id = ${tenant.account_id} and mode = ${tenant.mode} and id = ${busy}`
     const { jobs } = await takeOverJobs(pool, followersOf(platform, []), { process_id: 'another', at, alive_since: at, lease_ms: 60_000, jobs_max: 10 })
     await endJobs(tx, [busy])
