@@ -14,7 +14,7 @@ const unlimited = { POSTHORN_RATE_LIMIT_MESSAGES: '1000000', POSTHORN_RATE_LIMIT
 
 test(
   'whichever of four processes dies, hangs or loses its database, each message is handed over once, paid for once, told once, and reaches the endpoint',
-  { skip, timeout: 900_000 },
+  { skip },
   async (t) => {
     const host = await receiverHost()
     closing(t, () => host.close())
@@ -91,7 +91,7 @@ test(
   },
 )
 
-test('two APIs share the limits of a key, and refuse one that is revoked within five seconds', { skip }, async (t) => {
+test('two APIs share the limits of a key, and soon refuse one that is revoked', { skip }, async (t) => {
   const fleet = await startFleet(t, { POSTHORN_RATE_LIMIT_DEFAULT: '5' })
   const { id, key } = await fleet.account(1)
   const [listed] = JSON.parse(printed(await fleet.command('keys', 'list', '--account', id, '--json'))) as { id: string }[]

@@ -16,6 +16,8 @@ const lastWord =
   /(?:^|\n)\{[^\n]*"msg":"(?:stopped|what was in hand did not finish in time; it is taken up again at the next start|the database did not let go in time)"\}\n$/
 const rounds = Number(process.env['POSTHORN_TEST_STOPS'] ?? 2)
 const senders = 24
+/** The runner's own, and more for each round. */
+const timeout = 900_000 + rounds * 60_000
 
 interface Tally {
   answered: number
@@ -25,7 +27,7 @@ interface Tally {
   readonly problems: string[]
 }
 
-test('whoever sends while the service stops is answered, on kept and on new connections, until it listens no more', async (t) => {
+test('whoever sends while the service stops is answered, on kept and on new connections, until it listens no more', { timeout }, async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-stopping-'))
   closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
   const service = await serviceProcess(dataDir, { POSTHORN_RATE_LIMIT_MESSAGES: '1000000', POSTHORN_LOG_LEVEL: 'error' })
