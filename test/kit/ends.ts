@@ -2,8 +2,8 @@
 import { afterEach, beforeEach } from 'node:test'
 
 /**
- * So many turns of so long: work that lets nothing else happen, as removing a large folder on a busy machine, takes one of them however long it lasts. More than
- * whatever closes things at the end of a test may wait (`boundMs` of waiting.ts), which says then itself what it waits for.
+ * So many turns of so long: work that lets nothing else happen, as removing a large folder on a busy machine, takes one of them however long it lasts. Longer than
+ * any one of those that close things at the end of a test may wait (`boundMs` of waiting.ts), which says then itself what it waits for.
  */
 const turnsMax = 150
 const turnMs = Number(process.env['POSTHORN_TEST_END_TURN_MS'] ?? 1000)
