@@ -408,7 +408,7 @@ async function closeDatabase(url: string): Promise<() => Promise<void>> {
   other.pathname = '/template1'
   const admin = openPool(other.href, { max: 1 })
   await admin.unsafe(`alter database ${name} with allow_connections false`)
-  await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`
+  await admin`select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = ${name}`
   return async () => {
     await admin.unsafe(`alter database ${name} with allow_connections true`)
     await admin.end()
