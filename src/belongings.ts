@@ -97,6 +97,9 @@ export const belongings: Readonly<Record<string, Belonging>> = {
   webhook_subscriptions: account,
 }
 
+/** Tables whose rows are found by hashes of addresses, under the key of the installation. */
+export const foundByHash: readonly string[] = ['suppressions']
+
 /** Whether a backup of the whole takes it along. A table that this version does not know is one of a version before. */
 export const isCarried = (table: string): boolean => belongings[table]?.to !== 'process'
 

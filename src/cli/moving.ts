@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
-import { ownedBy } from '../belongings.ts'
+import { foundByHash, ownedBy } from '../belongings.ts'
 import { secretKeys, readConfig } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { printable } from '../lib/printable.ts'
@@ -59,6 +59,7 @@ export async function importAccount(cli: Cli, command: Command, file: string): P
         {
           pool,
           keys: await secretKeys(readConfig(cli.terminal.env)),
+          hashed: foundByHash,
           isOwned: (table, account_id) => ownedBy(table, account_id) !== undefined,
           isThere: async (sql, account_id) => (await app.services.accounts.stateOf(sql, account_id)) !== null,
           checking: (bytes, of) => teller.tell(`checking  ${bytesText(bytes)} of ${bytesText(of)}`),

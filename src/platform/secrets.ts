@@ -91,6 +91,12 @@ export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
 export const requireFittingKey = (keys: SecretKeys, row: { key_check: string; address_hash_key: string }): void =>
   void proven(makeSecrets(keys, randomBytes(32)), row)
 
+/** Whether two databases hash addresses alike. Throws as `requireFittingKey` does. */
+export function hashAlike(keys: SecretKeys, row: { key_check: string; address_hash_key: string }, other: typeof row): boolean {
+  const sealer = makeSecrets(keys, randomBytes(32))
+  return proven(sealer, row) === proven(sealer, other)
+}
+
 function proven(sealer: Secrets, row: { key_check: string; address_hash_key: string }): string {
   try {
     if (sealer.open(row.key_check) === keyCheckText) return sealer.open(row.address_hash_key)

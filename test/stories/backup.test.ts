@@ -245,6 +245,27 @@ test('an account moves to another installation beside others, with what is on it
   assert.equal((await run(to.database_url, ['doctor'])).exit, 0)
 })
 
+test('an account with opt-outs is brought only where they are found again: into an installation that hashes addresses alike', async (t) => {
+  const [from, to] = [await startWorld(t), await startWorld(t, { seed: 'other' })]
+  const moving = await from.account({ credit_micros: 5_000_000 })
+  await moving.api.post('/v1/contacts', { phone: '+4915112345601', consent: { sms: 'opted_out' } })
+  const file = join(await folder(t), 'one.account')
+  assert.equal((await run(from.database_url, ['accounts', 'export', moving.id, file])).exit, 0)
+  const before = await contents(to.pool)
+
+  const refused = await run(to.database_url, ['accounts', 'import', file])
+  const after = await contents(to.pool)
+  const [alike] = await from.pool<{ address_hash_key: string }[]>`select address_hash_key from installation`
+  await to.pool`update installation set address_hash_key = ${alike!.address_hash_key}`
+  const brought = await run(to.database_url, ['accounts', 'import', file])
+
+  assert.equal(refused.exit, 1)
+  assert.match(refused.err, /^The account has 1 opt-out.* Nothing was written\./)
+  assert.deepEqual(after, before)
+  assert.deepEqual([brought.exit, brought.err], [0, ''])
+  assert.equal((await run(to.database_url, ['doctor'])).exit, 0)
+})
+
 test('an account whose channel is of somebody else by now is refused, and nothing of it is written', async (t) => {
   const [from, to] = [await startWorld(t), await startWorld(t, { seed: 'other' })]
   const creation = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+15550100', credentials: {} }

@@ -2,7 +2,7 @@
 import { appliedMigrations } from '../database/migrate.ts'
 import { sqlState, transact, violatedConstraint, type Db, type Pool } from '../database/sql.ts'
 import { OperatorError } from '../operator-error.ts'
-import { requireFittingKey } from '../secrets.ts'
+import { hashAlike, requireFittingKey } from '../secrets.ts'
 import { checkFile, type Manifest, type PartitionNote } from './format.ts'
 import { copyInto, copyWithoutTriggers, loadTables, partitionText, type RestoreParts } from './restore.ts'
 
@@ -10,6 +10,8 @@ export interface ImportParts extends Pick<RestoreParts, 'keys' | 'checking' | 't
   readonly pool: Pool
   /** Whether a table holds rows of accounts. */
   readonly isOwned: (table: string, account_id: string) => boolean
+  /** Tables whose rows are found by hashes of addresses. */
+  readonly hashed: readonly string[]
   readonly isThere: (sql: Db, account_id: string) => Promise<boolean>
 }
 
@@ -40,6 +42,7 @@ export async function importRows(parts: ImportParts, path: string): Promise<Impo
       if (await parts.isThere(tx, account_id)) throw new OperatorError(`The account ${account_id} is here already. Nothing was written.`)
       for (const partition of file.manifest.partitions) await makePartition(tx, partition)
       const counts = await loadTables({ isCarried, told: parts.told }, tx, path, file, (await withoutTriggers(tx)) ? copyInto : copyWithoutTriggers)
+      await requireFindable(parts, tx, file.manifest, counts)
       // what was not fanned out there is the newest here
       await tx`update events set position = feed_position() where account_id = ${account_id} and mode = any(array['live', 'test']) and position >= 0`
       return counts
@@ -51,6 +54,17 @@ export async function importRows(parts: ImportParts, path: string): Promise<Impo
       )
     })) as Record<string, number>
   return { file: path, account_id, created_at, rows: Object.values(tables).reduce((sum, count) => sum + count, 0), tables }
+}
+
+/** Every installation hashes addresses by a key of its own: opt-outs under that of another would never be found again, and who is opted out would be written to. */
+async function requireFindable({ keys, hashed }: ImportParts, sql: Db, manifest: Manifest, counts: Readonly<Record<string, number>>): Promise<void> {
+  const rows = hashed.reduce((sum, table) => sum + (counts[table] ?? 0), 0)
+  const [here] = await sql<{ key_check: string; address_hash_key: string }[]>`select key_check, address_hash_key from installation`
+  if (rows === 0 || hashAlike(keys, here!, manifest)) return
+  throw new OperatorError(
+    `The account has ${rows} opt-outs, which can be found again only where the installation began as a backup of the one that it comes from. Nothing was written. ` +
+      'Bring it into such an installation, or the whole installation by `posthorn backup` and `posthorn restore`.',
+  )
 }
 
 async function requireSameSchema(sql: Db, { migrations, program }: Manifest): Promise<void> {
