@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { signedInOwner } from '../../../../test/kit/console-api.ts'
 import { startPlatform, startWorld, type World } from '../../../../test/kit/world.ts'
-import { requestRing } from './request-ring.ts'
+import { requestRing, type RequestRing } from './request-ring.ts'
 
 const logged = async ({ pool }: World) => [
   ...(await pool<
@@ -59,10 +59,28 @@ test('a process that ends writes what it has noted, and what is seven days old i
   assert.equal((await logged(world)).length, 0)
 })
 
+test('a process that ends while it writes what it has noted writes each row once, and ends', async (t) => {
+  const { platform, pool } = await startPlatform(t)
+  const ring = requestRing(platform)
+  for (let n = 0; n < 1_500; n++) note(ring, n)
+
+  await Promise.all([ring.lane.tick(), ring.flush()])
+
+  assert.deepEqual([...(await pool`select count(*)::int as rows, count(distinct id)::int as ids from request_log`)], [{ rows: 1_500, ids: 1_500 }])
+})
+
 /** How many statements have added rows to the request log. */
 async function statements(pool: World['pool']): Promise<number> {
   const [row] = await pool<{ count: number }[]>`select count(distinct xmin::text)::int as count from request_log`
   return row!.count
+}
+
+/** Lets the ring take note of a change. */
+function note(ring: RequestRing, n: number): void {
+  const caller = { account_id: 'acc_1', mode: 'live', key_id: 'key_1', user_id: null }
+  const prepared = { route: { method: 'PATCH', operation: 'contacts.update' } }
+  const request = { caller, prepared, id: `req_${n}`, method: 'PATCH', url: '/v1/contacts/ct_1?token=hidden', refused: null }
+  ring.note(request as unknown as FastifyRequest, { statusCode: 200, elapsedTime: 1.4 } as unknown as FastifyReply)
 }
 
 const unlogged = async ({ metrics }: World['platform']) => (await metrics.requests_unlogged.get()).values[0]!.value
@@ -70,19 +88,13 @@ const unlogged = async ({ metrics }: World['platform']) => (await metrics.reques
 test('a process holds ten thousand; what comes beyond is counted, and neither kept nor waited for', async (t) => {
   const { platform, pool } = await startPlatform(t)
   const ring = requestRing(platform)
-  const caller = { account_id: 'acc_1', mode: 'live', key_id: 'key_1', user_id: null }
-  const prepared = { route: { method: 'PATCH', operation: 'contacts.update' } }
-  const note = (n: number) => {
-    const request = { caller, prepared, id: `req_${n}`, method: 'PATCH', url: '/v1/contacts/ct_1?token=hidden', refused: null }
-    ring.note(request as unknown as FastifyRequest, { statusCode: 200, elapsedTime: 1.4 } as unknown as FastifyReply)
-  }
-  for (let n = 0; n < 10_003; n++) note(n)
+  for (let n = 0; n < 10_003; n++) note(ring, n)
   assert.equal(await unlogged(platform), 3)
 
   const before = await statements(pool)
   assert.equal(await ring.lane.tick(), 10_000)
   assert.equal((await statements(pool)) - before, 10)
-  note(10_004)
+  note(ring, 10_004)
   assert.equal(await ring.lane.tick(), 1)
   assert.equal(await unlogged(platform), 3)
   assert.deepEqual([ring.lane.rest_ms, ring.lane.idle_ms], [1000, 0])

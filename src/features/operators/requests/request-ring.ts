@@ -35,11 +35,18 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
     return rows.length
   }
   /** What is held now; what is noted meanwhile is of the next round. */
-  const writeAll = async (): Promise<number> => {
+  const writeHeld = async (): Promise<number> => {
     const due = held.length
     let written = 0
     while (written < due) written += await write()
     return written
+  }
+  // one at a time: two would write the same and let go of what neither has written
+  let last: Promise<unknown> = Promise.resolve()
+  const writeAll = (): Promise<number> => {
+    const turn = last.then(writeHeld)
+    last = turn.catch(() => undefined)
+    return turn
   }
   return {
     note(request, reply) {
