@@ -36,9 +36,12 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
       requirePassword('password', password)
       const password_hash = await hashPassword(password)
       await transact(pool, async (tx) => {
-        const used = await store.useToken(tx, 'reset', tokenHash(token), isoTime(clock.now()))
-        const user = used === null ? null : await store.lockUser(tx, used.user_id!)
-        if (user === null) throw new Problem('token_invalid')
+        const [hash, at] = [tokenHash(token), isoTime(clock.now())]
+        const user_id = await store.userOfToken(tx, 'reset', hash, at)
+        // users are locked before their links, as where these are made
+        const user = user_id === null ? null : await store.lockUser(tx, user_id)
+        if (user === null || (await store.useToken(tx, 'reset', hash, at)) === null) throw new Problem('token_invalid')
+        await store.deleteTokens(tx, 'reset', user.id)
         await store.updateUser(tx, { ...user, password_hash })
         await sessions.endAll(tx, user.id)
         await unlock(tx, user.email)
@@ -62,7 +65,9 @@ export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: 
 
 async function mailLink(platform: Platform, email: string): Promise<void> {
   await transact(platform.pool, async (tx) => {
-    const user = await store.findUserByEmail(tx, email)
+    const found = await store.findUserByEmail(tx, email)
+    // of two that ask at once the later ends the link of the earlier
+    const user = found === null ? null : await store.lockUser(tx, found.id)
     if (user === null) return
     const body = [
       `Hello ${user.name},`,

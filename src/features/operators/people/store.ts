@@ -100,6 +100,19 @@ export async function replaceToken(tx: Db, row: TokenRow): Promise<void> {
     values (${row.token_hash}, ${row.kind}, ${row.user_id}, ${row.expires_at}, ${row.created_at})`
 }
 
+/** Whose link it is; null where it was used, has expired, was never given out, or is nobody's yet. */
+export async function userOfToken(sql: Db, kind: TokenRow['kind'], token_hash: string, at: string): Promise<string | null> {
+  const [row] = await sql<
+    { user_id: string | null }[]
+  >`select user_id from user_tokens where token_hash = ${token_hash} and kind = ${kind} and expires_at > ${at}`
+  return row?.user_id ?? null
+}
+
+/** Ends the links of a kind that a user has. */
+export async function deleteTokens(tx: Db, kind: TokenRow['kind'], user_id: string): Promise<void> {
+  await tx`delete from user_tokens where kind = ${kind} and user_id = ${user_id}`
+}
+
 /** Uses a link up; null where it was used, has expired or was never given out. */
 export async function useToken(tx: Db, kind: TokenRow['kind'], token_hash: string, at: string): Promise<TokenRow | null> {
   const [row] = await tx<TokenRow[]>`
