@@ -8,6 +8,20 @@ import { syncClock } from './clock-sync.ts'
 import { openPool } from './pool.ts'
 import type { Db } from './sql.ts'
 
+test('what is known of the database’s time stands where it answers too slowly to tell', async (t) => {
+  const database = await testDatabase()
+  closing(t, () => database.drop())
+  const pool = openPool(database.url, { max: 1 })
+  closing(t, () => pool.end({ timeout: 1 }))
+  const machine = systemClock()
+  machine.adjust(-4_000)
+  let looks = 0
+  // each answer comes ten seconds after its question
+  const slow = { ...machine, offset_ms: -4_000, now: () => machine.now() + (looks++ % 2 === 0 ? 0 : 10_000) }
+
+  assert.equal(await syncClock(pool, slow), -4_000)
+})
+
 test('a clock that is half a minute off database time keeps its offset until the new one is known, and where the database does not answer', async (t) => {
   const database = await testDatabase()
   closing(t, () => database.drop())

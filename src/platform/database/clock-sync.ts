@@ -19,8 +19,9 @@ export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
     const took = answered - asked
     if (took < best.took_ms) best = { took_ms: took, offset_ms: before + row!.ms - (asked + took / 2) }
   }
-  // a difference within the measurement's own error is none: a process beside its database keeps the machine's time
-  const offset = Math.abs(best.offset_ms) <= best.took_ms / 2 + 1 ? 0 : Math.round(best.offset_ms)
+  // a difference within the measurement's own error is none: what is known stands, and a process beside its database keeps the machine's time
+  const isWithinError = (offset_ms: number) => Math.abs(best.offset_ms - offset_ms) <= best.took_ms / 2 + 1
+  const offset = [before, 0].find(isWithinError) ?? Math.round(best.offset_ms)
   clock.adjust(offset)
   return offset
 }
