@@ -82,16 +82,21 @@ export class Completer {
   async #write(): Promise<void> {
     while (this.#outcomes.length > 0 || this.#leaving.size > 0) {
       // a batch that leaves takes nothing along that is recorded before
-      for (const set of recordingSets(this.#outcomes.splice(0, recordedAtOnce))) await this.#recordOrRestore(set)
+      const taken = this.#outcomes.splice(0, recordedAtOnce)
+      for (const set of recordingSets(taken)) await this.#recordOrRestore(set, taken)
       await this.#queueOrRestore()
     }
     this.#writing = undefined
     this.#deps.quiet()
   }
 
-  async #recordOrRestore(set: RecordingSet): Promise<void> {
+  /** What could not be recorded goes back in the order in which it came: which failures count depends on it. */
+  async #recordOrRestore(set: RecordingSet, taken: readonly AttemptOutcome[]): Promise<void> {
     const done = await this.#attempt(`recording ${set.outcomes.length} webhook deliveries`, () => this.#record(set))
-    if (!done && !this.#givenUp) this.#outcomes = [...set.outcomes, ...this.#outcomes]
+    if (done || this.#givenUp) return
+    const before = new Set(taken)
+    const left = new Set([...set.outcomes, ...this.#outcomes])
+    this.#outcomes = [...taken.filter((outcome) => left.has(outcome)), ...this.#outcomes.filter((outcome) => !before.has(outcome))]
   }
 
   async #queueOrRestore(): Promise<void> {

@@ -24,13 +24,13 @@ async function start(t: TestContext) {
     values (${tenant.account_id}, 'test', 'we_1', 'https://example.com', '', '{*}', 'active', '{}', '{}', '{}', '', ${at})`
   await pool`insert into webhook_leases (endpoint_id, process_id, failures) values ('we_1', 'p', 0)`
   /** The outcome of an attempt: one that failed is attempted again. */
-  const outcome = (n: number, failed: boolean, more: { batch?: number; response_status?: number } = {}): AttemptOutcome => {
+  const outcome = (n: number, failed: boolean, more: { batch?: number; response_status?: number; circuit?: boolean } = {}): AttemptOutcome => {
     const key = { endpoint_id: 'we_1', id: whd(n) }
     const shared = { ...tenant, event_type: 'message.sent' }
     const group = more.batch === undefined ? undefined : { batch: more.batch, endpoint_id: 'we_1', ...shared, created_at: at }
     return {
       session: {} as EndpointSession,
-      job: { ...key, ...shared, event_id: evt(n), attempts: 0, scheduled: true, due_ms: 0, started_at: 0, circuit: false, group },
+      job: { ...key, ...shared, event_id: evt(n), attempts: 0, scheduled: true, due_ms: 0, started_at: 0, circuit: more.circuit ?? false, group },
       failed,
       result: {
         ...key,
@@ -51,7 +51,15 @@ async function start(t: TestContext) {
         values ('we_1', ${whd(n)}, ${tenant.account_id}, 'test', ${evt(n)}, 'message.sent', ${at}, ${at})`
   }
   const failures = async () => (await pool<{ failures: number }[]>`select failures from webhook_leases`)[0]!.failures
-  return { pool, clock, platform, at, outcome, queue, failures }
+  const handOff = async (...numbers: number[]) => {
+    const { endpoints, deliveries } = encodeHandoff(
+      numbers.map((n) => ({ id: whd(n), endpoint_id: 'we_1', ...tenant, event_id: evt(n), event_type: 'message.sent', due_at: at })),
+    )
+    await pool`
+      insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size)
+      values ('p', 1, ${at}, ${endpoints}, ${deliveries}, ${numbers.length})`
+  }
+  return { pool, clock, platform, outcome, queue, handOff, failures }
 }
 
 test('failures of deliveries from the queue count once, though they are recorded again after a lost answer', async (t) => {
@@ -66,11 +74,8 @@ test('failures of deliveries from the queue count once, though they are recorded
 })
 
 test('failures of deliveries that were handed off count once, though they are recorded again, whether their batch is left or not', async (t) => {
-  const { pool, at, outcome, failures } = await start(t)
-  const { endpoints, deliveries } = encodeHandoff(
-    [1, 2, 3].map((n) => ({ id: whd(n), endpoint_id: 'we_1', ...tenant, event_id: evt(n), event_type: 'message.sent', due_at: at })),
-  )
-  await pool`insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('p', 1, ${at}, ${endpoints}, ${deliveries}, 3)`
+  const { pool, outcome, handOff, failures } = await start(t)
+  await handOff(1, 2, 3)
   const [some] = recordingSets([outcome(1, true, { batch: 1 }), outcome(2, true, { batch: 1 })])
   const [last] = recordingSets([outcome(3, true, { batch: 1 })])
 
@@ -80,6 +85,59 @@ test('failures of deliveries that were handed off count once, though they are re
 
   assert.deepEqual([before, await failures()], [2, 3])
 })
+
+for (const circuit of [false, true])
+  test(`failures before a success do not count beside those after it, handed off or queued (${circuit ? 'under an open circuit' : 'together'})`, async (t) => {
+    const { pool, outcome, queue, handOff, failures } = await start(t)
+    await handOff(1, 2)
+    await queue(3, 4, 5)
+
+    const sets = recordingSets([
+      outcome(1, true, { batch: 1, circuit }),
+      outcome(2, true, { batch: 1, circuit }),
+      outcome(3, false),
+      outcome(4, true, { circuit }),
+      outcome(5, true, { circuit }),
+    ])
+    for (const set of sets) await (set.outcomes[0]!.job.group === undefined ? recordQueued(pool, set) : recordHandedOff(pool, 'p', set, []))
+
+    assert.equal(await failures(), 2)
+  })
+
+for (const { what, refused, times } of [
+  { what: 'failures cannot', refused: ['webhook_retries check (false)'], times: 1 },
+  { what: 'nothing can', refused: ['webhook_retries check (false)', 'webhook_deliveries check (false)'], times: 2 },
+])
+  test(`a success counts between failures where ${what} be recorded at first`, async (t) => {
+    const { pool, clock, platform, outcome, queue, failures } = await start(t)
+    await queue(1, 2, 3)
+    for (const one of refused) await pool.unsafe(`alter table ${one.replace('check', 'add constraint refused check')}`)
+    let warnings = 0
+    const quiet = Promise.withResolvers<void>()
+    const completer = new Completer({
+      platform: { ...platform, log: { warn: () => (warnings += 1) } as unknown as typeof platform.log },
+      handoffs: {} as OpenHandoffs,
+      sessions: { release: () => undefined },
+      failing: async () => undefined,
+      quiet: () => quiet.resolve(),
+    })
+
+    for (const one of [outcome(1, true), outcome(2, false), outcome(3, true)]) completer.add(one)
+    completer.soon()
+    for (let n = 1; n <= times; n += 1) {
+      if (n > 1) await clock.advance(1_000)
+      await until(
+        'a recording to fail',
+        () => warnings,
+        (seen) => seen === n,
+      )
+    }
+    for (const one of refused) await pool.unsafe(`alter table ${one.split(' ')[0]} drop constraint refused`)
+    await clock.advance(1_000)
+    await within('everything to be recorded', quiet.promise)
+
+    assert.equal(await failures(), 1)
+  })
 
 test('attempts that end in another order than they began are recorded beside a disabling that drops the same deliveries, and neither is broken off', async (t) => {
   const { pool, outcome, queue } = await start(t)

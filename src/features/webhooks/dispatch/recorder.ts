@@ -14,35 +14,40 @@ export interface AttemptOutcome {
   readonly job: DeliveryJob
   readonly failed: boolean
   readonly result: AttemptResult
+  /** A failure that a success of its endpoint came after: it does not count. Known once it is taken to be recorded, and kept when it is put back without that success. */
+  overtaken?: true
 }
 
 /** Attempts that are recorded together. */
 export interface RecordingSet {
   readonly outcomes: readonly AttemptOutcome[]
-  /** Of all that ended with them, in the order in which they did. */
+  /** Of those that no success of their endpoint came after. */
   readonly tallies: ReadonlyMap<string, FailureTally>
 }
 
-/** Parts outcomes into sets: successes first, so that failures after them are counted anew; what was handed off apart from what was queued. */
+/** Parts outcomes, in the order in which they came, into sets: successes first, so that failures after them are counted anew; what was handed off apart from what was queued. */
 export function recordingSets(outcomes: readonly AttemptOutcome[]): RecordingSet[] {
-  const tallies = tallyFailures(outcomes.map(({ job, failed }) => ({ endpoint_id: job.endpoint_id, failed, circuit: job.circuit })))
+  markOvertaken(outcomes)
   const isHandedOff = ({ job }: AttemptOutcome) => job.group !== undefined
   const sets = [false, true].flatMap((failed) => {
     const own = outcomes.filter((outcome) => outcome.failed === failed)
     return [own.filter(isHandedOff), own.filter((outcome) => !isHandedOff(outcome))]
   })
-  return sets.filter((set) => set.length > 0).map((set) => ({ outcomes: set, tallies: talliesOf(set, tallies) }))
+  return sets.filter((set) => set.length > 0).map((set) => ({ outcomes: set, tallies: talliesOf(set) }))
+}
+
+/** Before they are parted: a set of failures no longer shows which successes came between. */
+function markOvertaken(outcomes: readonly AttemptOutcome[]): void {
+  const succeeded = new Set<string>()
+  for (const outcome of outcomes.toReversed()) {
+    if (!outcome.failed) succeeded.add(outcome.job.endpoint_id)
+    else if (succeeded.has(outcome.job.endpoint_id)) outcome.overtaken = true
+  }
 }
 
 /** Each failure counts in the set that it is recorded with. */
-function talliesOf(set: readonly AttemptOutcome[], all: ReadonlyMap<string, FailureTally>): Map<string, FailureTally> {
-  const own = tallyFailures(set.map(({ job, failed }) => ({ endpoint_id: job.endpoint_id, failed, circuit: job.circuit })))
-  const least = (endpoint_id: string, { closed, open }: FailureTally): FailureTally => ({
-    closed: Math.min(closed, all.get(endpoint_id)?.closed ?? 0),
-    open: Math.min(open, all.get(endpoint_id)?.open ?? 0),
-  })
-  return new Map([...own].map(([endpoint_id, tally]) => [endpoint_id, least(endpoint_id, tally)]))
-}
+const talliesOf = (set: readonly AttemptOutcome[]): Map<string, FailureTally> =>
+  tallyFailures(set.filter(({ overtaken }) => overtaken !== true).map(({ job, failed }) => ({ endpoint_id: job.endpoint_id, failed, circuit: job.circuit })))
 
 /**
  * Records a set of deliveries that were handed off, and removes the batches that have ended with it, unless a crash has taken outcomes of theirs. What someone else
@@ -117,7 +122,7 @@ async function countFailures(sql: Db, { outcomes, tallies }: RecordingSet, writt
   const succeeded = own.filter(({ failed }) => !failed).map(({ job }) => job.endpoint_id)
   if (succeeded.length > 0) await clearFailures(sql, [...new Set(succeeded)])
   if (tallies.size === 0) return []
-  const counted = talliesOf(own, tallies)
+  const counted = talliesOf(own)
   const before = await lockFailures(sql, [...tallies.keys()])
   const after = before.map(({ endpoint_id, failures }) => ({
     endpoint_id,
