@@ -242,10 +242,10 @@ const routesOf = (
   ...integrationRoutes(integrations),
 ]
 
-const choresOf = (platform: Platform, { billing, media, contacts, imports, campaigns, operators }: Services): Chore[] => [
+const choresOf = (platform: Platform, { billing, channels, media, contacts, imports, campaigns, operators }: Services): Chore[] => [
   ...platformChores(platform),
   ...billingChores(platform, billing),
-  ...messageChores(platform),
+  ...messageChores(platform, channels),
   ...channelChores(platform),
   ...media.chores,
   ...contacts.chores,

@@ -53,6 +53,7 @@ const exempt: Record<string, string> = {
   'src/features/channels/store.ts findAnyChannel': "a provider's callback names a channel and knows no account",
   'src/features/channels/templates-store.ts claimTemplatesDue': 'the templates lane reads for every account',
   'src/features/channels/store.ts listDisconnected': 'the reconnect lane tries the lost links of every account',
+  'src/features/channels/store.ts listDeletedSince': 'the queues of deleted channels of every account are emptied',
   'src/features/channels/store.ts countLinks': 'an operator asks how many links of all accounts stand',
   'src/features/channels/sessions-store.ts': 'the sessions lane keeps the sessions of every account',
   'src/features/messages/queries/list-store.ts': 'every statement holds the conditions of where(), which begin with both',

@@ -133,6 +133,32 @@ test('a message planned for later fails and is refunded as soon as its channel i
   await world.invariants()
 })
 
+test('a message planned for later fails and is refunded also where a process takes it that has not heard that its channel is deleted', async (t) => {
+  const { world, api, channel, read, spent } = await liveWorld(t)
+  const [owner] = await world.pool<{ account_id: `acc_${string}` }[]>`select account_id from channels`
+  const { key } = await world.services.accounts.createKey({ account_id: owner!.account_id, mode: 'live' })
+  const deaf = (await startProcess(t, world, 'deaf')).api(key)
+  const inThirtyDays = new Date(world.clock.now() + 30 * 24 * 3600_000).toISOString()
+  const send = async () =>
+    (await deaf.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' }, send_at: inThirtyDays })).body.id as string
+  const before = await send()
+  await api.delete(`/v1/channels/${channel}`)
+  const late = await send()
+  await world.settle()
+  const waiting = await read(late)
+
+  await world.chores()
+  await world.settle()
+
+  assert.equal(waiting.status, 'queued')
+  for (const id of [before, late]) {
+    const { status, error, billing } = await read(id)
+    assert.deepEqual([status, error?.code, billing.refunded], ['failed', 'channel_not_connected', true])
+  }
+  assert.equal(await spent(), 0)
+  await world.invariants()
+})
+
 test('a refused send says how its channel is put back in service', async (t) => {
   const { channel, send, change } = await liveWorld(t)
   await change({ status: 'disabled' })

@@ -105,6 +105,8 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
       createChannel(deps, sql, caller, creation, keep),
     update: (sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> => updateChannel(deps, sql, tenant, id, change),
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeChannel(deps, sql, tenant, id),
+    /** The channels of all accounts that were deleted at this time or later. */
+    deletedSince: (sql: Db, since: string): Promise<store.DeletedChannel[]> => store.listDeletedSince(sql, since),
     /** Tries the channel's link for somebody who asks for it; answers the channel once it is connected. */
     reconnect: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => reconnectChannel(deps, sql, tenant, id),
     /** As `reconnect`, by the service itself: nobody says that its provider answers again. */

@@ -24,6 +24,12 @@ export interface ChannelRow {
   created_at: string
 }
 
+/** Names a channel that is gone. */
+export interface DeletedChannel {
+  readonly account_id: string
+  readonly channel_id: string
+}
+
 export async function insertChannel(sql: Db, row: Omit<ChannelRow, 'deleted_at' | 'link_tried_at'>): Promise<ChannelRow> {
   const [channel] = await sql<ChannelRow[]>`
     insert into channels (account_id, mode, id, type, provider, name, identifier, status, connection_status, capabilities, settings, credentials, created_at)
@@ -149,6 +155,11 @@ export async function countLinks(sql: Db): Promise<{ type: string; connection_st
 export async function listDisconnected(sql: Db, after: string, rows_max: number): Promise<ChannelRow[]> {
   return await sql<ChannelRow[]>`
     select * from channels where connection_status = 'disconnected' and status = 'active' and deleted_at is null and id > ${after} order by id limit ${rows_max}`
+}
+
+/** The channels of all accounts that were deleted at this time or later. */
+export async function listDeletedSince(sql: Db, since: string): Promise<DeletedChannel[]> {
+  return await sql<DeletedChannel[]>`select account_id, id as channel_id from channels where deleted_at >= ${since} order by id`
 }
 
 /** Whether there is such a channel, which is not deleted until the transaction ends. */

@@ -1,7 +1,9 @@
-/** The chores of messages: gauges for operators, and forgetting what no provider will ever refer to again. */
+/** The chores of messages: gauges for operators, what was accepted for a channel as it was deleted, and forgetting what no provider will ever refer to again. */
 import { isoTime } from '../../lib/clock.ts'
 import { untilDone } from '../../platform/chores.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
+import type { ChannelService } from '../channels/service.ts'
+import { failAcceptedLate } from './dispatch/paused-queues.ts'
 import { measureDepths } from './dispatch/store.ts'
 import { foldStatusCounts } from './queries/list-store.ts'
 import { forgetProviderRecords } from './reports/store.ts'
@@ -12,7 +14,7 @@ const providerRecordsMs = 30 * 24 * 3600_000
 const forgottenAtOnce = 5000
 const foldedAtOnce = 10_000
 
-export const messageChores = (platform: Platform): Chore[] => [
+export const messageChores = (platform: Platform, channels: Pick<ChannelService, 'deletedSince'>): Chore[] => [
   {
     name: 'measure-queues',
     every_ms: 5000,
@@ -24,6 +26,7 @@ export const messageChores = (platform: Platform): Chore[] => [
       return 0
     },
   },
+  { name: 'fail-accepted-late', every_ms: 60_000, run: () => failAcceptedLate(platform, channels) },
   {
     name: 'forget-provider-records',
     every_ms: 60_000,

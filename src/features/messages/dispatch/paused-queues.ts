@@ -82,5 +82,15 @@ export async function doubtTemplates({ pool, log }: Platform, channels: ChannelS
 /** The reaction to a deleted channel: what still waits on it, scheduled or not, is due now, and fails with its refund. */
 export const failWaiting =
   (platform: Pick<Platform, 'clock'>) =>
-  async (sql: Db, facts: readonly ChannelDeletedFact[]): Promise<void> =>
+  async (sql: Db, facts: readonly ChannelDeletedFact[]): Promise<void> => {
     await hastenJobs(sql, facts.map(queueOf), isoTime(platform.clock.now()))
+  }
+
+/** How long a deletion is looked back at: there may be no worker for hours. */
+const deletedAgoMs = 24 * 3600_000
+
+/** The same for what was accepted beside the deletion, by a process that had the channel in memory. */
+export async function failAcceptedLate({ pool, clock }: Pick<Platform, 'pool' | 'clock'>, channels: Pick<ChannelService, 'deletedSince'>): Promise<number> {
+  const deleted = await channels.deletedSince(pool, isoTime(clock.now() - deletedAgoMs))
+  return deleted.length === 0 ? 0 : await hastenJobs(pool, deleted.map(queueOf), isoTime(clock.now()))
+}

@@ -100,9 +100,10 @@ export const pickedByProcess = (sql: Db, { process_id, lease_until }: { process_
   from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
   order by c.due_at, m.id`
 
-/** Makes due at once what waits in these queues for its time. */
-export async function hastenJobs(sql: Db, queues: readonly string[], at: string): Promise<void> {
-  await sql`update dispatch_jobs set due_at = ${at} where process_id is null and queue = any(${[...queues]}::text[]) and due_at > ${at}`
+/** Makes due at once what waits in these queues for its time; resolves to how many jobs. */
+export async function hastenJobs(sql: Db, queues: readonly string[], at: string): Promise<number> {
+  const { count } = await sql`update dispatch_jobs set due_at = ${at} where process_id is null and queue = any(${[...queues]}::text[]) and due_at > ${at}`
+  return count
 }
 
 /** What was taken over. */
