@@ -87,6 +87,34 @@ test('a message is sent once where its answer is lost, the page is loaded anew, 
   assertQuiet()
 })
 
+test('what was refused goes with the same words once its reason is mended, also after a reload', { skip: withoutChromium }, async (t) => {
+  const { page, show, account, assertQuiet } = await openOwnersConsole(t)
+  const contact = await account.api.post('/v1/contacts', { phone: '+15005550006' })
+  await account.api.patch(`/v1/contacts/${contact.body.id}`, { blocked: true })
+  await show('messages')
+  await write(page, 'Your order has left.')
+  await button(dialogOf(page), 'Send').click()
+  await dialogOf(page)
+    .getByText(/is blocked/)
+    .first()
+    .waitFor()
+  await account.api.patch(`/v1/contacts/${contact.body.id}`, { blocked: false })
+  await page.reload()
+  await button(page, 'Send message').click()
+  await button(dialogOf(page), 'Send').click()
+  await heading(page, 'Message').waitFor()
+
+  await account.api.patch(`/v1/contacts/${contact.body.id}`, { blocked: true })
+  await button(page, 'Send again').click()
+  await page.getByRole('alert').waitFor()
+  await account.api.patch(`/v1/contacts/${contact.body.id}`, { blocked: false })
+  const before = page.url()
+  await button(page, 'Send again').click()
+  await page.waitForURL((url) => url.href !== before)
+  assert.equal((await account.api.get('/v1/messages')).body.data.length, 2)
+  assertQuiet()
+})
+
 test('a campaign is launched once by two tabs, and by a tab whose answer was lost', { skip: withoutChromium }, async (t) => {
   const { page, show, account, world, window, assertQuiet } = await openOwnersConsole(t)
   const draft = await account.api.post('/v1/campaigns', {

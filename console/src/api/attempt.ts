@@ -1,8 +1,8 @@
-/** One thing that a person does: under the same key for as long as it has not succeeded, so that trying it again does it once. */
+/** One thing that a person does: under the same key until it has succeeded or was refused for good, so that trying it again does it once. */
 export interface Attempt {
   /** The Idempotency-Key of what is sent: another one where something else is sent. */
   readonly keyOf: (input: string) => string
-  /** It succeeded: the next time is another thing. */
+  /** It succeeded or was refused for good: the next time is another thing. */
   readonly over: () => void
 }
 

@@ -15,7 +15,7 @@ export interface Action<I, R = unknown> {
   readonly reset: () => void
 }
 
-/** `perform` gets the input and the key, which stays for as long as the same input has not succeeded: on this screen, or where `attempt` keeps it. */
+/** `perform` gets the input and the key, which stays until the same input has succeeded or was refused for good: on this screen, or where `attempt` keeps it. */
 export function useAction<I, R>(
   perform: (input: I, key: string) => Promise<R>,
   onDone: (result: R, input: I) => unknown = () => undefined,
@@ -38,6 +38,9 @@ export function useAction<I, R>(
         reportError(error)
       }
     },
+    onError: (error) => {
+      if (isKept(problemOf(error))) over()
+    },
     onSettled: () => {
       running.current = false
     },
@@ -54,6 +57,12 @@ export function useAction<I, R>(
     reset: mutation.reset,
   }
 }
+
+const keptStatuses: ReadonlySet<number> = new Set([402, 404, 409, 422])
+const keptNowhere: ReadonlySet<string> = new Set(['idempotency_key_in_use', 'idempotency_key_reused', 'unexpected'])
+
+/** The service would repeat this refusal under its key, whatever is mended meanwhile; nothing was done under that (behaviour: idempotency 3). */
+const isKept = ({ status, code }: Problem): boolean => keptStatuses.has(status) && !keptNowhere.has(code)
 
 /** An attempt of this screen, until it is left. */
 function useHere(): Attempt {

@@ -1,4 +1,4 @@
-/** An attempt that is the same after a reload and in a copy of the tab, until it succeeds: for what costs money or reaches people. */
+/** An attempt that is the same after a reload and in a copy of the tab, until it succeeds or is refused for good: for what costs money or reaches people. */
 import { useEffect, useMemo } from 'react'
 import { keyOf, randomId, type Attempt } from '../api/attempt.ts'
 import { useOwnSession } from '../api/session.ts'
