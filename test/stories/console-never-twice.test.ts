@@ -115,6 +115,32 @@ test('what was refused goes with the same words once its reason is mended, also 
   assertQuiet()
 })
 
+test('the same reply twice is two messages where the browser keeps nothing', { skip: withoutChromium }, async (t) => {
+  const { page, show, account, world, assertQuiet } = await openOwnersConsole(t)
+  await page.context().addInitScript(() => {
+    Storage.prototype.setItem = () => {
+      throw new DOMException('full', 'QuotaExceededError')
+    }
+  })
+  await account.api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: '+15005550006', type: 'text', text: { body: 'Is it there?' } })
+  await page.clock.setFixedTime(world.clock.now() + 1000)
+  await show('inbox')
+  await page.getByRole('list', { name: 'Conversations' }).getByRole('link', { name: '+15005550006', exact: true }).click()
+  for (const times of [1, 2]) {
+    await field(page, 'Reply').fill('Yes')
+    const answer = page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/v1/messages'))
+    await button(page, 'Send reply').click()
+    assert.equal((await answer).headers()['idempotent-replayed'], undefined)
+    await page
+      .getByRole('log', { name: 'Conversation' })
+      .getByText('Yes', { exact: true })
+      .nth(times - 1)
+      .waitFor()
+  }
+  assert.equal((await account.api.get('/v1/messages?direction=outbound')).body.data.length, 2)
+  assertQuiet()
+})
+
 test('a campaign is launched once by two tabs, and by a tab whose answer was lost', { skip: withoutChromium }, async (t) => {
   const { page, show, account, world, window, assertQuiet } = await openOwnersConsole(t)
   const draft = await account.api.post('/v1/campaigns', {
