@@ -55,8 +55,10 @@ test('settings are saved and stand in the audit log, in either scheme and width'
   await button(page, 'Save').click()
   await page.getByText('Write an amount in dollars').waitFor()
   await field(page, 'Low balance threshold').fill('2.50')
+  const answer = page.waitForResponse((response) => response.request().method() === 'PATCH')
   await button(page, 'Save').click()
   await page.getByText('Saved.').waitFor()
+  assert.equal((await answer).headers()['service-ignored-fields'], undefined, 'whatever the form has is saved')
   const [account] = await owners.world.pool<{ name: string; timezone: string }[]>`select name, timezone from accounts`
   assert.deepEqual({ ...account }, { name: 'Shop <b>', timezone: 'Europe/Berlin' })
 

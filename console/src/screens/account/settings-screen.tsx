@@ -36,21 +36,19 @@ export function SettingsScreen() {
 interface Given {
   readonly name: string
   readonly timezone: string
-  readonly country: string
   readonly low: string
 }
 
-const givenOf = ({ name, timezone, default_country, low_balance_micros }: Account): Given => ({
+const givenOf = ({ name, timezone, low_balance_micros }: Account): Given => ({
   name,
   timezone,
-  country: default_country ?? '',
   low: String(low_balance_micros / 1_000_000),
 })
 
 /** What is sent of it; undefined where the threshold is no amount. */
-function changesOf({ name, timezone, country, low }: Given) {
+function changesOf({ name, timezone, low }: Given) {
   const low_balance_micros = microsOf(low)
-  return low_balance_micros === undefined ? undefined : { name, timezone, default_country: country.trim() === '' ? null : country.trim(), low_balance_micros }
+  return low_balance_micros === undefined ? undefined : { name, timezone, low_balance_micros }
 }
 
 function SettingsForm({ account }: { account: Account }) {
@@ -111,9 +109,8 @@ function Fields({ given, onChange, problem, isRunning, onGiven }: FieldsProps) {
           choices={zones.includes(given.timezone) ? zones : [given.timezone, ...zones]}
           {...field('timezone', 'timezone')}
         />
-        <TextField label={words.country} hint={words.countryWhy} {...field('country', 'default_country')} />
         <TextField label={words.low} hint={words.lowWhy} error={error} {...field('low', 'low_balance_micros')} />
-        <FormProblem problem={problem} fields={['name', 'timezone', 'default_country', 'low_balance_micros']} />
+        <FormProblem problem={problem} fields={['name', 'timezone', 'low_balance_micros']} />
         <Group>
           <Button type="submit" loading={isRunning}>
             {words.save}

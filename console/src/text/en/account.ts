@@ -31,8 +31,6 @@ export const settings = {
   name: 'Account name',
   zone: 'Account time zone',
   zoneWhy: 'Days of charts, and the windows of campaigns, are counted in it.',
-  country: 'Default country',
-  countryWhy: 'Two letters, such as DE: what a national number is taken for when it is refused.',
   low: 'Low balance threshold',
   lowWhy: 'In US dollars. Below it the event balance.low is told, and owners get an e-mail.',
   lowWrong: 'Write an amount in dollars, such as 5 or 2.50.',
