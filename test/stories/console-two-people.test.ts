@@ -39,3 +39,32 @@ test('who has begun to change what somebody else changes meanwhile is told, keep
   assert.equal(await stored(), 'Mine after all')
   assertQuiet()
 })
+
+test('a kept change of a contact that was changed meanwhile saves only what the person entered, and no consent', { skip: withoutChromium }, async (t) => {
+  const { page, show, account, assertQuiet } = await openOwnersConsole(t)
+  const { id } = (await account.api.post('/v1/contacts', { phone: '+14155550123', tags: ['early'], attributes: { plan: 'gold', size: 'M' } })).body
+  const dialog = page.getByRole('dialog', { name: 'Edit' })
+  await show(`contacts/${id}`)
+  await button(page, 'Edit').click()
+  await field(dialog, 'First name').fill('Ada')
+  await dialog.getByText('More fields').click()
+  await field(dialog, 'Consent to SMS').selectOption('opted_in')
+  await field(dialog, 'Attributes').fill('{"plan": "silver", "size": "M"}')
+  await button(dialog, 'Close').click()
+  const theirs = { tags: ['early', 'vip'], attributes: { size: 'L', city: 'Wien' }, identifiers: { telegram: '123456' }, consent: { sms: 'opted_out' } }
+  assert.equal((await account.api.patch(`/v1/contacts/${id}`, theirs)).status, 200)
+  await page.reload()
+  await button(page, 'Edit').click()
+  assert.equal(await field(dialog, 'First name').inputValue(), 'Ada')
+  await dialog.getByRole('alert').filter({ hasText: 'Somebody has changed this since you began.' }).waitFor()
+  await button(dialog, 'Save').click()
+  await heading(page, 'Ada').waitFor()
+
+  const { first_name, tags, attributes, identifiers, consent } = (await account.api.get(`/v1/contacts/${id}`)).body
+  assert.deepEqual(
+    { first_name, tags, attributes, identifiers },
+    { first_name: 'Ada', tags: ['early', 'vip'], attributes: { plan: 'silver', size: 'L', city: 'Wien' }, identifiers: { telegram: '123456' } },
+  )
+  assert.equal(consent.sms.status, 'opted_out')
+  assertQuiet()
+})

@@ -10,7 +10,9 @@ interface Entered<D> {
   readonly base?: string | undefined
 }
 
-export interface DraftState {
+export interface DraftState<D> {
+  /** What the form was filled with when the draft was begun. */
+  readonly began: D
   /** What the form is about was changed by somebody else since the draft was begun. */
   readonly isOutdated: boolean
   /** The draft was stored: what the form is about changes by that. */
@@ -21,7 +23,7 @@ export interface DraftState {
  * The draft, what changes it, and what forgets it. Without a name it is kept nowhere. Until something is entered it is `first`, as that is now; fields that a kept one lacks are
  * those of `first`.
  */
-export function useDraft<D extends object>(place: Place, name: string | undefined, first: D): readonly [D, (draft: D) => void, () => void, DraftState] {
+export function useDraft<D extends object>(place: Place, name: string | undefined, first: D): readonly [D, (draft: D) => void, () => void, DraftState<D>] {
   const { user } = useOwnSession()
   const key = name === undefined ? undefined : draftKey(user.id, place, name)
   const [entered, setEntered] = useState<Entered<D> | undefined>(() => (key === undefined ? undefined : kept<D>(key)))
@@ -38,7 +40,7 @@ export function useDraft<D extends object>(place: Place, name: string | undefine
     draft,
     (next) => keep({ draft: next, base: entered?.base ?? now }),
     () => keep(undefined),
-    { isOutdated, wasStored: () => keep({ draft, base: undefined }) },
+    { began: entered?.base === undefined ? first : (JSON.parse(entered.base) as D), isOutdated, wasStored: () => keep({ draft, base: undefined }) },
   ]
 }
 

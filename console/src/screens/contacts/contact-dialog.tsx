@@ -10,10 +10,11 @@ import { useStale } from '../../api/use-stale.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ChoiceField, LongTextField, TextField } from '../../parts/fields.tsx'
 import { FormProblem } from '../../parts/form-problem.tsx'
+import { Outdated } from '../../parts/outdated.tsx'
 import { useDraft } from '../../parts/use-draft.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { inWords, text } from '../../text/en.ts'
-import { changeOf, draftNames, draftOf, objectIn, type ContactDraft, type ObjectName, type TextName } from './contact-draft.ts'
+import { changeOf, draftNames, draftOf, objectIn, type ConsentChosen, type ContactDraft, type ObjectName, type TextName } from './contact-draft.ts'
 import type { Contact } from './contact.ts'
 
 type Body = components['schemas']['ContactUpdate']
@@ -21,8 +22,8 @@ type Body = components['schemas']['ContactUpdate']
 export function ContactDialog({ stored, onClose, onSaved }: { stored?: Contact; onClose: () => void; onSaved: (contact: Contact) => void }) {
   const place = usePlace()
   const stale = useStale(place)
-  const [first] = useState(() => draftOf(stored))
-  const [draft, change, forget] = useDraft(place, `contact ${stored?.id ?? 'new'}`, first)
+  const [draft, change, forget, { began, isOutdated }] = useDraft(place, `contact ${stored?.id ?? 'new'}`, draftOf(stored))
+  const [consent, choose] = useState<ConsentChosen>({})
   const save = useAction(
     (body: Body, key) =>
       answered(
@@ -36,7 +37,7 @@ export function ContactDialog({ stored, onClose, onSaved }: { stored?: Contact; 
       onSaved(contact)
     },
   )
-  const body = changeOf(first, draft)
+  const body = changeOf(began, draft, consent)
   return (
     <Dialog title={stored === undefined ? text.contacts.create : text.contacts.edit} isOpen onClose={onClose} size="lg">
       <form
@@ -46,7 +47,14 @@ export function ContactDialog({ stored, onClose, onSaved }: { stored?: Contact; 
         }}
       >
         <Stack>
-          <ContactFields draft={draft} onChange={change} problem={save.problem} />
+          <Outdated
+            when={isOutdated}
+            onGivenUp={() => {
+              forget()
+              choose({})
+            }}
+          />
+          <ContactFields draft={draft} onChange={change} consent={consent} onConsent={choose} problem={save.problem} />
           <FormProblem problem={save.problem} fields={draftNames} />
           <Group justify="flex-end">
             <Button type="submit" loading={save.isRunning}>
@@ -62,10 +70,13 @@ export function ContactDialog({ stored, onClose, onSaved }: { stored?: Contact; 
 interface FieldsProps {
   readonly draft: ContactDraft
   readonly onChange: (draft: ContactDraft) => void
+  readonly consent: ConsentChosen
+  readonly onConsent: (consent: ConsentChosen) => void
   readonly problem: Problem | undefined
 }
 
-function ContactFields({ draft, onChange, problem }: FieldsProps) {
+function ContactFields(props: FieldsProps) {
+  const { draft, onChange, problem } = props
   const words = text.contacts
   const of = (name: TextName) => ({ value: draft[name], onChange: (value: string) => onChange({ ...draft, [name]: value }), param: name, problem })
   return (
@@ -74,13 +85,13 @@ function ContactFields({ draft, onChange, problem }: FieldsProps) {
       <TextField label={words.email} {...of('email')} />
       <TextField label={words.firstName} {...of('first_name')} />
       <TextField label={words.lastName} {...of('last_name')} />
-      <MoreFields draft={draft} onChange={onChange} problem={problem} />
+      <MoreFields {...props} />
     </>
   )
 }
 
 /** Folded away until one of them is refused. */
-function MoreFields({ draft, onChange, problem }: FieldsProps) {
+function MoreFields({ draft, onChange, consent, onConsent, problem }: FieldsProps) {
   const words = text.contacts
   const [isOpen, setOpen] = useState(false)
   const isRefused = draftNames.slice(4).some((name) => problem?.about(name) !== undefined)
@@ -105,8 +116,8 @@ function MoreFields({ draft, onChange, problem }: FieldsProps) {
             label={words.consentBy(inWords(type))}
             any={words.unchanged}
             choices={statuses}
-            value={draft.consent[type] ?? ''}
-            onChange={(status) => onChange({ ...draft, consent: { ...draft.consent, [type]: status } })}
+            value={consent[type] ?? ''}
+            onChange={(status) => onConsent({ ...consent, [type]: status })}
             param={`consent.${type}`}
             problem={problem}
           />

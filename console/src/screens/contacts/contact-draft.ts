@@ -14,12 +14,13 @@ export interface ContactDraft {
   readonly timezone: string
   readonly external_id: string
   readonly tags: string
-  /** By channel type; empty: as it is. */
-  readonly consent: Readonly<Record<string, string>>
   readonly identifiers: string
   readonly attributes: string
   readonly metadata: string
 }
+
+/** By channel type; empty: as it is. It is no part of the draft: what was chosen once is not to be sent after a refusal. */
+export type ConsentChosen = Readonly<Record<string, string>>
 
 const texts = ['phone', 'email', 'first_name', 'last_name', 'locale', 'timezone', 'external_id'] as const
 const objects = ['identifiers', 'attributes', 'metadata'] as const
@@ -41,7 +42,6 @@ export function draftOf(contact: Contact | undefined): ContactDraft {
     timezone: of('timezone'),
     external_id: of('external_id'),
     tags: contact?.tags.join(', ') ?? '',
-    consent: {},
     identifiers: asJson(contact?.identifiers),
     attributes: asJson(contact?.attributes),
     metadata: asJson(contact?.metadata),
@@ -58,8 +58,8 @@ export function objectIn(written: string): object | undefined {
   }
 }
 
-/** What differs between the drafts, as a change; undefined while some JSON is none. What has gone from an object that is merged by key is null. */
-export function changeOf(before: ContactDraft, after: ContactDraft): Body | undefined {
+/** What differs between the drafts, and the consent that was chosen, as a change; undefined while some JSON is none. */
+export function changeOf(before: ContactDraft, after: ContactDraft, chosen: ConsentChosen): Body | undefined {
   const change: Record<string, unknown> = {}
   for (const name of texts) if (after[name].trim() !== before[name]) change[name] = after[name].trim() === '' ? null : after[name].trim()
   if (after.tags !== before.tags) change['tags'] = splitTags(after.tags)
@@ -67,12 +67,19 @@ export function changeOf(before: ContactDraft, after: ContactDraft): Body | unde
     if (after[name] === before[name]) continue
     const written = objectIn(after[name])
     if (written === undefined) return undefined
-    const gone = name === 'metadata' ? [] : Object.keys(objectIn(before[name]) ?? {}).filter((key) => !(key in written))
-    change[name] = { ...written, ...Object.fromEntries(gone.map((key) => [key, null])) }
+    change[name] = name === 'metadata' ? written : mergeOf(objectIn(before[name]) ?? {}, written)
   }
-  const consent = Object.entries(after.consent).filter(([type, status]) => status !== '' && (channelTypes as readonly string[]).includes(type))
+  const consent = Object.entries(chosen).filter(([type, status]) => status !== '' && (channelTypes as readonly string[]).includes(type))
   if (consent.length > 0) change['consent'] = Object.fromEntries(consent)
   return change as Body
+}
+
+/** Of an object that is merged by key: the keys that differ; what has gone is null. */
+function mergeOf(before: object, after: object): object {
+  const was = new Map(Object.entries(before).map(([key, value]) => [key, JSON.stringify(value)]))
+  const changed = Object.entries(after).filter(([key, value]) => was.get(key) !== JSON.stringify(value))
+  const gone = [...was.keys()].filter((key) => !(key in after))
+  return Object.fromEntries([...changed, ...gone.map((key) => [key, null])])
 }
 
 export const splitTags = (written: string): string[] =>
