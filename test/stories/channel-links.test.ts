@@ -73,6 +73,34 @@ test('what waits on a disabled channel can be cancelled, and expires in its time
   await world.invariants()
 })
 
+test('a clock that jumps ahead expires nothing that waits on a disabled channel, only what it stamped itself (behaviour: operating 3.5)', async (t) => {
+  const { world, send, change, read, spent } = await liveWorld(t)
+  const day = (await send()).body.id
+  const short = (await send({ expires_in_seconds: 60 })).body.id
+  await change({ status: 'disabled' })
+  await wait(world, 10_000)
+
+  world.clock.jump(3 * 24 * 3600_000)
+  await change({ status: 'active' })
+  const after = (await send({ expires_in_seconds: 20 })).body.id
+  await change({ status: 'disabled' })
+  await wait(world, 10_000)
+  const jumped = [await read(day), await read(short), await read(after)].map(({ status }) => status)
+  await wait(world, 11_000)
+  const own = [await read(day), await read(short), await read(after)].map(({ status }) => status)
+  await wait(world, 30_000)
+  const aged = [(await read(day)).status, (await read(short)).error.code, await spent()]
+  world.clock.jump(-3 * 24 * 3600_000)
+  await change({ status: 'active' })
+  await wait(world, 60_000)
+
+  assert.deepEqual(jumped, ['queued', 'queued', 'queued'])
+  assert.deepEqual(own, ['queued', 'queued', 'failed'])
+  assert.deepEqual(aged, ['queued', 'expired', priceMicros])
+  assert.equal((await read(day)).status, 'delivered')
+  await world.invariants()
+})
+
 test('a refusal for a lost link fails its own message alone; those behind it wait, and the link recovers by itself', async (t) => {
   const { world, api, channel, send, change, read, spent, linkEvents } = await liveWorld(t)
   const planned = (await send({ send_at: new Date(world.clock.now() + 5000).toISOString() })).body.id

@@ -28,7 +28,7 @@ async function searching(t: TestContext) {
 test('a look takes in so many jobs of a queue and priority and no more, and the next goes on behind them', async (t) => {
   const { pool, clock, leave } = await searching(t)
   await leave('long', 50, [50])
-  const search = { at: clock.iso(), created_until: clock.iso(-1), looked_max: 10, found_max: 100 }
+  const search = { at: clock.iso(), aged: clock.iso(), looked_max: 10, found_max: 100 }
 
   const seen: unknown[] = []
   let from = [searchStart('long', 0)]

@@ -1,6 +1,5 @@
 /** The search for messages that expire while their queue waits: of channels that are not up or fail, and of slow ones. Long queues are looked through piece by piece, beside everything else. */
 import { priorities, ranks } from '../../../contract/resources/message.ts'
-import { limits } from '../../../contract/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { claimFound, findExpired, searchStart, type SearchPosition } from './expired-store.ts'
@@ -29,7 +28,7 @@ interface Part {
 
 const keyOf = ({ queue, rank }: SearchPosition): string => `${queue} ${rank}`
 
-export function expiredSearch({ pool, clock, process_id, log }: Pick<Platform, 'pool' | 'clock' | 'process_id' | 'log'>): ExpiredSearch {
+export function expiredSearch({ pool, clock, ageing, process_id, log }: Pick<Platform, 'pool' | 'clock' | 'ageing' | 'process_id' | 'log'>): ExpiredSearch {
   const parts = new Map<string, Part>()
 
   /** The parts whose turn it is. */
@@ -59,8 +58,8 @@ export function expiredSearch({ pool, clock, process_id, log }: Pick<Platform, '
       if (from.length === 0 || rows_max <= 0) return []
       try {
         const looked_max = Math.floor(lookedMax / from.length)
-        const created_until = isoTime(now - limits.message_validity_ms)
-        const { message_ids, reached } = await findExpired(pool, { from, at: isoTime(now), created_until, looked_max, found_max: rows_max })
+        const times = { at: isoTime(now), aged: isoTime(ageing.now()) }
+        const { message_ids, reached } = await findExpired(pool, { ...times, from, looked_max, found_max: rows_max })
         // where there are more, they are looked for at once
         if (message_ids.length < rows_max) note(from, reached, now)
         return await claimFound(pool, { message_ids, lease_until, process_id })

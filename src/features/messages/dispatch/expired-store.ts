@@ -1,4 +1,5 @@
 /** SQL of the search for messages that expire while their queue waits. Lanes work across tenants. */
+import { limits } from '../../../contract/limits.ts'
 import { textColumn, type Db } from '../../../platform/database/sql.ts'
 import { pickedByProcess, type ClaimedRow } from './store.ts'
 
@@ -16,8 +17,8 @@ export const searchStart = (queue: string, rank: number): SearchPosition => ({ q
 export interface Search {
   readonly from: readonly SearchPosition[]
   readonly at: string
-  /** Messages without a validity of their own were created, or due, until then. */
-  readonly created_until: string
+  /** The time by which messages age that were not made after it (docs/decisions/clock-jumps.md). */
+  readonly aged: string
   /** Of each queue and priority. */
   readonly looked_max: number
   readonly found_max: number
@@ -31,7 +32,7 @@ export interface Found {
 }
 
 /** Looks through the due jobs in nobody's hand, the oldest first, for messages that have outlived their validity. */
-export async function findExpired(sql: Db, { from, at, created_until, looked_max, found_max }: Search): Promise<Found> {
+export async function findExpired(sql: Db, { from, at, aged, looked_max, found_max }: Search): Promise<Found> {
   const column = (of: (position: SearchPosition) => string | number) => textColumn(from.map(of))
   const [row] = await sql<Found[]>`
     with looked as materialized (
@@ -53,7 +54,8 @@ export async function findExpired(sql: Db, { from, at, created_until, looked_max
       array(
         select l.message_id from looked l cross join lateral (
           select from messages m where m.account_id = l.account_id and m.mode = l.mode and m.id = l.message_id
-            and case when m.expires_at is null then greatest(m.created_at, m.send_at) <= ${created_until} else m.expires_at <= ${at} end
+            and coalesce(m.expires_at, greatest(m.created_at, m.send_at) + ${limits.message_validity_ms}::int * interval '1 ms')
+              <= case when m.created_at > ${aged} then ${at}::timestamptz else ${aged}::timestamptz end
           limit 1
         ) m limit ${found_max}
       ) as message_ids`
