@@ -5,6 +5,9 @@ import { hmacHex } from '../../src/lib/hmac.ts'
 import { holdOpen } from '../kit/open-transactions.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
+/** What a report waits after the first look at it. */
+const waitMs = 200
+
 /** A live channel whose provider calls back, and the provider's voice. */
 async function connected(world: World, type: 'sms' | 'whatsapp') {
   const { id: account_id, api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
@@ -190,6 +193,30 @@ test('a report that cannot be applied holds no other up, and is given up after a
   assert.ok(kept > 0)
   assert.equal((await world.pool`select id from provider_reports`).length, 0)
   await world.invariants()
+})
+
+test('a clock that jumps ahead gives up no report that waits, nor looks at it more often (behaviour: operating 3.5)', async (t) => {
+  const world = await startWorld(t)
+  const { account_id, channel, tell } = await connected(world, 'sms')
+  const at = world.clock.iso()
+  await world.pool`
+    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+    values ('odd', ${account_id}, 'live', ${channel.id}, null, '{"kind":"inbound"}', ${at}, ${at})`
+  await tell({ reports: [{ kind: 'receipt', provider_id: 'nobody’s', move: 'deliver' }] })
+  await world.settle()
+  const kept = async () =>
+    (await world.pool`select (report->>'kind') || ' ' || (due_at > ${world.clock.iso(waitMs)}) as kept from provider_reports order by 1`).map(
+      (row) => row['kept'],
+    )
+
+  world.clock.jump(30 * 24 * 3600_000)
+  await world.settle()
+  const jumped = await kept()
+  await world.clock.advance(8 * 24 * 3600_000)
+  await world.settle()
+
+  assert.deepEqual(jumped, ['inbound true', 'receipt true'])
+  assert.deepEqual(await kept(), [])
 })
 
 test('what is told of a channel is applied at once, however many receipts of nothing known another one has due', async (t) => {

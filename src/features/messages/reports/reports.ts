@@ -3,6 +3,7 @@ import { tenantOf } from '../../../contract/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import type { LinkReport, Receipt } from '../../channels/adapter.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { endJobs } from '../dispatch/store.ts'
@@ -123,7 +124,7 @@ async function applyRest(deps: ReportDeps, now: number, others: readonly ReportR
       log.error({ err: error, report_id: row.id, channel_id: row.channel_id }, 'a report of a provider could not be applied; it is tried again later')
       await transact(pool, async (tx) => {
         const rows = await takeReport(tx, row)
-        if (mayWait(row, now)) await postpone(tx, rows, now)
+        if (mayWait(deps.platform, row)) await postpone(tx, rows, now)
         else await removeReports(tx, rows)
       })
     }
@@ -176,7 +177,7 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
     tx,
     rows.filter((row) => row.report.kind === 'templates'),
   )
-  const postponed = late.filter((row) => mayWait(row, now))
+  const postponed = late.filter((row) => mayWait(deps.platform, row))
   await postpone(tx, postponed, now, waitUnknownMaxMs)
   const kept = new Set(postponed.map(({ id }) => id))
   await removeReports(
@@ -186,7 +187,7 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
   return { reports: rows.length, changed, replies, files, raised }
 }
 
-const mayWait = ({ created_at }: ReportRow, now: number): boolean => now - Date.parse(created_at) < keepMs
+const mayWait = ({ ageing }: Pick<Platform, 'ageing'>, { created_at }: ReportRow): boolean => !ageing.isPast(Date.parse(created_at) + keepMs, created_at)
 
 /**
  * Applies the receipts of messages that this process remembers and that are one step with one event. One that changes nothing, such as that a message was
@@ -316,8 +317,12 @@ const keepsPlace = ({ report, attempts }: ReportRow): boolean => (report?.kind =
 
 /** Later and later, and for the last time when they are given up: their messages may become known, or what spoils them may pass. */
 async function postpone(tx: Db, rows: readonly ReportRow[], now: number, max_ms = waitMaxMs): Promise<void> {
-  const dueAfter = ({ attempts, created_at }: ReportRow): number =>
-    Math.max(now + waitFirstMs, Math.min(now + Math.min(waitFirstMs * 2 ** Math.min(attempts, 20), max_ms), Date.parse(created_at) + keepMs))
+  const dueAfter = ({ attempts, created_at }: ReportRow): number => {
+    const due_ms = now + Math.min(waitFirstMs * 2 ** Math.min(attempts, 20), max_ms)
+    const end_ms = Date.parse(created_at) + keepMs
+    // an end that is past is one by a clock that jumped ahead
+    return end_ms <= now ? due_ms : Math.max(now + waitFirstMs, Math.min(due_ms, end_ms))
+  }
   await postponeReports(
     tx,
     rows.map((row) => ({ place: row.place, due_at: keepsPlace(row) ? row.due_at : isoTime(dueAfter(row)) })),
