@@ -97,7 +97,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     offer: scheduling.offer,
     withdraw: (message_ids) => jobs.withdraw(message_ids, clock.now()),
     recheck: consent.recheck,
-    persistSends: () => executing.persistSends(clock.now()),
+    persistSends: () => executing.persistSends(Infinity),
     takeOver: takingOver.all,
     async stop() {
       await scheduling.stop()

@@ -138,3 +138,15 @@ test('a hand-over is behind a fence that falls with the lease: what a process th
 
   assert.deepEqual(seen, [true, false])
 })
+
+test('what is in its provider’s hands becomes `sending` also where the clock was set back meanwhile', async (t) => {
+  const { world, made, job } = await executing(t)
+  await made.handOver([job()])
+  const statuses = async () => (await world.pool`select status from messages`).map((row) => row['status'])
+  const before = await statuses()
+
+  world.clock.jump(-3600_000)
+  await made.persistSends(world.clock.now())
+
+  assert.deepEqual([before, await statuses()], [['queued'], ['sending']])
+})

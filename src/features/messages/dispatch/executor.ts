@@ -82,7 +82,7 @@ export function executor(deps: ExecutorDeps): Executor {
       underWay.add(work)
     },
     async persistSends(until_ms) {
-      const late = deps.jobs.unpersisted.since(until_ms)
+      const late = deps.jobs.unpersisted.since(until_ms, deps.platform.clock.now())
       if (late.length === 0) return
       await writeSending(deps, late)
       for (const { job } of late) deps.jobs.unpersisted.end(job.row.id)

@@ -44,6 +44,15 @@ test('what is about to be cancelled is taken out of memory, or told that it is o
   )
 })
 
+test('what was kept from coming in may come again after a while, also where the clock was set back', () => {
+  const { unpersisted } = inHand()
+  unpersisted.refuse(['one'], 3600_000)
+
+  unpersisted.refuse(['two'], 0)
+
+  assert.deepEqual([unpersisted.refuses('one'), unpersisted.refuses('two')], [false, true])
+})
+
 test('a job ends once: ending it again neither miscounts its queue nor touches a new claim of the same message', () => {
   const jobs = inHand()
   const [first, other, again] = [job('one'), job('other'), job('one')]

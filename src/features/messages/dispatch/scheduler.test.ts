@@ -245,6 +245,21 @@ test('what is due goes from every queue, however many queues lie before it in wh
   await world.pool`delete from messages`
 })
 
+test('with much in memory other queues are looked at also where the clock was set back', async (t) => {
+  const { world, jobs, up, made, offer } = await scheduling(t)
+  up.add('ch_b')
+  offer('ch_busy', 500)
+  await made.claim()
+  world.clock.jump(-3600_000)
+  await wait(world, [['ch_b', -1000]])
+
+  await made.claim()
+
+  assert.deepEqual(perChannel(jobs.drop(({ row }) => row.channel_id === 'ch_b')), { ch_b: 1 })
+  await world.pool`delete from dispatch_jobs`
+  await world.pool`delete from messages`
+})
+
 /** Ten hand-overs in a row that failed: the circuit of the channel is open, and its first probe due a second later. */
 function openCircuit(world: World, known: ReturnType<typeof circuits>, channel_id: string): void {
   const now = world.clock.now()

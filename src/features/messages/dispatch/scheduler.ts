@@ -166,8 +166,8 @@ async function claim(state: State): Promise<number> {
   await emptyQueues(state)
   const rows_max = Math.min(memoryMax - waiting.size, memoryPerTickMax)
   const now = clock.now()
-  // with much to do in memory the table is looked at now and then, for the sake of other queues
-  if (state.stopping || rows_max <= 0 || (waiting.size >= memoryPerTickMax && now - state.looked_ms < busyLookEveryMs)) return 0
+  // with much to do in memory the table is looked at now and then, for the sake of other queues, however far the clock was set back
+  if (state.stopping || rows_max <= 0 || (waiting.size >= memoryPerTickMax && Math.abs(now - state.looked_ms) < busyLookEveryMs)) return 0
   state.looked_ms = now
   const { mine, paused } = await dueQueues(state, now)
   const failing = mine.filter(({ channel_id }) => state.circuits.isOpen(channel_id))

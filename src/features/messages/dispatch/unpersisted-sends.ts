@@ -9,8 +9,8 @@ export interface UnpersistedSends {
   /** Its status says so from here on, or the job has ended. */
   end(message_id: string): void
   has(message_id: string): boolean
-  /** Those handed over at or before this time, oldest first. */
-  since(at_ms: number): { readonly job: Job; readonly at_ms: number }[]
+  /** Those handed over at or before this time, oldest first, and those at a time that the clock, which was set back, has yet to reach. */
+  since(at_ms: number, now_ms: number): { readonly job: Job; readonly at_ms: number }[]
   /** Of messages that are about to be cancelled: keeps those from coming in that are not here yet. */
   refuse(message_ids: readonly string[], now_ms: number): void
   refuses(message_id: string): boolean
@@ -36,17 +36,11 @@ export function unpersistedSends(): UnpersistedSends {
     begin: (job, at_ms) => void begun.set(job.row.id, { job, at_ms }),
     end: (message_id) => void begun.delete(message_id),
     has: (message_id) => begun.has(message_id),
-    since(at_ms) {
-      const found = []
-      for (const one of begun.values()) {
-        if (one.at_ms > at_ms) break
-        found.push(one)
-      }
-      return found
-    },
+    since: (at_ms, now_ms) => [...begun.values()].filter((one) => one.at_ms <= at_ms || one.at_ms > now_ms),
     refuse(message_ids, now_ms) {
       for (const [id, at_ms] of refused) {
-        if (at_ms > now_ms - refusedForMs) break
+        // however far the clock was set back
+        if (Math.abs(now_ms - at_ms) < refusedForMs) break
         refused.delete(id)
       }
       for (const id of message_ids) {

@@ -14,16 +14,18 @@ export interface QueueBound {
 }
 
 export function queueBound({ pool, clock }: Pick<Platform, 'pool' | 'clock'>, max = queuedMax): QueueBound {
-  const counted = new Map<string, { readonly until: number; readonly full: Promise<boolean> }>()
+  const counted = new Map<string, { readonly at_ms: number; readonly full: Promise<boolean> }>()
   return {
     async check(queue) {
       let known = counted.get(queue)
-      if (known === undefined || known.until <= clock.now()) {
+      const now = clock.now()
+      // however far the clock was set back
+      if (known === undefined || Math.abs(now - known.at_ms) >= limits.cache_ms) {
         if (counted.size >= heldMax) counted.clear()
         const full = countQueue(pool, queue, max).then((count) => count >= max)
         // an unanswered count is asked again
         full.catch(() => counted.delete(queue))
-        known = { until: clock.now() + limits.cache_ms, full }
+        known = { at_ms: now, full }
         counted.set(queue, known)
       }
       if (await known.full)

@@ -107,7 +107,8 @@ export const outdate = (session: EndpointSession): EndpointSession => Object.ass
 /** Whether the endpoint's own rules let one more attempt begin now. */
 export function mayBegin(session: EndpointSession, now: number): boolean {
   if (!session.active || session.stale || session.buffer.length === 0) return false
-  if (session.failures >= circuitAt) return session.underWay.size === 0 && now >= session.started_at + circuitEveryMs
+  // however far the clock was set back
+  if (session.failures >= circuitAt) return session.underWay.size === 0 && Math.abs(now - session.started_at) >= circuitEveryMs
   // so that an endpoint that is down meets its circuit exactly at the fifth attempt
   return session.underWay.size < (session.failures > 0 ? Math.min(session.limit, circuitAt - session.failures) : session.limit)
 }

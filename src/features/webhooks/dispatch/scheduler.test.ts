@@ -79,6 +79,21 @@ test('under an open circuit one attempt begins at a time, and at most one a seco
   assert.deepEqual([first, tooEarly, begun.length], [1, 1, 2])
 })
 
+test('a clock that is set back does not keep an open circuit from its next attempt', () => {
+  const { clock, scheduler, begun, endpoint } = start()
+  const session = endpoint('we_1', 'acc_1', 5)
+  session.failures = circuitAt
+  scheduler.beginAll()
+  const [job] = session.underWay
+  session.underWay.clear()
+  scheduler.ended(job!, false)
+
+  clock.jump(-3600_000)
+  scheduler.beginNext(session)
+
+  assert.equal(begun.length, 2)
+})
+
 test('slow endpoints take half of all places at most, and quick ones the rest', () => {
   const { scheduler, begun, endpoint } = start()
   for (let i = 0; i < 40; i++) Object.assign(endpoint(`we_slow_${i}`, `acc_${i}`, 64), { slow: true, limit: 64 })

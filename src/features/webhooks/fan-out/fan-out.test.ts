@@ -291,3 +291,16 @@ test('events are delivered and listed as ever beside a transaction of another da
 
   await foreign.unsafe('insert into z values (1); commit')
 })
+
+test('what a dead process had handed off comes to the queue also where the clock was set back', async (t) => {
+  const world = await startPlatform(t)
+  const lane = fanOutLane(world.platform)
+  await lane.tick()
+  await world.pool`
+    insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('dead', 1, ${world.clock.iso()}, '', '', 0)`
+
+  world.clock.jump(-3600_000)
+  await lane.tick()
+
+  assert.deepEqual([...(await world.pool`select id from webhook_handoffs`)], [])
+})

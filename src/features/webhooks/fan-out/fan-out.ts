@@ -53,7 +53,8 @@ export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noCon
     idle_ms: 250,
     async tick() {
       const now = clock.now()
-      if (now - state.lookedAt >= lookEveryMs) {
+      // however far the clock was set back
+      if (Math.abs(now - state.lookedAt) >= lookEveryMs) {
         state.lookedAt = now
         await takeOver(platform, consumer)
       }
