@@ -34,9 +34,8 @@ export async function updateMe(
   const proved = await requireProof(platform, session, changes, email)
   const password_hash = changes.new_password === undefined ? undefined : await hashPassword(changes.new_password)
   return await transact(sql, async (tx) => {
-    const user = await store.lockUser(tx, session.user_id)
-    // a reset may have ended the session, or another change have taken the password, while the new one was hashed
-    if (user === null || !(await sessions.stands(tx, user.id, session.id))) throw new Problem('session_required')
+    const user = await sessions.lockUser(tx, session)
+    // another change may have taken the password while the new one was hashed
     if (proved !== undefined && user.password_hash !== proved.password_hash) throw wrongPassword('current_password')
     const next = { ...user, name: name ?? user.name, email: email ?? user.email, password_hash: password_hash ?? user.password_hash }
     if (next.email !== user.email && (await store.findUserByEmail(tx, next.email)) !== null) throw new Problem('email_taken')
@@ -70,10 +69,9 @@ async function requireProof(
 export async function removePassword(platform: Platform, sql: Db, sessions: Sessions, session: Session): Promise<void> {
   requireRecent(platform, session)
   await transact(sql, async (tx) => {
-    const user = await store.lockUser(tx, session.user_id)
+    const user = await sessions.lockUser(tx, session)
     const { oidc } = platform.settings
-    if (user !== null && !(await sessions.stands(tx, user.id, session.id))) throw new Problem('session_required')
-    if (user === null || oidc === undefined || !(await hasIdentity(tx, user.id, oidc.issuer))) throw new Problem('last_sign_in_method')
+    if (oidc === undefined || !(await hasIdentity(tx, user.id, oidc.issuer))) throw new Problem('last_sign_in_method')
     await store.updateUser(tx, { ...user, password_hash: null })
   })
 }

@@ -7,7 +7,6 @@ import type { Chore, Platform } from '../../../platform/platform.ts'
 import { resealAll } from '../../../platform/resealing.ts'
 import type { Session, Sessions } from '../sessions/sessions.ts'
 import * as store from './second-factor-store.ts'
-import { lockUser } from './store.ts'
 import { WrongCredentials } from './wrong-credentials.ts'
 
 const stepMs = 30_000
@@ -31,13 +30,12 @@ export async function beginFactor({ pool, secrets }: Platform, { user_id, email 
 }
 
 /** Puts the secret in force, ends the other sessions, and resolves to the recovery codes. Problems: 400 `invalid_credentials`, `resource_missing` where none waits. */
-export async function confirmFactor(platform: Platform, sql: Db, sessions: Sessions, { user_id, id }: Session, code: string): Promise<string[]> {
+export async function confirmFactor(platform: Platform, sql: Db, sessions: Sessions, session: Session, code: string): Promise<string[]> {
   const { clock } = platform
+  const { user_id, id } = session
   const codes = Array.from({ length: recoveryCodes }, newRecoveryCode)
   await transact(sql, async (tx) => {
-    await lockUser(tx, user_id)
-    // a reset may have ended the session meanwhile
-    if (!(await sessions.stands(tx, user_id, id))) throw new Problem('session_required')
+    await sessions.lockUser(tx, session)
     const row = await store.lockSecondFactor(tx, user_id)
     if (row === null || row.second_factor_pending === null)
       throw new Problem('resource_missing', 'No second factor waits for its first code. Begin with a new secret key.')

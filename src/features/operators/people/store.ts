@@ -94,7 +94,7 @@ export interface TokenRow {
 
 /** Puts a link in the place of the earlier ones of its kind and user. */
 export async function replaceToken(tx: Db, row: TokenRow): Promise<void> {
-  await tx`delete from user_tokens where kind = ${row.kind} and user_id is not distinct from ${row.user_id}`
+  await deleteTokens(tx, row.kind, row.user_id)
   await tx`
     insert into user_tokens (token_hash, kind, user_id, expires_at, created_at)
     values (${row.token_hash}, ${row.kind}, ${row.user_id}, ${row.expires_at}, ${row.created_at})`
@@ -108,9 +108,9 @@ export async function userOfToken(sql: Db, kind: TokenRow['kind'], token_hash: s
   return row?.user_id ?? null
 }
 
-/** Ends the links of a kind that a user has. */
-export async function deleteTokens(tx: Db, kind: TokenRow['kind'], user_id: string): Promise<void> {
-  await tx`delete from user_tokens where kind = ${kind} and user_id = ${user_id}`
+/** Ends the links of a kind that a user has; null: those that are nobody's yet. */
+export async function deleteTokens(tx: Db, kind: TokenRow['kind'], user_id: string | null): Promise<void> {
+  await tx`delete from user_tokens where kind = ${kind} and user_id is not distinct from ${user_id}`
 }
 
 /** Uses a link up; null where it was used, has expired or was never given out. */

@@ -4,7 +4,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
-import { listMemberships, type UserRow } from '../people/store.ts'
+import { listMemberships, lockUser, type UserRow } from '../people/store.ts'
 import type { Role } from '../roles.ts'
 import { cookieHash, newCookieValue, sessionLifetime } from './cookie.ts'
 import * as store from './store.ts'
@@ -34,8 +34,8 @@ export interface Sessions {
   rolesOf(hashes: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, Role>>>
   list(user_id: string): Promise<store.SessionRow[]>
   end(sql: Db, user_id: string, id: string): Promise<boolean>
-  /** Whether a session was not ended meanwhile. */
-  stands(sql: Db, user_id: string, id: string): Promise<boolean>
+  /** Locks the user of a session until the transaction ends. `session_required` where it was ended meanwhile, by a reset for example. */
+  lockUser(tx: Db, session: Pick<Session, 'user_id' | 'id'>): Promise<UserRow>
   endOthers(sql: Db, user_id: string, kept_id: string): Promise<number>
   endAll(sql: Db, user_id: string): Promise<void>
   /** Password and second factor were given just now. */
@@ -86,7 +86,11 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
     },
     list: (user_id) => store.listSessions(pool, user_id, ...bounds(clock.now())),
     end: (sql, user_id, id) => store.deleteSession(sql, user_id, id),
-    stands: (sql, user_id, id) => store.sessionStands(sql, user_id, id),
+    async lockUser(tx, { user_id, id }) {
+      const user = await lockUser(tx, user_id)
+      if (user === null || !(await store.sessionStands(tx, user_id, id))) throw new Problem('session_required')
+      return user
+    },
     endOthers: (sql, user_id, kept_id) => store.deleteOtherSessions(sql, user_id, kept_id),
     endAll: (sql, user_id) => store.deleteAllSessions(sql, user_id),
     renew: (id) => store.renewSession(pool, id, isoTime(clock.now())),
