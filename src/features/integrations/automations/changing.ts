@@ -13,6 +13,11 @@ import { enabledEventsOf } from './store.ts'
  */
 export async function changeAutomations<T>(tx: Transaction, tenant: Tenant, source_id: string, change: () => Promise<T>): Promise<T> {
   if (!isId('src', source_id) || (await lockSource(tx, tenant, source_id)) === null) throw missing('integration source', source_id, 'source_id')
+  return await changeOfLocked(tx, tenant, source_id, change)
+}
+
+/** The same for a source that is locked already. */
+export async function changeOfLocked<T>(tx: Transaction, tenant: Tenant, source_id: string, change: () => Promise<T>): Promise<T> {
   const before = await enabledEventsOf(tx, tenant, [source_id])
   const changed = await change()
   if (!isDeepStrictEqual(before, await enabledEventsOf(tx, tenant, [source_id]))) await raiseConfigVersion(tx, tenant, source_id)

@@ -4,7 +4,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { lockSource } from '../sources/store.ts'
-import { changeAutomations } from './changing.ts'
+import { changeOfLocked } from './changing.ts'
 import { pauseAutomations, sourcesOfChannel } from './store.ts'
 
 /** Automations that send on a channel that is deleted are paused. Sources are locked before runs, and both before wallets. */
@@ -16,7 +16,7 @@ export const pauseOfChannel =
         for (const source_id of await sourcesOfChannel(tx, fact, fact.channel_id)) {
           // one that is deleted at this moment takes its automations along
           if ((await lockSource(tx, fact, source_id)) === null) continue
-          await changeAutomations(tx, fact, source_id, () => pauseAutomations(tx, fact, source_id, fact.channel_id, isoTime(clock.now())))
+          await changeOfLocked(tx, fact, source_id, () => pauseAutomations(tx, fact, source_id, fact.channel_id, isoTime(clock.now())))
         }
       }
     })
