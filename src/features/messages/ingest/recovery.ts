@@ -33,7 +33,7 @@ async function repeating(deps: CommitDeps, units: readonly Unit[], moment: Momen
       if (!raced && state !== undefined && /^2[23]/.test(state)) return await afterDataError(deps, open, moment, path, error)
       deps.platform.storage.failed(error)
       if (!raced && (refusesWrites(error) || wasCancelled(error))) return giveUp(open)
-      if (!raced && !isAway(error)) throw error
+      if (!raced && !isUnreachable(error)) throw error
       if (!raced) await afterLostConnection(deps, open, error)
       open = open.filter((unit) => !isDecided(unit))
       if (repeat < (raced ? repeats : repeatsMax) || open.length === 0) continue
@@ -103,16 +103,13 @@ async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], err
       await findStored(deps, units)
       return
     } catch (again) {
-      if (!isAway(again) && !wasCancelled(again)) throw again
+      if (!isUnreachable(again) && !wasCancelled(again)) throw again
       await clock.sleep(lookupEveryMs)
     }
   }
   deps.platform.log.error({ err: error }, 'the database went away during a commit and stayed away')
   giveUp(units)
 }
-
-/** True where the connection broke, or none came about: a server that has lost its clients may have no room for them yet. */
-const isAway = (error: unknown): boolean => connectionLost(error) || isUnreachable(error)
 
 /** Ends units that failed for what nobody expected. One that may stand in part is answered so: a rejection says that nothing of it does. */
 export function endFailed(units: readonly Unit[], error: unknown): void {
