@@ -78,7 +78,7 @@ export async function recordHandedOff(pool: Pool, process_id: string, set: Recor
 /** Records a set of deliveries from the queue. What is no longer there was recorded by someone else and is passed over. Resolves to the failures in a row that changed. */
 export async function recordQueued(pool: Pool, set: RecordingSet): Promise<FailureCount[]> {
   // rows are locked in the order in which they are named: in that of whoever drops them
-  const results = set.outcomes.map(({ result }) => result).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  const results = set.outcomes.map(({ result }) => result).toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const stepByStep = async () =>
     await transact(pool, async (tx) => {
       await asLane(tx)
