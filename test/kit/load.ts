@@ -1,8 +1,10 @@
 /** Senders that never give up, on a service of its own process, and the look whether all that was accepted came to its end, once. */
 import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
+import { closing } from './closing.ts'
 import type { Received } from './receiver.ts'
-import type { ServiceProcess } from './service.ts'
+import { serviceProcess, type ServiceProcess } from './service.ts'
 import { until } from './waiting.ts'
 
 const clock = systemClock()
@@ -21,6 +23,19 @@ export async function makeKey(service: ServiceProcess): Promise<string> {
     key: string
   }
   return key.key
+}
+
+/** A service of its own, started, whose limits no load reaches, and a key of it. It ends with the test. */
+export async function unlimitedService(t: TestContext, dataDir: string, settings: Readonly<Record<string, string>> = {}) {
+  const service = await serviceProcess(dataDir, {
+    ...settings,
+    POSTHORN_RATE_LIMIT_MESSAGES: '1000000',
+    POSTHORN_RATE_LIMIT_DEFAULT: '1000000',
+    POSTHORN_LOG_LEVEL: 'error',
+  })
+  closing(t, () => service.stop())
+  await service.start()
+  return { service, key: await makeKey(service) }
 }
 
 /** Senders that never give up on a message: the same key is repeated until it is accepted, over every death. `name` tells the keys of one load from those of another. */

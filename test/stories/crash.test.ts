@@ -7,7 +7,7 @@ import test from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
 import { closing } from '../kit/closing.ts'
 import { seeded } from '../kit/random.ts'
-import { eventsOf, makeKey, startLoad, whenDelivered, whenFinal } from '../kit/load.ts'
+import { eventsOf, startLoad, unlimitedService, whenDelivered, whenFinal } from '../kit/load.ts'
 import { receiverHost } from '../kit/receiver.ts'
 import { serviceProcess } from '../kit/service.ts'
 
@@ -23,15 +23,7 @@ test('whatever is killed under load, every accepted message is there, final, and
   const host = await receiverHost()
   closing(t, () => host.close())
   const receiver = host.receiver()
-  const service = await serviceProcess(dataDir, {
-    POSTHORN_WEBHOOK_ALLOWED_HOSTS: host.host,
-    POSTHORN_RATE_LIMIT_MESSAGES: '1000000',
-    POSTHORN_RATE_LIMIT_DEFAULT: '1000000',
-    POSTHORN_LOG_LEVEL: 'error',
-  })
-  closing(t, () => service.stop())
-  await service.start()
-  const key = await makeKey(service)
+  const { service, key } = await unlimitedService(t, dataDir, { POSTHORN_WEBHOOK_ALLOWED_HOSTS: host.host })
   const endpoint = await service.api(key).post('/v1/webhook_endpoints', { url: receiver.url, events: ['*'] })
   assert.equal(endpoint.status, 201, JSON.stringify(endpoint.body))
   const load = startLoad(service, key, { senders })

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
 import { closing } from '../kit/closing.ts'
-import { eventsOf, makeKey, startLoad, whenFinal } from '../kit/load.ts'
-import { serviceProcess, type ServiceProcess } from '../kit/service.ts'
+import { eventsOf, startLoad, unlimitedService, whenFinal } from '../kit/load.ts'
+import type { ServiceProcess } from '../kit/service.ts'
 import { until } from '../kit/waiting.ts'
 
 const clock = systemClock()
@@ -87,14 +87,7 @@ test('an embedded database that is killed under load is back within seconds, and
 })
 
 async function underLoad(t: TestContext, dataDir: string) {
-  const service = await serviceProcess(dataDir, {
-    POSTHORN_RATE_LIMIT_MESSAGES: '1000000',
-    POSTHORN_RATE_LIMIT_DEFAULT: '1000000',
-    POSTHORN_LOG_LEVEL: 'error',
-  })
-  closing(t, () => service.stop())
-  await service.start()
-  const key = await makeKey(service)
+  const { service, key } = await unlimitedService(t, dataDir)
   const load = startLoad(service, key)
   closing(t, () => load.giveUp())
   return { service, key, load }

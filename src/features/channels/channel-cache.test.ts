@@ -1,6 +1,6 @@
 /** The channels that a busy process holds in memory. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import type { Tenant } from '../../contract/caller.ts'
 import { holdOpen } from '../../../test/kit/open-transactions.ts'
 import { within } from '../../../test/kit/waiting.ts'
@@ -8,13 +8,16 @@ import { startWorld } from '../../../test/kit/world.ts'
 import { poolUse } from '../../platform/database/pool.ts'
 import { channelCache } from './channel-cache.ts'
 
-test('all who send at the moment when the copy of a channel grows old wait for the same look-up', async (t) => {
+async function liveChannel(t: TestContext) {
   const world = await startWorld(t)
   const shop = await world.account({ mode: 'live' })
   const channel = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+4915100000001', credentials: {}, settings: {} }
   const { id } = (await shop.api.post('/v1/channels', channel)).body
-  const cache = channelCache(world.platform)
-  const tenant = { account_id: shop.id, mode: 'live' } as Tenant
+  return { world, id, cache: channelCache(world.platform), tenant: { account_id: shop.id, mode: 'live' } as Tenant }
+}
+
+test('all who send at the moment when the copy of a channel grows old wait for the same look-up', async (t) => {
+  const { id, cache, tenant } = await liveChannel(t)
 
   const found = await Promise.all(Array.from({ length: 20 }, () => cache.find(tenant, id)))
 
@@ -24,12 +27,7 @@ test('all who send at the moment when the copy of a channel grows old wait for t
 })
 
 test('a transaction finds a channel on its own connection, though others wait for the same channel and for a connection', async (t) => {
-  const world = await startWorld(t)
-  const shop = await world.account({ mode: 'live' })
-  const channel = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+4915100000001', credentials: {}, settings: {} }
-  const { id } = (await shop.api.post('/v1/channels', channel)).body
-  const cache = channelCache(world.platform)
-  const tenant = { account_id: shop.id, mode: 'live' } as Tenant
+  const { world, id, cache, tenant } = await liveChannel(t)
   let waiting: ReturnType<typeof cache.find> | undefined
 
   const found = await holdOpen(world.pool, async (tx) => {

@@ -2,6 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { channelRates } from './rates.ts'
 
+/** How many went in one second at most, wherever the second begins. */
+const mostInASecond = (went: readonly number[]): number =>
+  Math.max(...went.map((start_ms) => went.filter((at_ms) => at_ms >= start_ms && at_ms < start_ms + 1000).length))
+
 test('no more than the rate goes in any second, wherever the second begins, and nothing of the rate is lost', () => {
   const rates = channelRates()
   rates.set('ch', 5)
@@ -9,8 +13,7 @@ test('no more than the rate goes in any second, wherever the second begins, and 
 
   for (let now_ms = 0; now_ms < 10_000; now_ms += 10) went.push(...Array.from({ length: rates.take('ch', now_ms, now_ms % 70 === 0 ? 3 : 1) }, () => now_ms))
 
-  const inSecondFrom = (start_ms: number) => went.filter((at_ms) => at_ms >= start_ms && at_ms < start_ms + 1000).length
-  assert.equal(Math.max(...went.map(inSecondFrom)), 5)
+  assert.equal(mostInASecond(went), 5)
   assert.equal(went.length, 50)
 })
 
@@ -38,8 +41,7 @@ test('however often rates are forgotten, no more than the rate goes in any secon
     if (now_ms % 50 === 0) rates.forget()
   }
 
-  const inSecondFrom = (start_ms: number) => went.filter((at_ms) => at_ms >= start_ms && at_ms < start_ms + 1000).length
-  assert.equal(Math.max(...went.map(inSecondFrom)), 2)
+  assert.equal(mostInASecond(went), 2)
   assert.equal(went.length, 20)
 })
 
