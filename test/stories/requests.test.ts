@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import test from 'node:test'
-import { openPool } from '../../src/platform/database/pool.ts'
+import { openPool, poolUse } from '../../src/platform/database/pool.ts'
 import type { Answered } from '../kit/api.ts'
 import { closing } from '../kit/closing.ts'
 import { startWorld } from '../kit/world.ts'
@@ -362,6 +362,10 @@ test('while the database is away everything is 503, and says when to come again'
   const account = await world.account()
   await account.api.get('/v1/me')
   const open = await closeDatabase(world.database_url)
+  // a connection that has not heard of its end yet takes what is sent on it along; of a message nobody could know what became, of a read it is 503
+  await world.rest.whileTimePasses(async () => {
+    for (let connection = 0; connection < poolUse(world.pool).max; connection++) await account.api.get('/v1/messages')
+  })
 
   const [sent, read] = await world.rest.whileTimePasses(() => Promise.all([account.api.post('/v1/messages', message), account.api.get('/v1/messages')]))
   await open()
