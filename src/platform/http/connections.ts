@@ -79,7 +79,8 @@ export class Connections {
   readonly #lingering = new Set<Socket>()
   readonly #onNone: (() => void)[] = []
   #closing = false
-  #held = false
+  /** Requests that wait for `release`; undefined where none has to. */
+  #held: (() => void)[] | undefined
   #warnedAt = -Infinity
 
   constructor(platform: Platform, times: ConnectionTimes = connectionTimes) {
@@ -105,7 +106,14 @@ export class Connections {
     server.on('connection', (socket: Socket) => {
       if (this.#admit(socket)) for (const listener of serve) listener.call(server, socket)
     })
-    server.prependListener('request', (request, response) => this.#begin(request, response))
+    const answer = server.listeners('request')
+    server.removeAllListeners('request')
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      this.#begin(request, response)
+      const handle = () => answer.forEach((listener) => listener.call(server, request, response))
+      if (this.#held === undefined) handle()
+      else this.#held.push(handle)
+    })
     server.on('timeout', (socket) => {
       this.#platform.metrics.connections_closed.inc({ reason: 'idle' })
       socket.destroy()
@@ -136,15 +144,15 @@ export class Connections {
     for (const { response } of this.#open.values()) if (response?.headersSent === false) response.setHeader('connection', 'close')
   }
 
-  /** Answers are kept back until `release`. */
+  /** Requests that arrive from now on are begun at `release`: until then those who sent them wait, and do not come again. */
   hold(): void {
-    this.#held = true
-    for (const socket of this.#open.keys()) socket.cork()
+    this.#held ??= []
   }
 
   release(): void {
-    this.#held = false
-    for (const socket of this.#open.keys()) socket.uncork()
+    const requests = this.#held ?? []
+    this.#held = undefined
+    for (const handle of requests) handle()
   }
 
   /** Resolves once none is open. */
@@ -192,7 +200,6 @@ export class Connections {
     if (neighbours !== undefined) this.#byAddress.set(neighbours.address, neighbours)
     metrics.connections_open.set(this.#open.size)
     socket.once('close', () => this.#forget(connection))
-    if (this.#held) socket.cork()
     return true
   }
 

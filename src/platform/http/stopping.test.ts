@@ -89,6 +89,29 @@ test('an idle connection has its next answer, before the listener closes and aft
   assert.equal(answers(never).length, 1)
 })
 
+test('what is asked while the listener looks for its moment is begun once it is closed, so nobody has an answer and connects again', async (t) => {
+  const listening: boolean[] = []
+  const served = await serve(t, (_request, response) => {
+    listening.push(served.server.listening)
+    response.end('hello')
+  })
+  let arrived = 0
+  served.server.prependListener('request', () => arrived++)
+
+  const stopped = served.stop()
+  await served.clock.advance(500)
+  const clients = [await served.client(get), await served.client(get)]
+  await until('the requests to arrive', () => arrived === 2)
+  const before = listening.length
+  await untilClosed(served)
+  await until('their answers', () => clients.every((client) => client.ended()))
+  await within('the stop to end', stopped)
+
+  assert.equal(before, 0)
+  assert.deepEqual(listening, [false, false])
+  for (const client of clients) assert.match(client.received(), /^connection: close\r$/im)
+})
+
 test('an answer under way is finished, and says that it is the last; of requests sent at once the last answer says so', async (t) => {
   const waiting: (() => void)[] = []
   const served = await serve(t, (_request, response) => void waiting.push(() => response.end('hello')))

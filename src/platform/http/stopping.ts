@@ -29,6 +29,7 @@ export async function stopListening(server: Server, connections: Connections, cl
   await closeListener(server, connections, clock)
   try {
     await Promise.race([noneOpen(), until(idleWithinMs)])
+    await turn() // a request that has arrived is read first
     connections.closeIdle()
     await Promise.race([noneOpen(), until(finishWithinMs)])
     connections.closeAll()
@@ -39,7 +40,7 @@ export async function stopListening(server: Server, connections: Connections, cl
 
 /**
  * Closes the listener alone. The system resets what has connected and was not accepted, so it closes at a moment when nobody connects: clients that wait for
- * an answer do not, so answers are held back for that moment.
+ * an answer do not, so what they ask is held for that moment.
  */
 async function closeListener(server: Server, connections: Connections, clock: Clock): Promise<void> {
   connections.hold()
@@ -57,7 +58,10 @@ async function closeListener(server: Server, connections: Connections, clock: Cl
 async function quietTurn(connections: Connections): Promise<void> {
   for (let turns = 0; turns < turnsMax; turns++) {
     const [before, at] = [connections.admitted, performance.now()]
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    await turn()
     if (turns > 0 && before === connections.admitted && performance.now() - at < shortTurnMs) return
   }
 }
+
+/** Resolves once the event loop has looked for what arrived. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
