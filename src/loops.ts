@@ -29,7 +29,7 @@ export function loopsOf(
   }
   const looped = (lane: Lane) => loop(lane, platform.clock, onError)
   const loops = {
-    everywhere: [heartbeatLane(platform, wanted, () => present.keep()), platform.storage.lane, ...(wanted.includes('api') ? apiLanes : [])].map(looped),
+    everywhere: [heartbeatLane(platform, wanted, present), platform.storage.lane, ...(wanted.includes('api') ? apiLanes : [])].map(looped),
     workers: [...lanes, choresLane(platform, chores)].map(looped),
   }
   platform.storage.onRecovered(() => {

@@ -14,7 +14,7 @@ export interface Ageing {
   /** Milliseconds that the clock is ahead of what is believed; 0 where it is believed. */
   ahead_ms(): number
   /** Compares with what other processes and earlier ones knew, and writes down what this one knows; at every heartbeat. */
-  keep(): Promise<void>
+  keep(sql: Db): Promise<void>
   /** Believes the clock as it is, here and in running processes. */
   accept(): Promise<void>
   /** For `posthorn doctor`: what is wrong with the clock, in sentences. */
@@ -54,10 +54,10 @@ export function ageing(parts: AgeingParts): Ageing {
       return deadline_ms <= (Date.parse(made_at) > aged ? now : aged)
     },
     ahead_ms: () => aheadOf(state),
-    async keep() {
+    async keep(sql) {
       const elapsed = clock.elapsed()
       if (aheadOf(state) === 0 && elapsed - state.kept_at < keptEveryMs) return
-      const known = state.kept_at === -Infinity ? await firstKnown(state) : await exchange(state)
+      const known = state.kept_at === -Infinity ? await firstKnown(state, sql) : await exchange(state, sql)
       if (known > expected(state)) believe(state, known)
       state.kept_at = elapsed
       aheadOf(state)
@@ -103,18 +103,18 @@ const sentence = (ahead_ms: number): string =>
   'Set the clock right, or say that it is right with `posthorn doctor --accept-clock`.'
 
 /** What was known when this process began, which from now on counts here. */
-async function firstKnown(state: State): Promise<number> {
-  const known = await knownIn(state.pool)
+async function firstKnown(state: State, sql: Db): Promise<number> {
+  const known = await knownIn(sql)
   const now = expected(state)
   // whatever ran before has not told how late it was for more than a day
   if (known !== null && now - known > jumpMs) believe(state, known)
-  else await exchange(state)
+  else await exchange(state, sql)
   return known ?? now
 }
 
 /** Writes down what this process believes where that is later; resolves to what stands there. */
-async function exchange(state: State): Promise<number> {
-  const [row] = await state.pool<{ trusted_at: string }[]>`
+async function exchange(state: State, sql: Db): Promise<number> {
+  const [row] = await sql<{ trusted_at: string }[]>`
     update installation set trusted_at = greatest(trusted_at, ${isoTime(Math.floor(expected(state)))}::timestamptz) returning trusted_at`
   return row === undefined ? expected(state) : Date.parse(row.trusted_at)
 }

@@ -7,6 +7,8 @@ import { keepPartitions } from './database/partitions.ts'
 import { watchHorizon } from './feed-horizon.ts'
 import { expireKeys } from './http/idempotency-store.ts'
 import type { Chore, Platform } from './platform.ts'
+import type { Presence } from './presence.ts'
+import { writeBeat } from './processes-store.ts'
 
 const beatEveryMs = 2_000
 const choresEveryMs = 1_000
@@ -16,16 +18,14 @@ const keysAtOnce = 5_000
 const forgottenAfterMs = 24 * 3600_000
 
 /** Says every two seconds that this process lives; one that is silent for ten is taken for dead (behaviour: operating 3.2). */
-export const heartbeatLane = (platform: Platform, roles: readonly string[], keepPresence: () => Promise<void>): Lane => ({
+export const heartbeatLane = ({ process_id, clock, ageing }: Platform, roles: readonly string[], { keep }: Pick<Presence, 'keep'>): Lane => ({
   name: 'heartbeat',
   idle_ms: beatEveryMs,
   async tick() {
-    await keepPresence()
-    await platform.ageing.keep()
-    const at = isoTime(platform.clock.now())
-    await platform.pool`
-      insert into processes (id, roles, started_at, beat_at) values (${platform.process_id}, ${[...roles]}::text[], ${at}, ${at})
-      on conflict (id) do update set beat_at = excluded.beat_at`
+    await keep(async (sql) => {
+      await ageing.keep(sql)
+      await writeBeat(sql, process_id, roles, isoTime(clock.now()))
+    })
     return 0
   },
 })

@@ -3,7 +3,7 @@ import { advisoryLocks } from './database/locks.ts'
 import type { ReservedSql } from '#postgres'
 import { limits } from '../contract/limits.ts'
 import { isoTime } from '../lib/clock.ts'
-import { sqlState } from './database/sql.ts'
+import { sqlState, type Db } from './database/sql.ts'
 import type { Platform } from './platform.ts'
 
 export interface Presence {
@@ -12,8 +12,11 @@ export interface Presence {
    * make room first; one that is silent is waited for as long as it is not taken for dead.
    */
   open(): Promise<void>
-  /** Takes part again after the connection was lost, makes room for others, notices that they are gone; at every heartbeat. */
-  keep(): Promise<void>
+  /**
+   * Takes part again after the connection was lost, makes room for others, notices that they are gone; at every heartbeat. `beat` follows, on the connection that
+   * holds the lock: it does not wait for those of the pool, all of which tenants may have in use.
+   */
+  keep(beat: (sql: Db) => Promise<void>): Promise<void>
   /** No other process serves or works before this one has made room for it. */
   alone(): boolean
   close(): void
@@ -30,6 +33,12 @@ export interface PresenceHooks {
 const trustedForMs = limits.process_silent_ms - 2_000
 const lockWaitAgainMs = 500
 const { presence: key } = advisoryLocks
+
+const answers = async (sql: ReservedSql): Promise<boolean> =>
+  await sql.unsafe('select 1').then(
+    () => true,
+    () => false,
+  )
 
 const tryAlone = async (sql: ReservedSql): Promise<boolean> => {
   const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${key}) as alone`
@@ -113,16 +122,13 @@ export function presence(platform: Platform, hooks: PresenceHooks): Presence {
         if (!shared) log.warn('another process did not make room; going on without it')
       }
     },
-    async keep() {
-      if (!takesPart) return
-      try {
-        await session?.unsafe('select 1')
-      } catch {
-        // the connection is gone, and the locks with it
-        forget()
-      }
+    async keep(beat) {
+      if (!takesPart) return await beat(pool)
+      // the locks go with the connection
+      if (session !== undefined && !(await answers(session))) forget()
       session ??= await pool.reserve()
       await look(session)
+      await beat(session)
     },
     alone: () => state === 'alone' && clock.now() - checked_ms < trustedForMs,
     close() {

@@ -1,6 +1,13 @@
 /** SQL of `processes`: which of this installation are heard of. */
 import type { Db, Fragment } from './database/sql.ts'
 
+/** Says that this process, with these roles, lives. */
+export async function writeBeat(sql: Db, process_id: string, roles: readonly string[], at: string): Promise<void> {
+  await sql`
+    insert into processes (id, roles, started_at, beat_at) values (${process_id}, ${[...roles]}::text[], ${at}, ${at})
+    on conflict (id) do update set beat_at = excluded.beat_at`
+}
+
 /** Whether a process that runs lanes was heard of after `alive_since`. */
 export async function isAnyWorking(sql: Db, alive_since: string): Promise<boolean> {
   const rows = await sql`select 1 from processes where beat_at > ${alive_since} and 'worker' = any(roles) limit 1`

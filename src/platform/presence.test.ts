@@ -1,0 +1,29 @@
+/** How a process tells the others that it lives (behaviour: operating 3.2). */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { closing } from '../../test/kit/closing.ts'
+import { within } from '../../test/kit/waiting.ts'
+import { startPlatform } from '../../test/kit/world.ts'
+import { heartbeatLane } from './chores.ts'
+import { poolUse } from './database/pool.ts'
+import { presence } from './presence.ts'
+
+test('a process whose connections are all in use tells that it lives all the same', async (t) => {
+  const { platform, pool, clock } = await startPlatform(t)
+  const present = presence(platform, { makeRoom: async () => undefined, wakePeers: () => undefined })
+  await present.open()
+  closing(t, () => present.close())
+  const heartbeat = heartbeatLane(platform, ['api'], present)
+  await heartbeat.tick()
+  const held = await Promise.all(Array.from({ length: poolUse(pool).max - 1 }, () => pool.reserve()))
+  closing(t, () => held.forEach((connection) => connection.release()))
+  const waiting = pool.reserve()
+
+  await clock.advance(60_000)
+  await within('the heartbeat', heartbeat.tick())
+
+  const [beat] = await held[0]!<{ beat_at: string }[]>`select beat_at from processes where id = ${platform.process_id}`
+  assert.deepEqual([beat?.beat_at, poolUse(pool).waiting], [clock.iso(), 1])
+  held.pop()!.release()
+  ;(await waiting).release()
+})
