@@ -42,3 +42,20 @@ test('a key is made once, shown once, used, found in the requests by an id, and 
   await assertPresentableEverywhere(owners, 'developers', (other) => other.getByRole('table', { name: 'API keys' }).getByText('Shop <i>').waitFor())
   assertQuiet()
 })
+
+test('keys beyond the first page are listed and can be revoked', { skip: withoutChromium }, async (t) => {
+  const owners = await openOwnersConsole(t)
+  const { world, page, show, assertQuiet } = owners
+  await world.pool`
+    insert into api_keys (id, account_id, mode, name, last_four, hash, scopes, ip_allowlist, created_at)
+    select 'key_' || lpad(n::text, 26, '0'), account_id, 'test', 'Old ' || n, '0000', 'hash ' || n, scopes, '{}', now() from api_keys, generate_series(1, 52) n limit 52`
+  await show('developers')
+  await page.getByRole('table', { name: 'API keys' }).getByText('Old 52').waitFor()
+  await button(page, 'Older').click()
+  await button(page, 'Revoke Old 1').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke Old 1' }).click()
+  await page.getByText('Old 1 is revoked.').waitFor()
+  await button(page, 'Newer').click()
+  await page.getByRole('table', { name: 'API keys' }).getByText('Old 52').waitFor()
+  assertQuiet()
+})

@@ -73,6 +73,20 @@ test('a key is shown once, works in its mode, and is refused once it is revoked'
   assert.ok(!JSON.stringify(await entries(client)).includes(key))
 })
 
+test('keys are listed of one mode, in pages', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const client = await signedInOwner(world)
+  const make = async (name: string) => (await client.send('POST', '/api_keys', { name, mode: 'test' }, { 'idempotency-key': name })).body.id
+  const [one, two] = [await make('One'), await make('Two')]
+
+  const first = (await client.send('GET', '/api_keys?mode=test&limit=1')).body
+  const next = (await client.send('GET', `/api_keys?mode=test&limit=1&starting_after=${first.next_cursor}`)).body
+  const live = (await client.send('GET', '/api_keys?mode=live')).body
+
+  assert.deepEqual([first.data[0].id, first.has_more, next.data[0].id, live.data], [two, true, one, []])
+})
+
 test('the 51st key is refused, a live key takes a password given lately, and a developer makes test keys and revokes live ones', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()

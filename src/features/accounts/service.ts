@@ -17,7 +17,7 @@ import { keyCache } from './key-cache.ts'
 import { isKeyText, keyHash, newKey } from './keys.ts'
 import { accountObject } from './present.ts'
 import * as store from './store.ts'
-import type { AccountRow, KeyRow, KeyWithAccount } from './store.ts'
+import type { AccountRow, KeyRow, KeysOf, KeyWithAccount } from './store.ts'
 
 export { keyCache } from './key-cache.ts'
 export { isKeyText, isSourceKeyText, keyHash, newKey } from './keys.ts'
@@ -81,7 +81,8 @@ export interface AccountService {
   /** Keys of both modes, newest first, without their texts. */
   listKeys(account_id: string): Promise<KeyRow[]>
   /** Those after `starting_after`, one more than the page holds. */
-  pageOfKeys(sql: Db, account_id: string, page: Page): Promise<KeyRow[]>
+  /** Of one mode, or with null of both. */
+  pageOfKeys(sql: Db, of: KeysOf, page: Page): Promise<KeyRow[]>
   /** `owner`: the account whose key it must be. */
   revokeKey(id: string, on?: Db, owner?: string): Promise<KeyRow>
   /** Replaces the addresses from which a key may be used; none: from everywhere. */
@@ -149,10 +150,10 @@ function keysOf(platform: Platform, changed: () => void): KeyMethods {
       await accountOf(pool, account_id)
       return await store.listKeys(pool, account_id)
     },
-    async pageOfKeys(sql, account_id, page) {
-      const exists = async (id: string) => isId('key', id) && (await store.findKey(sql, id))?.account_id === account_id
+    async pageOfKeys(sql, of, page) {
+      const exists = async (id: string) => isId('key', id) && (await store.findKey(sql, id))?.account_id === of.account_id
       await requireCursor(page.starting_after, 'No API key has the id', exists)
-      return await store.pageOfKeys(sql, account_id, page)
+      return await store.pageOfKeys(sql, of, page)
     },
     async revokeKey(id, on = pool, owner) {
       const row = await transact(on, (tx) => store.revokeKey(tx, id, owner ?? null, isoTime(clock.now())))

@@ -129,11 +129,17 @@ export async function listKeys(sql: Db, account_id: string): Promise<KeyRow[]> {
     from api_keys where account_id = ${account_id} order by id desc`
 }
 
+/** Whose keys, and of which mode; null: of both. */
+export interface KeysOf {
+  readonly account_id: string
+  readonly mode: Mode | null
+}
+
 /** As `listKeys`, one more than the page holds. */
-export async function pageOfKeys(sql: Db, account_id: string, { limit, starting_after }: Page): Promise<KeyRow[]> {
+export async function pageOfKeys(sql: Db, { account_id, mode }: KeysOf, { limit, starting_after }: Page): Promise<KeyRow[]> {
   return await sql<KeyRow[]>`
     select id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at
-    from api_keys where account_id = ${account_id} ${starting_after === undefined ? sql`` : sql`and id < ${starting_after}`}
+    from api_keys where account_id = ${account_id} ${mode === null ? sql`` : sql`and mode = ${mode}`} ${starting_after === undefined ? sql`` : sql`and id < ${starting_after}`}
     order by id desc limit ${limit + 1}`
 }
 

@@ -3047,6 +3047,7 @@ export interface operations {
     "api_keys.list": {
         parameters: {
             query?: {
+                mode?: "live" | "test";
                 limit?: number;
                 starting_after?: string;
             };

@@ -10,16 +10,19 @@ import { useStale } from '../../api/use-stale.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Done } from '../../parts/done.tsx'
-import { RowsTable, type Column } from '../../parts/list-table.tsx'
-import { ProblemAlert } from '../../parts/problem-alert.tsx'
-import { problemOf } from '../../api/problem.ts'
+import { InnerList } from '../../parts/inner-list.tsx'
+import type { Column } from '../../parts/list-table.tsx'
 import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { useTime } from '../../parts/times.ts'
+import { useCursorOf } from '../../parts/use-cursor.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { text } from '../../text/en.ts'
 import { CreateKey } from './create-key.tsx'
 
 type Key = components['schemas']['ApiKey']
+
+/** The requests beside them have a cursor as well. */
+const cursor = 'keys_after'
 
 export function ApiKeys() {
   const place = usePlace()
@@ -29,7 +32,10 @@ export function ApiKeys() {
   const [secret, setSecret] = useState<string>()
   const [leaving, setLeaving] = useState<Key>()
   const [said, setSaid] = useState('')
-  const keys = useRead(place, ['api_keys.list'], () => own(place).GET('/console/api/api_keys', { params: { query: listQuery({}) } }))
+  const { here } = useCursorOf(cursor)
+  const keys = useRead(place, ['api_keys.list', here], () =>
+    own(place).GET('/console/api/api_keys', { params: { query: listQuery({ mode: place.mode, ...(here === '' ? {} : { starting_after: here }) }) } }),
+  )
   const words = text.developers
   const revoke = useAction(
     ({ id }: Key) => answered(own(place).POST('/console/api/api_keys/{id}/revoke', { params: { path: { id } } })),
@@ -46,8 +52,15 @@ export function ApiKeys() {
         <ActionButton label={words.create} because={because} onPress={() => setNew(true)} />
       </Group>
       <Done text={said} />
-      {keys.isError && <ProblemAlert problem={problemOf(keys.error)} onAgain={() => void keys.refetch()} />}
-      <RowsTable name={words.tabs.keys} columns={columns} rows={(keys.data?.data ?? []).filter(({ mode }) => mode === place.mode)} />
+      <InnerList
+        name={words.tabs.keys}
+        columns={columns}
+        query={keys}
+        cursor={cursor}
+        isFiltered={false}
+        onClearFilters={() => undefined}
+        empty={words.noKeys}
+      />
       {isNew && (
         <CreateKey
           onClose={() => setNew(false)}

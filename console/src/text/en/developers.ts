@@ -2,6 +2,7 @@
 export const developers = {
   tabs: { keys: 'API keys', requests: 'Requests', snippets: 'Snippets' },
   create: 'Create key',
+  noKeys: 'There is no key of this mode.',
   made: 'API key',
   name: 'Name',
   expires: 'Expires',

@@ -1,4 +1,6 @@
 /** API keys, as people make and revoke them in the console (behaviour: console-records 2). */
+import { Type } from 'typebox'
+import type { Mode } from '../../../contract/caller.ts'
 import { Problem } from '../../../contract/problem.ts'
 import { ApiKey, ApiKeyCreation, ApiKeyWithText } from '../../../contract/resources/api-key.ts'
 import type { Scope } from '../../../contract/scopes.ts'
@@ -22,13 +24,14 @@ export const keyRoutes = (platform: Platform, accounts: AccountService): Console
     method: 'GET',
     path: '/console/api/api_keys',
     summary: 'List the API keys',
-    description: 'Of both modes, revoked and expired ones too, newest first, without their texts.',
-    query: listQuery({}),
+    description: 'Of both modes or of one, revoked and expired ones too, newest first, without their texts.',
+    query: listQuery({ mode: Type.Optional(Type.Unsafe<Mode>({ type: 'string', enum: ['live', 'test'], description: 'Only those of this mode.' })) }),
     replies: { 200: listOf(ApiKey) },
     errors: [],
     async handler({ caller, query, sql }) {
       const page = pageOf(query)
-      return reply(200, pageReply((await accounts.pageOfKeys(sql, caller.account_id, page)).map(keyObject), page.limit))
+      const rows = await accounts.pageOfKeys(sql, { account_id: caller.account_id, mode: query.mode ?? null }, page)
+      return reply(200, pageReply(rows.map(keyObject), page.limit))
     },
   }),
   consoleRoute({
