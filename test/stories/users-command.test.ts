@@ -4,6 +4,9 @@ import { test } from 'node:test'
 import { groups } from '../../src/cli/groups.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { consoleClient, ownerPassword, signedInOwner } from '../kit/console-api.ts'
+import { lockWaits } from '../kit/lock-waits.ts'
+import { holdOpen } from '../kit/open-transactions.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld, testSecretKeys, type World } from '../kit/world.ts'
 
 const password = 'seven green bottles'
@@ -51,4 +54,26 @@ test('a lost password and a lost second factor are mended by links', async (t) =
   assert.equal((await owner.send('POST', '/session', { email: 'owner@example.com', password: ownerPassword })).body.error.code, 'mfa_required')
   assert.equal((await run(world, 'users', 'reset-two-factor', '--email', 'owner@example.com')).exit, 0)
   assert.equal((await owner.send('POST', '/session', { email: 'owner@example.com', password: ownerPassword })).status, 201)
+})
+
+test('of two links that are made at once one is good', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  await signedInOwner(world)
+  const { people } = world.services.operators
+
+  const { both } = await holdOpen(world.pool, async (tx) => {
+    await tx`select from users for update`
+    const both = Promise.all([people.resetPassword('owner@example.com'), people.resetTwoFactor('owner@example.com')])
+    await until(
+      'both to wait for the user',
+      () => lockWaits(world.pool),
+      (waiting) => waiting === 2,
+    )
+    return { both }
+  })
+  await both
+
+  const [row] = await world.pool<{ links: number }[]>`select count(*)::int as links from user_tokens where kind = 'reset'`
+  assert.equal(row!.links, 1)
 })

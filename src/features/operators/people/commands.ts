@@ -1,7 +1,7 @@
 /** What an operator does about people on the command line: a link is printed, no password is (behaviour: command-line 3.4). */
 import { Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { transact } from '../../../platform/database/sql.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { auditUser, type UserEntry } from '../audit/user-entries.ts'
 import type { Role } from '../roles.ts'
@@ -79,8 +79,9 @@ const entryOf = (command: string, action: string, object_id: string, changes: Us
   request_id: null,
 })
 
-async function knownBy(tx: Parameters<typeof store.findUserByEmail>[0], given: string): Promise<store.UserRow> {
-  const user = await store.findUserByEmail(tx, requireEmail('email', given))
+/** Locked, as wherever links are made or used: of two links that are made at once only the later is good. */
+async function knownBy(tx: Db, given: string): Promise<store.UserRow> {
+  const user = await store.lockUserByEmail(tx, requireEmail('email', given))
   if (user === null)
     throw new Problem('resource_missing', `Nobody has the e-mail address ${JSON.stringify(given.slice(0, 80))}. \`posthorn users create\` makes somebody.`)
   return user

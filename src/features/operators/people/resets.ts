@@ -65,9 +65,8 @@ export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: 
 
 async function mailLink(platform: Platform, email: string): Promise<void> {
   await transact(platform.pool, async (tx) => {
-    const found = await store.findUserByEmail(tx, email)
     // of two that ask at once the later ends the link of the earlier
-    const user = found === null ? null : await store.lockUser(tx, found.id)
+    const user = await store.lockUserByEmail(tx, email)
     if (user === null) return
     const body = [
       `Hello ${user.name},`,

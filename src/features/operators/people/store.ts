@@ -36,6 +36,12 @@ export async function findUser(sql: Db, id: string): Promise<UserRow | null> {
   return row ?? null
 }
 
+/** As `lockUser`, of whoever has this e-mail address. */
+export async function lockUserByEmail(tx: Db, email: string): Promise<UserRow | null> {
+  const [row] = await tx<UserRow[]>`select ${columns(tx)} from users where email = ${email} for update`
+  return row ?? null
+}
+
 /** Every user of the installation, newest first; one more than the page holds. */
 export async function listUsers(sql: Db, page: Page): Promise<UserRow[]> {
   return await sql<UserRow[]>`
