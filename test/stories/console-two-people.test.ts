@@ -68,3 +68,38 @@ test('a kept change of a contact that was changed meanwhile saves only what the 
   assert.equal(consent.sms.status, 'opted_out')
   assertQuiet()
 })
+
+test(
+  'a consent that was chosen before another one came says so before it is saved, and what is no object in JSON is told',
+  { skip: withoutChromium },
+  async (t) => {
+    const { page, show, account, assertQuiet } = await openOwnersConsole(t)
+    const { id } = (await account.api.post('/v1/contacts', { phone: '+14155550123' })).body
+    const dialog = page.getByRole('dialog', { name: 'Edit' })
+    const told = dialog.getByRole('alert').filter({ hasText: 'Somebody has changed this since you began.' })
+    await show(`contacts/${id}`)
+    await button(page, 'Edit').click()
+    await dialog.getByText('More fields').click()
+    await field(dialog, 'Consent to SMS').selectOption('opted_in')
+    assert.equal(await told.count(), 0)
+    await account.api.patch(`/v1/contacts/${id}`, { consent: { sms: 'opted_out' } })
+    // the screen is read anew by itself
+    await told.waitFor()
+    await button(dialog, 'Show what is stored').click()
+    await told.waitFor({ state: 'detached' })
+    assert.equal(await field(dialog, 'Consent to SMS').inputValue(), '')
+
+    for (const written of ['null', '[]', '7', '{']) {
+      await field(dialog, 'Identifiers').fill(written)
+      await dialog.getByText(/Write an object in JSON/).waitFor()
+      await field(dialog, 'Identifiers').fill('')
+      await dialog.getByText(/Write an object in JSON/).waitFor({ state: 'detached' })
+    }
+    await field(dialog, 'First name').fill('Ada')
+    await button(dialog, 'Save').click()
+    await heading(page, 'Ada').waitFor()
+
+    assert.equal((await account.api.get(`/v1/contacts/${id}`)).body.consent.sms.status, 'opted_out')
+    assertQuiet()
+  },
+)

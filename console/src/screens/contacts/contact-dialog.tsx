@@ -23,7 +23,10 @@ export function ContactDialog({ stored, onClose, onSaved }: { stored?: Contact; 
   const place = usePlace()
   const stale = useStale(place)
   const [draft, change, forget, { began, isOutdated }] = useDraft(place, `contact ${stored?.id ?? 'new'}`, draftOf(stored))
-  const [consent, choose] = useState<ConsentChosen>({})
+  const consent = JSON.stringify(stored?.consent)
+  // with what was stored when it was chosen: an opt-out may come meanwhile
+  const [{ chosen, beside }, choose] = useState<{ chosen: ConsentChosen; beside: string | undefined }>({ chosen: {}, beside: consent })
+  const isChosen = Object.values(chosen).some((status) => status !== '')
   const save = useAction(
     (body: Body, key) =>
       answered(
@@ -37,7 +40,7 @@ export function ContactDialog({ stored, onClose, onSaved }: { stored?: Contact; 
       onSaved(contact)
     },
   )
-  const body = changeOf(began, draft, consent)
+  const body = changeOf(began, draft, chosen)
   return (
     <Dialog title={stored === undefined ? text.contacts.create : text.contacts.edit} isOpen onClose={onClose} size="lg">
       <form
@@ -48,13 +51,19 @@ export function ContactDialog({ stored, onClose, onSaved }: { stored?: Contact; 
       >
         <Stack>
           <Outdated
-            when={isOutdated}
+            when={isOutdated || (isChosen && beside !== consent)}
             onGivenUp={() => {
               forget()
-              choose({})
+              choose({ chosen: {}, beside: consent })
             }}
           />
-          <ContactFields draft={draft} onChange={change} consent={consent} onConsent={choose} problem={save.problem} />
+          <ContactFields
+            draft={draft}
+            onChange={change}
+            consent={chosen}
+            onConsent={(next) => choose({ chosen: next, beside: isChosen ? beside : consent })}
+            problem={save.problem}
+          />
           <FormProblem problem={save.problem} fields={draftNames} />
           <Group justify="flex-end">
             <Button type="submit" loading={save.isRunning}>
@@ -102,7 +111,7 @@ function MoreFields({ draft, onChange, consent, onConsent, problem }: FieldsProp
     param: name,
     problem,
     isCode: true,
-    error: objectIn(draft[name]) === undefined ? text.content.notJson : undefined,
+    error: objectIn(draft[name]) === undefined ? words.notObject : undefined,
   })
   const statuses = (['opted_in', 'opted_out', 'unknown'] as const).map((value) => ({ value, label: words.consents[value] }))
   return (

@@ -48,17 +48,18 @@ export function draftOf(contact: Contact | undefined): ContactDraft {
   }
 }
 
-/** Undefined for what is no JSON; nothing is an empty object. */
+/** Undefined for what is no object in JSON; nothing is an empty one. */
 export function objectIn(written: string): object | undefined {
   if (written.trim() === '') return {}
   try {
-    return JSON.parse(written) as object
+    const value: unknown = JSON.parse(written)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
   } catch {
     return undefined
   }
 }
 
-/** What differs between the drafts, and the consent that was chosen, as a change; undefined while some JSON is none. */
+/** What differs between the drafts, and the consent that was chosen, as a change; undefined while something is no object in JSON. */
 export function changeOf(before: ContactDraft, after: ContactDraft, chosen: ConsentChosen): Body | undefined {
   const change: Record<string, unknown> = {}
   for (const name of texts) if (after[name].trim() !== before[name]) change[name] = after[name].trim() === '' ? null : after[name].trim()

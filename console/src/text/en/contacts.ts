@@ -36,6 +36,7 @@ export const contacts = {
   identifiers: 'Identifiers',
   identifiersHint: 'What the person is called by on channels without phone numbers, as JSON, such as {"telegram": "123456"}.',
   attributes: 'Attributes',
+  notObject: 'Write an object in JSON, such as {"plan": "gold"}. Check its brackets, quotes and commas.',
   attributesHint: 'As JSON, such as {"plan": "gold"}.',
   metadata: 'Metadata',
   metadataHint: 'Your own data as a JSON object.',
