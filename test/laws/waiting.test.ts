@@ -32,6 +32,7 @@ const exempt: Readonly<Record<string, string>> = {
   'src/platform/database/embedded.test.ts': 'a server of its own lives in real time, on a clock that is put forward',
   'src/platform/database/migrate.test.ts': 'migrations wait for each other in real time',
   'src/platform/database/functions.test.ts': 'migrations wait for each other in real time',
+  'src/platform/http/stopping.test.ts': 'asks at a moment in the middle of a stop',
   'src/platform/database/pool.test.ts': 'statements that are under way when their connection dies',
   'src/lib/clock.test.ts': 'the clock of the machine is what is tested',
   'src/cli/listener.test.ts': 'a listener that waits a moment instead of its seconds',

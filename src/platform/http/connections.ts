@@ -80,7 +80,7 @@ export class Connections {
   readonly #onNone: (() => void)[] = []
   #closing = false
   /** Requests that wait for `release`; undefined where none has to. */
-  #held: (() => void)[] | undefined
+  #held: { readonly response: ServerResponse; readonly begin: () => void }[] | undefined
   #warnedAt = -Infinity
 
   constructor(platform: Platform, times: ConnectionTimes = connectionTimes) {
@@ -106,14 +106,7 @@ export class Connections {
     server.on('connection', (socket: Socket) => {
       if (this.#admit(socket)) for (const listener of serve) listener.call(server, socket)
     })
-    const answer = server.listeners('request')
-    server.removeAllListeners('request')
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      this.#begin(request, response)
-      const handle = () => answer.forEach((listener) => listener.call(server, request, response))
-      if (this.#held === undefined) handle()
-      else this.#held.push(handle)
-    })
+    server.prependListener('request', (request, response) => this.#arrived(request, response))
     server.on('timeout', (socket) => {
       this.#platform.metrics.connections_closed.inc({ reason: 'idle' })
       socket.destroy()
@@ -150,9 +143,16 @@ export class Connections {
   }
 
   release(): void {
-    const requests = this.#held ?? []
+    const held = this.#held ?? []
     this.#held = undefined
-    for (const handle of requests) handle()
+    // of one whose client has gone nothing is begun
+    for (const { response, begin } of held) if (!response.closed) begin()
+  }
+
+  /** Begins a request whose turn has come: at once, or at `release` where requests are held. */
+  begin(response: ServerResponse, begin: () => void): void {
+    if (this.#held === undefined) begin()
+    else this.#held.push({ response, begin })
   }
 
   /** Resolves once none is open. */
@@ -207,7 +207,7 @@ export class Connections {
     return this.#byAddress.get(address) ?? holding(address)
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse): void {
+  #arrived(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.#open.get(request.socket)
     if (connection === undefined) return
     if (connection.answering++ === 0) {

@@ -85,7 +85,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   })
   server.addHook('onRequest', (request, reply, done) => {
     begin(platform, request, reply)
-    unread.inTurn(request.raw, reply.raw, () => done(hostProblem(request.raw)))
+    unread.inTurn(request.raw, reply.raw, () => connections.begin(reply.raw, () => done(hostProblem(request.raw))))
   })
   if (settings.cors_origins.length > 0) server.addHook('onRequest', answerOrigins(settings.cors_origins))
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))

@@ -1,12 +1,12 @@
 /** Who is answered while a server stops, and when it ends with those who do not go (behaviour: operating 4). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
-import { startPlatform } from '../../../test/kit/world.ts'
+import { startPlatform, startWorld } from '../../../test/kit/world.ts'
 import { Connections } from './connections.ts'
 import { stopListening } from './stopping.ts'
 
@@ -55,7 +55,7 @@ const answers = ({ received }: Client): string[] => received().split('HTTP/1.1 '
 const untilClosedMs = 500 + 5 * 100
 
 /** Time goes on to the moment at which the listener closes, and no further: by the machine that may take a while. */
-const untilClosed = async ({ clock, server }: Awaited<ReturnType<typeof serve>>) =>
+const untilClosed = async ({ clock, server }: Pick<Awaited<ReturnType<typeof serve>>, 'clock' | 'server'>) =>
   await until('the listener to close', async () => {
     if (clock.wakesAt().length > 0) await clock.advance(20)
     return !server.listening
@@ -90,26 +90,32 @@ test('an idle connection has its next answer, before the listener closes and aft
 })
 
 test('what is asked while the listener looks for its moment is begun once it is closed, so nobody has an answer and connects again', async (t) => {
-  const listening: boolean[] = []
-  const served = await serve(t, (_request, response) => {
-    listening.push(served.server.listening)
-    response.end('hello')
-  })
-  let arrived = 0
-  served.server.prependListener('request', () => arrived++)
+  const { app, clock, base_url } = await startWorld(t)
+  const { server } = app.server
+  const arrived: ServerResponse[] = []
+  server.prependListener('request', (_request, response) => arrived.push(response))
 
-  const stopped = served.stop()
-  await served.clock.advance(500)
-  const clients = [await served.client(get), await served.client(get)]
-  await until('the requests to arrive', () => arrived === 2)
-  const before = listening.length
-  await untilClosed(served)
-  await until('their answers', () => clients.every((client) => client.ended()))
+  const stopped = app.stop()
+  await clock.advance(500)
+  const answered = [fetch(`${base_url}/healthz`), fetch(`${base_url}/nothing`)]
+  const gone = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' })
+  gone.write('POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc')
+  await until('the requests to arrive', () => arrived.length === 3)
+  gone.destroy()
+  await until('one to be given up', () => arrived.some((response) => response.closed))
+  const before = arrived.map((response) => response.headersSent)
+  await untilClosed({ clock, server })
+  const answers = await within('their answers', Promise.all(answered))
   await within('the stop to end', stopped)
 
-  assert.equal(before, 0)
-  assert.deepEqual(listening, [false, false])
-  for (const client of clients) assert.match(client.received(), /^connection: close\r$/im)
+  assert.deepEqual(before, [false, false, false])
+  assert.deepEqual(
+    answers.map(({ status, headers }) => [status, headers.get('connection')]),
+    [
+      [200, 'close'],
+      [404, 'close'],
+    ],
+  )
 })
 
 test('an answer under way is finished, and says that it is the last; of requests sent at once the last answer says so', async (t) => {

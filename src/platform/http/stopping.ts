@@ -15,7 +15,8 @@ const quietMs = 100
 const quietTriesMax = 5
 /** A turn of the event loop that took no longer had nothing else to do but look for connections. */
 const shortTurnMs = 0.05
-const turnsMax = 500
+/** Nobody waits for such a turn any longer: what is held has to be answered. */
+const shortTurnWithinMs = 200
 
 /** Resolves once no connection is open any more. `server` keeps what else it has to close. */
 export async function stopListening(server: Server, connections: Connections, clock: Clock): Promise<void> {
@@ -56,8 +57,10 @@ async function closeListener(server: Server, connections: Connections, clock: Cl
 
 /** Resolves right after the event loop has looked for connections, and there was none: it accepts one a turn. */
 async function quietTurn(connections: Connections): Promise<void> {
-  for (let turns = 0; turns < turnsMax; turns++) {
-    const [before, at] = [connections.admitted, performance.now()]
+  const began = performance.now()
+  for (let turns = 0, at = began; at - began < shortTurnWithinMs; turns++) {
+    const before = connections.admitted
+    at = performance.now()
     await turn()
     if (turns > 0 && before === connections.admitted && performance.now() - at < shortTurnMs) return
   }
