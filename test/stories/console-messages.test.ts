@@ -118,6 +118,31 @@ test('a template is filled field by field, and a message that waits is cancelled
   assertQuiet()
 })
 
+test('a message goes once the channels to choose from are there, and not before without one', skip, async (t) => {
+  const { page, show, account, assertQuiet } = await openOwnersConsole(t)
+  const dialog = page.getByRole('dialog', { name: 'Send message' })
+  await show('messages')
+  await button(page, 'Send message').click()
+  await field(dialog, 'To').fill('+15005550006')
+  await field(dialog, 'Message').fill('Your order has left.')
+  await button(dialog, 'Close').click()
+  const { promise: mayLoad, resolve: load } = Promise.withResolvers<void>()
+  await page.route('**/v1/channels?*', async (route) => {
+    await mayLoad
+    await route.continue()
+  })
+  await page.reload()
+
+  await button(page, 'Send message').click()
+  await dialog.getByRole('button', { name: 'Send', disabled: true }).waitFor()
+  load()
+  await button(dialog, 'Send').click()
+  await heading(page, 'Message').waitFor()
+
+  assert.equal((await account.api.get('/v1/messages')).body.data.length, 1)
+  assertQuiet()
+})
+
 test('the screens of messages are presentable in either scheme and width', skip, async (t) => {
   const opened = await openOwnersConsole(t)
   const receiver = opened.world.receiver()

@@ -42,7 +42,7 @@ export function SendMessage({ onClose, onSent, to }: { onClose: () => void; onSe
   const channels = useChannels(place)
   const [draft, change, forget] = useDraft(place, `message ${to ?? ''}`, { ...first, to: to ?? '' })
   const channel = channels.all.find(({ id }) => id === draft.channel) ?? channels.all[0]
-  const { templates } = useTemplates(place, channel?.id ?? '', draft.type)
+  const { templates, isPending } = useTemplates(place, channel?.id ?? '', draft.type)
   const send = useAction(
     (body: Body, key) => answered(v1(place).POST('/v1/messages', { body, headers: { 'Idempotency-Key': key } })),
     async (message) => {
@@ -66,7 +66,7 @@ export function SendMessage({ onClose, onSent, to }: { onClose: () => void; onSe
           <SendFields draft={draft} onChange={change} problem={send.problem} channels={channels} channel={channel} templates={templates} />
           <FormProblem problem={send.problem} fields={['channel', 'to', 'type', draft.type, 'reference', ...moreNames]} />
           <Group justify="flex-end">
-            <Button type="submit" loading={send.isRunning}>
+            <Button type="submit" loading={send.isRunning || channels.isPending || isPending}>
               {words.sendIt}
             </Button>
           </Group>
