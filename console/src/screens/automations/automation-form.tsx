@@ -54,6 +54,7 @@ export function AutomationForm({ place, title, first, given, stored }: Automatio
       variant={after === 'stay' ? 'filled' : 'default'}
       because={whyNot}
       loading={form.isSaving === after}
+      disabled={form.isSaving !== undefined}
       onPress={() => form.save(body, after, () => setSimulating(after === 'simulate'))}
     />
   )

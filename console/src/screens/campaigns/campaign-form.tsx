@@ -54,6 +54,7 @@ export function CampaignForm({ place, title, first }: CampaignFormProps) {
       variant={variant}
       because={because}
       loading={form.isSaving === then}
+      disabled={form.isSaving !== undefined}
       onPress={() => form.save(body, then, () => setOpen(then === 'stay' ? undefined : then))}
     />
   )

@@ -25,10 +25,15 @@ export function TemplatesScreen() {
   const channels = useChannels(place)
   const having = channels.data?.filter(hasTemplates)
   const channel = having?.find(({ id }) => id === query['channel']) ?? having?.[0]
+  const isWaiting = having === undefined && channels.error === null
   const path = `/v1/channels/${channel?.id ?? '{id}'}/templates` as const
   return (
-    <Screen title={text.screens.templates} mode={place.mode} actions={<ApiButton request={{ operation: 'channels.list_templates', method: 'GET', path }} />}>
-      {having === undefined && channels.error === null && <Waiting />}
+    <Screen
+      title={text.screens.templates}
+      mode={place.mode}
+      actions={isWaiting ? undefined : <ApiButton request={{ operation: 'channels.list_templates', method: 'GET', path }} />}
+    >
+      {isWaiting && <Waiting />}
       {channels.error !== null && <ProblemAlert problem={problemOf(channels.error)} onAgain={() => void channels.refetch()} />}
       {having !== undefined && (
         <div className="filters">
