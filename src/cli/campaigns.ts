@@ -111,14 +111,14 @@ async function follow(
   tell: ((looks: readonly Look[], isLast: boolean) => void) | null,
 ): Promise<Campaign> {
   const { clock, pool } = platform
-  const looks: Look[] = [{ at: clock.now(), campaign: first }]
+  const looks: Look[] = [{ at: clock.elapsed(), campaign: first }]
   for (;;) {
     const { campaign } = looks.at(-1)!
     const isLast = finished.includes(campaign.status)
     tell?.(looks, isLast)
     if (isLast) return campaign
     await clock.sleep(lookEveryMs)
-    looks.push({ at: clock.now(), campaign: await services.campaigns.get(pool, tenant, first.id) })
+    looks.push({ at: clock.elapsed(), campaign: await services.campaigns.get(pool, tenant, first.id) })
     if (looks.length > looksKept) looks.shift()
   }
 }

@@ -9,15 +9,16 @@ import Stripe from 'stripe'
 import { closing } from '../../test/kit/closing.ts'
 import { rawReceiver, respond, type Answer } from '../../test/kit/raw-receiver.ts'
 import { startWorld, type TestAccount, type World } from '../../test/kit/world.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { SteadyClock } from '../lib/clock.ts'
 import { httpPoster } from '../lib/http-post.ts'
 import { nameResolver } from '../lib/name-lookup.ts'
 import { recordEvents } from '../platform/outbox.ts'
 import { makeListener } from './listener.ts'
 
 /** Waits end in the next turn, so that a listener asks again at once. */
-const hasty: Clock = {
+const hasty: SteadyClock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   sleep: (ms, signal) => new Promise((resolve) => (ms >= 10_000 ? signal?.addEventListener('abort', () => resolve()) : setTimeout(resolve, 2))),
 }
 

@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { createServer } from 'node:net'
 import type { App, AppParts } from '../app.ts'
 import { readConfig, secretKeys, type Config } from '../config.ts'
-import { systemClock, type Clock } from '../lib/clock.ts'
+import { systemClock, type Clock, type SteadyClock } from '../lib/clock.ts'
 import { descriptorLimit } from '../lib/descriptor-limit.ts'
 import { freePort } from '../lib/free-port.ts'
 import { followClock, syncClock } from '../platform/database/clock-sync.ts'
@@ -75,12 +75,12 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
       await stopped(stop)
     } finally {
       // also where it came up half: what runs would keep the process alive
-      stopBy = clock.now() + stopWithinMs
+      stopBy = clock.elapsed() + stopWithinMs
       await finish(app, log)
     }
   } finally {
     // a database that neither answers nor goes must not keep the process: whoever starts next adopts it
-    const closed = await inTime(clock, (stopBy ?? clock.now() + stopWithinMs) - clock.now(), log, async () => {
+    const closed = await inTime(clock, (stopBy ?? clock.elapsed() + stopWithinMs) - clock.elapsed(), log, async () => {
       await pool.end({ timeout: 1 })
       await embedded?.stop()
     })
@@ -110,7 +110,7 @@ async function load(config: Config, log: Log) {
 }
 
 /** Limits shared through Redis, where there is one. */
-async function sharedLimits(config: Config, clock: Clock, log: Log, metrics: Metrics): Promise<{ limiter?: RateLimiter }> {
+async function sharedLimits(config: Config, clock: SteadyClock, log: Log, metrics: Metrics): Promise<{ limiter?: RateLimiter }> {
   if (config.redis_url === undefined) return {}
   const { redisRateLimiter } = await import('../platform/http/redis-rate-limit.ts')
   return { limiter: redisRateLimiter(config.redis_url, clock, log, metrics) }
@@ -219,15 +219,15 @@ async function freeAddress(config: Config): Promise<void> {
 }
 
 /** Aborts at the first SIGTERM or SIGINT; one that comes a second later ends the process at once. Sooner it is the same one, told twice: to the group and by npm. */
-function stopSignals(log: Log, clock: Clock): AbortSignal {
+function stopSignals(log: Log, clock: Pick<SteadyClock, 'elapsed'>): AbortSignal {
   const stop = new AbortController()
   let first = 0
   const onSignal = (signal: NodeJS.Signals) => {
     if (!stop.signal.aborted) {
-      first = clock.now()
+      first = clock.elapsed()
       log.info({ signal }, 'stopping: what is in hand is finished')
       stop.abort()
-    } else if (clock.now() - first > sameSignalMs) process.exit(1)
+    } else if (clock.elapsed() - first > sameSignalMs) process.exit(1)
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   return stop.signal

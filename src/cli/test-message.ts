@@ -71,7 +71,7 @@ function refused(code: 'insufficient_balance' | 'recipient_blocked' | 'policy_vi
 async function follow(app: App, tenant: Tenant, channel: Channel, id: string, told: (seen: string) => void): Promise<TestMessage> {
   const { clock } = app.platform
   await app.flush()
-  const until_ms = clock.now() + followMs
+  const until_ms = clock.elapsed() + followMs
   let last: string | undefined
   for (;;) {
     const sight = await look(app, tenant, id, channel.id)
@@ -79,7 +79,8 @@ async function follow(app: App, tenant: Tenant, channel: Channel, id: string, to
     const seen = [status, ...waitingFor(channel, sight)].join('; ')
     if (seen !== last) told(seen)
     last = seen
-    if (isFinal(channel, status) || (status === 'queued' && !isServed) || clock.now() >= until_ms) return { id, status, error, next: nextAfter(channel, sight) }
+    if (isFinal(channel, status) || (status === 'queued' && !isServed) || clock.elapsed() >= until_ms)
+      return { id, status, error, next: nextAfter(channel, sight) }
     await clock.sleep(betweenLooksMs)
   }
 }

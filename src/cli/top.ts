@@ -1,7 +1,7 @@
 /** `posthorn top`: rates, queues and lags of running processes, live in a terminal (behaviour: command-line 12). */
 import type { Command } from 'commander'
 import { request } from 'undici'
-import { systemClock, type Clock } from '../lib/clock.ts'
+import { systemClock, type SteadyClock } from '../lib/clock.ts'
 import { printable } from '../lib/printable.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import { wholeNumber } from './arguments.ts'
@@ -55,8 +55,8 @@ async function top(cli: Cli, command: Command, { baseUrl, every, answer_within_m
   })
 }
 
-async function look(clock: Clock, urls: readonly string[], within_ms: number): Promise<Look> {
-  return { processes: await Promise.all(urls.map((url) => scrape(url, within_ms))), at: clock.now() }
+async function look(clock: Pick<SteadyClock, 'elapsed'>, urls: readonly string[], within_ms: number): Promise<Look> {
+  return { processes: await Promise.all(urls.map((url) => scrape(url, within_ms))), at: Math.round(clock.elapsed()) }
 }
 
 async function scrape(url: string, within_ms: number): Promise<Series[]> {

@@ -2,7 +2,7 @@
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { eventTypes, type EventType } from '../contract/events.ts'
 import type { Event } from '../contract/resources/event.ts'
-import { systemClock, type Clock } from '../lib/clock.ts'
+import { systemClock, type SteadyClock } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
 import { OperatorError, UsageError } from '../platform/operator-error.ts'
 import { asksService, serviceOf, type AccessOptions } from './access.ts'
@@ -54,13 +54,13 @@ function eventType(text: string): EventType {
 }
 
 /** Rejects with an OperatorError where the event does not happen in time. */
-async function eventOf(api: ServiceApi, clock: Clock, type: EventType, { told, object_id, event_id }: Triggered): Promise<Event> {
-  const until_ms = clock.now() + waitMs
+async function eventOf(api: ServiceApi, clock: SteadyClock, type: EventType, { told, object_id, event_id }: Triggered): Promise<Event> {
+  const until_ms = clock.elapsed() + waitMs
   for (;;) {
     const { data } = await api.get<{ data: Event[] }>('/v1/events', { query: { type, object_id, limit: 20 } })
     const event = data.find(({ id }) => event_id === undefined || id === event_id)
     if (event !== undefined) return event
-    if (clock.now() >= until_ms)
+    if (clock.elapsed() >= until_ms)
       throw new OperatorError(`${told} ${type} did not follow within ${waitMs / 1000} s. Does a process with the role worker run? \`posthorn doctor\` tells.`)
     await clock.sleep(betweenLooksMs)
   }

@@ -1,10 +1,14 @@
-/** Time as an argument. Nothing outside this file reads the machine's clock for the product's meaning of "now". */
+/**
+ * Time as an argument. Nothing outside this file reads the machine's clock for the product's meaning of "now". A clock may be set back, or ahead, at any moment: `now()` is for what is
+ * stored, or compared with what is stored, sent or shown; `elapsed()` is for how long something took, waits or is trusted within this process. A lease, which others
+ * take over by its stored end, is trusted by both (`ageOf`).
+ */
 import { setMaxListeners } from 'node:events'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970: for what is stored, or compared with what is stored, sent or shown. It jumps when the clock is set. */
   now(): number
   /** Resolves after `ms` milliseconds of this clock, at once for a time that is past or when the signal aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
@@ -12,7 +16,7 @@ export interface Clock {
 
 /** A clock that also tells how long something took, whatever was done to its time meanwhile. */
 export interface SteadyClock extends Clock {
-  /** Milliseconds since some moment: it goes on evenly, and never jumps. */
+  /** Milliseconds since some moment: for how long something took, waits or is trusted within this process. It goes on evenly, and never jumps. */
   elapsed(): number
 }
 
@@ -23,6 +27,21 @@ export interface SystemClock extends SteadyClock {
   /** Sets the offset to database time, in milliseconds. */
   adjust(offset_ms: number): void
 }
+
+/** A moment by both times of a clock. */
+export interface Mark {
+  readonly now_ms: number
+  readonly elapsed_ms: number
+}
+
+export const mark = (clock: Pick<SteadyClock, 'now' | 'elapsed'>): Mark => ({ now_ms: clock.now(), elapsed_ms: clock.elapsed() })
+
+/** A moment that is older than anything. */
+export const longAgo: Mark = { now_ms: -Infinity, elapsed_ms: -Infinity }
+
+/** How old a moment is by the time that went on further: of a lease, which others take over by its stored end after a jump ahead, and whose holder trusts it no longer for a jump back. */
+export const ageOf = (clock: Pick<SteadyClock, 'now' | 'elapsed'>, { now_ms, elapsed_ms }: Mark): number =>
+  Math.max(clock.now() - now_ms, clock.elapsed() - elapsed_ms)
 
 /** The longest time that a timer of Node takes: 24 days. */
 const longestMs = 2 ** 31 - 1

@@ -1,5 +1,5 @@
 /** Many deadlines for the price of one timer: those of the same length end in the order in which they began. */
-import type { Clock } from './clock.ts'
+import type { SteadyClock } from './clock.ts'
 
 export interface Deadline {
   /** True once it has passed. */
@@ -15,6 +15,7 @@ export interface Deadlines {
 
 interface Entry extends Deadline {
   over: boolean
+  /** By the elapsed time. */
   readonly at: number
   expire: (() => void) | undefined
   next: Entry | undefined
@@ -26,12 +27,12 @@ interface Queue {
 }
 
 /** `signal` ends the waiting for good. */
-export function deadlines(clock: Clock, signal: AbortSignal): Deadlines {
+export function deadlines(clock: Pick<SteadyClock, 'elapsed' | 'sleep'>, signal: AbortSignal): Deadlines {
   const queues = new Map<number, Queue>()
   return {
     add(ms, expire) {
       const entry: Entry = {
-        at: clock.now() + ms,
+        at: clock.elapsed() + ms,
         expire,
         over: false,
         next: undefined,
@@ -55,7 +56,7 @@ export function deadlines(clock: Clock, signal: AbortSignal): Deadlines {
   async function watch(ms: number, queue: Queue): Promise<void> {
     while (queue.first !== undefined && !signal.aborted) {
       const entry = queue.first
-      const wait = entry.at - clock.now()
+      const wait = entry.at - clock.elapsed()
       if (wait > 0 && entry.expire !== undefined) {
         await clock.sleep(wait, signal)
         continue

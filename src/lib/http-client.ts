@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
 import { abortListeners } from './abort-listeners.ts'
-import type { Clock } from './clock.ts'
+import type { Clock, SteadyClock } from './clock.ts'
 import { deadlines } from './deadlines.ts'
 import { fenceNow } from './fence.ts'
 import { flatHeaders, HttpExchange, type ExchangeEnd } from './http-exchange.ts'
@@ -47,7 +47,7 @@ export interface HttpClient {
 }
 
 export interface HttpClientOptions extends SocketOptions {
-  readonly clock: Clock
+  readonly clock: SteadyClock
   /** `host:port`s that may be called whatever their address and scheme. */
   readonly allowed_hosts: readonly string[]
 }

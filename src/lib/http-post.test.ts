@@ -6,15 +6,16 @@ import assert from 'node:assert/strict'
 import { certificate } from '../../test/kit/certificate.ts'
 import { closedPort, rawReceiver, respond, type Answer } from '../../test/kit/raw-receiver.ts'
 import { until } from '../../test/kit/waiting.ts'
-import type { Clock } from './clock.ts'
+import type { SteadyClock } from './clock.ts'
 import { httpPoster, type HttpPosterOptions } from './http-post.ts'
 
 /** A clock that stands still until `pass`. */
-function handClock(): Clock & { pass(): void } {
+function handClock(): SteadyClock & { pass(): void } {
   const sleepers = new Set<() => void>()
   let now = 0
   return {
     now: () => now,
+    elapsed: () => now,
     sleep: (_ms, signal) =>
       new Promise((resolve) => {
         sleepers.add(resolve)

@@ -1,7 +1,7 @@
 /** Posts a prebuilt body to an address that someone else named: public sockets only, one deadline over the whole exchange, no redirects, answers dropped. */
 import type { Client } from 'undici'
 import { abortListeners } from './abort-listeners.ts'
-import type { Clock } from './clock.ts'
+import type { SteadyClock } from './clock.ts'
 import { connections } from './connections.ts'
 import { deadlines } from './deadlines.ts'
 import { HttpExchange, type ExchangeEnd } from './http-exchange.ts'
@@ -36,7 +36,7 @@ export interface HttpPoster {
 }
 
 export interface HttpPosterOptions {
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly resolve: Resolve
   /** `host:port`s that may be called whatever their address and scheme. */
   readonly allowed_hosts: readonly string[]

@@ -33,6 +33,20 @@ test('many who want the same at once are answered by one look-up, and by its ans
   assert.equal(asked.length, 2)
 })
 
+test('a clock that is set back holds no answer for longer', async () => {
+  const { clock, asked, find } = scene()
+  const first = find('a')
+  asked[0]!.resolve('first')
+  await first
+
+  clock.jump(-3600_000)
+  await clock.advance(1000)
+  const later = find('a')
+  asked[1]?.resolve('second')
+
+  assert.equal(await later, 'second')
+})
+
 test('what was asked before everything was forgotten is told to those who asked then, and not held', async () => {
   for (const keys of [[], ['a']]) {
     const { cache, asked, find } = scene()

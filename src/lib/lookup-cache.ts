@@ -1,5 +1,5 @@
 /** Answers of look-ups held for a moment: of bounded number and age, one look-up at a time for each key. */
-import type { Clock } from './clock.ts'
+import type { SteadyClock } from './clock.ts'
 
 export interface LookupCache<T> {
   /** The answer that is held, or that a look-up under way will bring; undefined where there is neither. */
@@ -17,7 +17,7 @@ export interface LookupCacheOptions {
 }
 
 /** T is never undefined. */
-export function lookupCache<T>(clock: Clock, { entries_max, age_max_ms }: LookupCacheOptions): LookupCache<T> {
+export function lookupCache<T>(clock: Pick<SteadyClock, 'elapsed'>, { entries_max, age_max_ms }: LookupCacheOptions): LookupCache<T> {
   const entries = new Map<string, { readonly value: T; readonly read_at: number }>()
   const underWay = new Map<string, Promise<T>>()
 
@@ -30,12 +30,11 @@ export function lookupCache<T>(clock: Clock, { entries_max, age_max_ms }: Lookup
   return {
     get(key) {
       const entry = entries.get(key)
-      const now = clock.now()
-      if (entry !== undefined && now - entry.read_at < age_max_ms && now >= entry.read_at) return entry.value
+      if (entry !== undefined && clock.elapsed() - entry.read_at < age_max_ms) return entry.value
       return underWay.get(key)
     },
     read(key, lookUp) {
-      const read_at = clock.now()
+      const read_at = clock.elapsed()
       const isCurrent = () => underWay.get(key) === answer
       const answer = lookUp()
         .then((value) => {

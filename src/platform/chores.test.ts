@@ -95,6 +95,25 @@ test('a chore runs when it is due, in one process at a time, and one that fails 
   assert.deepEqual(ran, ['broken', 'often', 'seldom', 'broken', 'often'])
 })
 
+test('a clock that is set back by days holds no chore up, nor keeps one with a backlog at it for longer', async (t) => {
+  const { platform, clock } = await startPlatform(t)
+  let [runs, steps] = [0, 0]
+  const lane = choresLane(platform, [{ name: 'often', every_ms: 1000, run: async () => (runs += 1) }])
+  await lane.tick()
+
+  clock.jump(-3 * day)
+  await clock.advance(1000)
+  await lane.tick()
+  await untilDone(clock, 10, async () => {
+    steps += 1
+    if (steps === 2) clock.jump(-3 * day)
+    await clock.advance(1000)
+    return steps < 100 ? 10 : 0
+  })
+
+  assert.deepEqual([runs, steps], [2, 5])
+})
+
 test('what the platform itself keeps in order runs on an empty database', async (t) => {
   const { platform } = await startPlatform(t)
 

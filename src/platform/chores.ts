@@ -1,6 +1,6 @@
 /** The lanes that keep the house: heartbeats of this process, and chores, made by one process at a time. */
 import { advisoryLocks } from './database/locks.ts'
-import { isoTime, type Clock } from '../lib/clock.ts'
+import { isoTime, type SteadyClock } from '../lib/clock.ts'
 import type { Lane } from '../lib/loop.ts'
 import { poolClosed } from './database/failures.ts'
 import { keepPartitions } from './database/partitions.ts'
@@ -38,12 +38,13 @@ export async function signOff(platform: Platform): Promise<void> {
 /** Runs the chores that are due. A process that finds another one at it leaves them alone. */
 export function choresLane(platform: Platform, chores: readonly Chore[]): Lane {
   const { pool, clock } = platform
+  /** By the elapsed time: chores go on while a clock that was set back catches up. */
   const dueAt = new Map<string, number>()
   return {
     name: 'chores',
     idle_ms: choresEveryMs,
     async tick(stopping) {
-      const due = chores.filter((chore) => (dueAt.get(chore.name) ?? 0) <= clock.now())
+      const due = chores.filter((chore) => (dueAt.get(chore.name) ?? -Infinity) <= clock.elapsed())
       if (due.length === 0) return 0
       const connection = await pool.reserve()
       try {
@@ -58,7 +59,7 @@ export function choresLane(platform: Platform, chores: readonly Chore[]): Lane {
       } finally {
         connection.release()
       }
-      for (const chore of due) dueAt.set(chore.name, clock.now() + chore.every_ms)
+      for (const chore of due) dueAt.set(chore.name, clock.elapsed() + chore.every_ms)
       return 0
     },
   }
@@ -82,13 +83,13 @@ async function runChore(platform: Platform, chore: Chore, stopping?: AbortSignal
 const backlogMs = 5_000
 
 /** Repeats a bounded step until it had less to do than it may take at once, or for five seconds: no transaction grows with the backlog, and no backlog outgrows its chore. */
-export async function untilDone(clock: Clock, rows_max: number, step: () => Promise<number>): Promise<number> {
-  const until_ms = clock.now() + backlogMs
+export async function untilDone(clock: Pick<SteadyClock, 'elapsed'>, rows_max: number, step: () => Promise<number>): Promise<number> {
+  const until_ms = clock.elapsed() + backlogMs
   let sum = 0
   for (;;) {
     const done = await step()
     sum += done
-    if (done < rows_max || clock.now() >= until_ms) return sum
+    if (done < rows_max || clock.elapsed() >= until_ms) return sum
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { constants, setPriority } from 'node:os'
 import { Problem } from '../contract/problem.ts'
-import { pause, withDeadline, type Clock } from '../lib/clock.ts'
+import { pause, withDeadline, type SteadyClock } from '../lib/clock.ts'
 import { openBeside, poolUse, type PoolUse } from './database/pool.ts'
 import { sqlState, type Db, type Pool, type Transaction } from './database/sql.ts'
 import { cancelStatement, takePlaces } from './expensive-reads-store.ts'
@@ -59,7 +59,7 @@ export interface ExpensiveReads {
 interface Parts {
   /** The connections of everything else: on one of them statements are cancelled. */
   readonly pool: Pool
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly metrics: Metrics
   /** Reads at once in all processes together. */
   readonly connections: number
@@ -91,14 +91,14 @@ export function expensiveReads(parts: Parts): ExpensiveReads {
 async function run<T>(reads: Reads, request: ReadRequest, work: Work<T>): Promise<T> {
   const { clock, gate } = reads
   const wait_ms = request.wait_ms ?? expensiveReadLimits.wait_ms
-  const until = clock.now() + wait_ms
+  const until = clock.elapsed() + wait_ms
   const leave = await gate.enter(request.account_id, wait_ms, request.gone)
   if (leave === null) throw refusal(reads, request)
   try {
     for (;;) {
       const outcome = await attempt(reads, request, work)
       if (outcome !== noPlace) return outcome
-      if (request.gone.aborted || clock.now() + placesAgainMs > until) throw refusal(reads, request)
+      if (request.gone.aborted || clock.elapsed() + placesAgainMs > until) throw refusal(reads, request)
       await clock.sleep(placesAgainMs, request.gone)
     }
   } finally {

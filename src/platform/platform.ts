@@ -1,5 +1,5 @@
 /** What every feature is handed: the database, time, ids, secrets, log, metrics and the notifier. Assembled in `app.ts` and by the test kit. */
-import type { Clock } from '../lib/clock.ts'
+import type { SteadyClock } from '../lib/clock.ts'
 import type { IdMaker } from '../lib/ids.ts'
 import type { Settings } from './settings.ts'
 import type { Db, Pool } from './database/sql.ts'
@@ -21,7 +21,7 @@ export interface Platform {
   readonly pool: Pool
   /** For reads whose cost hangs on what a tenant has and asks for. */
   readonly reads: ExpensiveReads
-  readonly clock: Clock
+  readonly clock: SteadyClock
   /** The time by which things age out: asked by whatever deletes, writes off or fails something because it is old. */
   readonly ageing: Ageing
   readonly ids: IdMaker

@@ -4,6 +4,7 @@ import test from 'node:test'
 import { closing } from '../../test/kit/closing.ts'
 import { within } from '../../test/kit/waiting.ts'
 import { startPlatform } from '../../test/kit/world.ts'
+import { limits } from '../contract/limits.ts'
 import { heartbeatLane } from './chores.ts'
 import { poolUse } from './database/pool.ts'
 import { presence } from './presence.ts'
@@ -26,4 +27,18 @@ test('a process whose connections are all in use tells that it lives all the sam
   assert.deepEqual([beat?.beat_at, poolUse(pool).waiting], [clock.iso(), 1])
   held.pop()!.release()
   ;(await waiting).release()
+})
+
+test('a process that was alone takes itself to be for no longer where the clock was set back', async (t) => {
+  const { platform, clock } = await startPlatform(t)
+  const present = presence(platform, { makeRoom: async () => undefined, wakePeers: () => undefined })
+  await present.open()
+  closing(t, () => present.close())
+
+  clock.jump(-3600_000)
+  const seen = [present.alone()]
+  await clock.advance(limits.process_silent_ms)
+  seen.push(present.alone())
+
+  assert.deepEqual(seen, [true, false])
 })

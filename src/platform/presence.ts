@@ -2,7 +2,7 @@
 import { advisoryLocks } from './database/locks.ts'
 import type { ReservedSql } from '#postgres'
 import { limits } from '../contract/limits.ts'
-import { isoTime } from '../lib/clock.ts'
+import { ageOf, isoTime, longAgo, mark } from '../lib/clock.ts'
 import { sqlState, type Db } from './database/sql.ts'
 import type { Platform } from './platform.ts'
 
@@ -81,22 +81,22 @@ export function presence(platform: Platform, hooks: PresenceHooks): Presence {
   let session: ReservedSql | undefined
   let state: 'alone' | 'making room' | 'together' = 'together'
   let shared = false
-  let checked_ms = 0
+  let checked = longAgo
 
   async function look(sql: ReservedSql): Promise<void> {
-    const began_ms = clock.now()
+    const began = mark(clock)
     if (!shared) shared = await share(sql, lockWaitAgainMs)
     // until it is known that nobody beats
     if (state === 'together' && shared && (await tryAlone(sql))) state = 'making room'
     if (state !== 'together') {
-      if (await hasCompany(sql, process_id, isoTime(began_ms - limits.process_silent_ms))) {
+      if (await hasCompany(sql, process_id, isoTime(began.now_ms - limits.process_silent_ms))) {
         state = 'making room'
         await hooks.makeRoom()
         await sql`select pg_advisory_unlock(${key})`
         state = 'together'
       } else state = 'alone'
     }
-    checked_ms = began_ms
+    checked = began
   }
 
   function forget(): void {
@@ -110,12 +110,12 @@ export function presence(platform: Platform, hooks: PresenceHooks): Presence {
     async open() {
       takesPart = true
       session = await pool.reserve()
-      const began_ms = clock.now()
+      const began = mark(clock)
       if (await tryAlone(session)) {
         shared = await share(session, lockWaitAgainMs)
         await pool`delete from processes where id <> ${process_id}`
         state = 'alone'
-        checked_ms = began_ms
+        checked = began
       } else {
         hooks.wakePeers()
         shared = await share(session, limits.process_silent_ms)
@@ -130,7 +130,7 @@ export function presence(platform: Platform, hooks: PresenceHooks): Presence {
       await look(session)
       await beat(session)
     },
-    alone: () => state === 'alone' && clock.now() - checked_ms < trustedForMs,
+    alone: () => state === 'alone' && ageOf(clock, checked) < trustedForMs,
     close() {
       takesPart = false
       forget()

@@ -1,13 +1,13 @@
 /** What an adapter is made with in tests: real sockets to this machine alone, and a clock in hand. */
 import type { ProviderTools } from '../../src/features/channels/adapter.ts'
-import type { Clock } from '../../src/lib/clock.ts'
+import type { SteadyClock } from '../../src/lib/clock.ts'
 import { dialer } from '../../src/lib/dial.ts'
 import { httpClient } from '../../src/lib/http-client.ts'
 import { hostPort } from '../../src/lib/public-address.ts'
 import { fakeClock } from './clock.ts'
 
 export interface ToolOptions {
-  readonly clock?: Clock
+  readonly clock?: SteadyClock
   /** Of the provider's simulator. */
   readonly url?: string
   /** Further `host:port`s that may be called. */

@@ -212,6 +212,22 @@ test('it ends within five seconds of the session, the membership or another role
   assert.equal((await listen(t, world, client)).status, 200)
 })
 
+test('the stream of somebody who was removed ends also where the clock was set back', async (t) => {
+  const { world, client, pass } = await signedIn(t)
+  const gone = await memberWith(world, client, 'viewer')
+  const [stays, removed] = [await listen(t, world, client), await listen(t, world, gone)]
+  await pass()
+  const { id } = (await gone.send('GET', '/session')).body.user
+  assert.equal((await client.send('DELETE', `/members/${id}`)).status, 200)
+
+  world.clock.jump(-3600_000)
+  await world.clock.advance(4_500)
+  await pass()
+  await until('its end', () => removed.ended())
+
+  assert.equal(stays.ended(), false)
+})
+
 test('a session holds so many streams at most', async (t) => {
   const { world, client } = await signedIn(t)
   for (let open = 0; open < 20; open++) await listen(t, world, client)

@@ -1,6 +1,6 @@
 /** Keys as authentication last saw them, at most `limits.cache_ms` ago. */
 import { limits } from '../../contract/limits.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { SteadyClock } from '../../lib/clock.ts'
 import { lookupCache } from '../../lib/lookup-cache.ts'
 import type { FindKey, KeyFacts } from '../../platform/http/auth.ts'
 
@@ -13,7 +13,11 @@ export interface KeyCache {
 }
 
 /** `isKeyText` tells what can be a key at all; `lookUp` reads one from the database. */
-export function keyCache(clock: Clock, isKeyText: (text: string) => boolean, lookUp: (text: string) => Promise<KeyFacts | null>): KeyCache {
+export function keyCache(
+  clock: Pick<SteadyClock, 'elapsed'>,
+  isKeyText: (text: string) => boolean,
+  lookUp: (text: string) => Promise<KeyFacts | null>,
+): KeyCache {
   const cache = lookupCache<KeyFacts | null>(clock, { entries_max: cachedKeysMax, age_max_ms: limits.cache_ms })
   return {
     find(text) {

@@ -62,7 +62,8 @@ const othersPerSecond = 200
 const nearlyUsedUp = 100
 
 interface Counted {
-  readonly at: number
+  /** By the elapsed time. */
+  readonly counted_ms: number
   reached: number
 }
 
@@ -111,18 +112,18 @@ export class MessagingLimits {
   async #isFar(channel: ChannelRow, count: number): Promise<boolean> {
     const limit = messagingLimitOf(channel)
     if (limit === null) return true
-    const now = this.#deps.platform.clock.now()
+    const elapsed = this.#deps.platform.clock.elapsed()
     let known = this.#counted.get(channel.id)
-    if (known === undefined || Math.abs(now - known.at) > goodForMs(limit - known.reached)) known = await this.#count(this.#deps.platform.pool, channel)
+    if (known === undefined || elapsed - known.counted_ms > goodForMs(limit - known.reached))
+      known = await this.#count(this.#deps.platform.pool, windowOf(channel, this.#deps.platform.clock.now()))
     if (limit - known.reached - count < nearlyUsedUp) return false
     known.reached += count
     return true
   }
 
-  async #count(sql: Db, channel: ChannelRow): Promise<Counted> {
-    const at = this.#deps.platform.clock.now()
-    const counted = { at, reached: await countReached(sql, windowOf(channel, at)) }
-    this.#counted.set(channel.id, counted)
+  async #count(sql: Db, window: ReachWindow): Promise<Counted> {
+    const counted = { counted_ms: this.#deps.platform.clock.elapsed(), reached: await countReached(sql, window) }
+    this.#counted.set(window.channel_id, counted)
     return counted
   }
 
@@ -132,8 +133,9 @@ export class MessagingLimits {
       async () =>
         await transact(this.#deps.platform.pool, async (tx) => {
           await takeLimitTurn(tx, channel.id)
-          const { at, reached } = await this.#count(tx, channel)
-          return await work(messagingLimitOf(channel)! - reached, windowOf(channel, at))
+          const window = windowOf(channel, this.#deps.platform.clock.now())
+          const { reached } = await this.#count(tx, window)
+          return await work(messagingLimitOf(channel)! - reached, window)
         }),
     )
     this.#turn = turn.catch(() => undefined)

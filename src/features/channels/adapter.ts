@@ -3,7 +3,7 @@ import type { TObject } from 'typebox'
 import type { Detail, ErrorCode } from '../../contract/errors.ts'
 import type { ChannelType } from '../../contract/resources/channel.ts'
 import type { MessageErrorCode } from '../../contract/resources/message.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { SteadyClock } from '../../lib/clock.ts'
 import type { HttpClient } from '../../lib/http-client.ts'
 import type { Dial } from '../../lib/dial.ts'
 
@@ -281,7 +281,7 @@ export interface Opening {
 
 /** What every provider is made with. */
 export interface ProviderTools {
-  readonly clock: Clock
+  readonly clock: SteadyClock
   /** Calls public addresses alone, and the provider's own `url` whatever it is. */
   readonly http: HttpClient
   /** Opens sockets, to public addresses alone. */

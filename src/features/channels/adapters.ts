@@ -1,5 +1,5 @@
 /** Makes the adapters of all providers, each with what it calls its provider with. */
-import type { Clock } from '../../lib/clock.ts'
+import type { SteadyClock } from '../../lib/clock.ts'
 import { dialer } from '../../lib/dial.ts'
 import { httpClient } from '../../lib/http-client.ts'
 import type { Resolve } from '../../lib/name-lookup.ts'
@@ -26,7 +26,7 @@ export interface Adapters {
 }
 
 export interface AdapterParts {
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly resolve: Resolve
   /** Addresses of providers by the names of their settings; absent: their own. */
   readonly provider_urls: Readonly<Record<string, string>>

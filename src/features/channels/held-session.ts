@@ -6,7 +6,7 @@ import type { Adapter, Connection, Session, Tell } from './adapter.ts'
 /** How a session stands. */
 export type Standing =
   | { readonly kind: 'open'; readonly session: Session }
-  /** Not open since then; `refused`: the provider does not take the credentials. */
+  /** Not open since then, by the elapsed time; `refused`: the provider does not take the credentials. */
   | { readonly kind: 'down'; readonly since_ms: number; readonly refused: boolean }
 
 export interface HeldSession {
@@ -15,8 +15,8 @@ export interface HeldSession {
   settled(): Promise<void>
   /** Opens it anew, at once: somebody knows better how it stands. */
   retry(): void
-  /** Closes it for good; what is under way is awaited for a few seconds, and until `by_ms` (milliseconds since 1970) at most: it is closed then. Never rejects. */
-  stop(by_ms: number): Promise<void>
+  /** Closes it for good; what is under way is awaited for a few seconds, and for `most_ms` at most: it is closed then. Never rejects. */
+  stop(most_ms: number): Promise<void>
 }
 
 export interface HeldSessionDeps {
@@ -53,7 +53,7 @@ interface State extends HeldSessionDeps {
 export function heldSession(deps: HeldSessionDeps): HeldSession {
   const state: State = {
     ...deps,
-    standing: { kind: 'down', since_ms: deps.platform.clock.now(), refused: false },
+    standing: { kind: 'down', since_ms: deps.platform.clock.elapsed(), refused: false },
     failures: 0,
     opening: Promise.resolve(),
     stopping: new AbortController(),
@@ -68,15 +68,14 @@ export function heldSession(deps: HeldSessionDeps): HeldSession {
     settled: () => state.opening,
     retry() {
       state.failures = 0
-      if (state.standing.kind === 'down') state.standing = { kind: 'down', since_ms: deps.platform.clock.now(), refused: false }
+      if (state.standing.kind === 'down') state.standing = { kind: 'down', since_ms: deps.platform.clock.elapsed(), refused: false }
       state.again.abort()
     },
-    async stop(by_ms) {
+    async stop(most_ms) {
       const closed = new AbortController()
       const { clock } = deps.platform
-      const left_ms = by_ms - clock.now()
-      if (left_ms <= 0) state.over.abort()
-      else void clock.sleep(left_ms, closed.signal).then(() => state.over.abort())
+      if (most_ms <= 0) state.over.abort()
+      else void clock.sleep(most_ms, closed.signal).then(() => state.over.abort())
       state.stopping.abort()
       await kept
       closed.abort()
@@ -89,12 +88,12 @@ async function keep(state: State): Promise<void> {
   const { signal } = state.stopping
   while (!signal.aborted) {
     state.again = new AbortController()
-    const began_ms = clock.now()
+    const began_ms = clock.elapsed()
     const attempt = openOnce(state)
     state.opening = attempt.then(() => undefined)
     const session = await attempt
     if (session !== undefined) await whileOpen(state, session)
-    if (clock.now() - began_ms >= lastedMs) state.failures = 0
+    if (clock.elapsed() - began_ms >= lastedMs) state.failures = 0
     const wait_ms = Math.min(firstWaitMs * 2 ** Math.min(state.failures, 10), waitMaxMs)
     state.failures += 1
     if (!state.again.signal.aborted) await clock.sleep(wait_ms, AbortSignal.any([signal, state.again.signal]))
@@ -146,7 +145,7 @@ async function whileOpen(state: State, session: Session): Promise<void> {
 
 function fall(state: State, refused: boolean, message: string): void {
   const { platform, connection, standing } = state
-  const since_ms = standing.kind === 'down' ? standing.since_ms : platform.clock.now()
+  const since_ms = standing.kind === 'down' ? standing.since_ms : platform.clock.elapsed()
   state.standing = { kind: 'down', since_ms, refused }
   platform.log.warn({ channel_id: connection.channel_id, refused }, `a session with a provider does not stand: ${message}`)
   state.changed()

@@ -111,6 +111,24 @@ test('a session that does not close in order is closed before the lease on it en
   )
 })
 
+test('a session is used and kept no longer for a clock that was set back', async (t) => {
+  const world = await sessionsWorld(t)
+  const a = world.start('a')
+  await a.beat()
+  await a.tick()
+  const [first] = world.opened as [Opened]
+  world.closing.hangs = true
+
+  world.clock.jump(-3600_000)
+  const seen: unknown[] = []
+  for (let second = 1; second <= 9; second++) {
+    await passTime(world, 1000)
+    seen.push([a.find('ch_1') !== undefined, first.isOwn(), first.closed])
+  }
+
+  assert.deepEqual(seen, [...Array(6).fill([true, true, false]), ...Array(2).fill([false, false, false]), [false, false, true]])
+})
+
 test('a process that stops when it could not renew for a while closes its sessions before the leases end', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')

@@ -3,7 +3,7 @@
  * See docs/decisions/sessions.md.
  */
 import { limits } from '../../contract/limits.ts'
-import { isoTime } from '../../lib/clock.ts'
+import { ageOf, isoTime, longAgo, mark, type Mark } from '../../lib/clock.ts'
 import type { Lane } from '../../lib/loop.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Adapter, Connection, Report, Session } from './adapter.ts'
@@ -63,11 +63,8 @@ interface State {
   readonly channels: SessionChannels
   readonly keep: Keep
   readonly sessions: Map<string, Held>
-  /** Until when this process is sure of the leases that it holds: they are renewed together. */
-  sure_until_ms: number
-  /** When another process may take them. */
-  leased_until_ms: number
-  renewed_ms: number
+  /** When the leases that it holds were asked for: they are renewed together. */
+  renewed: Mark
   /** Behind which channel unheld ones are looked for next. */
   cursor: string
   watching: AbortController
@@ -80,9 +77,7 @@ export function channelSessions(platform: Platform, channels: SessionChannels, k
     channels,
     keep,
     sessions: new Map(),
-    sure_until_ms: 0,
-    leased_until_ms: 0,
-    renewed_ms: 0,
+    renewed: longAgo,
     cursor: '',
     watching: new AbortController(),
     stopping: false,
@@ -101,7 +96,7 @@ export function channelSessions(platform: Platform, channels: SessionChannels, k
   }
 }
 
-const isSure = ({ platform, sure_until_ms }: State): boolean => platform.clock.now() < sure_until_ms
+const isSure = ({ platform, renewed }: State): boolean => ageOf(platform.clock, renewed) < trustedForMs
 
 async function tick(state: State): Promise<number> {
   if (state.stopping) return 0
@@ -116,22 +111,21 @@ async function tick(state: State): Promise<number> {
 
 /** Renews the leases in time. */
 async function renew(state: State): Promise<void> {
-  const now = state.platform.clock.now()
-  // a clock that was set back shows no age
-  if (state.sessions.size > 0 && Math.abs(now - state.renewed_ms) >= renewEveryMs) await lease(state, now, [])
+  const { clock } = state.platform
+  if (state.sessions.size > 0 && ageOf(clock, state.renewed) >= renewEveryMs) await lease(state, mark(clock), [])
 }
 
 /** Leases what this process holds and these channels; a session whose lease another process has is closed. Resolves to the channels whose leases it has. */
-async function lease(state: State, now: number, more: readonly string[]): Promise<Set<string>> {
+async function lease(state: State, began: Mark, more: readonly string[]): Promise<Set<string>> {
   const { platform, sessions } = state
-  const times = { at: isoTime(now), lease_until: isoTime(now + leaseMs) }
+  const times = { at: isoTime(began.now_ms), lease_until: isoTime(began.now_ms + leaseMs) }
   const leased = await leaseSessions(platform.pool, { held: [...sessions.keys()], taken: more }, platform.process_id, times)
   const lost = [...sessions.keys()].filter((id) => !leased.has(id))
-  beSure(state, now)
+  beSure(state, began)
   if (lost.length > 0) {
     platform.log.warn({ channels: lost }, 'another process holds the sessions of channels that this one held; they are closed')
     // it may have been opened elsewhere already
-    await patiently(state, close(state, lost, now))
+    await patiently(state, close(state, lost, 0))
   }
   return leased
 }
@@ -140,15 +134,13 @@ async function lease(state: State, now: number, more: readonly string[]): Promis
 const patiently = async ({ platform }: State, work: Promise<unknown>): Promise<unknown> => await Promise.race([work, platform.clock.sleep(patienceMs)])
 
 /** From a statement that began then on. When no renewal follows in time, another process may take the sessions: they are closed before. */
-function beSure(state: State, began_ms: number): void {
+function beSure(state: State, began: Mark): void {
   const { clock, log } = state.platform
-  state.renewed_ms = began_ms
-  state.sure_until_ms = began_ms + trustedForMs
-  state.leased_until_ms = began_ms + leaseMs
+  state.renewed = began
   state.watching.abort()
   const watching = new AbortController()
   state.watching = watching
-  void clock.sleep(state.sure_until_ms - clock.now(), watching.signal).then(() => {
+  void clock.sleep(trustedForMs - ageOf(clock, began), watching.signal).then(() => {
     if (watching.signal.aborted || state.sessions.size === 0) return
     log.error({ channels: state.sessions.size }, 'leases on sessions could not be renewed; the sessions are closed')
     void close(state, [...state.sessions.keys()])
@@ -187,7 +179,8 @@ function isChanged({ channels }: State, before: ChannelRow, now: ChannelRow): bo
 /** Takes a few of the channels whose session nobody holds, up to this process's share of all. */
 async function take(state: State): Promise<Held[]> {
   const { platform, channels, sessions } = state
-  const now = platform.clock.now()
+  const began = mark(platform.clock)
+  const now = began.now_ms
   const unheld = await listUnheld(platform.pool, channels.sessionProviders(), isoTime(now), state.cursor, pageRows)
   state.cursor = unheld.length === pageRows ? unheld.at(-1)!.id : ''
   const wanting = unheld.filter((row) => !sessions.has(row.id) && needsSession(state, row))
@@ -198,7 +191,7 @@ async function take(state: State): Promise<Held[]> {
   if (sessions.size >= heldMax) platform.log.error({ held: sessions.size, waiting: wanting.length }, 'channels wait for a session; start more worker processes')
   const leased = await lease(
     state,
-    now,
+    began,
     wanted.map(({ id }) => id),
   )
   return wanted.filter(({ id }) => leased.has(id)).map((row) => begin(state, row))
@@ -257,7 +250,7 @@ async function tellLinks(state: State): Promise<void> {
       one.held.retry()
       continue
     }
-    const wanted = linkOf(one.held, platform.clock.now())
+    const wanted = linkOf(one.held, platform.clock.elapsed())
     if (wanted === undefined || wanted === one.link) continue
     await channels.setConnection(platform.pool, one.row, wanted)
     one.link = wanted
@@ -282,13 +275,13 @@ async function letGo(state: State, channel_ids: readonly string[]): Promise<void
   notify('sessions')
 }
 
-/** Until `by_ms`: before another process may open them. */
-async function close({ platform, sessions, leased_until_ms }: State, channel_ids: readonly string[], by_ms?: number): Promise<void> {
-  const last_ms = by_ms ?? Math.min(platform.clock.now() + closeWithinMs, leased_until_ms - closedBeforeMs)
+/** Within `most_ms`: before another process may open them. */
+async function close({ platform, sessions, renewed }: State, channel_ids: readonly string[], most_ms?: number): Promise<void> {
+  const within_ms = most_ms ?? Math.min(closeWithinMs, leaseMs - closedBeforeMs - ageOf(platform.clock, renewed))
   const closing = channel_ids.flatMap((id) => {
     const one = sessions.get(id)
     sessions.delete(id)
-    return one === undefined ? [] : [one.held.stop(last_ms)]
+    return one === undefined ? [] : [one.held.stop(within_ms)]
   })
   await Promise.all(closing)
 }

@@ -60,7 +60,7 @@ export function channelTemplates(deps: TemplateDeps) {
   const lane = templatesLane(deps)
   const cache = lookupCache<readonly TemplateRow[]>(platform.clock, { entries_max: rememberedMax, age_max_ms: limits.cache_ms })
   const asking = asker(deps)
-  /** When the templates of a channel were last to be read because of a refusal. */
+  /** When the templates of a channel were last to be read because of a refusal, by the elapsed time. */
   const refused = new Map<string, number>()
 
   async function ofName(row: ChannelRow, name: string): Promise<readonly TemplateRow[]> {
@@ -76,7 +76,7 @@ export function channelTemplates(deps: TemplateDeps) {
     const told = toldOf(rows, written)
     // that our copy lacks one says nothing where the provider was not asked for it
     const isUntold = told.status === null && answer !== 'asked' && answer !== 'known'
-    return { refusal: isUntold ? notLookedUp(written, answer, platform.clock.now()) : refusalOf(row.id, rows, written), ...told }
+    return { refusal: isUntold ? notLookedUp(written, answer, platform.clock.elapsed()) : refusalOf(row.id, rows, written), ...told }
   }
 
   /**
@@ -110,8 +110,8 @@ export function channelTemplates(deps: TemplateDeps) {
     readSoon,
     /** As `readSoon`, unless a refusal has led to that just now. */
     async readAfterRefusal(sql: Db, row: ChannelRow): Promise<void> {
-      const now = platform.clock.now()
-      if (Math.abs(now - (refused.get(row.id) ?? -Infinity)) < askAgainMs) return
+      const now = platform.clock.elapsed()
+      if (now - (refused.get(row.id) ?? -Infinity) < askAgainMs) return
       if (refused.size >= rememberedMax) refused.clear()
       refused.set(row.id, now)
       await readSoon(sql, row)
@@ -152,8 +152,8 @@ function asker(deps: TemplateDeps) {
 
   /** Counts a question; null: it may be asked. */
   function whyNotAsked(channel_id: string, key: string, repeat: Repeat): 'known' | 'too_often' | null {
-    const now = platform.clock.now()
-    const age = Math.abs(now - (asked.get(key) ?? -Infinity))
+    const now = platform.clock.elapsed()
+    const age = now - (asked.get(key) ?? -Infinity)
     if (repeat === 'not_again_so_soon' && age < askAgainMs) return 'known'
     const minute = Math.floor(now / minuteMs)
     const count = counts.get(channel_id)
@@ -170,7 +170,7 @@ function asker(deps: TemplateDeps) {
       const records = await withDeadline(platform.clock, askTimeoutMs, (signal) => read(deps, row, signal, name))
       await writeNamed(deps, row, name, records)
       if (asked.size >= rememberedMax) asked.clear()
-      asked.set(key, platform.clock.now())
+      asked.set(key, platform.clock.elapsed())
       return 'asked'
     } catch (error) {
       platform.log.warn({ err: error, channel_id: row.id, template: name }, 'the provider could not be asked for a template')

@@ -30,7 +30,7 @@ async function measure({ pool, metrics }: Platform): Promise<number> {
 
 export const channelLanes = (platform: Platform, channels: ChannelService): Lane[] => [reconnectLane(platform, channels), channels.templatesLane]
 
-/** How often a link was tried in vain, or stood and was lost again soon. */
+/** How often a link was tried in vain, or stood and was lost again soon; times are elapsed ones. */
 interface Wait {
   readonly failures: number
   readonly next_ms: number
@@ -59,11 +59,11 @@ function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelSer
     const wait_ms = Math.min(firstWaitMs * 2 ** Math.min(failures, 10), waitMaxMs)
     try {
       await channels.tryLink(pool, tenant, row.id)
-      const now = clock.now()
+      const now = clock.elapsed()
       waits.set(row.id, { failures, next_ms: now + wait_ms, unsteady_until_ms: now + steadyMs })
       return true
     } catch (error) {
-      waits.set(row.id, { failures, next_ms: clock.now() + wait_ms })
+      waits.set(row.id, { failures, next_ms: clock.elapsed() + wait_ms })
       log.warn({ err: error, channel_id: row.id, failures }, 'a lost channel could not be reconnected; it is tried again')
       return false
     }
@@ -85,7 +85,7 @@ function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelSer
     name: 'reconnect',
     idle_ms: lookEveryMs,
     async tick() {
-      const now = clock.now()
+      const now = clock.elapsed()
       const after = cursor
       const page = await listDisconnected(pool, after, pageRows)
       cursor = page.length === pageRows ? page.at(-1)!.id : ''

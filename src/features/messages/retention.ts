@@ -23,8 +23,8 @@ export function messagePartitions(platform: Platform): Chore {
       const { clock, settings, ageing } = platform
       const before_ms = settings.message_retention_ms === null ? null : startOf(messages, ageing.now() - settings.message_retention_ms)
       const isForgotten = before_ms !== null && (await forgetBefore(platform, before_ms, state))
-      if (clock.now() - state.made_at < hourMs) return 0
-      state.made_at = clock.now()
+      if (clock.elapsed() - state.made_at < hourMs) return 0
+      state.made_at = clock.elapsed()
       let changed = 0
       for (const table of [messages, attempts]) changed += await keepPartitions(platform.pool, table, clock.now(), isForgotten ? before_ms : null)
       return changed

@@ -188,7 +188,7 @@ export class Connections {
       answered: () => this.#answered(connection),
       request: undefined,
       response: undefined,
-      restingSince: clock.now(),
+      restingSince: clock.elapsed(),
       restingAt: 0,
     }
     this.admitted++
@@ -226,7 +226,7 @@ export class Connections {
 
   #answered(connection: Connection): void {
     if (--connection.answering > 0 || !this.#open.has(connection.socket)) return
-    connection.restingSince = this.#platform.clock.now()
+    connection.restingSince = this.#platform.clock.elapsed()
     connection.restingAt = connection.socket.bytesRead
     this.#all.resting.add(connection)
     connection.neighbours?.resting.add(connection)
@@ -236,7 +236,7 @@ export class Connections {
   #makeRoom(group: Holding): boolean {
     const [silent] = group.silent
     const [resting] = group.resting
-    const rested = resting !== undefined && this.#platform.clock.now() - resting.restingSince >= restMs ? resting : undefined
+    const rested = resting !== undefined && this.#platform.clock.elapsed() - resting.restingSince >= restMs ? resting : undefined
     const least = silent ?? rested
     if (least === undefined) return false
     this.#platform.metrics.connections_closed.inc({ reason: 'displaced' })
@@ -260,8 +260,8 @@ export class Connections {
   #refuse(socket: Socket, reason: 'all' | 'address', problem: Problem): false {
     const { metrics, clock, log, ids, settings } = this.#platform
     metrics.connections_refused.inc({ reason })
-    if (clock.now() - this.#warnedAt >= warnEveryMs) {
-      this.#warnedAt = clock.now()
+    if (clock.elapsed() - this.#warnedAt >= warnEveryMs) {
+      this.#warnedAt = clock.elapsed()
       log.warn({ reason, open: this.#open.size }, 'connections are refused: as many are open as may be')
     }
     if (this.#lingering.size >= lingeringMax) socket.destroy()

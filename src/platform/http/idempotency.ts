@@ -265,9 +265,9 @@ async function endClaim(platform: Platform, flights: InFlight, claim: Claim, wor
 async function retryEndingClaim({ clock, log }: Platform, { unsettled }: InFlight, claim: Claim, work: () => Promise<unknown>): Promise<void> {
   if (unsettled.size >= unsettledMax) return
   unsettled.add(claim)
-  const until = clock.now() + endWithinMs
+  const until = clock.elapsed() + endWithinMs
   let wait = endAgainMs
-  while (unsettled.has(claim) && clock.now() < until) {
+  while (unsettled.has(claim) && clock.elapsed() < until) {
     await clock.sleep(wait)
     wait = Math.min(wait * 2, endAgainMsMax)
     await work().then(

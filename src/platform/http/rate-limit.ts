@@ -1,5 +1,5 @@
 /** Rate limits (behaviour: conventions 9): a bucket per key and route, whose window of one second is opened by its first request. */
-import type { Clock } from '../../lib/clock.ts'
+import type { SteadyClock } from '../../lib/clock.ts'
 
 export const windowMs = 1000
 /** Keys whose windows are remembered; the oldest are forgotten first. A window forgotten early is only opened anew. */
@@ -28,18 +28,18 @@ export interface ProcessRateLimiter extends RateLimiter {
 }
 
 /** Limits of this process alone. */
-export function processRateLimiter(clock: Clock): ProcessRateLimiter {
+export function processRateLimiter(clock: Pick<SteadyClock, 'elapsed'>): ProcessRateLimiter {
   const keys = new Map<string, Window[]>()
   return {
     take(key_id, route, limit) {
-      const now = clock.now()
+      const now = clock.elapsed()
       let windows = keys.get(key_id)
       if (windows === undefined) {
         if (keys.size >= keysMax) keys.delete(keys.keys().next().value!)
         keys.set(key_id, (windows = []))
       }
       const window = windows[route]
-      if (window === undefined || now - window.opened_ms >= windowMs || now < window.opened_ms) {
+      if (window === undefined || now - window.opened_ms >= windowMs) {
         windows[route] = { opened_ms: now, count: 1 }
         return verdict(1, limit, windowMs)
       }

@@ -1,6 +1,6 @@
 /** Rate limits shared by every process through Redis. A file of its own, so that only those who have a Redis load its client. */
 import { Redis } from 'ioredis'
-import type { Clock } from '../../lib/clock.ts'
+import type { SteadyClock } from '../../lib/clock.ts'
 import { deadlines } from '../../lib/deadlines.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -20,7 +20,7 @@ const answerWithinMs = 250
 const askAgainMs = 1_000
 
 /** Limits shared by every process through Redis, in one pipelined round trip. Without Redis: limits of this process. */
-export function redisRateLimiter(url: string, clock: Clock, log: Log, metrics: Metrics): RateLimiter {
+export function redisRateLimiter(url: string, clock: SteadyClock, log: Log, metrics: Metrics): RateLimiter {
   const local = processRateLimiter(clock)
   const redis = new Redis(url, {
     enableAutoPipelining: true,
@@ -33,13 +33,13 @@ export function redisRateLimiter(url: string, clock: Clock, log: Log, metrics: M
   const closed = new AbortController()
   const expiry = deadlines(clock, closed.signal)
   let lost = false
-  let askAgainAt = 0
+  let askAgainAt = -Infinity
   redis.on('error', () => undefined) // each request says it below; a state change is logged once
-  redis.on('ready', () => (askAgainAt = 0))
+  redis.on('ready', () => (askAgainAt = -Infinity))
   const missed = (error: unknown) => {
     if (!lost) log.warn({ error: error instanceof Error ? error.message : String(error) }, 'Redis does not answer: rate limits are per process until it does')
     lost = true
-    askAgainAt = clock.now() + askAgainMs
+    askAgainAt = clock.elapsed() + askAgainMs
   }
   const answered = async <T>(answer: Promise<T>): Promise<T> => {
     const { promise: late, reject } = Promise.withResolvers<never>()
@@ -53,8 +53,8 @@ export function redisRateLimiter(url: string, clock: Clock, log: Log, metrics: M
   return {
     async take(key_id, route, limit) {
       if (lost) {
-        if (clock.now() < askAgainAt) return alone(key_id, route, limit)
-        askAgainAt = clock.now() + askAgainMs
+        if (clock.elapsed() < askAgainAt) return alone(key_id, route, limit)
+        askAgainAt = clock.elapsed() + askAgainMs
       }
       try {
         const [count, left] = await answered(redis.posthornCount(`posthorn:rate:${key_id}:${route}`, windowMs))

@@ -1,7 +1,7 @@
 /** How a server stops without refusing a request that was sent: clients are told to go, and the listener closes when nobody is about to come (behaviour: operating 4). */
 import type { Server } from 'node:http'
 import { Server as Listener } from 'node:net'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock, SteadyClock } from '../../lib/clock.ts'
 import type { Connections } from './connections.ts'
 
 /** How long the listener stays open, while each answer asks its client to go elsewhere. */
@@ -19,12 +19,12 @@ const shortTurnMs = 0.05
 const shortTurnWithinMs = 200
 
 /** Resolves once no connection is open any more. `server` keeps what else it has to close. */
-export async function stopListening(server: Server, connections: Connections, clock: Clock): Promise<void> {
+export async function stopListening(server: Server, connections: Connections, clock: SteadyClock): Promise<void> {
   if (!server.listening) return
   const ended = new AbortController()
-  const started = clock.now()
+  const started = clock.elapsed()
   const noneOpen = connections.none.bind(connections)
-  const until = (ms: number) => clock.sleep(started + ms - clock.now(), ended.signal)
+  const until = (ms: number) => clock.sleep(started + ms - clock.elapsed(), ended.signal)
   connections.close()
   await until(windowMs)
   await closeListener(server, connections, clock)

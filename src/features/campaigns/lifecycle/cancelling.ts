@@ -22,16 +22,16 @@ type Whose = Tenant & { readonly id: string }
  */
 export async function cancelRest(deps: Deps, tenant: Tenant, id: string, most_ms: number): Promise<boolean> {
   const { pool, clock } = deps.platform
-  const until_ms = clock.now() + most_ms
+  const until_ms = clock.elapsed() + most_ms
   const whose = { ...tenant, id }
-  while ((await discardUnseen(pool, whose, cancelledAtOnce)) === cancelledAtOnce) if (clock.now() >= until_ms) return false
+  while ((await discardUnseen(pool, whose, cancelledAtOnce)) === cancelledAtOnce) if (clock.elapsed() >= until_ms) return false
   const unsent = await unsentNumbers(pool, whose)
   for (let after = (unsent?.first ?? 1) - 1; after < (unsent?.last ?? 0); after += cancelledAtOnce) {
     await cancelUnsent(pool, whose, { after, until: after + cancelledAtOnce })
-    if (clock.now() >= until_ms) return false
+    if (clock.elapsed() >= until_ms) return false
   }
   for (let after: number | null = 0; after !== null;) {
-    if (clock.now() >= until_ms && after > 0) return false
+    if (clock.elapsed() >= until_ms && after > 0) return false
     after = await withdrawSome(deps, whose, after)
   }
   return !(await isAnybodyPending(pool, whose))

@@ -1,4 +1,4 @@
-/** What a process remembers of a campaign that it sends: its pace, when it is looked at next, and whom it has set aside. */
+/** What a process remembers of a campaign that it sends: its pace, when it is looked at next, and whom it has set aside. All times are elapsed ones. */
 import type { CampaignDeps } from '../deps.ts'
 import type { Job } from '../job-store.ts'
 import type { MessagingLimits } from '../messaging-limit.ts'
@@ -31,7 +31,6 @@ export class HeldCampaign {
   demand: Demand | null = null
   /** It is not looked at before, in milliseconds. */
   look_ms: number
-  #seenMs: number
   #underWay = 0
   #restMs = restMinMs
 
@@ -39,14 +38,12 @@ export class HeldCampaign {
     this.job = job
     this.pacer = new Pacer(now)
     this.look_ms = now
-    this.#seenMs = now
   }
 
-  /** It is still this process's work. When the clock was set back, it is looked at now: when that would have been is another time's. */
+  /** It is still this process's work. */
   stillHeld(job: Job, now: number): void {
     this.job = job
-    if (job.changed || now < this.#seenMs) this.look_ms = now
-    this.#seenMs = now
+    if (job.changed) this.look_ms = now
   }
 
   /** Nothing can be done before something of what is under way has gone: it is looked at more and more rarely, until that changes. */

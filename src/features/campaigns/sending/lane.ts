@@ -72,7 +72,7 @@ interface Due {
 /** The campaigns that are to be worked on now; what is held and no work of this process any more is forgotten. */
 async function dueOf({ deps, held }: Sending, inHand: ReadonlyMap<string, unknown>): Promise<Due[]> {
   const { pool, clock } = deps.platform
-  const now = clock.now()
+  const now = clock.elapsed()
   const jobs = await claimDue(deps.platform, 'send', { lease_ms: leaseMs, jobs_max: campaignsMax })
   keep(held, jobs, now)
   const due = jobs.filter(({ campaign_id }) => !inHand.has(campaign_id) && held.get(campaign_id)!.look_ms <= now)

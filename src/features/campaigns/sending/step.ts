@@ -38,12 +38,12 @@ async function goesOn(sending: Sending, campaign: HeldCampaign, row: CampaignRow
   const { platform, channels } = sending.deps
   if (row.status === 'cancelled' || row.status === 'failed') {
     if (await cancelRest(sending.deps, row, row.id, endingMs)) await deleteJob(platform.pool, row)
-    else if (!progress.unsent) campaign.rest(platform.clock.now(), progress.under_way)
+    else if (!progress.unsent) campaign.rest(platform.clock.elapsed(), progress.under_way)
     return false
   }
   if (row.status !== 'sending') return false
   if (!progress.unsent) {
-    if (progress.under_way > 0 || !(await completeIfDone(platform, row, row.id))) campaign.rest(platform.clock.now(), progress.under_way)
+    if (progress.under_way > 0 || !(await completeIfDone(platform, row, row.id))) campaign.rest(platform.clock.elapsed(), progress.under_way)
     return false
   }
   const obstacle = await obstacleOf(sending.deps, row, await channels.find(row, row.channel_id))
@@ -69,7 +69,7 @@ async function sendDue(
   { timezones, under_way }: { readonly timezones: readonly string[]; readonly under_way: number },
 ): Promise<number> {
   const { platform, channels } = sending.deps
-  const now = platform.clock.now()
+  const now = platform.clock.elapsed()
   const channel = await channels.find(row, row.channel_id)
   // deleted at this moment: the next look finds it
   if (channel === null) return 0
@@ -83,7 +83,7 @@ async function sendDue(
 async function stopFor({ deps: { platform } }: Sending, campaign: HeldCampaign, row: CampaignRow, obstacle: Obstacle): Promise<number> {
   if (obstacle.kind === 'fail') await failFor(platform, row, row.id, obstacle.reason)
   else if (obstacle.kind === 'pause') await pauseFor(platform, row, row.id, obstacle.reason)
-  else campaign.look_ms = platform.clock.now() + againMs
+  else campaign.look_ms = platform.clock.elapsed() + againMs
   return 0
 }
 
@@ -109,7 +109,7 @@ interface Portion {
 }
 
 async function sendSome(sending: Sending, campaign: HeldCampaign, row: CampaignRow, { timezones, due, per_second, channel }: Portion): Promise<number> {
-  const now = sending.deps.platform.clock.now()
+  const now = sending.deps.platform.clock.elapsed()
   const { aside, unfunded } = campaign
   const wanted = { timezones, but: [...aside.at(now), ...unfunded], limit: due }
   let accepted = 0
@@ -127,7 +127,7 @@ async function sendThese(
   per_second: number,
 ): Promise<number> {
   const { platform } = sending.deps
-  const now = platform.clock.now()
+  const now = platform.clock.elapsed()
   const { aside, unfunded, pacer } = campaign
   if (recipients.length === 0) {
     if (unfunded.size > 0) return await stopFor(sending, campaign, row, { kind: 'pause', reason: 'insufficient_balance' })

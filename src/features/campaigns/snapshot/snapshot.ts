@@ -32,10 +32,10 @@ export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSiz
   if (source.kind === 'taken') return false
   // looked up before the transaction: within it nothing waits for another connection
   const marketing = await isMarketing(deps.channels, row)
-  const began = platform.clock.now()
+  const began = platform.clock.elapsed()
   try {
     const more = await transact(platform.pool, (tx) => takeChunk(deps, tx, job, { source, marketing }, sizes))
-    sizes.took(row.id, platform.clock.now() - began)
+    sizes.took(row.id, platform.clock.elapsed() - began)
     if (!more) sizes.forget(row.id)
     return more
   } catch (error) {

@@ -95,7 +95,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     lease_ms: leaseMs,
     takes: scheduling.takes,
     offer: scheduling.offer,
-    withdraw: (message_ids) => jobs.withdraw(message_ids, clock.now()),
+    withdraw: (message_ids) => jobs.withdraw(message_ids, clock.elapsed()),
     recheck: consent.recheck,
     persistSends: () => executing.persistSends(Infinity),
     takeOver: takingOver.all,

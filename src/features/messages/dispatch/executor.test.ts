@@ -105,7 +105,7 @@ test('a job of an earlier claim of this process is not handed over: who had it i
 
 const exits: Readonly<Record<string, (given: Awaited<ReturnType<typeof executing>>) => void>> = {
   'its recipient has opted out': ({ state }) => void (state.blocked = true),
-  'it is being cancelled': ({ jobs, job, world }) => void jobs.withdraw([job().row.id], world.clock.now()),
+  'it is being cancelled': ({ jobs, job, world }) => void jobs.withdraw([job().row.id], world.clock.elapsed()),
   'it cannot be made ready': ({ state }) => void (state.fails = 'connection'),
   'the database fails': ({ state }) => void (state.fails = 'find'),
   'another process has its channel': ({ state }) => void (state.held = false),

@@ -283,7 +283,7 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   const { channels, platform } = deps
   const { clock, metrics } = platform
   const adapter = channels.adapterOf(channel)
-  const began_ms = clock.now()
+  const [began_ms, began_elapsed_ms] = [clock.now(), clock.elapsed()]
   const isAsked = job.doubtful && adapter?.ask !== undefined
   const answer = isAsked ? await ask(platform, { job, adapter, ...given }, signal) : 'not_told'
   const neverHad = answer === 'never_had'
@@ -306,7 +306,7 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
     job: deps.jobs.latest(job),
     provider: channel.provider,
     outcome,
-    duration_ms: at_ms - began_ms,
+    duration_ms: Math.round(clock.elapsed() - began_elapsed_ms),
     at_ms,
     instant: adapter?.instant === true,
     neverHad,

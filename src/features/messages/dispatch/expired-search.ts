@@ -21,7 +21,7 @@ const rememberedMax = 30_000
 
 /** The jobs of one priority in a queue. */
 interface Part {
-  /** When they are looked at next. */
+  /** When they are looked at next, by the elapsed time. */
   readonly again_ms: number
   readonly from: SearchPosition
 }
@@ -34,7 +34,7 @@ export function expiredSearch({ pool, clock, ageing, process_id, log }: Pick<Pla
   /** The parts whose turn it is. */
   function nextOf(queues: readonly DueQueue[], now: number): SearchPosition[] {
     const all = queues.flatMap(({ queue }) => priorities.map((priority) => searchStart(queue, ranks[priority])))
-    const known = all.map((from) => parts.get(keyOf(from)) ?? { again_ms: 0, from })
+    const known = all.map((from) => parts.get(keyOf(from)) ?? { again_ms: -Infinity, from })
     const turn = known.filter(({ again_ms }) => again_ms <= now).toSorted((a, b) => a.again_ms - b.again_ms)
     return turn.slice(0, partsMax).map(({ from }) => from)
   }
@@ -42,7 +42,7 @@ export function expiredSearch({ pool, clock, ageing, process_id, log }: Pick<Pla
   /** Where and when the parts are looked at next; where a look did not come to the end of one, it goes on there. */
   function note(looked: readonly SearchPosition[], reached: readonly SearchPosition[], began_ms: number): void {
     if (parts.size > rememberedMax) parts.clear()
-    const now = clock.now()
+    const now = clock.elapsed()
     const rest_ms = (now - began_ms) * share
     for (const { queue, rank } of looked) {
       const from = searchStart(queue, rank)
@@ -53,19 +53,19 @@ export function expiredSearch({ pool, clock, ageing, process_id, log }: Pick<Pla
 
   return {
     async claim(queues, lease_until, rows_max) {
-      const now = clock.now()
-      const from = nextOf(queues, now)
+      const began_ms = clock.elapsed()
+      const from = nextOf(queues, began_ms)
       if (from.length === 0 || rows_max <= 0) return []
       try {
         const looked_max = Math.floor(lookedMax / from.length)
-        const times = { at: isoTime(now), aged: isoTime(ageing.now()) }
+        const times = { at: isoTime(clock.now()), aged: isoTime(ageing.now()) }
         const { message_ids, reached } = await findExpired(pool, { ...times, from, looked_max, found_max: rows_max })
         // where there are more, they are looked for at once
-        if (message_ids.length < rows_max) note(from, reached, now)
+        if (message_ids.length < rows_max) note(from, reached, began_ms)
         return await claimFound(pool, { message_ids, lease_until, process_id })
       } catch (error) {
         log.warn({ err: error }, 'a search for expired messages failed; it is repeated')
-        note(from, [], now)
+        note(from, [], began_ms)
         return []
       }
     },

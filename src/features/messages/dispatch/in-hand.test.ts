@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fakeClock } from '../../../../test/kit/clock.ts'
 import type { MessageRow } from '../rows.ts'
 import { inHand } from './in-hand.ts'
 import type { Job } from './job.ts'
@@ -44,11 +45,14 @@ test('what is about to be cancelled is taken out of memory, or told that it is o
   )
 })
 
-test('what was kept from coming in may come again after a while, also where the clock was set back', () => {
+test('what was kept from coming in may come again after a while, also where the clock was set back', async () => {
   const { unpersisted } = inHand()
-  unpersisted.refuse(['one'], 3600_000)
+  const clock = fakeClock()
+  unpersisted.refuse(['one'], clock.elapsed())
 
-  unpersisted.refuse(['two'], 0)
+  clock.jump(-3600_000)
+  await clock.advance(60_000)
+  unpersisted.refuse(['two'], clock.elapsed())
 
   assert.deepEqual([unpersisted.refuses('one'), unpersisted.refuses('two')], [false, true])
 })

@@ -32,7 +32,7 @@ export interface InHand {
   /** Takes out of memory what waits there and the predicate names. */
   drop(predicate: (job: Job) => boolean): Job[]
   /** As `Withdrawing` says, at this time. */
-  withdraw(message_ids: readonly string[], now_ms: number): ReadonlySet<string>
+  withdraw(message_ids: readonly string[], elapsed_ms: number): ReadonlySet<string>
 }
 
 /** The jobs that do not wait, each as it was last written. */
@@ -121,9 +121,9 @@ export function inHand(): InHand {
       unpersisted.end(job.row.id)
     },
     drop,
-    withdraw(message_ids, now_ms) {
+    withdraw(message_ids, elapsed_ms) {
       const wanted = new Set(message_ids)
-      unpersisted.refuse(message_ids, now_ms)
+      unpersisted.refuse(message_ids, elapsed_ms)
       if (message_ids.some((id) => waiting.has(id))) drop(({ row }) => row.status === 'queued' && wanted.has(row.id))
       return new Set(message_ids.filter((id) => unpersisted.has(id)))
     },

@@ -32,6 +32,25 @@ test('whoever holds the lease on a channel stops trusting it before another proc
   assert.deepEqual([seen.findIndex(([first]) => !first), seen.findIndex(([, second]) => second)], [7, 9])
 })
 
+test('a clock that is set back has nobody trust a lease for longer, and one that is set ahead ends the trust with the lease', async (t) => {
+  for (const [jump, trusted] of [
+    [-3600_000, 8],
+    [3600_000, 0],
+  ] as const) {
+    const { clock, one } = await twoHolders(t)
+    await one.take(['ch_1'])
+
+    clock.jump(jump)
+    const seen = [one.holds('ch_1')]
+    for (let seconds = 1; seconds <= 12; seconds++) {
+      await clock.advance(1000)
+      seen.push(one.holds('ch_1'))
+    }
+
+    assert.equal(seen.filter(Boolean).length, trusted, String(jump))
+  }
+})
+
 test('a holder whose heartbeat is late keeps its channels as long as it renews them', async (t) => {
   const { clock, one, two } = await twoHolders(t)
   await one.take(['ch_1'])

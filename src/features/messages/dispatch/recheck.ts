@@ -21,19 +21,21 @@ export interface ConsentRecheck {
 
 export function consentRecheck(platform: Platform, channels: ChannelService): ConsentRecheck {
   const recheckedUntil_ms = new Map<string, number>()
-  // what has a submitter may have waited for its commit since it was checked
-  const isToBeChecked = ({ row, claimed }: Job, now: number): boolean =>
+  // what has a submitter may have waited for its commit since it was checked, and what seems to come from the future was made before the clock was set back
+  const isToBeChecked = ({ row, claimed }: Job): boolean =>
     row.origin_type !== 'inbound' &&
-    (claimed || row.submission_key !== null || now - Date.parse(row.created_at) > recheckAfterMs || (recheckedUntil_ms.get(row.account_id) ?? 0) > now)
+    (claimed ||
+      row.submission_key !== null ||
+      Math.abs(platform.clock.now() - Date.parse(row.created_at)) > recheckAfterMs ||
+      (recheckedUntil_ms.get(row.account_id) ?? 0) > platform.clock.elapsed())
   return {
     recheck(account_id) {
       if (recheckedUntil_ms.size >= recheckedMax) recheckedUntil_ms.clear()
-      recheckedUntil_ms.set(account_id, platform.clock.now() + recheckForMs)
+      recheckedUntil_ms.set(account_id, platform.clock.elapsed() + recheckForMs)
     },
     async blockedAmong(jobs) {
-      const now = platform.clock.now()
-      const asked = (await Promise.all(jobs.filter((job) => isToBeChecked(job, now)).map(({ row }) => suppressionsOf(platform, channels, row)))).flat()
-      const found = await findEligibility(platform.pool, asked, isoTime(now))
+      const asked = (await Promise.all(jobs.filter((job) => isToBeChecked(job)).map(({ row }) => suppressionsOf(platform, channels, row)))).flat()
+      const found = await findEligibility(platform.pool, asked, isoTime(platform.clock.now()))
       return new Set(asked.flatMap(({ message_id }, index) => (found[index]!.verdict === null ? [] : [message_id])))
     },
   }

@@ -251,6 +251,7 @@ test('with much in memory other queues are looked at also where the clock was se
   offer('ch_busy', 500)
   await made.claim()
   world.clock.jump(-3600_000)
+  await world.clock.advance(200)
   await wait(world, [['ch_b', -1000]])
 
   await made.claim()

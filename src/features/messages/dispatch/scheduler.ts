@@ -81,7 +81,7 @@ interface State extends SchedulerDeps {
   /** How many messages of a queue and priority are being accepted for memory and are not in it yet; only of channels with a rate. */
   readonly coming: Map<string, number>
   stopping: boolean
-  /** When the table was looked at last. */
+  /** When the table was looked at last, by the elapsed time. */
   looked_ms: number
   /** Behind which queue it is looked at next. */
   cursor: string
@@ -98,7 +98,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
     wakes: rateWakes(platform),
     coming: new Map(),
     stopping: false,
-    looked_ms: 0,
+    looked_ms: -Infinity,
     cursor: '',
     unreleased: [],
   }
@@ -165,10 +165,10 @@ async function claim(state: State): Promise<number> {
   const { waiting } = state.jobs
   await emptyQueues(state)
   const rows_max = Math.min(memoryMax - waiting.size, memoryPerTickMax)
-  const now = clock.now()
-  // with much to do in memory the table is looked at now and then, for the sake of other queues, however far the clock was set back
-  if (state.stopping || rows_max <= 0 || (waiting.size >= memoryPerTickMax && Math.abs(now - state.looked_ms) < busyLookEveryMs)) return 0
-  state.looked_ms = now
+  const [now, elapsed] = [clock.now(), clock.elapsed()]
+  // with much to do in memory the table is looked at now and then, for the sake of other queues
+  if (state.stopping || rows_max <= 0 || (waiting.size >= memoryPerTickMax && elapsed - state.looked_ms < busyLookEveryMs)) return 0
+  state.looked_ms = elapsed
   const { mine, paused } = await dueQueues(state, now)
   const failing = mine.filter(({ channel_id }) => state.circuits.isOpen(channel_id))
   const well = mine.filter((queue) => !failing.includes(queue))

@@ -24,16 +24,16 @@ const pieceMax = 2000
 const piecesMax = 5
 
 export function takeOver(deps: TakeOverDeps): TakeOver {
-  const last = { ms: 0 }
+  const last = { ms: -Infinity }
   const some = async (): Promise<number> => {
-    const now = deps.platform.clock.now()
-    // a clock that was set back puts nothing off
-    if (now >= last.ms && now - last.ms < everyMs) return 0
-    last.ms = now
+    const { clock } = deps.platform
+    if (clock.elapsed() - last.ms < everyMs) return 0
+    last.ms = clock.elapsed()
+    const now = clock.now()
     await deps.scheduling.sweep()
     await deps.leases.renew()
     const taken = await takePieces(deps, now)
-    if (taken === pieceMax * piecesMax) last.ms = 0
+    if (taken === pieceMax * piecesMax) last.ms = -Infinity
     return taken
   }
   return {

@@ -11,8 +11,8 @@ export interface UnpersistedSends {
   has(message_id: string): boolean
   /** Those handed over at or before this time, oldest first, and those at a time that the clock, which was set back, has yet to reach. */
   since(at_ms: number, now_ms: number): { readonly job: Job; readonly at_ms: number }[]
-  /** Of messages that are about to be cancelled: keeps those from coming in that are not here yet. */
-  refuse(message_ids: readonly string[], now_ms: number): void
+  /** Of messages that are about to be cancelled: keeps those from coming in that are not here yet. `elapsed_ms`: the elapsed time. */
+  refuse(message_ids: readonly string[], elapsed_ms: number): void
   refuses(message_id: string): boolean
 }
 
@@ -37,15 +37,14 @@ export function unpersistedSends(): UnpersistedSends {
     end: (message_id) => void begun.delete(message_id),
     has: (message_id) => begun.has(message_id),
     since: (at_ms, now_ms) => [...begun.values()].filter((one) => one.at_ms <= at_ms || one.at_ms > now_ms),
-    refuse(message_ids, now_ms) {
+    refuse(message_ids, elapsed_ms) {
       for (const [id, at_ms] of refused) {
-        // however far the clock was set back
-        if (Math.abs(now_ms - at_ms) < refusedForMs) break
+        if (elapsed_ms - at_ms < refusedForMs) break
         refused.delete(id)
       }
       for (const id of message_ids) {
         refused.delete(id)
-        refused.set(id, now_ms)
+        refused.set(id, elapsed_ms)
       }
     },
     refuses: (message_id) => refused.has(message_id),

@@ -18,9 +18,8 @@ export function queueBound({ pool, clock }: Pick<Platform, 'pool' | 'clock'>, ma
   return {
     async check(queue) {
       let known = counted.get(queue)
-      const now = clock.now()
-      // however far the clock was set back
-      if (known === undefined || Math.abs(now - known.at_ms) >= limits.cache_ms) {
+      const now = clock.elapsed()
+      if (known === undefined || now - known.at_ms >= limits.cache_ms) {
         if (counted.size >= heldMax) counted.clear()
         const full = countQueue(pool, queue, max).then((count) => count >= max)
         // an unanswered count is asked again

@@ -115,7 +115,7 @@ test('a database that hangs is asked for five seconds and no longer what it has 
     return Promise.reject(failure('CONNECT_TIMEOUT'))
   }
   const deps = depsWith(hangs)
-  Object.assign(deps.platform.clock, { now: () => now })
+  Object.assign(deps.platform.clock, { elapsed: () => now })
 
   await recovering(deps, [unit], moment, () => Promise.reject(failure('ETIMEDOUT')))
 
@@ -165,7 +165,7 @@ function depsWith(look: () => Promise<readonly { id: string }[]> = () => Promise
   const followers = { pairs: [], pairsOf: () => [], wake: () => undefined }
   const platform = {
     pool: look,
-    clock: { now: () => moment.at_ms, sleep: () => Promise.resolve() },
+    clock: { now: () => moment.at_ms, elapsed: () => 0, sleep: () => Promise.resolve() },
     log: { warn: () => undefined, error: () => undefined },
     storage: { failed: () => undefined },
   }

@@ -97,8 +97,8 @@ async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], err
   if (!units.some(({ mayBeStored }) => mayBeStored)) return giveUp(units)
   const { clock } = deps.platform
   // of a database that hangs each answer is waited for in vain
-  const until = clock.now() + lookupForMs
-  for (let attempt = 0; attempt < lookupsMax && clock.now() < until; attempt++) {
+  const until = clock.elapsed() + lookupForMs
+  for (let attempt = 0; attempt < lookupsMax && clock.elapsed() < until; attempt++) {
     try {
       await findStored(deps, units)
       return

@@ -51,16 +51,16 @@ export function followersOf({ notify, clock }: Pick<Platform, 'notify' | 'clock'
   for (const { name } of given) if (!names.test(name)) throw new Error(`a follower cannot be called ${name}`)
   if (new Set(given.map(({ name }) => name)).size < given.length) throw new Error('two followers have one name')
   const pairs = given.flatMap(({ name, origins }) => origins.map((origin_type) => ({ follower: name, origin_type })))
-  /** When each lane was woken last. */
+  /** When each lane was woken last, by the elapsed time. */
   const woken = new Map<string, number>()
   const pairsOf = (messages: readonly Followed[]) => pairs.filter((pair) => messages.some(({ origin_type }) => origin_type === pair.origin_type))
   return {
     pairs,
     pairsOf,
     wake(messages) {
-      const now = clock.now()
+      const now = clock.elapsed()
       const lanes = new Set(pairsOf(messages).map(({ follower }) => laneOf(follower)))
-      for (const lane of lanes) if (Math.abs(now - (woken.get(lane) ?? 0)) < wakeEveryMs) lanes.delete(lane)
+      for (const lane of lanes) if (now - (woken.get(lane) ?? -Infinity) < wakeEveryMs) lanes.delete(lane)
       for (const lane of lanes) woken.set(lane, now)
       if (lanes.size > 0) notify(...lanes)
     },

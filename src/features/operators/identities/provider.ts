@@ -1,6 +1,6 @@
 /** The OIDC provider as a client sees it: the authorization code flow with PKCE, state and nonce (https://openid.net/specs/openid-connect-core-1_0.html). */
 import type { Configuration } from 'openid-client'
-import type { Clock } from '../../../lib/clock.ts'
+import type { SteadyClock } from '../../../lib/clock.ts'
 import type { OidcSettings } from '../../../platform/settings.ts'
 import type { PendingIdentity } from './store.ts'
 
@@ -21,10 +21,10 @@ export interface Provider {
   finish(url: URL, flow: OAuthFlow): Promise<PendingIdentity>
 }
 
-export function oidcProvider(settings: OidcSettings, clock: Clock): Provider {
+export function oidcProvider(settings: OidcSettings, clock: Pick<SteadyClock, 'elapsed'>): Provider {
   let found: { readonly configuration: Promise<Configuration>; readonly at: number } | undefined
   const configuration = async (): Promise<Configuration> => {
-    if (found === undefined || clock.now() - found.at > foundForMs) found = { configuration: discover(settings), at: clock.now() }
+    if (found === undefined || clock.elapsed() - found.at > foundForMs) found = { configuration: discover(settings), at: clock.elapsed() }
     const { configuration: wanted } = found
     return await wanted.catch((error: unknown) => {
       found = undefined

@@ -1,7 +1,7 @@
 /** Signing in: a password, a lock after five failures in a row, and the same answer in the same time whether an e-mail address is known or not (behaviour: console 3.2). */
 import { hash } from 'node:crypto'
 import { Problem } from '../../../contract/problem.ts'
-import { isoTime, type Clock } from '../../../lib/clock.ts'
+import { isoTime, type Clock, type SteadyClock } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { isPassword } from '../people/passwords.ts'
@@ -100,10 +100,10 @@ function requireUnlocked(clock: Clock, row: store.FailuresRow | null): void {
 }
 
 /** Counts tries of an address within a minute. Throws `rate_limit_exceeded` beyond `max` of them. */
-export function addressLimit(clock: Clock, max: number): (address: string) => void {
+export function addressLimit(clock: Pick<SteadyClock, 'elapsed'>, max: number): (address: string) => void {
   const tries = new Map<string, { since: number; count: number }>()
   return (address) => {
-    const now = clock.now()
+    const now = clock.elapsed()
     const known = tries.get(address)
     const window = known === undefined || now - known.since >= addressWindowMs ? { since: now, count: 0 } : known
     window.count += 1

@@ -15,7 +15,7 @@ export class Changes {
   /** Of whom changes were looked for the last time. */
   #followed: ReadonlySet<string> = new Set()
   #changed = new Set<string>()
-  /** Ids of requests that were told of, with when. */
+  /** Ids of requests that were told of, with when by the elapsed time. */
   readonly #seen = new Map<string, number>()
   #lookedAt = -Infinity
 
@@ -27,13 +27,13 @@ export class Changes {
   note({ account_id, mode, id }: ChangeRow): void {
     const key = tenantKey(account_id, mode)
     if (!this.#followed.has(key)) return
-    this.#seen.set(id, this.#platform.clock.now())
+    this.#seen.set(id, this.#platform.clock.elapsed())
     this.#changed.add(key)
   }
 
   /** Where something has changed since the last look: keys of tenants. */
   async look(tenants: readonly Tenant[]): Promise<ReadonlySet<string>> {
-    const now = this.#platform.clock.now()
+    const now = this.#platform.clock.elapsed()
     if (now - this.#lookedAt >= lookEveryMs) {
       this.#lookedAt = now
       await this.#lookInLog(tenants, now)
@@ -44,7 +44,7 @@ export class Changes {
   }
 
   async #lookInLog(tenants: readonly Tenant[], now: number): Promise<void> {
-    const rows = await listChanges(this.#platform.pool, tenants, idFloor('req', now - lookedBackMs))
+    const rows = await listChanges(this.#platform.pool, tenants, idFloor('req', this.#platform.clock.now() - lookedBackMs))
     for (const { account_id, mode, id } of rows) {
       if (this.#seen.has(id)) continue
       this.#seen.set(id, now)

@@ -73,7 +73,7 @@ export class Streams {
   constructor(parts: StreamsParts) {
     this.#parts = parts
     this.#changes = new Changes(parts.platform)
-    this.#checkedAt = this.#beatAt = parts.platform.clock.now()
+    this.#checkedAt = this.#beatAt = parts.platform.clock.elapsed()
   }
 
   /** A stream that tells what happens from the next pass on. Refusal: `rate_limit_exceeded` where too many are open. */
@@ -119,7 +119,7 @@ export class Streams {
   /** Ends those whose session, membership or account is not what it was. */
   async #check(): Promise<void> {
     const { platform, accounts, sessions } = this.#parts
-    const now = platform.clock.now()
+    const now = platform.clock.elapsed()
     if (now - this.#checkedAt < checkEveryMs) return
     const roles = await sessions.rolesOf([...new Set([...this.#all].map(({ cookie_hash }) => cookie_hash))])
     const suspended = await accounts.suspendedOf(platform.pool, [...new Set([...this.#all].map(({ account_id }) => account_id))])
@@ -191,7 +191,7 @@ export class Streams {
   }
 
   #reset(followed: Followed): void {
-    const now = this.#parts.platform.clock.now()
+    const now = this.#parts.platform.clock.elapsed()
     if (!followed.owesReset || now - followed.resetAt < resetEveryMs) return
     followed.owesReset = false
     followed.resetAt = now
@@ -200,7 +200,7 @@ export class Streams {
 
   /** Keeps what lies between from closing a silent connection. */
   #beat(): void {
-    const now = this.#parts.platform.clock.now()
+    const now = this.#parts.platform.clock.elapsed()
     if (now - this.#beatAt < beatEveryMs) return
     this.#beatAt = now
     for (const stream of this.#all) write(stream, ':\n\n')

@@ -54,9 +54,9 @@ export class RequestedAttempts {
     const { clock, pool, settings, secrets, metrics } = platform
     const event = await store.findEvent(pool, endpoint, delivery.event_id)
     if (event === null) throw new Error(`the event ${delivery.event_id} is gone`)
-    const started_at = clock.now()
+    const started_at = clock.elapsed()
     const [body, target] = [Buffer.from(eventBody(event)), targetOf(secrets, endpoint)]
-    const headers = deliveryHeaders(target, event, body, started_at)
+    const headers = deliveryHeaders(target, event, body, clock.now())
     const outcome = await poster.post({ url: target.url, headers, body, timeout_ms: settings.webhook_timeout_ms, signal: this.#end.signal })
     if (outcome.error?.code === 'aborted') return
     metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })

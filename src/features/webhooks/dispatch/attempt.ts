@@ -1,6 +1,6 @@
 /** One attempt of a delivery: what is sent (behaviour: webhooks 4), and what follows from how it ended. */
 import type { DeliveryError } from '../../../contract/resources/webhook-delivery.ts'
-import type { Clock } from '../../../lib/clock.ts'
+import type { SteadyClock } from '../../../lib/clock.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { eventHeaders, signingKey, type SigningKey } from '../../../lib/event-headers.ts'
 import type { PostOutcome } from '../../../lib/http-post.ts'
@@ -48,7 +48,7 @@ export interface Attempted {
   readonly attempts: number
   /** False: this one only. */
   readonly scheduled: boolean
-  /** Milliseconds since 1970. */
+  /** By the elapsed time, in milliseconds. */
   readonly started_at: number
 }
 
@@ -68,7 +68,11 @@ export interface AttemptResult {
 }
 
 /** What is written down after an attempt that just ended. The delay of a retry counts from now. */
-export function attemptResultOf(attempted: Attempted, outcome: PostOutcome, deps: { clock: Clock; settings: Settings; random: () => number }): AttemptResult {
+export function attemptResultOf(
+  attempted: Attempted,
+  outcome: PostOutcome,
+  deps: { clock: SteadyClock; settings: Settings; random: () => number },
+): AttemptResult {
   const now = deps.clock.now()
   const delay = attempted.scheduled ? deps.settings.webhook_retry_delays[attempted.attempts] : undefined
   const again = outcome.error !== null && delay !== undefined
@@ -78,7 +82,7 @@ export function attemptResultOf(attempted: Attempted, outcome: PostOutcome, deps
     status: outcome.error === null ? 'delivered' : again ? null : 'failed',
     attempts: attempted.attempts + 1,
     response_status: outcome.status,
-    duration_ms: Math.max(0, Math.round(now - attempted.started_at)),
+    duration_ms: Math.max(0, Math.round(deps.clock.elapsed() - attempted.started_at)),
     error: outcome.error?.code ?? null,
     error_message: outcome.error?.message ?? null,
     next_attempt_at: again ? isoTime(now + delay * 1000 + Math.floor(deps.random() * Math.min(delay * 1000 * jitterShare, jitterMsMax))) : null,

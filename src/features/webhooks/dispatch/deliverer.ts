@@ -105,7 +105,7 @@ export class Deliverer {
     const ready = await this.#keeper.openDue()
     await this.#keeper.refresh(ready)
     const dropped = await this.#keeper.dropForInactive(ready)
-    const late = this.#handoffs.takenBefore(this.#deps.platform.clock.now() - inMemoryForMs)
+    const late = this.#handoffs.takenBefore(this.#deps.platform.clock.elapsed() - inMemoryForMs)
     this.#completer.toQueue(late)
     await this.#reader.readMore()
     this.#scheduler.beginAll()
@@ -140,7 +140,7 @@ export class Deliverer {
     }
     const { platform, random } = this.#deps
     const { clock, settings } = platform
-    learn(session, job, outcome, clock.now())
+    learn(session, job, outcome, clock.elapsed())
     this.#completer.add({ session, job, failed: outcome.error !== null, result: attemptResultOf(job, outcome, { clock, settings, random }) })
     // when the process stops, no pass comes by any more that would write it down
     if (this.#scheduler.underWay === 0 || this.#stopping) this.#completer.soon()

@@ -16,7 +16,7 @@ const slowAfterMs = 1_000
 export interface DeliveryJob extends Omit<DueRow, 'due_at'> {
   /** Milliseconds since 1970. */
   readonly due_ms: number
-  /** Milliseconds since 1970; 0 before it begins. */
+  /** By the elapsed time, in milliseconds; 0 before it begins. */
   started_at: number
   /** Begun while the circuit was open. */
   circuit: boolean
@@ -65,7 +65,9 @@ export interface EndpointSession {
   after: string
   /** There may be rows that were not read. */
   more: boolean
+  /** When its last attempt began, by the elapsed time. */
   started_at: number
+  /** By the elapsed time. */
   used_at: number
 }
 
@@ -86,7 +88,7 @@ export const newSession = (endpoint_id: string, now: number): EndpointSession =>
   slow: false,
   after: '',
   more: true,
-  started_at: 0,
+  started_at: -Infinity,
   used_at: now,
 })
 
@@ -107,8 +109,7 @@ export const outdate = (session: EndpointSession): EndpointSession => Object.ass
 /** Whether the endpoint's own rules let one more attempt begin now. */
 export function mayBegin(session: EndpointSession, now: number): boolean {
   if (!session.active || session.stale || session.buffer.length === 0) return false
-  // however far the clock was set back
-  if (session.failures >= circuitAt) return session.underWay.size === 0 && Math.abs(now - session.started_at) >= circuitEveryMs
+  if (session.failures >= circuitAt) return session.underWay.size === 0 && now - session.started_at >= circuitEveryMs
   // so that an endpoint that is down meets its circuit exactly at the fifth attempt
   return session.underWay.size < (session.failures > 0 ? Math.min(session.limit, circuitAt - session.failures) : session.limit)
 }

@@ -12,13 +12,14 @@ export interface Executor {
   abort(): void
 }
 
-export function executor({ settings, metrics, tracing }: Pick<Platform, 'settings' | 'metrics' | 'tracing'>, poster: HttpPoster): Executor {
+export function executor({ clock, settings, metrics, tracing }: Pick<Platform, 'clock' | 'settings' | 'metrics' | 'tracing'>, poster: HttpPoster): Executor {
   const end = new AbortController()
   return {
     async post(session, job, body) {
-      metrics.delivery_lag_seconds.observe(Math.max(0, job.started_at - job.due_ms) / 1000)
+      const now = clock.now()
+      metrics.delivery_lag_seconds.observe(Math.max(0, now - job.due_ms) / 1000)
       const target = session.target!
-      const signed = deliveryHeaders(target, { id: job.event_id, type: job.event_type }, body, job.started_at)
+      const signed = deliveryHeaders(target, { id: job.event_id, type: job.event_type }, body, now)
       const parent = tracing.of(job.event_id)
       const span = tracing.start(`deliver ${job.event_type}`, 'client', parent, {
         'posthorn.delivery_id': job.id,

@@ -33,19 +33,19 @@ export function handoffConsumer({ platform: { clock, log }, sessions, handoffs, 
     openBatches: () => handoffs.ids(),
     offers(max) {
       const all = sessions.all()
-      for (const session of all) notice(session, clock.now())
+      for (const session of all) notice(session, clock.elapsed())
       const free = Math.min(handedOffMax - handoffs.size(), capacity())
       offered = new Map(offersTo(all, max, free).map((one) => [one.offer.endpoint_id, one]))
       return Array.from(offered.values(), ({ offer }) => offer)
     },
     async take(batch) {
-      const jobs = handoffs.open(batch, clock.now())
+      const jobs = handoffs.open(batch, clock.elapsed())
       await bodies.load(jobs).catch((error: unknown) => log.warn({ err: error }, 'reading events failed; their deliveries go to the queue'))
       for (const [endpoint_id, own] of Map.groupBy(jobs, (job) => job.endpoint_id)) {
         const one = offered.get(endpoint_id)!
         const kept = capacity() > 0 && stands(one) ? own.filter((job) => !one.session.held.has(job.id)) : []
         sessions.keep(one.session, kept)
-        one.session.used_at = clock.now()
+        one.session.used_at = clock.elapsed()
         // there may have been more, which is in the queue then
         if (own.length >= one.offer.capacity) one.session.more = true
         if (kept.length < own.length) toQueue([batch.id])

@@ -5,7 +5,7 @@ import type { HandoffBatch } from '../fan-out/handoff.ts'
 import type { DeliveryGroup } from '../fan-out/handoff-store.ts'
 
 export interface OpenHandoffs {
-  /** The jobs of a batch that was taken at this time (milliseconds since 1970). */
+  /** The jobs of a batch that was taken at this time, by the elapsed time in milliseconds. */
   open(batch: HandoffBatch, taken_at: number): DeliveryJob[]
   /** Jobs that are not recorded. */
   size(): number

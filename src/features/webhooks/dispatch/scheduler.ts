@@ -1,5 +1,5 @@
 /** Which deliveries may begin now: the rules of their endpoints, the places of this process, and fairness between accounts. */
-import type { Clock } from '../../../lib/clock.ts'
+import type { SteadyClock } from '../../../lib/clock.ts'
 import { circuitAt } from './circuit.ts'
 import { mayBegin, notice, type DeliveryJob, type EndpointSession } from './endpoint-session.ts'
 import type { EventBodies } from './event-bodies.ts'
@@ -12,7 +12,7 @@ const slowMax = placesMax / 2
 const bytesPerPlace = 64 * 1024
 
 export interface SchedulerDeps {
-  readonly clock: Clock
+  readonly clock: Pick<SteadyClock, 'elapsed'>
   readonly sessions: EndpointSessions
   readonly bodies: Pick<EventBodies, 'get'>
   /** Makes the attempt. */
@@ -46,7 +46,7 @@ export class Scheduler {
 
   /** Finds out anew which endpoints are slow, and how much they have under way. */
   noticeSlow(): void {
-    const now = this.#deps.clock.now()
+    const now = this.#deps.clock.elapsed()
     this.#takenBySlow = 0
     for (const session of this.#deps.sessions.all()) {
       notice(session, now)
@@ -78,7 +78,7 @@ export class Scheduler {
 
   #beginOne(session: EndpointSession): boolean {
     const { clock, sessions, bodies, begin } = this.#deps
-    const now = clock.now()
+    const now = clock.elapsed()
     if (this.#stopped || !mayBegin(session, now)) return false
     if (this.#taken >= placesMax || (session.slow && this.#takenBySlow >= slowMax)) {
       this.#starved = true

@@ -1,4 +1,5 @@
 /** Opens, refreshes and closes endpoint sessions: by the leases of this process, and by what is due. */
+import { ageOf, longAgo, mark } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { dropPending } from '../deliveries/store.ts'
 import { targetOf } from './attempt.ts'
@@ -15,7 +16,7 @@ export class SessionKeeper {
   readonly #platform: Platform
   readonly #sessions: EndpointSessions
   readonly #leases: EndpointLeases
-  #renewedAt = 0
+  #renewed = longAgo
   /** Where the last pass over endpoints that have something due ended. */
   #scannedTo = ''
 
@@ -27,9 +28,10 @@ export class SessionKeeper {
 
   /** Prolongs leases, lets go of those that were idle, and closes the sessions of those that were lost. */
   async keepLeases(): Promise<void> {
-    const now = this.#platform.clock.now()
-    if (now - this.#renewedAt < renewEveryMs || this.#sessions.size === 0) return
-    this.#renewedAt = now
+    const { clock } = this.#platform
+    if (ageOf(clock, this.#renewed) < renewEveryMs || this.#sessions.size === 0) return
+    this.#renewed = mark(clock)
+    const now = clock.elapsed()
     const unused = this.#sessions.all().filter((session) => session.held.size === 0 && now - session.used_at > idleLeaseMs)
     for (const session of unused) this.#sessions.close(session)
     if (unused.length > 0) await this.#leases.release(unused.map(({ endpoint_id }) => endpoint_id))
@@ -40,7 +42,7 @@ export class SessionKeeper {
   /** The sessions of endpoints that have something due and whose lease this process holds, or nobody. */
   async openDue(): Promise<EndpointSession[]> {
     const { clock, process_id } = this.#platform
-    const now = clock.now()
+    const now = clock.elapsed()
     const due = await this.#leases.dueEndpoints(this.#scannedTo)
     this.#scannedTo = due.length < endpointsPerPass ? '' : due.at(-1)!.endpoint_id
     const ready: EndpointSession[] = []

@@ -300,6 +300,7 @@ test('what a dead process had handed off comes to the queue also where the clock
     insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('dead', 1, ${world.clock.iso()}, '', '', 0)`
 
   world.clock.jump(-3600_000)
+  await world.clock.advance(1000)
   await lane.tick()
 
   assert.deepEqual([...(await world.pool`select id from webhook_handoffs`)], [])

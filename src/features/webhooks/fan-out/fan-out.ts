@@ -52,9 +52,8 @@ export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noCon
     name: 'fan-out',
     idle_ms: 250,
     async tick() {
-      const now = clock.now()
-      // however far the clock was set back
-      if (Math.abs(now - state.lookedAt) >= lookEveryMs) {
+      const now = clock.elapsed()
+      if (now - state.lookedAt >= lookEveryMs) {
         state.lookedAt = now
         await takeOver(platform, consumer)
       }

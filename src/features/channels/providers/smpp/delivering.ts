@@ -1,5 +1,5 @@
 /** What an SMSC delivers: receipts and messages from recipients, answered once they are stored. */
-import type { Clock } from '../../../../lib/clock.ts'
+import type { SteadyClock } from '../../../../lib/clock.ts'
 import { areOfAnother } from '../../../../lib/same-number.ts'
 import type { Report, Tell } from '../../adapter.ts'
 import { contentOf, idOf, readInbound } from './inbound.ts'
@@ -12,7 +12,7 @@ import { answers } from './statuses.ts'
 import { decodeText, ucs2Coding } from './texts.ts'
 
 export interface DeliveryDeps {
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly options: Options
   readonly memory: ChannelMemory
   readonly tell: Tell
@@ -60,7 +60,7 @@ export function deliveries(deps: DeliveryDeps): Deliveries {
   return {
     take: (pdu, bytes, on) => take(state, pdu, bytes, on),
     end() {
-      const now = state.clock.now()
+      const now = state.clock.elapsed()
       for (const [packet, at_ms] of state.answered) if (now - at_ms <= doubtForMs) state.memory.doubtful.set(packet, now)
       bound(state.memory.doubtful, answeredMax)
     },
@@ -84,13 +84,13 @@ function take(state: State, pdu: Pdu, bytes: Buffer, on: Link): void {
   const answer = () => {
     if (on.answer(pdu, answers.ok)) {
       state.answered.delete(packet)
-      state.answered.set(packet, state.clock.now())
+      state.answered.set(packet, state.clock.elapsed())
       bound(state.answered, answeredMax)
-    } else state.memory.doubtful.set(packet, state.clock.now())
+    } else state.memory.doubtful.set(packet, state.clock.elapsed())
   }
   const doubted_ms = state.memory.doubtful.get(packet)
   state.memory.doubtful.delete(packet)
-  if (doubted_ms !== undefined && state.clock.now() - doubted_ms <= comesAgainWithinMs) return answer()
+  if (doubted_ms !== undefined && state.clock.elapsed() - doubted_ms <= comesAgainWithinMs) return answer()
   const done = (stored: boolean) => {
     if (stored) answer()
     else on.answer(pdu, answers.later)

@@ -5,7 +5,7 @@ export interface ChannelMemory {
   readonly taken: Map<string, Map<number, string>>
   /** Ids that hand-overs were answered with, the oldest first, each with the recipient. */
   readonly ids: Map<string, string>
-  /** Packets that were stored and answered, when the answer may not have arrived: they come again. */
+  /** Packets that were stored and answered, when the answer may not have arrived, each with when by the elapsed time: they come again. */
   readonly doubtful: Map<string, number>
 }
 

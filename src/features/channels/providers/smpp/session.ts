@@ -1,6 +1,6 @@
 /** A session with an SMSC: one connection bound for both ways, or one for each. */
 import { randomBytes } from 'node:crypto'
-import { withDeadline, type Clock } from '../../../../lib/clock.ts'
+import { withDeadline, type Clock, type SteadyClock } from '../../../../lib/clock.ts'
 import type { Dial } from '../../../../lib/dial.ts'
 import { postErrorOf } from '../../../../lib/post-error.ts'
 import type { ConnectOutcome, Connection, Opening, Session, Tell } from '../../adapter.ts'
@@ -14,7 +14,7 @@ import { submit, type SubmitDeps } from './submitting.ts'
 import { window } from './window.ts'
 
 export interface SessionTools {
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly dial: Dial
 }
 
@@ -57,7 +57,7 @@ export async function openSession(
 }
 
 interface SessionParts {
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly options: Options
   readonly memory: ChannelMemory
   readonly tell: Tell

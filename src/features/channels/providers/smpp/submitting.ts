@@ -1,6 +1,6 @@
 /** Hand-overs: a message as the packets of its parts, and what the answers to them make of it. */
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../../../lib/clock.ts'
+import type { SteadyClock } from '../../../../lib/clock.ts'
 import { fencedOff, fenceNow } from '../../../../lib/fence.ts'
 import type { Outcome, OutboundMessage, PartTaken } from '../../adapter.ts'
 import { nextPart, restLater } from '../rest-later.ts'
@@ -14,7 +14,7 @@ import { encodeText, joiningHeader, type PartPlace } from './texts.ts'
 import type { Window } from './window.ts'
 
 export interface SubmitDeps {
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly options: Options
   readonly memory: ChannelMemory
   readonly window: Window

@@ -1,5 +1,5 @@
 /** How many requests may wait for an answer at once, and how long none goes while the SMSC is too busy. */
-import type { Clock } from '../../../../lib/clock.ts'
+import type { SteadyClock } from '../../../../lib/clock.ts'
 
 export interface Window {
   /** Resolves to how a place is given back, once there is one; null when the signal aborts before. */
@@ -15,7 +15,7 @@ export interface Window {
 const pauseFirstMs = 1000
 const pauseMaxMs = 30_000
 
-export function window({ now }: Pick<Clock, 'now'>, size: number): Window {
+export function window({ elapsed }: Pick<SteadyClock, 'elapsed'>, size: number): Window {
   let free = size
   const waiting: (() => void)[] = []
   let [pause_ms, paused_until_ms] = [0, 0]
@@ -45,17 +45,17 @@ export function window({ now }: Pick<Clock, 'now'>, size: number): Window {
       signal.removeEventListener('abort', giveUp)
       return entered ? leave : null
     },
-    pausedFor: () => Math.max(0, paused_until_ms - now()),
+    pausedFor: () => Math.max(0, Math.ceil(paused_until_ms - elapsed())),
     throttled() {
       // answers to what was under way together count once
-      if (paused_until_ms <= now()) {
+      if (paused_until_ms <= elapsed()) {
         pause_ms = Math.min(Math.max(pauseFirstMs, pause_ms * 2), pauseMaxMs)
-        paused_until_ms = now() + pause_ms
+        paused_until_ms = elapsed() + pause_ms
       }
-      return paused_until_ms - now()
+      return Math.ceil(paused_until_ms - elapsed())
     },
     taken() {
-      if (paused_until_ms <= now()) pause_ms = 0
+      if (paused_until_ms <= elapsed()) pause_ms = 0
     },
   }
 }

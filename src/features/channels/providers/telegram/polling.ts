@@ -63,12 +63,12 @@ async function poll(polling: Polling): Promise<Ended> {
 async function pollOnce(polling: Polling): Promise<Ended | null> {
   const { tools, connection, over, offset } = polling
   const parameters = { timeout: openSeconds, limit: updatesMax, allowed_updates: allowedUpdates, ...(offset === undefined ? {} : { offset }) }
-  const began_ms = tools.clock.now()
+  const began_ms = tools.clock.elapsed()
   const answer = await callApi(tools, connection, 'getUpdates', parameters, over.signal, waiting)
   if (answer.kind === 'ok') {
     if (!Array.isArray(answer.result)) return { refused: false, message: 'The updates are no list.' }
     if (answer.result.length > 0) return await take(polling, answer.result)
-    if (tools.clock.now() - began_ms < pauseMs) await tools.clock.sleep(pauseMs, over.signal)
+    if (tools.clock.elapsed() - began_ms < pauseMs) await tools.clock.sleep(pauseMs, over.signal)
     return null
   }
   if (answer.kind === 'error' && answer.code === 429) {
