@@ -18,12 +18,14 @@ interface Sleeper {
 }
 
 export function fakeClock(start = '2026-01-31T09:30:00.000Z'): FakeClock {
-  let now = Date.parse(start)
+  const [start_ms, bootedFor_ms] = [Date.parse(start), 500.25]
+  let now = start_ms
   let jumped = 0
   let sleepers: Sleeper[] = []
   return {
     now: () => now,
-    elapsed: () => now - jumped,
+    // as of a machine: from a beginning of its own, and with fractions
+    elapsed: () => now - jumped - start_ms + bootedFor_ms,
     jump(ms) {
       now += ms
       jumped += ms

@@ -21,7 +21,7 @@ function start(body = Buffer.from('{}')) {
   })
   /** An active endpoint of an account, with so many deliveries that wait. */
   const endpoint = (endpoint_id: string, account_id: string, waiting: number, batch?: number) => {
-    const session = sessions.open(endpoint_id, clock.now())
+    const session = sessions.open(endpoint_id, clock.elapsed())
     Object.assign(session, { account_id, mode: 'live', version: 1, active: true, taken: true })
     const job = (n: number): DeliveryJob => ({
       endpoint_id,
