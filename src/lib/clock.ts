@@ -1,7 +1,7 @@
 /**
  * Time as an argument. Nothing outside this file reads the machine's clock for the product's meaning of "now". A clock may be set back, or ahead, at any moment: `now()` is for what is
- * stored, or compared with what is stored, sent or shown; `elapsed()` is for how long something took, waits or is trusted within this process. A lease, which others
- * take over by its stored end, is trusted by both (`ageOf`).
+ * stored, or compared with what is stored, sent or shown; `elapsed()` is for how long something took, waits or is trusted within this process. What others change or take over meanwhile is
+ * trusted by both (`ageOf`), as while the machine sleeps only the time may go on: leases, what is known of keys, prices.
  */
 import { setMaxListeners } from 'node:events'
 import { clearTimeout, setTimeout } from 'node:timers'
@@ -16,7 +16,7 @@ export interface Clock {
 
 /** A clock that also tells how long something took, whatever was done to its time meanwhile. */
 export interface SteadyClock extends Clock {
-  /** Milliseconds since some moment: for how long something took, waits or is trusted within this process. It goes on evenly, and never jumps. */
+  /** Milliseconds since some moment: for how long something took, waits or is trusted within this process. It goes on evenly, and never jumps, but may stand still while the machine sleeps. */
   elapsed(): number
 }
 
@@ -39,7 +39,10 @@ export const mark = (clock: Pick<SteadyClock, 'now' | 'elapsed'>): Mark => ({ no
 /** A moment that is older than anything. */
 export const longAgo: Mark = { now_ms: -Infinity, elapsed_ms: -Infinity }
 
-/** How old a moment is by the time that went on further: of a lease, which others take over by its stored end after a jump ahead, and whose holder trusts it no longer for a jump back. */
+/**
+ * How old a moment is by the time that went on further: of a lease, which others take over by its stored end after a jump ahead, and whose holder trusts it no longer for a jump back; and of
+ * what may have changed elsewhere while the machine slept.
+ */
 export const ageOf = (clock: Pick<SteadyClock, 'now' | 'elapsed'>, { now_ms, elapsed_ms }: Mark): number =>
   Math.max(clock.now() - now_ms, clock.elapsed() - elapsed_ms)
 

@@ -1,5 +1,5 @@
 /** Answers of look-ups held for a moment: of bounded number and age, one look-up at a time for each key. */
-import type { SteadyClock } from './clock.ts'
+import { ageOf, mark, type Mark, type SteadyClock } from './clock.ts'
 
 export interface LookupCache<T> {
   /** The answer that is held, or that a look-up under way will bring; undefined where there is neither. */
@@ -12,33 +12,33 @@ export interface LookupCache<T> {
 
 export interface LookupCacheOptions {
   readonly entries_max: number
-  /** Milliseconds since the look-up began. */
+  /** Milliseconds since the look-up began, by the time that went on further. */
   readonly age_max_ms: number
 }
 
 /** T is never undefined. */
-export function lookupCache<T>(clock: Pick<SteadyClock, 'elapsed'>, { entries_max, age_max_ms }: LookupCacheOptions): LookupCache<T> {
-  const entries = new Map<string, { readonly value: T; readonly read_at: number }>()
+export function lookupCache<T>(clock: Pick<SteadyClock, 'now' | 'elapsed'>, { entries_max, age_max_ms }: LookupCacheOptions): LookupCache<T> {
+  const entries = new Map<string, { readonly value: T; readonly read: Mark }>()
   const underWay = new Map<string, Promise<T>>()
 
-  function keep(key: string, value: T, read_at: number): void {
+  function keep(key: string, value: T, read: Mark): void {
     entries.delete(key)
     if (entries.size >= entries_max) entries.delete(entries.keys().next().value!)
-    entries.set(key, { value, read_at })
+    entries.set(key, { value, read })
   }
 
   return {
     get(key) {
       const entry = entries.get(key)
-      if (entry !== undefined && clock.elapsed() - entry.read_at < age_max_ms) return entry.value
+      if (entry !== undefined && ageOf(clock, entry.read) < age_max_ms) return entry.value
       return underWay.get(key)
     },
     read(key, lookUp) {
-      const read_at = clock.elapsed()
+      const read = mark(clock)
       const isCurrent = () => underWay.get(key) === answer
       const answer = lookUp()
         .then((value) => {
-          if (isCurrent()) keep(key, value, read_at)
+          if (isCurrent()) keep(key, value, read)
           return value
         })
         .finally(() => {

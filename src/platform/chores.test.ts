@@ -114,6 +114,29 @@ test('a clock that is set back by days holds no chore up, nor keeps one with a b
   assert.deepEqual([runs, steps], [2, 5])
 })
 
+test('a chore is due as soon as its time has passed by either time of the clock', async (t) => {
+  const { platform, clock } = await startPlatform(t)
+  let runs = 0
+  const lane = choresLane(platform, [{ name: 'seldom', every_ms: 3600_000, run: async () => (runs += 1) }])
+  const ran: number[] = []
+  const tick = async () => {
+    await lane.tick()
+    ran.push(runs)
+  }
+  await tick()
+
+  clock.jump(3600_000)
+  await tick()
+  await tick()
+  clock.jump(-day)
+  await clock.advance(3599_000)
+  await tick()
+  await clock.advance(1000)
+  await tick()
+
+  assert.deepEqual(ran, [1, 2, 2, 2, 3])
+})
+
 test('what the platform itself keeps in order runs on an empty database', async (t) => {
   const { platform } = await startPlatform(t)
 

@@ -1,6 +1,6 @@
 /** The lanes that keep the house: heartbeats of this process, and chores, made by one process at a time. */
 import { advisoryLocks } from './database/locks.ts'
-import { isoTime, type SteadyClock } from '../lib/clock.ts'
+import { ageOf, isoTime, longAgo, mark, type Mark, type SteadyClock } from '../lib/clock.ts'
 import type { Lane } from '../lib/loop.ts'
 import { poolClosed } from './database/failures.ts'
 import { keepPartitions } from './database/partitions.ts'
@@ -38,13 +38,13 @@ export async function signOff(platform: Platform): Promise<void> {
 /** Runs the chores that are due. A process that finds another one at it leaves them alone. */
 export function choresLane(platform: Platform, chores: readonly Chore[]): Lane {
   const { pool, clock } = platform
-  /** By the elapsed time: chores go on while a clock that was set back catches up. */
-  const dueAt = new Map<string, number>()
+  /** By both times: a chore neither waits until a clock that was set back catches up, nor for what its clock jumped over, or its machine slept. */
+  const lastRun = new Map<string, Mark>()
   return {
     name: 'chores',
     idle_ms: choresEveryMs,
     async tick(stopping) {
-      const due = chores.filter((chore) => (dueAt.get(chore.name) ?? -Infinity) <= clock.elapsed())
+      const due = chores.filter((chore) => ageOf(clock, lastRun.get(chore.name) ?? longAgo) >= chore.every_ms)
       if (due.length === 0) return 0
       const connection = await pool.reserve()
       try {
@@ -59,7 +59,7 @@ export function choresLane(platform: Platform, chores: readonly Chore[]): Lane {
       } finally {
         connection.release()
       }
-      for (const chore of due) dueAt.set(chore.name, clock.elapsed() + chore.every_ms)
+      for (const chore of due) lastRun.set(chore.name, mark(clock))
       return 0
     },
   }

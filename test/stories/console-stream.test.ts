@@ -228,6 +228,29 @@ test('the stream of somebody who was removed ends also where the clock was set b
   assert.equal(stays.ended(), false)
 })
 
+test('a change is told of once also where the clock was set back', async (t) => {
+  const { world, api, client, pass } = await signedIn(t)
+  const heard = await listen(t, world, client)
+  const look = async () => {
+    await world.clock.advance(1000)
+    await pass()
+  }
+  await look()
+  assert.equal((await api.post('/v1/contact_lists', { name: 'Regulars' })).status, 201)
+  await world.tick('request-log')
+  await look()
+  await until('the change', () => told(heard).length === 1)
+
+  world.clock.jump(-3600_000)
+  for (let looks = 0; looks < 25; looks++) await look()
+  const { id } = (await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })).body
+  await world.settle()
+  await look()
+  await until('what comes afterwards', () => told(heard).includes(`message.delivered ${id}`))
+
+  assert.deepEqual(told(heard), ['reset', `message.sent ${id}`, `message.delivered ${id}`])
+})
+
 test('a session holds so many streams at most', async (t) => {
   const { world, client } = await signedIn(t)
   for (let open = 0; open < 20; open++) await listen(t, world, client)

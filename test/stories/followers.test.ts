@@ -96,6 +96,7 @@ const changes: Readonly<Record<string, (scene: Scene) => Promise<readonly Messag
           job: { row: row!, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
           provider: 'simulator',
           outcome: { kind: 'accepted', provider_ids: ['one', 'two'], reports: [report('one'), report('two')] },
+          began_ms: now,
           duration_ms: 5,
           at_ms: now,
           instant: false,

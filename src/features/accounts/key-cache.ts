@@ -14,7 +14,7 @@ export interface KeyCache {
 
 /** `isKeyText` tells what can be a key at all; `lookUp` reads one from the database. */
 export function keyCache(
-  clock: Pick<SteadyClock, 'elapsed'>,
+  clock: Pick<SteadyClock, 'now' | 'elapsed'>,
   isKeyText: (text: string) => boolean,
   lookUp: (text: string) => Promise<KeyFacts | null>,
 ): KeyCache {

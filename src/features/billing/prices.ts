@@ -2,8 +2,7 @@
 import type { Tenant } from '../../contract/caller.ts'
 import { limits } from '../../contract/limits.ts'
 import { defaultPrices } from '../../contract/resources/price.ts'
-import type { SteadyClock } from '../../lib/clock.ts'
-import { isoTime } from '../../lib/clock.ts'
+import { ageOf, isoTime, mark, type Mark, type SteadyClock } from '../../lib/clock.ts'
 import type { Db, Pool } from '../../platform/database/sql.ts'
 import { noAccount } from '../accounts/service.ts'
 import { requireChannelTypes, requireWhole } from './refusals.ts'
@@ -37,7 +36,7 @@ export interface Prices {
 }
 
 export function prices(pool: Pool, clock: SteadyClock): Prices {
-  const held = new Map<string, { readonly until: number; readonly amounts: Promise<ReadonlyMap<string, number>> }>()
+  const held = new Map<string, { readonly read: Mark; readonly amounts: Promise<ReadonlyMap<string, number>> }>()
 
   const load = async (sql: Db, account_id: string): Promise<ReadonlyMap<string, number>> => {
     const rows = await listPrices(sql, account_id)
@@ -46,10 +45,10 @@ export function prices(pool: Pool, clock: SteadyClock): Prices {
   }
   const amountsOf = (account_id: string): Promise<ReadonlyMap<string, number>> => {
     const found = held.get(account_id)
-    if (found !== undefined && found.until > clock.elapsed()) return found.amounts
+    if (found !== undefined && ageOf(clock, found.read) < limits.cache_ms) return found.amounts
     const amounts = load(pool, account_id)
     held.delete(account_id)
-    held.set(account_id, { until: clock.elapsed() + limits.cache_ms, amounts })
+    held.set(account_id, { read: mark(clock), amounts })
     if (held.size > heldMax) held.delete(held.keys().next().value!)
     // a failed look-up is not held
     amounts.catch(() => held.delete(account_id))

@@ -1,5 +1,5 @@
 /** How messages end: whole months are dropped once nobody wants them kept, and what is derived from them goes first (docs/decisions/retention.md). */
-import { isoTime } from '../../lib/clock.ts'
+import { ageOf, isoTime, longAgo, mark, type Mark } from '../../lib/clock.ts'
 import { idFloor } from '../../lib/ids.ts'
 import { untilDone } from '../../platform/chores.ts'
 import { keepPartitions, startOf, type PartitionedTable } from '../../platform/database/partitions.ts'
@@ -13,9 +13,16 @@ const attempts: PartitionedTable = { table: 'message_attempts', column: 'message
 const forgottenAtOnce = 5000
 const hourMs = 3600_000
 
+interface State {
+  /** When partitions were made, and months dropped, for the last time. */
+  made: Mark
+  /** The id before which nothing that is derived from messages is left. */
+  forgotten: string
+}
+
 /** Makes partitions ahead, and drops months that are past retention: as soon as one is, minute by minute. */
 export function messagePartitions(platform: Platform): Chore {
-  const state = { made_at: -Infinity, forgotten: '' }
+  const state: State = { made: longAgo, forgotten: '' }
   return {
     name: 'message partitions',
     every_ms: 60_000,
@@ -23,8 +30,8 @@ export function messagePartitions(platform: Platform): Chore {
       const { clock, settings, ageing } = platform
       const before_ms = settings.message_retention_ms === null ? null : startOf(messages, ageing.now() - settings.message_retention_ms)
       const isForgotten = before_ms !== null && (await forgetBefore(platform, before_ms, state))
-      if (clock.elapsed() - state.made_at < hourMs) return 0
-      state.made_at = clock.elapsed()
+      if (ageOf(clock, state.made) < hourMs) return 0
+      state.made = mark(clock)
       let changed = 0
       for (const table of [messages, attempts]) changed += await keepPartitions(platform.pool, table, clock.now(), isForgotten ? before_ms : null)
       return changed
@@ -33,7 +40,7 @@ export function messagePartitions(platform: Platform): Chore {
 }
 
 /** What is derived from messages before a time: false while some is left. */
-async function forgetBefore({ pool, clock, log }: Platform, before_ms: number, state: { forgotten: string; made_at: number }): Promise<boolean> {
+async function forgetBefore({ pool, clock, log }: Platform, before_ms: number, state: State): Promise<boolean> {
   const from = idFloor('msg', before_ms)
   if (state.forgotten === from) return true
   if (await waitsBefore(pool, from)) {
@@ -47,6 +54,6 @@ async function forgetBefore({ pool, clock, log }: Platform, before_ms: number, s
     // it may have run out of time
     if ((await step()) > 0) return false
   }
-  Object.assign(state, { forgotten: from, made_at: -Infinity })
+  Object.assign(state, { forgotten: from, made: longAgo } satisfies State)
   return true
 }

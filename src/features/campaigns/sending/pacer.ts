@@ -13,7 +13,7 @@ export class Pacer {
 
   /** How many may go at `now`, at so many a second. */
   due(now: number, per_second: number): number {
-    // a clock that was set back holds nothing up for longer than a message takes
+    // a share that has grown holds nothing up for longer than a message takes by then
     this.#next = Math.min(Math.max(this.#next, now - madeUpMs), now + 1000 / per_second)
     if (this.#next > now) return 0
     return Math.floor(((now - this.#next) * per_second) / 1000) + 1

@@ -30,6 +30,7 @@ test('messages that a provider names alike are all sent, and the first keeps the
       job: { row, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
       provider: 'simulator',
       outcome: { kind: 'accepted', provider_ids: ['the same'] },
+      began_ms: now,
       duration_ms: 5,
       at_ms: now,
       instant: false,
@@ -58,6 +59,7 @@ test('a name that a provider uses again is that of the newer message once the ol
     job: { row, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
     provider: 'simulator',
     outcome: { kind: 'accepted' as const, provider_ids: ['7'] as const },
+    began_ms: now,
     duration_ms: 5,
     at_ms: now,
     instant: false,
@@ -87,6 +89,7 @@ test('what becomes of several messages is written with all of them locked in one
     job: { row, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
     provider: 'simulator',
     outcome,
+    began_ms: now,
     duration_ms: 5,
     at_ms: now,
     instant: false,
@@ -120,6 +123,7 @@ test('of messages that a provider tells of by one id when it is asked, one has i
     job: { row, attempts: 1, claimed: true, doubtful: true, due_ms: now, lease_until_ms: now + 60_000 },
     provider: 'simulator',
     outcome: { kind: 'accepted', provider_ids: ['the same'] },
+    began_ms: now,
     duration_ms: 5,
     at_ms: now,
     instant: false,
@@ -165,6 +169,7 @@ test('a message that is cancelled while the sandbox takes it was never handed ov
         job: { row: row!, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
         provider: 'sandbox',
         outcome: { kind: 'accepted', provider_ids: ['p'], reports: [{ after_ms: 80, report: reply }] },
+        began_ms: now,
         duration_ms: 0,
         at_ms: now,
         instant: true,
@@ -214,7 +219,7 @@ test('an answer that cannot be stored ends its own message alone, and none waits
   for (const [index, outcome] of outcomes.entries()) {
     const job: Job = { row: rows[index]!, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 }
     jobs.begin(job)
-    made.complete({ job, provider: 'simulator', outcome, duration_ms: 5, at_ms: now, instant: false })
+    made.complete({ job, provider: 'simulator', outcome, began_ms: now, duration_ms: 5, at_ms: now, instant: false })
   }
   await within('all to be written', made.drained())
 

@@ -20,6 +20,7 @@ const completed = (outcome: Outcome, more: { attempts?: number; unknowns?: numbe
   },
   provider: 'simulator',
   outcome,
+  began_ms: at_ms - 10,
   duration_ms: 10,
   at_ms,
   instant: more.instant ?? false,

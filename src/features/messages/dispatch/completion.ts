@@ -16,6 +16,9 @@ export interface HandedOver {
   readonly job: Job
   readonly provider: string
   readonly outcome: Outcome
+  /** When it was begun, by the time. */
+  readonly began_ms: number
+  /** How long it took, whatever was done to the time meanwhile. */
   readonly duration_ms: number
   /** When the answer came. */
   readonly at_ms: number
@@ -68,7 +71,7 @@ export function nextDue(completion: Completion): number | null {
   if (job.row.expires_at === null) return due_ms
   // a message that expires while it waits is looked at when it does; one that was handed over long after, since the clock has jumped, is no hurry
   const expires_ms = Date.parse(job.row.expires_at)
-  if (wasHandedOver(completion) && expires_ms < at_ms - completion.duration_ms - backoffMaxMs) return due_ms
+  if (wasHandedOver(completion) && expires_ms < completion.began_ms - backoffMaxMs) return due_ms
   return Math.min(due_ms, Math.max(at_ms, expires_ms))
 }
 
@@ -154,7 +157,7 @@ export function transitionsOf(completion: Completion): TransitionRequest[] {
   }
   const { outcome } = completion
   // it may have been handed over without a word of it
-  const claim: TransitionRequest = { ...request, transition: 'claim', at: isoTime(at_ms - completion.duration_ms) }
+  const claim: TransitionRequest = { ...request, transition: 'claim', at: isoTime(completion.began_ms) }
   if (outcome.kind === 'refused' && !wasProved(completion)) {
     const { code, message, provider_code } = outcome
     return [claim, { ...request, transition: 'refuse', error: { code, message: partlyTaken(takenOf(completion), message), provider_code } }]

@@ -8,7 +8,7 @@ import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import type { MessageRow } from '../rows.ts'
 import { followersOf } from '../transitions/followers.ts'
 import { circuits } from './circuits.ts'
-import type { Completion } from './completion.ts'
+import { transitionsOf, type Completion } from './completion.ts'
 import { executor } from './executor.ts'
 import { inHand } from './in-hand.ts'
 import type { Job } from './job.ts'
@@ -150,3 +150,17 @@ test('what is in its provider’s hands becomes `sending` also where the clock w
 
   assert.deepEqual([before, await statuses()], [['queued'], ['sending']])
 })
+
+for (const jump_ms of [3600_000, -3600_000])
+  test(`since when a message is in its provider’s hands is told also where the clock was set ${jump_ms > 0 ? 'ahead' : 'back'} meanwhile`, async (t) => {
+    const { world, made, job, state, completions } = await executing(t)
+    const began = world.clock.iso()
+    state.sending = () => world.clock.jump(jump_ms)
+
+    await made.handOver([job()])
+
+    assert.deepEqual(
+      completions.map((completion) => transitionsOf(completion)[0]?.at),
+      [began],
+    )
+  })

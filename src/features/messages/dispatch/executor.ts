@@ -306,6 +306,7 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
     job: deps.jobs.latest(job),
     provider: channel.provider,
     outcome,
+    began_ms,
     duration_ms: Math.round(clock.elapsed() - began_elapsed_ms),
     at_ms,
     instant: adapter?.instant === true,
