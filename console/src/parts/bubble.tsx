@@ -1,5 +1,6 @@
 /** A message as a phone shows it. What customers wrote is only ever text. */
 import { Anchor, Stack, Text } from '@mantine/core'
+import { isRecord } from './json-object.ts'
 
 type Content = Readonly<Record<string, unknown>>
 
@@ -47,7 +48,6 @@ export function Bubble({ type, content, isOurs = false }: { type: string; conten
   )
 }
 
-const isRecord = (value: unknown): value is Content => typeof value === 'object' && value !== null && !Array.isArray(value)
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** The words of a content, where it has some. */

@@ -33,8 +33,9 @@ export interface ListTableProps<R> {
   readonly query: UseQueryResult<ListPage<R>>
   /** The name of its cursor in the address, where it is not the only list there. */
   readonly cursor?: string
-  readonly isFiltered: boolean
-  readonly onClearFilters: () => void
+  /** Absent, with what clears them: it has no filters. */
+  readonly isFiltered?: boolean
+  readonly onClearFilters?: () => void
   /** What stands there while there is nothing yet. */
   readonly empty: string
   readonly emptyAction?: ReactNode

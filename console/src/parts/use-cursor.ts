@@ -12,6 +12,8 @@ declare module '@tanstack/react-router' {
 export interface Cursor {
   /** '' on the first page. */
   readonly here: string
+  /** As a list asks for it. */
+  readonly query: Query
   readonly isFirst: boolean
   readonly newer: () => void
   readonly older: (cursor: string) => void
@@ -33,6 +35,7 @@ export function useCursorOf(name: string): Cursor {
   }
   return {
     here,
+    query: here === '' ? {} : { starting_after: here },
     isFirst: here === '',
     // an address that somebody was sent has no way back: the newest page then
     newer: () => go(before.at(-1) ?? '', before.slice(0, -1)),

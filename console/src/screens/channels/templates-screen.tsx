@@ -58,7 +58,7 @@ function TemplatesTable({ place, channel }: { place: Place; channel: Channel }) 
     v1(place).GET('/v1/channels/{id}/templates', { params: { path: { id: channel.id } } }),
   )
   const columns = useColumns(place, channel)
-  return <ListTable name={text.screens.templates} columns={columns} query={templates} isFiltered={false} onClearFilters={() => undefined} empty={words.none} />
+  return <ListTable name={text.screens.templates} columns={columns} query={templates} empty={words.none} />
 }
 
 function useColumns(place: Place, channel: Channel): Column<Template>[] {

@@ -10,11 +10,12 @@ import { useStale } from '../../api/use-stale.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ChoiceField, LongTextField, TextField } from '../../parts/fields.tsx'
 import { FormProblem } from '../../parts/form-problem.tsx'
+import { objectIn } from '../../parts/json-object.ts'
 import { Outdated } from '../../parts/outdated.tsx'
 import { useDraft } from '../../parts/use-draft.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { inWords, text } from '../../text/en.ts'
-import { changeOf, draftNames, draftOf, objectIn, type ConsentChosen, type ContactDraft, type ObjectName, type TextName } from './contact-draft.ts'
+import { changeOf, draftNames, draftOf, type ConsentChosen, type ContactDraft, type ObjectName, type TextName } from './contact-draft.ts'
 import type { Contact } from './contact.ts'
 
 type Body = components['schemas']['ContactUpdate']

@@ -1,6 +1,7 @@
 /** A contact as it is entered, and the request that saves it. */
 import { channelTypes } from '../../api/generated/tables.ts'
 import type { components } from '../../api/generated/v1.ts'
+import { objectIn } from '../../parts/json-object.ts'
 import type { Contact } from './contact.ts'
 
 type Body = components['schemas']['ContactUpdate']
@@ -45,17 +46,6 @@ export function draftOf(contact: Contact | undefined): ContactDraft {
     identifiers: asJson(contact?.identifiers),
     attributes: asJson(contact?.attributes),
     metadata: asJson(contact?.metadata),
-  }
-}
-
-/** Undefined for what is no object in JSON; nothing is an empty one. */
-export function objectIn(written: string): object | undefined {
-  if (written.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(written)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }
 

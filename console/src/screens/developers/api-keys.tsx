@@ -32,9 +32,9 @@ export function ApiKeys() {
   const [secret, setSecret] = useState<string>()
   const [leaving, setLeaving] = useState<Key>()
   const [said, setSaid] = useState('')
-  const { here } = useCursorOf(cursor)
+  const { here, query } = useCursorOf(cursor)
   const keys = useRead(place, ['api_keys.list', here], () =>
-    own(place).GET('/console/api/api_keys', { params: { query: listQuery({ mode: place.mode, ...(here === '' ? {} : { starting_after: here }) }) } }),
+    own(place).GET('/console/api/api_keys', { params: { query: listQuery({ mode: place.mode, ...query }) } }),
   )
   const words = text.developers
   const revoke = useAction(
@@ -52,15 +52,7 @@ export function ApiKeys() {
         <ActionButton label={words.create} because={because} onPress={() => setNew(true)} />
       </Group>
       <Done text={said} />
-      <InnerList
-        name={words.tabs.keys}
-        columns={columns}
-        query={keys}
-        cursor={cursor}
-        isFiltered={false}
-        onClearFilters={() => undefined}
-        empty={words.noKeys}
-      />
+      <InnerList name={words.tabs.keys} columns={columns} query={keys} cursor={cursor} empty={words.noKeys} />
       {isNew && (
         <CreateKey
           onClose={() => setNew(false)}

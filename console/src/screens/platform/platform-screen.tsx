@@ -5,7 +5,7 @@ import { useState, type ReactNode } from 'react'
 import { own } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
 import { useOwnSession } from '../../api/session.ts'
-import { useReadAlone } from '../../api/use-read.ts'
+import { listQuery, useReadAlone } from '../../api/use-read.ts'
 import { PersonMenu } from '../../frame/person-menu.tsx'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { ApiButton } from '../../parts/api-button.tsx'
@@ -25,8 +25,6 @@ import { NewAccount } from './new-account.tsx'
 type Account = components['schemas']['AdminAccount']
 type User = components['schemas']['AdminUser']
 type Email = components['schemas']['AdminEmail']
-
-const pageRows = 50
 
 export function PlatformScreen() {
   const { user, impersonating } = useOwnSession()
@@ -66,23 +64,15 @@ function List<R extends RowData & { readonly id: string }>(props: {
   read: (query: { limit: number; starting_after?: string }) => Promise<{ data?: Page<R>; error?: unknown; response: Response }>
   children?: ReactNode
 }) {
-  const { here } = useCursorOf(props.cursor)
-  const query = useReadAlone(['admin', props.cursor, here], () => props.read({ limit: pageRows, ...(here === '' ? {} : { starting_after: here }) }))
+  const cursor = useCursorOf(props.cursor)
+  const query = useReadAlone(['admin', props.cursor, cursor.here], () => props.read(listQuery(cursor.query)))
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
         {props.name}
       </Title>
       {props.children}
-      <InnerList
-        name={props.name}
-        columns={props.columns}
-        query={query}
-        cursor={props.cursor}
-        isFiltered={false}
-        onClearFilters={() => undefined}
-        empty={props.empty}
-      />
+      <InnerList name={props.name} columns={props.columns} query={query} cursor={props.cursor} empty={props.empty} />
     </section>
   )
 }

@@ -9,7 +9,8 @@ import { Outdated } from '../../parts/outdated.tsx'
 import { useDraft } from '../../parts/use-draft.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { text } from '../../text/en.ts'
-import { bodyOf, draftOf, metadataOf, type Creation, type Endpoint } from './endpoint.ts'
+import { objectIn } from '../../parts/json-object.ts'
+import { bodyOf, draftOf, type Creation, type Endpoint } from './endpoint.ts'
 import { EndpointFields, endpointFields } from './endpoint-fields.tsx'
 
 export function ChangeEndpoint({ endpoint, onClose, onSaved }: { endpoint: Endpoint; onClose: () => void; onSaved: () => unknown }) {
@@ -29,7 +30,7 @@ export function ChangeEndpoint({ endpoint, onClose, onSaved }: { endpoint: Endpo
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (metadataOf(draft.metadata) !== undefined) save.run(bodyOf(draft, token))
+          if (objectIn(draft.metadata) !== undefined) save.run(bodyOf(draft, token))
         }}
       >
         <Stack>

@@ -5,7 +5,8 @@ import type { Problem } from '../../api/problem.ts'
 import { CheckGroup } from '../../parts/check-group.tsx'
 import { LongTextField, TextField } from '../../parts/fields.tsx'
 import { text } from '../../text/en.ts'
-import { metadataOf, type EndpointDraft } from './endpoint.ts'
+import { objectIn } from '../../parts/json-object.ts'
+import type { EndpointDraft } from './endpoint.ts'
 
 /** The API's names, at which refusals are shown. */
 export const endpointFields = ['url', 'description', 'events', 'filters', 'metadata', 'verification_token', 'source'] as const
@@ -67,7 +68,7 @@ const eventsAfter = (before: readonly string[], now: readonly string[]): readonl
 
 function MoreFields({ draft, onChange, token, onToken, problem, isChange }: EndpointFieldsProps) {
   const words = text.webhooks
-  const isWrong = metadataOf(draft.metadata) === undefined
+  const isWrong = objectIn(draft.metadata) === undefined
   return (
     <Stack mt="sm">
       <TextField

@@ -1,5 +1,6 @@
 /** A webhook endpoint as its form holds it, and as the API takes it. */
 import type { components, operations } from '../../api/generated/v1.ts'
+import { objectIn } from '../../parts/json-object.ts'
 
 export type Endpoint = components['schemas']['WebhookEndpoint']
 export type Creation = operations['webhook_endpoints.create']['requestBody']['content']['application/json']
@@ -48,17 +49,6 @@ export function draftOf({ url, description, events, filters, metadata, source }:
   }
 }
 
-/** Undefined where the text is no JSON object; `{}` where it is empty. */
-export function metadataOf(typed: string): Record<string, unknown> | undefined {
-  if (typed.trim() === '') return {}
-  try {
-    const parsed: unknown = JSON.parse(typed)
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
-}
-
 const linesOf = (typed: string): string[] => typed.split(/\s+/).filter((line) => line !== '')
 
 /** What both creating and changing take; the values are those of the boxes, which are the API's. */
@@ -74,7 +64,7 @@ export function bodyOf(draft: EndpointDraft, verification_token: string): Omit<C
     url: draft.url.trim(),
     events: [...draft.events] as Creation['events'],
     description: draft.description,
-    metadata: metadataOf(draft.metadata) ?? {},
+    metadata: objectIn(draft.metadata) ?? {},
     filters: Object.fromEntries(Object.entries(filters).filter(([, values]) => values.length > 0)) as NonNullable<Creation['filters']>,
     ...(verification_token === '' ? {} : { verification_token }),
   }

@@ -10,7 +10,8 @@ import { FormProblem } from '../../parts/form-problem.tsx'
 import { useDraft } from '../../parts/use-draft.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { text } from '../../text/en.ts'
-import { bodyOf, emptyDraft, metadataOf, type Creation } from './endpoint.ts'
+import { objectIn } from '../../parts/json-object.ts'
+import { bodyOf, emptyDraft, type Creation } from './endpoint.ts'
 import { EndpointFields, endpointFields } from './endpoint-fields.tsx'
 
 export function NewEndpoint({ onClose, onCreated }: { onClose: () => void; onCreated: (made: components['schemas']['WebhookEndpointWithSecret']) => void }) {
@@ -32,7 +33,7 @@ export function NewEndpoint({ onClose, onCreated }: { onClose: () => void; onCre
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (metadataOf(draft.metadata) === undefined) return
+          if (objectIn(draft.metadata) === undefined) return
           create.run({ ...bodyOf(draft, token), ...(draft.source === '' ? {} : { source: draft.source.trim() }) })
         }}
       >
