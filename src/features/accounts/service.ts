@@ -81,7 +81,6 @@ export interface AccountService {
   /** Keys of both modes, newest first, without their texts. */
   listKeys(account_id: string): Promise<KeyRow[]>
   /** Those after `starting_after`, one more than the page holds. */
-  /** Of one mode, or with null of both. */
   pageOfKeys(sql: Db, of: KeysOf, page: Page): Promise<KeyRow[]>
   /** `owner`: the account whose key it must be. */
   revokeKey(id: string, on?: Db, owner?: string): Promise<KeyRow>

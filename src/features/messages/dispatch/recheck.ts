@@ -3,7 +3,7 @@ import { tenantOf } from '../../../contract/caller.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { addressKeyOf, findEligibility, marketingType, suppressionHash } from '../../contacts/service.ts'
-import { isoTime } from '../../../lib/clock.ts'
+import { isoTime, mark, type Mark } from '../../../lib/clock.ts'
 import { type Job } from './job.ts'
 
 /** A message that was handed on in memory so long ago had time to lose its recipient's consent, as had every one from the table. */
@@ -22,20 +22,21 @@ export interface ConsentRecheck {
 export function consentRecheck(platform: Platform, channels: ChannelService): ConsentRecheck {
   const recheckedUntil_ms = new Map<string, number>()
   // what has a submitter may have waited for its commit since it was checked, and what seems to come from the future was made before the clock was set back
-  const isToBeChecked = ({ row, claimed }: Job): boolean =>
+  const isToBeChecked = ({ row, claimed }: Job, { now_ms, elapsed_ms }: Mark): boolean =>
     row.origin_type !== 'inbound' &&
     (claimed ||
       row.submission_key !== null ||
-      Math.abs(platform.clock.now() - Date.parse(row.created_at)) > recheckAfterMs ||
-      (recheckedUntil_ms.get(row.account_id) ?? 0) > platform.clock.elapsed())
+      Math.abs(now_ms - Date.parse(row.created_at)) > recheckAfterMs ||
+      (recheckedUntil_ms.get(row.account_id) ?? 0) > elapsed_ms)
   return {
     recheck(account_id) {
       if (recheckedUntil_ms.size >= recheckedMax) recheckedUntil_ms.clear()
       recheckedUntil_ms.set(account_id, platform.clock.elapsed() + recheckForMs)
     },
     async blockedAmong(jobs) {
-      const asked = (await Promise.all(jobs.filter((job) => isToBeChecked(job)).map(({ row }) => suppressionsOf(platform, channels, row)))).flat()
-      const found = await findEligibility(platform.pool, asked, isoTime(platform.clock.now()))
+      const at = mark(platform.clock)
+      const asked = (await Promise.all(jobs.filter((job) => isToBeChecked(job, at)).map(({ row }) => suppressionsOf(platform, channels, row)))).flat()
+      const found = await findEligibility(platform.pool, asked, isoTime(at.now_ms))
       return new Set(asked.flatMap(({ message_id }, index) => (found[index]!.verdict === null ? [] : [message_id])))
     },
   }

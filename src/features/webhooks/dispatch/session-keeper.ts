@@ -31,7 +31,7 @@ export class SessionKeeper {
     const { clock } = this.#platform
     if (ageOf(clock, this.#renewed) < renewEveryMs || this.#sessions.size === 0) return
     this.#renewed = mark(clock)
-    const now = clock.elapsed()
+    const now = this.#renewed.elapsed_ms
     const unused = this.#sessions.all().filter((session) => session.held.size === 0 && now - session.used_at > idleLeaseMs)
     for (const session of unused) this.#sessions.close(session)
     if (unused.length > 0) await this.#leases.release(unused.map(({ endpoint_id }) => endpoint_id))
