@@ -7,7 +7,7 @@ import { openPool } from '../../src/platform/database/pool.ts'
 import { apiClient, type Api } from './api.ts'
 import { closing } from './closing.ts'
 import { seeded } from './random.ts'
-import { connectTimeoutMs } from './waiting.ts'
+import { connectTimeoutMs, until } from './waiting.ts'
 import type { PlatformWorld } from './world.ts'
 
 export interface WorldProcess {
@@ -53,7 +53,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     world.rest.pools.delete(app.platform.reads.pool)
     world.rest.ingests.delete(app.ingest)
     app.server.server.closeAllConnections()
-    dead ??= Promise.all([pool.end({ timeout: 0 }), app.platform.reads.close(), app.server.close()])
+    dead ??= Promise.all([pool.end({ timeout: 0 }), app.platform.reads.close(), app.server.close()]).then(() => sessionsAreOver(world, name))
     await dead
   }
   const stop = async () => {
@@ -74,5 +74,28 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     },
     stop,
     kill,
+  }
+}
+
+/**
+ * Waits for the statements that a killed process has left running: PostgreSQL sees at their end that nobody is there, and until then they keep what they have locked. One that waits for a
+ * lock itself is not waited for, nor a database that is away.
+ */
+async function sessionsAreOver({ database_url }: PlatformWorld, name: string): Promise<void> {
+  const sql = openPool(database_url, { connect_timeout_ms: connectTimeoutMs, max: 1, application_name: 'test' })
+  const running = async () => {
+    const [row] = await sql<{ running: number }[]>`
+      select count(*)::int as running from pg_stat_activity
+      where datname = current_database() and (application_name = ${name} or starts_with(application_name, ${`${name} `})) and wait_event_type is distinct from 'Lock'`
+    return row!.running
+  }
+  try {
+    await until(
+      `the sessions of ${name} to be over`,
+      () => running().catch(() => 0),
+      (left) => left === 0,
+    )
+  } finally {
+    await sql.end({ timeout: 0 })
   }
 }
