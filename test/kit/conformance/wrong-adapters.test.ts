@@ -9,6 +9,7 @@ import { closing } from '../closing.ts'
 import { providerTools } from '../provider-tools.ts'
 import { simulateTelegram } from '../simulators/telegram.ts'
 import { askedOfTwilio, simulateTwilio } from '../simulators/twilio.ts'
+import { within } from '../waiting.ts'
 import { askingPromises } from './asking.ts'
 import { closingPromises } from './closing.ts'
 import { givesUp } from './giving-up.ts'
@@ -152,12 +153,25 @@ test('an adapter whose receipts do not say which message of ours they are about 
 
 test('a session whose end is not awaited is refused, and one that goes on after its end', async (t) => {
   const closed = (close: (session: Session) => Promise<void>) =>
-    wrong(telegramBot, (right) => ({
-      async open(connection, opening) {
-        const opened = await right.open!(connection, opening)
-        return opened.kind === 'open' ? { kind: 'open', session: { ...opened.session, close: () => close(opened.session) } } : opened
-      },
-    }))
+    wrong(telegramBot, (right) => {
+      const heard = Promise.withResolvers<void>()
+      return {
+        async open(connection, opening) {
+          const tell: typeof opening.tell = async (...given) => {
+            const kept = opening.tell(...given)
+            heard.resolve()
+            await kept
+          }
+          const opened = await right.open!(connection, { ...opening, tell })
+          return opened.kind === 'open' ? { kind: 'open', session: { ...opened.session, close: () => close(opened.session) } } : opened
+        },
+        // what is said comes over a connection of its own, and may come later than this answer
+        async connect(...given) {
+          await within('what was said', heard.promise)
+          return await right.connect!(...given)
+        },
+      }
+    })
   const hasty = closed(async (session) => void session.close(never))
   const immortal = closed(async () => undefined)
   const [kept, , over] = Object.values(closingPromises)
