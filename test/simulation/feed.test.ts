@@ -16,7 +16,7 @@ import { recordEvents } from '../../src/platform/outbox.ts'
 import { closing } from '../kit/closing.ts'
 import { testDatabase } from '../kit/database.ts'
 import { seeded, type Random } from '../kit/random.ts'
-import { until } from '../kit/waiting.ts'
+import { connectTimeoutMs, until } from '../kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../kit/world.ts'
 
 const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4,5,6').split(',')
@@ -75,7 +75,7 @@ async function setUp(t: TestContext, seed: string) {
 }
 
 function session(t: TestContext, url: string): Session {
-  const sql = openPool(url, { max: 1, application_name: 'a session' })
+  const sql = openPool(url, { connect_timeout_ms: connectTimeoutMs, max: 1, application_name: 'a session' })
   closing(t, () => sql.end({ timeout: 0 }))
   return { sql, open: false, pending: [] }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { testDatabase } from '../../../test/kit/database.ts'
+import { connectTimeoutMs } from '../../../test/kit/waiting.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { bringForward, migrate, missingMigrations, readSchemaFiles, type Migration, type SchemaFiles } from './migrate.ts'
 import { openPool } from './pool.ts'
@@ -78,7 +79,7 @@ test('a migration beside which others write events begins no new feed epoch', as
 async function emptyDatabase(t: TestContext) {
   const database = await testDatabase({ empty: true })
   closing(t, () => database.drop())
-  const pool = openPool(database.url)
+  const pool = openPool(database.url, { connect_timeout_ms: connectTimeoutMs })
   closing(t, () => pool.end({ timeout: 1 }))
   return pool
 }
