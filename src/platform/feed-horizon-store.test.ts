@@ -155,6 +155,7 @@ test('what has ended since the snapshot was taken cannot be told, and counts as 
   const foreign = await open(t, await elsewhere(t))
 
   await world.pool.begin('isolation level repeatable read', async (sql) => {
+    await sql`set local idle_in_transaction_session_timeout = 0`
     await sql`select 1`
     await foreign.sql.unsafe('commit')
     assert.ok((await attributed(sql)) <= foreign.xid)

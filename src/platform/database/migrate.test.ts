@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { testDatabase } from '../../../test/kit/database.ts'
+import { holdOpen } from '../../../test/kit/open-transactions.ts'
 import { connectTimeoutMs } from '../../../test/kit/waiting.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { bringForward, migrate, missingMigrations, readSchemaFiles, type Migration, type SchemaFiles } from './migrate.ts'
 import { openPool } from './pool.ts'
 import { OperatorError } from '../operator-error.ts'
-import { transact } from './sql.ts'
 
 const clock = systemClock()
 
@@ -66,7 +66,7 @@ test('a migration beside which others write events begins no new feed epoch', as
   await migrate(pool, clock)
   const files = await readSchemaFiles()
 
-  await transact(pool, async (sql) => {
+  await holdOpen(pool, async (sql) => {
     await sql`select pg_current_xact_id()`
     await pool`insert into events (account_id, mode, id, type, object_id, object, created_at, position)
       values ('acc_1', 'test', 'evt_1', 'message.sent', 'msg_1', '{}', '2026-01-31T09:30:00Z', feed_position())`
