@@ -1,8 +1,9 @@
 /** A proxy before the service that loses, holds back and cuts what goes through it, as told. */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { closing } from './closing.ts'
+import { patientServer } from './patient-server.ts'
 
 /** What becomes of one request; `answer` is given without asking the service. */
 export type Fault =
@@ -29,7 +30,7 @@ export interface FaultyProxy {
 export async function faultyProxy(t: TestContext, target: string): Promise<FaultyProxy> {
   const seen: Seen[] = []
   const faults: Fault[] = []
-  const server = createServer(async (incoming, outgoing) => {
+  const server = patientServer(async (incoming, outgoing) => {
     seen.push({ method: incoming.method!, url: incoming.url!, headers: incoming.headers })
     const fault = (incoming.method === 'OPTIONS' ? undefined : faults.shift()) ?? 'pass'
     const body = Buffer.concat(await incoming.toArray())

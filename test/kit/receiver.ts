@@ -1,8 +1,9 @@
 /** A server that records what it is sent and answers as told: the customer's side of webhooks, or a provider. */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { patientServer } from './patient-server.ts'
 import { within } from './waiting.ts'
 
 export interface Received {
@@ -43,7 +44,7 @@ interface Box extends Receiver {
 
 export async function receiverHost(): Promise<ReceiverHost> {
   const boxes = new Map<string, Box>()
-  const server = createServer((request, response) => {
+  const server = patientServer((request, response) => {
     void (async () => {
       const body = await text(request)
       const path = request.url ?? '/'

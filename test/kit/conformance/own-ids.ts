@@ -1,12 +1,12 @@
 /** Our own ids of the conformance suite: a receipt says which message it is about, where the provider gives back what it was told at the hand-over. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import type { Callback, Provider } from '../../../src/features/channels/adapter.ts'
 import { closing } from '../closing.ts'
+import { patientServer } from '../patient-server.ts'
 import { within } from '../waiting.ts'
 import { sender } from './hand-over.ts'
 import { left, type AdapterSamples, type Provoked, type Start } from './samples.ts'
@@ -38,7 +38,7 @@ export async function tryOwnIds(suite: TestContext, provider: Provider, begin: S
 export async function catchCallbacks(t: TestContext) {
   const caught: Callback[] = []
   let meant = ''
-  const server = createServer((request, response) => {
+  const server = patientServer((request, response) => {
     void buffer(request).then((body) => {
       const url = new URL(new URL(request.url ?? '/', 'http://caught').search, meant)
       const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))

@@ -1,10 +1,11 @@
 /** The HTTP side of a simulated provider: what it is asked, and answers that are as odd as a test wants them. */
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { closing } from '../closing.ts'
+import { patientServer } from '../patient-server.ts'
 import { within } from '../waiting.ts'
 
 export interface Asked {
@@ -38,7 +39,7 @@ export interface SimulatedHttp {
 /** A server of 127.0.0.1 that ends with the test. `answer` is what the provider would say; a request that is meant for an odd answer does nothing, but for `lost`. */
 export async function simulatedHttp(t: TestContext, answer: (asked: Asked) => Said | Promise<Said>): Promise<SimulatedHttp> {
   const odd: Odd[] = []
-  const server = createServer((request, response) => {
+  const server = patientServer((request, response) => {
     void (async () => {
       const url = new URL(request.url ?? '/', 'http://simulated')
       const body = await buffer(request)

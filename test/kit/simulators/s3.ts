@@ -1,11 +1,12 @@
 /** S3-compatible storage in memory: one bucket, path-style, every request's Signature Version 4 worked out anew and compared. */
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { closing } from '../closing.ts'
+import { patientServer } from '../patient-server.ts'
 import { within } from '../waiting.ts'
 
 export interface S3Simulator {
@@ -27,7 +28,7 @@ const keyed = (key: string | Buffer, text: string): Buffer => createHmac('sha256
 export async function s3Simulator(t: TestContext, bucket = 'media-bucket'): Promise<S3Simulator> {
   const objects: S3Simulator['objects'] = new Map()
   const [refused, failures]: [string[], number[]] = [[], []]
-  const server = createServer((request, response) => {
+  const server = patientServer((request, response) => {
     void (async () => {
       const body = await buffer(request)
       const failure = failures.shift()

@@ -1,9 +1,10 @@
 /** Meta's Graph API on this machine, as far as WhatsApp goes: numbers, templates, media and messages over real HTTP, and callbacks signed as Meta signs them. */
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { patientServer } from '../patient-server.ts'
 import { within } from '../waiting.ts'
 import { wrongMessage } from './whatsapp-messages.ts'
 
@@ -74,7 +75,7 @@ export async function startWhatsapp(): Promise<WhatsappSimulator> {
     refusals: new Map(),
     url: '',
   }
-  const server = createServer((request, response) => {
+  const server = patientServer((request, response) => {
     void serve(state, request, response).catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
