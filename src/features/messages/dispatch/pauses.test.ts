@@ -66,3 +66,26 @@ for (const [name, due] of [
 
     assert.deepEqual([before, isPaused()], [false, true])
   })
+
+test('of what many answers make of a pause at one moment the last is written, whichever statement is quicker', async (t) => {
+  const { platform, pool, clock } = await startPlatform(t)
+  const { begin, end } = pauses({ platform, circuits: circuits(platform), rates: channelRates() })
+  const told = (seconds: number) =>
+    begin({
+      account_id: 'acc_1',
+      mode: 'live',
+      channel_id: 'ch_1',
+      channel_type: 'sms',
+      until_ms: clock.now() + seconds * 1000,
+      times: 1,
+      begins: seconds === 1,
+    })
+  const written = async () => (await pool<{ until: string }[]>`select paused_until as until from channel_pauses`).map(({ until }) => until)
+
+  for (let round = 0; round < 5; round++) {
+    await Promise.all(Array.from({ length: 30 }, (_, nth) => told(nth + 1)))
+    assert.deepEqual(await written(), [clock.iso(30_000)])
+    await Promise.all([told(31), end('ch_1')])
+    assert.deepEqual(await written(), [])
+  }
+})

@@ -1,5 +1,6 @@
 /** Pauses of channels that their providers throttle, beyond the process that was throttled: written down for whoever dispatches the channel next, and for operators. */
 import { isoTime } from '../../../lib/clock.ts'
+import { InOrder } from '../../../lib/in-order.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Circuits, PauseTold } from './circuits.ts'
 import { deletePause, listPausesElsewhere, savePause } from './pauses-store.ts'
@@ -24,17 +25,18 @@ export interface PausesDeps {
 
 export function pauses({ platform: { pool, clock, process_id, log }, circuits, rates }: PausesDeps): Pauses {
   const heeded = new Set<string>()
+  const write = lastOfEach()
   return {
     async begin({ account_id, channel_id, channel_type, until_ms, times, begins }) {
       const now = clock.now()
       const pace = begins ? rates.slow(channel_id, now, until_ms) : rates.slowUntil(channel_id, now, until_ms)
       const row = { account_id, channel_id, channel_type, process_id, times, pace, paused_at: isoTime(now), paused_until: isoTime(until_ms) }
-      await savePause(pool, row).catch((error: unknown) =>
+      await write(channel_id, () => savePause(pool, row)).catch((error: unknown) =>
         log.error({ err: error, channel_id }, 'the pause of a channel could not be written; this process keeps to it'),
       )
     },
     async end(channel_id) {
-      await deletePause(pool, channel_id).catch((error: unknown) =>
+      await write(channel_id, () => deletePause(pool, channel_id)).catch((error: unknown) =>
         log.error({ err: error, channel_id }, 'the end of a pause could not be written; it ends by itself'),
       )
     },
@@ -52,5 +54,21 @@ export function pauses({ platform: { pool, clock, process_id, log }, circuits, r
     keepTo(isMine) {
       for (const channel_id of heeded) if (!isMine(channel_id)) heeded.delete(channel_id)
     },
+  }
+}
+
+/** Writes of a channel one after the other: answers come together, and what is written in the end is what the last of them told. One that others have followed is left out. */
+function lastOfEach(): (channel_id: string, work: () => Promise<void>) => Promise<void> {
+  const [writing, last] = [new InOrder(), new Map<string, () => Promise<void>>()]
+  return async (channel_id, work) => {
+    last.set(channel_id, work)
+    await writing.run(channel_id, async () => {
+      if (last.get(channel_id) !== work) return
+      try {
+        await work()
+      } finally {
+        if (last.get(channel_id) === work) last.delete(channel_id)
+      }
+    })
   }
 }
