@@ -52,7 +52,7 @@ test('an answer that does not come in time is asked for again, and the message i
   const { account, proxy, posthorn } = await start(t)
   proxy.next('hold the answer')
 
-  const message = await posthorn.messages.send(text, { timeoutMs: 3_000 })
+  const message = await posthorn.messages.send(text, { timeoutMs: 3_000, maxRetries: 20 })
 
   const { data } = (await account.api.get('/v1/messages')).body
   assert.ok(proxy.seen.length >= 2)
