@@ -334,6 +334,7 @@ test('an account whose providers hang holds up nobody else', async (t) => {
   }
   await world.tick('reports')
   await world.tick('media', 'media', 'media')
+  await silent.arrived(6)
 
   const file = await settled(world, (await one(good.url)).content.attachments[0].url, 0)
 
