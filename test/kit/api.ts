@@ -1,5 +1,5 @@
 /** A client of the API as small as can be: what was answered, as data. */
-import { request } from 'undici'
+import { Agent, request } from 'undici'
 import { assertDocumented, operationAt } from './documented.ts'
 import { noteError } from './provoked.ts'
 import { boundMs } from './waiting.ts'
@@ -13,6 +13,9 @@ export interface Answered {
 }
 
 type Headers = Readonly<Record<string, string>>
+
+/** Whoever comes with many others waits to be let in for as long as for an answer. */
+const dispatcher = new Agent({ connect: { timeout: boundMs } })
 
 export interface Api {
   get(path: string, headers?: Headers): Promise<Answered>
@@ -32,6 +35,7 @@ export function apiClient(base_url: string, key?: string, before: (path: string)
     const url = new URL(base_url + path)
     const answer = await request(url, {
       method: method as 'GET',
+      dispatcher,
       headersTimeout: boundMs,
       bodyTimeout: boundMs,
       headers: { ...authorization, ...headers },
