@@ -84,10 +84,11 @@ test('events are told in their order, and whoever comes back hears what came mea
   await world.settle()
   await pass()
   await until('the events', () => told(first).length === 2)
+  const seen = first.lines.at(-1)?.id
   const other = await send()
   await world.settle()
   await pass()
-  const back = await listen(t, world, client, first.lines.at(-3)?.id)
+  const back = await listen(t, world, client, seen)
   await pass()
   await until('what came meanwhile', () => told(back).length > 0)
 
