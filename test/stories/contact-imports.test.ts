@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { importsLane } from '../../src/features/contacts/imports/worker.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
-import { until } from '../kit/waiting.ts'
+import { connectTimeoutMs, until } from '../kit/waiting.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
 const day = 86_400_000
@@ -303,24 +303,28 @@ test('an import whose connections are cut again and again ends with every row co
     account,
     `phone,tags,consent.sms\n${Array.from({ length: rows }, (_, n) => `+1500${String(1_000_000 + (n % 8000))},t${n % 7},${n % 50 === 0 ? 'opted_out' : 'opted_in'}\n`).join('')}`,
   )
-  const killer = openPool(world.database_url, { max: 1 })
+  const killer = openPool(world.database_url, { max: 1, connect_timeout_ms: connectTimeoutMs })
   t.after(() => killer.end())
-  let ended = false
+  const pass = () => world.tick('imports').catch(() => 0)
 
-  // the passes are counted, and the time is not: with its cuts an import may take minutes
-  for (let passes = 0; passes < 100 && !ended; passes++) {
+  for (let cuts = 0; cuts < 12; cuts++) {
     await until('every connection to stand before the cut', async () =>
       (await Promise.allSettled(Array.from({ length: 10 }, () => world.pool`select 1`))).every((query) => query.status === 'fulfilled'),
     )
-    const pass = world.tick('imports').then(
-      (jobs) => jobs === 0,
-      () => false,
-    )
-    if (passes < 12) for (let waits = world.random.below(40); waits > 0; waits--) await killer`select 1`
-    if (passes < 12) await killer`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
-    ended = await pass
+    const cutPass = pass()
+    for (let waits = world.random.below(40); waits > 0; waits--) await killer`select 1`
+    await killer`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+    await cutPass
   }
-  const done = (await api.get(`/v1/contact_imports/${started.body.id}`)).body
+  // a pass finds nothing while a session that was cut keeps the import locked
+  const done = await until(
+    'the import to end',
+    async () => {
+      await pass()
+      return (await api.get(`/v1/contact_imports/${started.body.id}`)).body
+    },
+    ({ status }) => status === 'completed' || status === 'failed',
+  )
 
   assert.deepEqual([done.status, done.processed, done.created, done.updated, done.rejected], ['completed', rows, 8000, 1000, 0])
   assert.equal((await world.pool`select count(*)::int as n from contacts`)[0]!['n'], 8000)
