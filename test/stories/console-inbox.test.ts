@@ -4,6 +4,7 @@ import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { withoutChromium } from '../kit/chromium.ts'
 import { assertPresentable, button, field, heading, inEitherSchemeAndWidth, openOwnersConsole, titled, type OwnersConsole } from '../kit/console.ts'
+import { until } from '../kit/waiting.ts'
 
 const skip = { skip: withoutChromium }
 const shots = process.env['CONSOLE_SHOTS']
@@ -155,7 +156,7 @@ test('the inbox is presentable in either scheme and width, on a phone in two ste
 
   await page.getByRole('link', { name: 'Back to the conversations' }).click()
   await list(page).waitFor()
-  assert.equal(await failed.evaluate((link) => link.matches(':focus')), true)
+  await until('its link to have the focus again', () => failed.evaluate((link) => link.matches(':focus')))
   await list(page).getByRole('link', { name: 'Ada' }).click()
   await log(page).getByText('Step 30').waitFor()
   assert.equal(await log(page).getByText('Thank you!').count(), 0)
