@@ -51,7 +51,7 @@ test('an administrator makes an account, acts for another one with a reason, and
   await inEitherSchemeAndWidth(page, () => assertPresentable(page))
   await button(bar, 'End').click()
   await heading(page, 'Platform').waitFor()
-  assert.equal(await bar.count(), 0)
+  await bar.waitFor({ state: 'detached' })
 
   await assertPresentableEverywhere(opened, '../../admin', (shown) => shown.getByRole('table', { name: 'Users' }).getByText('owner@example.com').waitFor())
   const invited = await owner.send('POST', '/invitations', { email: 'vi@example.com', role: 'viewer' })
