@@ -27,8 +27,10 @@ async function segmentOf({ api }: TestAccount, rules: object): Promise<string> {
   return made.body.id
 }
 
-/** Keeps every read of lists waiting until the test ends, or until what is returned is called. */
-async function holdLists(t: TestContext, { pool }: World): Promise<() => Promise<void>> {
+/** Keeps every read of lists waiting until the test ends, or until what is returned is called: by the test's time, however long it takes by that of PostgreSQL. */
+async function holdLists(t: TestContext, { pool, platform }: World): Promise<() => Promise<void>> {
+  // a text: the driver leaves a number 0 out
+  Object.assign(platform.reads.pool.options.connection, { statement_timeout: '0' })
   const [held, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = holdOpen(pool, async (tx) => {
     await tx`lock table contact_lists in access exclusive mode`
