@@ -1,8 +1,9 @@
 /** Campaigns in the console: written, looked at before they are launched, and followed (behaviour: console 6.5). */
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { withoutChromium } from '../kit/chromium.ts'
+import { closing } from '../kit/closing.ts'
 import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole } from '../kit/console.ts'
 
 /** Presses a button that asks for a file, and chooses this one. */
@@ -13,12 +14,13 @@ async function choosing(page: Page, name: string, file: { name: string; mimeType
 }
 
 /** What the provider says of a channel's templates from here on: those of the test channels never change. */
-async function changeTemplates(page: Page, change: (templates: Record<string, unknown>[]) => Record<string, unknown>[]): Promise<void> {
-  await page.unrouteAll()
+async function changeTemplates(t: TestContext, page: Page, change: (templates: Record<string, unknown>[]) => Record<string, unknown>[]): Promise<void> {
+  // the screen asks by itself, too: what is being answered is answered first, also where the test ends
+  const answered = () => page.unrouteAll({ behavior: 'wait' })
+  await answered()
+  closing(t, answered)
   await page.route('**/templates?*', async (route) => {
-    // whatever the screen asks while the test ends has no answer any more
-    const response = await route.fetch().catch(() => undefined)
-    if (response === undefined) return
+    const response = await route.fetch()
     const list = (await response.json()) as { data: Record<string, unknown>[] }
     await route.fulfill({ response, json: { ...list, data: change(list.data) } })
   })
@@ -201,11 +203,11 @@ test(
     await button(page, 'Save draft').click()
     await heading(page, 'Pictures').waitFor()
     const [{ id }] = (await owner.send('GET', '/v1/campaigns')).body.data
-    await changeTemplates(page, (all) => all.map((one) => ({ ...one, status: 'PAUSED' })))
+    await changeTemplates(t, page, (all) => all.map((one) => ({ ...one, status: 'PAUSED' })))
     await page.reload()
     await page.getByText('This template is PAUSED and cannot be sent now.').waitFor()
     assert.equal(await field(page, 'Body 2').inputValue(), 'on its way')
-    await changeTemplates(page, (all) => all.filter((one) => one['name'] !== 'order_update'))
+    await changeTemplates(t, page, (all) => all.filter((one) => one['name'] !== 'order_update'))
     await page.evaluate(() => sessionStorage.clear())
     await page.reload()
     await page.getByText('The channel no longer has this template.').waitFor()
