@@ -1,5 +1,6 @@
 /** Environment → Config (behaviour: configuration 1). One table is the settings: their defaults, checks and rows of the README. Every problem is told at once. */
-import { access, open, readFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { access, link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import {
   addressListProblem,
@@ -348,17 +349,31 @@ export async function secretKeys(config: Config): Promise<SecretKeys> {
 /** The same, where a key is to be there already: what it opens was not made here. */
 export async function secretKeysThere(config: Config): Promise<SecretKeys> {
   const path = join(config.data_dir, 'secret.key')
-  const isThere =
-    config.secret_key !== undefined ||
-    (await access(path).then(
-      () => true,
-      () => false,
-    ))
-  if (!isThere)
+  if (config.secret_key === undefined && !(await isThere(path)))
     throw new OperatorError(
       `The secret key is in no backup: set POSTHORN_SECRET_KEY to the one of the installation that was backed up, or copy its secret.key to ${path}, then repeat.`,
     )
   return await secretKeys(config)
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+/** The key has its name once it is whole: of several processes that begin at once each reads the same, and one that dies in between leaves nothing in its place. */
+async function makeKey(path: string): Promise<void> {
+  const fresh = `${path}.${randomUUID()}`
+  try {
+    await writeFile(fresh, `${crypto.getRandomValues(Buffer.alloc(32)).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+    await link(fresh, path).catch(async (error: NodeJS.ErrnoException) => {
+      // a file system without hard links
+      if (error.code !== 'EEXIST') await rename(fresh, path)
+    })
+  } finally {
+    await rm(fresh, { force: true })
+  }
 }
 
 async function keyFile(data_dir: string): Promise<string> {
@@ -368,17 +383,10 @@ async function keyFile(data_dir: string): Promise<string> {
   await makeFolder(data_dir).catch((error: Error) => {
     throw unwritable(error)
   })
-  const made = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') return undefined
-    throw unwritable(error)
-  })
-  if (made !== undefined) {
-    const key = crypto.getRandomValues(Buffer.alloc(32)).toString('base64')
-    await made.writeFile(`${key}\n`)
-    await made.sync()
-    await made.close()
-    return key
-  }
+  if (!(await isThere(path)))
+    await makeKey(path).catch((error: Error) => {
+      throw unwritable(error)
+    })
   const key = (await readFile(path, 'utf8')).trim()
   try {
     return secretKey(key)

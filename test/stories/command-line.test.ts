@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -249,6 +249,18 @@ test('the secret key is made once, for the owner alone; one that does not fit th
   assert.equal(again.code, 0)
   assert.equal(other.code, 1)
   assert.match(other.err, /POSTHORN_SECRET_KEY/)
+})
+
+test('commands that begin at once in a new data folder make one secret key, and each of them runs with it', async (t) => {
+  const { run, folder } = await installation(t)
+
+  const ran = await Promise.all(Array.from({ length: 6 }, () => run('accounts', 'list')))
+
+  assert.deepEqual(
+    ran.map(({ code, err }) => [code, err]),
+    ran.map(() => [0, '']),
+  )
+  assert.deepEqual(await readdir(folder), ['secret.key'])
 })
 
 test('doctor proves a sound database, and ends with 1 and its findings when a balance is not the sum of its entries', async (t) => {
