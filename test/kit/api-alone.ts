@@ -12,7 +12,7 @@ import { openSecrets } from '../../src/platform/secrets.ts'
 import { apiClient, type Api } from './api.ts'
 import { closing } from './closing.ts'
 import { testDatabase } from './database.ts'
-import { connectTimeoutMs } from './waiting.ts'
+import { patientPool } from './waiting.ts'
 import { testSecretKeys } from './world.ts'
 
 export interface ApiAlone {
@@ -28,7 +28,7 @@ export interface ApiAlone {
 export async function startApiAlone(t: TestContext, environment: Readonly<Record<string, string>>, credit_micros: number): Promise<ApiAlone> {
   const database = await testDatabase()
   closing(t, () => database.drop())
-  const pool = openPool(database.url, { connect_timeout_ms: connectTimeoutMs, max: 6, application_name: 'test' })
+  const pool = openPool(database.url, { ...patientPool, max: 6, application_name: 'test' })
   closing(t, () => pool.end({ timeout: 1 }))
   const settings = { ...readConfig(environment), rate_limit_default: 1_000_000 }
   const app = buildApp({ pool, clock: systemClock(), settings, secrets: await openSecrets(pool, testSecretKeys), log: makeLog('error'), roles: ['api'] })

@@ -7,7 +7,7 @@ import { openPool } from '../../src/platform/database/pool.ts'
 import { apiClient, type Api } from './api.ts'
 import { closing } from './closing.ts'
 import { seeded } from './random.ts'
-import { connectTimeoutMs, until } from './waiting.ts'
+import { connectTimeoutMs, patientPool, until } from './waiting.ts'
 import type { PlatformWorld } from './world.ts'
 
 export interface WorldProcess {
@@ -28,7 +28,7 @@ export interface WorldProcess {
 /** A process whose lanes are moved by hand. Its name decides its ids. It ends with the test, in order where it was started. */
 export async function startProcess(t: TestContext, world: PlatformWorld, name: string): Promise<WorldProcess> {
   const { clock, platform } = world
-  const pool = openPool(world.database_url, { connect_timeout_ms: connectTimeoutMs, max: 6, application_name: name })
+  const pool = openPool(world.database_url, { ...patientPool, max: 6, application_name: name })
   world.rest.pools.add(pool)
   const app = buildApp({
     pool,

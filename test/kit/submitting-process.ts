@@ -9,7 +9,7 @@ import { openPool } from '../../src/platform/database/pool.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import type { Settings } from '../../src/platform/settings.ts'
 import { submitKeys, testSubmitter, type TestSubmission } from './submitter.ts'
-import { connectTimeoutMs } from './waiting.ts'
+import { patientPool } from './waiting.ts'
 
 export interface SubmittingProcess extends Omit<TestSubmission, 'keys' | 'more'> {
   readonly database_url: string
@@ -20,7 +20,7 @@ export interface SubmittingProcess extends Omit<TestSubmission, 'keys' | 'more'>
 }
 
 const given = JSON.parse(process.argv[2]!) as SubmittingProcess
-const pool = openPool(given.database_url, { connect_timeout_ms: connectTimeoutMs, max: 4, application_name: given.name })
+const pool = openPool(given.database_url, { ...patientPool, max: 4, application_name: given.name })
 const submitter = testSubmitter()
 const app = buildApp({
   pool,

@@ -35,7 +35,7 @@ import { testDatabase, type TestDatabase } from './database.ts'
 import { seeded, type Random } from './random.ts'
 import { receiverHost, type Receiver } from './receiver.ts'
 import { watchRest, type Rest } from './rest.ts'
-import { connectTimeoutMs, until, within } from './waiting.ts'
+import { patientPool, until, within } from './waiting.ts'
 
 export interface PlatformOptions {
   /** Of ids and of everything else random; by default the test's name. */
@@ -82,7 +82,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
   closing(t, () => host.close())
   const database = options.database ?? (await testDatabase())
   closing(t, () => database.drop())
-  const pool = openPool(database.url, { connect_timeout_ms: connectTimeoutMs, max: 10, application_name: 'test' })
+  const pool = openPool(database.url, { ...patientPool, max: 10, application_name: 'test' })
   closing(t, () => pool.end({ timeout: 1 }))
   const woken: string[] = []
   const metrics = makeMetrics()

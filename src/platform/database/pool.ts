@@ -9,6 +9,8 @@ export interface PoolOptions {
   readonly connect_timeout_ms?: number
   /** Milliseconds after which PostgreSQL ends a statement (57014). */
   readonly statement_timeout_ms?: number
+  /** Milliseconds after which PostgreSQL ends a session whose transaction waits on this process. */
+  readonly idle_in_transaction_timeout_ms?: number
   /**
    * Milliseconds after which a connection is given up (ETIMEDOUT) on which an answer is awaited and nothing was heard: the database hangs, or the network loses what is sent. Longer
    * than any statement may take. Absent: none is.
@@ -51,7 +53,7 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
       TimeZone: 'UTC',
       DateStyle: 'ISO',
       statement_timeout: options.statement_timeout_ms ?? statementTimeoutMs,
-      idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+      idle_in_transaction_session_timeout: options.idle_in_transaction_timeout_ms ?? idleInTransactionTimeoutMs,
     },
   }) as Pool
 }
