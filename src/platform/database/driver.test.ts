@@ -86,6 +86,17 @@ test('a connection that dies while it opens is opened again, and its statement i
   assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])
 })
 
+test('a process that stands still while its connection opens does not give it up for that', async (t) => {
+  const { database_url } = await startPlatform(t)
+  const gate = await startGate(t, database_url)
+  const pool = openPool(gate.url, { max: 1, connect_timeout_ms: 5_000 })
+  closing(t, () => pool.end({ timeout: 1 }))
+
+  gate.standStill(5_500)
+
+  assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])
+})
+
 test('a database that refuses connections is asked again after growing pauses, however many statements want one', async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
@@ -146,9 +157,11 @@ function pausing(t: TestContext, url: string, { pause_seconds, ...options }: { p
 async function startGate(t: TestContext, database_url: string) {
   const target = new URL(database_url)
   const port = Number(target.port)
-  let [refusing, saying, killing] = [0, 0, 0]
+  let [refusing, saying, killing, standing_ms] = [0, 0, 0, 0]
   const server = createServer((client) => {
     client.on('error', () => undefined)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, standing_ms)
+    standing_ms = 0
     if (refusing > 0) {
       refusing -= 1
       return void client.resetAndDestroy()
@@ -177,6 +190,8 @@ async function startGate(t: TestContext, database_url: string) {
     refuse: (times: number) => void (refusing = times),
     /** Answers the next `times` connections as PostgreSQL does on a full disk. */
     refuseAsFull: (times: number) => void (saying = times),
+    /** Lets this process stand still for so long when somebody connects next. */
+    standStill: (ms: number) => void (standing_ms = ms),
     /** Ends the next `times` connections, as PostgreSQL does, while they ask for the types of arrays. */
     killWhileOpening: (times: number) => void (killing = times),
   }

@@ -75,7 +75,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
       , backend = { pid: null, secret: null }
       , idleTimer = timer(end, options.idle_timeout)
       , lifeTimer = timer(end, options.max_lifetime)
-      , connectTimer = timer(connectTimedOut, options.connect_timeout)
+      , connectTimer = timer(connectTimedOut, options.connect_timeout, 10)
 
   let socket = null
     , cancelMessage
@@ -1084,23 +1084,28 @@ function xor(a, b) {
   return buffer
 }
 
-function timer(fn, seconds) {
+// in parts: time for which this process stood still counts as one of them, and what has arrived meanwhile is read before the next
+function timer(fn, seconds, parts = 1) {
   seconds = typeof seconds === 'function' ? seconds() : seconds
   if (!seconds)
     return { cancel: noop, start: noop }
 
   let timer
+    , left
   return {
     cancel() {
       timer && (clearTimeout(timer), timer = null)
     },
     start() {
       timer && clearTimeout(timer)
-      timer = setTimeout(done, seconds * 1000, arguments)
+      left = parts
+      timer = setTimeout(done, seconds * 1000 / parts, arguments)
     }
   }
 
   function done(args) {
+    if (--left > 0)
+      return timer = setTimeout(done, seconds * 1000 / parts, args)
     fn.apply(null, args)
     timer = null
   }
