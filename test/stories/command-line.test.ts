@@ -402,10 +402,10 @@ test('on localhost there is one listener, whatever addresses that has: no connec
   const { said, stop } = await serve(t, { ...env, HOST: 'localhost' })
   const { port } = new URL(said.base_url)
 
-  const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
-  const other = await fetch(`http://[::1]:${port}/readyz`).catch((error: unknown) => error)
+  const served = await fetch(`http://127.0.0.1:${port}/healthz`)
+  const other = await fetch(`http://[::1]:${port}/healthz`).catch((error: unknown) => error)
   await stop()
 
-  assert.equal(ready.status, 200)
+  assert.equal(served.status, 200)
   assert.ok(other instanceof TypeError, 'the other address is served too')
 })
