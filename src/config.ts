@@ -1,6 +1,6 @@
 /** Environment → Config (behaviour: configuration 1). One table is the settings: their defaults, checks and rows of the README. Every problem is told at once. */
 import { randomUUID } from 'node:crypto'
-import { access, link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, constants, copyFile, link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import {
   addressListProblem,
@@ -367,10 +367,11 @@ async function makeKey(path: string): Promise<void> {
   const fresh = `${path}.${randomUUID()}`
   try {
     await writeFile(fresh, `${crypto.getRandomValues(Buffer.alloc(32)).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
-    await link(fresh, path).catch(async (error: NodeJS.ErrnoException) => {
-      // a file system without hard links
-      if (error.code !== 'EEXIST') await rename(fresh, path)
-    })
+    // where the file system has no hard links a copy, which does not replace a key that is there either
+    await link(fresh, path).catch((error: NodeJS.ErrnoException) => (error.code === 'EEXIST' ? undefined : copyFile(fresh, path, constants.COPYFILE_EXCL)))
+  } catch (error) {
+    // another process has made it
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     await rm(fresh, { force: true })
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import { request } from 'undici'
 import { hmacHex } from '../../src/lib/hmac.ts'
 import { closing } from '../kit/closing.ts'
+import { patientServer } from '../kit/patient-server.ts'
 import { serviceProcess } from '../kit/service.ts'
 import { until, within } from '../kit/waiting.ts'
 
@@ -25,7 +26,7 @@ test('a copy that was cut by a kill is made again, no half of it is ever served,
     (response) => response.write(film.subarray(0, bytes / 2), () => half.resolve()),
     (response) => response.end(film),
   ]
-  const provider = createServer((_request, response) => {
+  const provider = patientServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes })
     answers.shift()!(response)
   }).listen(0, '127.0.0.1')

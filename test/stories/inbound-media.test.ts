@@ -1,7 +1,7 @@
 /** Files that come in: copied on arrival, served by signed addresses that expire, and deleted in the end (behaviour: channels 8). */
 import assert from 'node:assert/strict'
 import { readdir, stat, writeFile } from 'node:fs/promises'
-import { createServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { claimMedia } from '../../src/features/media/store.ts'
 import { hmacHex } from '../../src/lib/hmac.ts'
 import { closing } from '../kit/closing.ts'
 import { hostileAnswers, hostileServer } from '../kit/hostile-server.ts'
+import { patientServer } from '../kit/patient-server.ts'
 import { s3Keys, s3Simulator } from '../kit/simulators/s3.ts'
 import { until, within } from '../kit/waiting.ts'
 import { startWorld, type PlatformOptions, type World } from '../kit/world.ts'
@@ -21,7 +22,7 @@ const day = 24 * 3600_000
 
 /** A provider's server of files. */
 async function fileServer(t: TestContext, serve: RequestListener) {
-  const server = createServer(serve).listen(0, '127.0.0.1')
+  const server = patientServer(serve).listen(0, '127.0.0.1')
   await within('the provider to listen', once(server, 'listening'))
   closing(t, () => {
     server.closeAllConnections()

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
@@ -11,6 +10,7 @@ import { browserContext, withoutChromium } from '../kit/chromium.ts'
 import { installClient, run } from '../kit/client-package.ts'
 import { closing } from '../kit/closing.ts'
 import { faultyProxy } from '../kit/faulty-proxy.ts'
+import { patientServer } from '../kit/patient-server.ts'
 import { runtimes, type Runtimes } from '../kit/runtimes.ts'
 import { message } from '../kit/subscribing.ts'
 import { within } from '../kit/waiting.ts'
@@ -124,7 +124,7 @@ const page = `<!doctype html><script type="importmap">{ "imports": { "@posthorn/
 
 /** Serves the page, the program and the files of the installed package; the origin. */
 async function pageServer(t: TestContext): Promise<string> {
-  const server = createServer((request, response) => {
+  const server = patientServer((request, response) => {
     if (request.url === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(page)
     else
       readFile(join(folder, new URL(request.url!, 'http://page').pathname)).then(
