@@ -12,6 +12,11 @@ const betweenLooksMs = 2
 
 const machine = systemClock()
 
+/** Lets this process stand still, as a busy machine does: nothing in it goes on meanwhile. */
+export function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
 /** Looks again and again until `isIt` holds of what is seen, and resolves to that. `what` continues "waited for". */
 export async function until<T>(what: string, look: () => T | Promise<T>, isIt: (seen: T) => boolean = Boolean): Promise<T> {
   const deadline = machine.now() + boundMs

@@ -7,6 +7,7 @@ import { sources, withoutComments } from './sources.ts'
 const rules: Readonly<Record<string, RegExp>> = {
   "reads or waits on the machine's clock: until() waits for the thing, world.clock is in the hand of the test":
     /\bset(?:Timeout|Interval)\(|timers\/promises|AbortSignal\.timeout\(|\bpg_sleep\b|\bsystemClock\b|\bpause\(|\bDate\.now\(|\bperformance\.now\(/,
+  'stands still: standStill() is for a test of that': /\bAtomics\.wait\(/,
   'lets turns of the event loop pass: until() looks until it is so': /new Promise(?:<\w+>)?\(\(?\w*\)? => (?:void )?setImmediate\(/,
   'opens a pool that gives up while the machine is busy: connectTimeoutMs or patientPool': /\bopenPool\((?!.*(?:connect_timeout_ms|patientPool))/,
   'waits without a bound for an event: within() bounds it and names it': /\bawait once\(/,

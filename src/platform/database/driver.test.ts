@@ -8,7 +8,7 @@ import postgres from '#postgres'
 import { closing } from '../../../test/kit/closing.ts'
 import { fatalError, refuseAsFull } from '../../../test/kit/full-database.ts'
 import { holdOpen } from '../../../test/kit/open-transactions.ts'
-import { connectTimeoutMs, until, within } from '../../../test/kit/waiting.ts'
+import { connectTimeoutMs, standStill, until, within } from '../../../test/kit/waiting.ts'
 import { tcpLine } from '../../../test/kit/tcp-line.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
 import { connectionLost } from './failures.ts'
@@ -160,7 +160,7 @@ async function startGate(t: TestContext, database_url: string) {
   let [refusing, saying, killing, standing_ms] = [0, 0, 0, 0]
   const server = createServer((client) => {
     client.on('error', () => undefined)
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, standing_ms)
+    standStill(standing_ms)
     standing_ms = 0
     if (refusing > 0) {
       refusing -= 1

@@ -45,7 +45,6 @@ export const askingPromises: Readonly<Record<string, (t: TestContext, provider: 
   'tells that a message has failed': async (t, provider, samples) => {
     const { asked, send, ask } = await asking(t, provider, samples)
     await send()
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 8_000)
     asked.fail()
 
     const told = await ask()
