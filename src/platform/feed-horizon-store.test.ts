@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../../test/kit/closing.ts'
 import { began, elsewhere, holdOpen, open, type Open } from '../../test/kit/open-transactions.ts'
+import { testPool } from '../../test/kit/pool.ts'
 import { seeded } from '../../test/kit/random.ts'
 import { fakeClock } from '../../test/kit/clock.ts'
-import { connectTimeoutMs, until } from '../../test/kit/waiting.ts'
+import { until } from '../../test/kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../test/kit/world.ts'
 import { idMaker } from '../lib/ids.ts'
 import { startEmbedded } from './database/embedded.ts'
 import { migrate } from './database/migrate.ts'
-import { openPool } from './database/pool.ts'
 import type { Db, Pool } from './database/sql.ts'
 import { heldFeed } from './feed-horizon.ts'
 import { lookPastBystanders, listRunning, readHorizon } from './feed-horizon-store.ts'
@@ -214,7 +214,7 @@ test('a service whose role sees nothing of other sessions tells databases apart 
   const own = await open(t, world.database_url)
   const address = new URL(world.database_url)
   ;[address.username, address.password] = [service, service]
-  const pool = openPool(address.href, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const pool = testPool(address.href, { max: 1 })
   closing(t, () => pool.end({ timeout: 1 }))
 
   const running = await listRunning(pool)
@@ -235,7 +235,7 @@ test('a service whose role sees nothing of other sessions tells databases apart 
 
 test('a prepared transaction holds the feed up in its own database alone, over a restart too, and is named', async (t) => {
   const { url, restart } = await ownServer(t)
-  const before = openPool(url, { connect_timeout_ms: connectTimeoutMs, max: 2 })
+  const before = testPool(url, { max: 2 })
   await migrate(before, fakeClock())
   await before`insert into installation (system_identifier, created_at) values ('it', '2026-01-31T09:30:00.000Z') on conflict do nothing`
   await before`create database elsewhere`
@@ -249,7 +249,7 @@ test('a prepared transaction holds the feed up in its own database alone, over a
   assert.equal(await isBystander(before, own), false)
   await Promise.all([foreign.sql.end({ timeout: 0 }), own.sql.end({ timeout: 0 }), before.end({ timeout: 0 })])
 
-  const after = openPool(await restart(), { connect_timeout_ms: connectTimeoutMs, max: 2 })
+  const after = testPool(await restart(), { max: 2 })
   closing(t, () => after.end({ timeout: 0 }))
 
   assert.deepEqual([await isBystander(after, foreign), await isBystander(after, own)], [true, false])
@@ -265,7 +265,7 @@ test('a prepared transaction holds the feed up in its own database alone, over a
 
 test('a crash in the middle of a transaction leaves nothing that holds the feed up, and shows what was committed and no more', async (t) => {
   const { url } = await ownServer(t)
-  const pool = openPool(url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const pool = testPool(url, { max: 1 })
   closing(t, () => pool.end({ timeout: 0 }))
   await migrate(pool, fakeClock())
   await pool`create database elsewhere`
@@ -301,7 +301,7 @@ async function ownServer(t: TestContext): Promise<{ url: string; restart(): Prom
     await server.stop()
     rmSync(dataDir, { recursive: true, force: true })
   })
-  const admin = openPool(server.url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const admin = testPool(server.url, { max: 1 })
   await admin`alter system set max_prepared_transactions = 5`
   await admin`alter system set autovacuum = off`
   await admin.end({ timeout: 1 })

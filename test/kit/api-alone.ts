@@ -5,14 +5,13 @@ import { buildApp, type App } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Tenant } from '../../src/contract/caller.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { makeLog } from '../../src/platform/log.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import { apiClient, type Api } from './api.ts'
 import { closing } from './closing.ts'
 import { testDatabase } from './database.ts'
-import { patientPool } from './waiting.ts'
+import { testPool } from './pool.ts'
 import { testSecretKeys } from './world.ts'
 
 export interface ApiAlone {
@@ -28,7 +27,7 @@ export interface ApiAlone {
 export async function startApiAlone(t: TestContext, environment: Readonly<Record<string, string>>, credit_micros: number): Promise<ApiAlone> {
   const database = await testDatabase()
   closing(t, () => database.drop())
-  const pool = openPool(database.url, { ...patientPool, max: 6, application_name: 'test' })
+  const pool = testPool(database.url, { max: 6, application_name: 'test' })
   closing(t, () => pool.end({ timeout: 1 }))
   const settings = { ...readConfig(environment), rate_limit_default: 1_000_000 }
   const app = buildApp({ pool, clock: systemClock(), settings, secrets: await openSecrets(pool, testSecretKeys), log: makeLog('error'), roles: ['api'] })

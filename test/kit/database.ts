@@ -3,10 +3,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { systemClock } from '../../src/lib/clock.ts'
 import { migrate, readSchemaFiles } from '../../src/platform/database/migrate.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import { sqlState, type Pool } from '../../src/platform/database/sql.ts'
 import { testCluster } from './cluster.ts'
-import { connectTimeoutMs } from './waiting.ts'
+import { testPool } from './pool.ts'
 
 export interface TestDatabase {
   readonly url: string
@@ -23,7 +22,7 @@ export async function testDatabase(options: { empty?: boolean } = {}): Promise<T
   const shared = process.env['POSTHORN_TEST_DATABASE_URL']
   const own = shared === undefined ? await testCluster() : undefined
   const server = shared ?? own!.url
-  const admin = openPool(server, { connect_timeout_ms: connectTimeoutMs, max: 1, statement_timeout_ms: 120_000 })
+  const admin = testPool(server, { max: 1 })
   const name = `w_${process.pid}_${randomBytes(5).toString('hex')}`
   await clone(admin, server, name, options.empty === true)
   return {
@@ -84,7 +83,7 @@ async function ensureTemplate(admin: Pool, server: string): Promise<string> {
     if (await exists(admin, name)) return name
     const fresh = `fresh_${randomBytes(5).toString('hex')}`
     await admin.unsafe(`create database ${fresh} template template0`)
-    const pool = openPool(withName(server, fresh), { connect_timeout_ms: connectTimeoutMs, max: 1 })
+    const pool = testPool(withName(server, fresh), { max: 1 })
     try {
       await migrate(pool, systemClock(), files)
     } catch (error) {
@@ -107,7 +106,7 @@ async function exists(admin: Pool, name: string): Promise<boolean> {
 
 /** Removes what runs that were killed have left. */
 export async function removeLeftovers(server: string): Promise<void> {
-  const admin = openPool(server, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const admin = testPool(server, { max: 1 })
   const rows = await admin<{ datname: string }[]>`select datname from pg_database where datname like 'w\\_%' or datname like 'fresh\\_%'`
   for (const { datname } of rows) {
     const pid = Number(/^w_(\d+)_/.exec(datname)?.[1] ?? 0)

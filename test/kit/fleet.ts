@@ -7,15 +7,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { closing } from './closing.ts'
 import { testDatabase } from './database.ts'
 import { ownPort } from './own-port.ts'
+import { testPool } from './pool.ts'
 import { serviceProcess, type ServiceProcess } from './service.ts'
 import { simulateTwilio, type TwilioSimulator } from './simulators/twilio.ts'
 import { tcpLine, type TcpLine } from './tcp-line.ts'
-import { connectTimeoutMs, until, within } from './waiting.ts'
+import { until, within } from './waiting.ts'
 import { testSecretKeys } from './world.ts'
 
 const program = ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find((path) => existsSync(path))
@@ -45,7 +45,7 @@ export interface Fleet {
 export async function startFleet(t: TestContext, settings: Readonly<Record<string, string>>): Promise<Fleet> {
   const database = await testDatabase()
   closing(t, () => database.drop())
-  const pool = openPool(database.url, { connect_timeout_ms: connectTimeoutMs, max: 2, application_name: 'test' })
+  const pool = testPool(database.url, { max: 2, application_name: 'test' })
   closing(t, () => pool.end({ timeout: 1 }))
   const numbers = Array.from({ length: channelsMax }, (_, n) => numberOf(n))
   const twilio = await simulateTwilio(t, { account_sid, auth_token, numbers, now: () => systemClock().now() })

@@ -1,11 +1,10 @@
 /** Transactions that stay open beside the service, of this database and of others: what may hold the event feed up. */
 import type { TestContext } from 'node:test'
 import { listRunning } from '../../src/platform/feed-horizon-store.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import { transact, type Db, type Pool, type Transaction } from '../../src/platform/database/sql.ts'
 import { closing } from './closing.ts'
 import { testDatabase } from './database.ts'
-import { connectTimeoutMs } from './waiting.ts'
+import { testPool } from './pool.ts'
 
 /** A session in an open transaction that has written something. */
 export interface Open {
@@ -18,13 +17,13 @@ export interface Open {
 export async function open(t: TestContext, url: string, role?: string): Promise<Open> {
   const address = new URL(url)
   if (role !== undefined) [address.username, address.password] = [role, role]
-  const sql = openPool(address.href, { connect_timeout_ms: connectTimeoutMs, max: 1, application_name: 'night report' })
+  const sql = testPool(address.href, { max: 1, application_name: 'night report' })
   closing(t, () => sql.end({ timeout: 0 }))
   await sql`set idle_in_transaction_session_timeout = 0`
   await sql.unsafe('begin')
   const [row] = await sql<{ xid: string; pid: number }[]>`select pg_current_xact_id()::text as xid, pg_backend_pid() as pid`
   // a snapshot names those that run below the last one that has ended
-  const later = openPool(url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const later = testPool(url, { max: 1 })
   await later`select pg_current_xact_id()`
   await later.end({ timeout: 1 })
   return { sql, xid: Number(row!.xid), pid: row!.pid }

@@ -3,11 +3,11 @@ import type { TestContext } from 'node:test'
 import type { AddressInfo } from 'node:net'
 import { buildApp, type App } from '../../src/app.ts'
 import { idMaker } from '../../src/lib/ids.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import { apiClient, type Api } from './api.ts'
 import { closing } from './closing.ts'
+import { testPool } from './pool.ts'
 import { seeded } from './random.ts'
-import { connectTimeoutMs, patientPool, until } from './waiting.ts'
+import { until } from './waiting.ts'
 import type { PlatformWorld } from './world.ts'
 
 export interface WorldProcess {
@@ -28,7 +28,7 @@ export interface WorldProcess {
 /** A process whose lanes are moved by hand. Its name decides its ids. It ends with the test, in order where it was started. */
 export async function startProcess(t: TestContext, world: PlatformWorld, name: string): Promise<WorldProcess> {
   const { clock, platform } = world
-  const pool = openPool(world.database_url, { ...patientPool, max: 6, application_name: name })
+  const pool = testPool(world.database_url, { max: 6, application_name: name })
   world.rest.pools.add(pool)
   const app = buildApp({
     pool,
@@ -82,7 +82,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
  * lock itself is not waited for, nor a database that is away.
  */
 async function sessionsAreOver({ database_url }: PlatformWorld, name: string): Promise<void> {
-  const sql = openPool(database_url, { connect_timeout_ms: connectTimeoutMs, max: 1, application_name: 'test' })
+  const sql = testPool(database_url, { max: 1, application_name: 'test' })
   const running = async () => {
     const [row] = await sql<{ running: number }[]>`
       select count(*)::int as running from pg_stat_activity

@@ -5,11 +5,10 @@
 import { pino } from 'pino'
 import { buildApp } from '../../src/app.ts'
 import { pause, systemClock } from '../../src/lib/clock.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import type { Settings } from '../../src/platform/settings.ts'
+import { testPool } from './pool.ts'
 import { submitKeys, testSubmitter, type TestSubmission } from './submitter.ts'
-import { patientPool } from './waiting.ts'
 
 export interface SubmittingProcess extends Omit<TestSubmission, 'keys' | 'more'> {
   readonly database_url: string
@@ -20,7 +19,7 @@ export interface SubmittingProcess extends Omit<TestSubmission, 'keys' | 'more'>
 }
 
 const given = JSON.parse(process.argv[2]!) as SubmittingProcess
-const pool = openPool(given.database_url, { ...patientPool, max: 4, application_name: given.name })
+const pool = testPool(given.database_url, { max: 4, application_name: given.name })
 const submitter = testSubmitter()
 const app = buildApp({
   pool,

@@ -4,10 +4,6 @@ import { pause, systemClock } from '../../src/lib/clock.ts'
 
 /** Far more than anything takes on a machine that is busy with other things, far less than the runner gives a test. */
 export const boundMs = 120_000
-/** For a connection to the database to open, whichever process the machine lets stand still meanwhile. */
-export const connectTimeoutMs = 60_000
-/** What the service's pools are opened with in tests: a process that the machine lets stand still must find its statements and transactions as it left them. */
-export const patientPool = { connect_timeout_ms: connectTimeoutMs, statement_timeout_ms: boundMs, idle_in_transaction_timeout_ms: boundMs } as const
 const betweenLooksMs = 2
 
 const machine = systemClock()

@@ -17,7 +17,6 @@ import type { SubmitterFragment } from '../../src/features/messages/ingest/submi
 import type { Follower } from '../../src/features/messages/transitions/followers.ts'
 import { idMaker } from '../../src/lib/ids.ts'
 import { advisoryLocks } from '../../src/platform/database/locks.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import { expensiveReads } from '../../src/platform/expensive-reads.ts'
 import { makeMetrics } from '../../src/platform/metrics.ts'
 import { ageing } from '../../src/platform/ageing.ts'
@@ -32,10 +31,11 @@ import { apiClient, type Api } from './api.ts'
 import { closing } from './closing.ts'
 import { fakeClock, type FakeClock } from './clock.ts'
 import { testDatabase, type TestDatabase } from './database.ts'
+import { testPool } from './pool.ts'
 import { seeded, type Random } from './random.ts'
 import { receiverHost, type Receiver } from './receiver.ts'
 import { watchRest, type Rest } from './rest.ts'
-import { patientPool, until, within } from './waiting.ts'
+import { until, within } from './waiting.ts'
 
 export interface PlatformOptions {
   /** Of ids and of everything else random; by default the test's name. */
@@ -82,7 +82,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
   closing(t, () => host.close())
   const database = options.database ?? (await testDatabase())
   closing(t, () => database.drop())
-  const pool = openPool(database.url, { ...patientPool, max: 10, application_name: 'test' })
+  const pool = testPool(database.url, { max: 10, application_name: 'test' })
   closing(t, () => pool.end({ timeout: 1 }))
   const woken: string[] = []
   const metrics = makeMetrics()

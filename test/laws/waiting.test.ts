@@ -9,7 +9,7 @@ const rules: Readonly<Record<string, RegExp>> = {
     /\bset(?:Timeout|Interval)\(|timers\/promises|AbortSignal\.timeout\(|\bpg_sleep\b|\bsystemClock\b|\bpause\(|\bDate\.now\(|\bperformance\.now\(/,
   'stands still: standStill() is for a test of that': /\bAtomics\.wait\(/,
   'lets turns of the event loop pass: until() looks until it is so': /new Promise(?:<\w+>)?\(\(?\w*\)? => (?:void )?setImmediate\(/,
-  'opens a pool that gives up while the machine is busy: connectTimeoutMs or patientPool': /\bopenPool\((?!.*(?:connect_timeout_ms|patientPool))/,
+  'opens a pool that gives up while the machine is busy: testPool() is patient': /\bopenPool\((?!.*connect_timeout_ms)/,
   'waits without a bound for an event: within() bounds it and names it': /\bawait once\(/,
   'makes or stops a service by itself: startProcess(), world.stop() and its stop() let time go on': /\bbuildApp\(|\bapp\.stop\(/,
   'loops until something happens: until() bounds it and tells what was seen': /\bdo \{/,

@@ -10,13 +10,13 @@ import { feedService } from '../../src/features/webhooks/feed/service.ts'
 import { readFeedSlice } from '../../src/features/webhooks/fan-out/store.ts'
 import { fanOutLane } from '../../src/features/webhooks/fan-out/fan-out.ts'
 import { lookPastBystanders, stopLooking } from '../../src/platform/feed-horizon-store.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { recordEvents } from '../../src/platform/outbox.ts'
 import { closing } from '../kit/closing.ts'
 import { testDatabase } from '../kit/database.ts'
+import { testPool } from '../kit/pool.ts'
 import { seeded, type Random } from '../kit/random.ts'
-import { connectTimeoutMs, until } from '../kit/waiting.ts'
+import { until } from '../kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../kit/world.ts'
 
 const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4,5,6').split(',')
@@ -75,7 +75,7 @@ async function setUp(t: TestContext, seed: string) {
 }
 
 function session(t: TestContext, url: string): Session {
-  const sql = openPool(url, { connect_timeout_ms: connectTimeoutMs, max: 1, application_name: 'a session' })
+  const sql = testPool(url, { max: 1, application_name: 'a session' })
   closing(t, () => sql.end({ timeout: 0 }))
   return { sql, open: false, pending: [] }
 }

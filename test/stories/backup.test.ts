@@ -9,15 +9,14 @@ import { runCli } from '../../src/cli/program.ts'
 import { isCarried } from '../../src/belongings.ts'
 import { tablesOf } from '../../src/platform/backup/catalogue.ts'
 import { bringForward, makeSchema, readSchemaFiles } from '../../src/platform/database/migrate.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import type { Db } from '../../src/platform/database/sql.ts'
 import { transact } from '../../src/platform/database/sql.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import { fakeClock } from '../kit/clock.ts'
 import { closing } from '../kit/closing.ts'
 import { testDatabase } from '../kit/database.ts'
+import { testPool } from '../kit/pool.ts'
 import { subscribe } from '../kit/subscribing.ts'
-import { connectTimeoutMs } from '../kit/waiting.ts'
 import { startWorld, testSecretKeys, type World } from '../kit/world.ts'
 
 async function run(database_url: string, argv: readonly string[], secret_key = testSecretKeys.current) {
@@ -88,7 +87,7 @@ test('everything comes back in an empty database: the same rows, sound, and what
   const restored = await run(target.url, ['restore', file])
   assert.equal(restored.exit, 0, restored.err)
   assert.deepEqual([restored.json.rows, restored.json.waiting], [written.json.rows, 1])
-  const again = openPool(target.url, { max: 1, connect_timeout_ms: connectTimeoutMs })
+  const again = testPool(target.url, { max: 1 })
   assert.deepEqual(await contents(again), before)
   await again.end()
   const doctor = await run(target.url, ['doctor'])
@@ -117,7 +116,7 @@ test('a file that is cut, changed, of another kind or of a newer version, a wron
   assert.equal((await run(world.database_url, ['backup', file])).exit, 0)
   const target = await testDatabase({ empty: true })
   closing(t, () => target.drop())
-  const pool = openPool(target.url, { max: 1, connect_timeout_ms: connectTimeoutMs })
+  const pool = testPool(target.url, { max: 1 })
   closing(t, () => pool.end())
   const refused = async (name: string, change: (bytes: Buffer) => Buffer | string, message: RegExp, secret_key?: string) => {
     await writeFile(join(at, name), change(await readFile(file)))
@@ -156,7 +155,7 @@ test('a backup of a version before comes to the schema of this one, and one of a
   const [last, ...others] = [files.migrations.at(-1)!, ...files.migrations.slice(0, -1)]
   const old = await testDatabase({ empty: true })
   closing(t, () => old.drop())
-  const pool = openPool(old.url, { max: 1, connect_timeout_ms: connectTimeoutMs })
+  const pool = testPool(old.url, { max: 1 })
   closing(t, () => pool.end())
   const earlier = { migrations: others, functions: files.functions }
   await transact(pool, async (tx) => {

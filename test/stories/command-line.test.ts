@@ -15,7 +15,8 @@ import { apiClient } from '../kit/api.ts'
 import { consoleClient } from '../kit/console-api.ts'
 import { testDatabase } from '../kit/database.ts'
 import { fullDatabase, fullMessage } from '../kit/full-database.ts'
-import { connectTimeoutMs, until, within } from '../kit/waiting.ts'
+import { testPool } from '../kit/pool.ts'
+import { until, within } from '../kit/waiting.ts'
 
 interface Ran {
   readonly code: number
@@ -197,8 +198,7 @@ test('a list of keys tells which of them have expired', async (t) => {
   const { run, env } = await installation(t)
   const account = await run('accounts', 'create', '--name', 'A', '--json')
   await run('keys', 'create', '--account', account.json.id, '--mode', 'live', '--expires-at', '2999-01-31')
-  const { openPool } = await import('../../src/platform/database/pool.ts')
-  const pool = openPool(env['DATABASE_URL']!, { max: 1, connect_timeout_ms: connectTimeoutMs })
+  const pool = testPool(env['DATABASE_URL']!, { max: 1 })
   const before = await run('keys', 'list', '--account', account.json.id)
   await pool`update api_keys set expires_at = '2020-01-31'`
   await pool.end()
@@ -269,8 +269,7 @@ test('doctor proves a sound database, and ends with 1 and its findings when a ba
   await run('wallet', 'credit', '--account', account.json.id, '--amount-micros', '1000')
 
   const sound = await run('doctor', '--json')
-  const { openPool } = await import('../../src/platform/database/pool.ts')
-  const pool = openPool(env['DATABASE_URL']!, { max: 1, connect_timeout_ms: connectTimeoutMs })
+  const pool = testPool(env['DATABASE_URL']!, { max: 1 })
   await pool`update wallets set balance_micros = balance_micros + 1`
   await pool.end()
   const broken = await run('doctor', '--json')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { importsLane } from '../../src/features/contacts/imports/worker.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
-import { connectTimeoutMs, until } from '../kit/waiting.ts'
+import { testPool } from '../kit/pool.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
 const day = 86_400_000
@@ -303,7 +303,7 @@ test('an import whose connections are cut again and again ends with every row co
     account,
     `phone,tags,consent.sms\n${Array.from({ length: rows }, (_, n) => `+1500${String(1_000_000 + (n % 8000))},t${n % 7},${n % 50 === 0 ? 'opted_out' : 'opted_in'}\n`).join('')}`,
   )
-  const killer = openPool(world.database_url, { max: 1, connect_timeout_ms: connectTimeoutMs })
+  const killer = testPool(world.database_url, { max: 1 })
   t.after(() => killer.end())
   const pass = () => world.tick('imports').catch(() => 0)
 

@@ -1,11 +1,11 @@
 /** Requests that are safe to repeat (behaviour: idempotency 1, 2, 3, 4). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openPool } from '../../src/platform/database/pool.ts'
 import { lockWaits } from '../kit/lock-waits.ts'
 import type { Answered } from '../kit/api.ts'
+import { testPool } from '../kit/pool.ts'
 import { startProcess } from '../kit/process.ts'
-import { connectTimeoutMs, until, within } from '../kit/waiting.ts'
+import { until, within } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const keyed = (key: string) => ({ 'idempotency-key': key })
@@ -432,7 +432,7 @@ test('where the database goes away in the middle of an operation under a lease, 
 
 /** Keeps everybody from writing a table until `release`. */
 async function holdTable(world: World, table: string) {
-  const pool = openPool(world.database_url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const pool = testPool(world.database_url, { max: 1 })
   await pool.unsafe(`begin; set local idle_in_transaction_session_timeout = 0; lock table ${table} in exclusive mode`)
   return {
     /** Resolves once so many sessions of this database wait for a lock. */

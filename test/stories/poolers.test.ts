@@ -9,15 +9,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import { refuseSharedConnections } from '../../src/platform/database/pooler.ts'
 import { OperatorError } from '../../src/platform/operator-error.ts'
 import { closing } from '../kit/closing.ts'
 import { testDatabase } from '../kit/database.ts'
 import { makeKey } from '../kit/load.ts'
 import { ownPort } from '../kit/own-port.ts'
+import { testPool } from '../kit/pool.ts'
 import { serviceProcess } from '../kit/service.ts'
-import { connectTimeoutMs, until, within } from '../kit/waiting.ts'
+import { until, within } from '../kit/waiting.ts'
 
 const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find((path) => existsSync(path))
 // in CI none is: there the test fails
@@ -66,7 +66,7 @@ const canConnect = (port: number): Promise<boolean> =>
   })
 
 async function look(t: TestContext, url: string): Promise<void> {
-  const pool = openPool(url, { connect_timeout_ms: connectTimeoutMs, max: 2 })
+  const pool = testPool(url, { max: 2 })
   closing(t, () => pool.end({ timeout: 1 }))
   await refuseSharedConnections(pool, systemClock())
 }

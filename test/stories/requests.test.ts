@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import test from 'node:test'
-import { openPool, poolUse } from '../../src/platform/database/pool.ts'
+import { poolUse } from '../../src/platform/database/pool.ts'
 import type { Answered } from '../kit/api.ts'
 import { closing } from '../kit/closing.ts'
-import { connectTimeoutMs } from '../kit/waiting.ts'
+import { testPool } from '../kit/pool.ts'
 import { startWorld } from '../kit/world.ts'
 
 const codeOf = (answer: Answered) => [answer.status, answer.body.error?.code]
@@ -394,7 +394,7 @@ test('the operator pages answer without a key', async (t) => {
 
 test('the metrics tell how this process uses its database connections, not what others do', async (t) => {
   const world = await startWorld(t)
-  const other = openPool(world.database_url, { connect_timeout_ms: connectTimeoutMs, max: 3 })
+  const other = testPool(world.database_url, { max: 3 })
   closing(t, () => other.end({ timeout: 1 }))
   await Promise.all([other`select 1`, other`select 1`, other`select 1`])
 
@@ -411,7 +411,7 @@ async function closeDatabase(url: string): Promise<() => Promise<void>> {
   const other = new URL(url)
   const name = other.pathname.slice(1)
   other.pathname = '/template1'
-  const admin = openPool(other.href, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const admin = testPool(other.href, { max: 1 })
   await admin.unsafe(`alter database ${name} with allow_connections false`)
   await admin`select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = ${name}`
   return async () => {

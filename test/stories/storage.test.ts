@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../kit/closing.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { holdOpen } from '../kit/open-transactions.ts'
-import { connectTimeoutMs, until } from '../kit/waiting.ts'
+import { testPool } from '../kit/pool.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const message = { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Your parcel is on its way.' } }
@@ -56,7 +56,7 @@ test('a statement that an operator ends is 503 and no failure of the service', a
   const world = await startWorld(t)
   const account = await world.account()
   await account.api.get('/v1/contact_lists')
-  const operator = openPool(world.database_url, { connect_timeout_ms: connectTimeoutMs, max: 2 })
+  const operator = testPool(world.database_url, { max: 2 })
   closing(t, () => operator.end({ timeout: 1 }))
 
   const ended = await holdOpen(operator, async (sql) => {
@@ -86,7 +86,7 @@ const writableFigure = async (world: World): Promise<string | undefined> =>
 
 /** Every session of the world is read-only until what this resolves to is called. */
 async function readOnly(t: TestContext, world: World): Promise<() => Promise<void>> {
-  const operator = openPool(world.database_url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const operator = testPool(world.database_url, { max: 1 })
   closing(t, () => operator.end({ timeout: 1 }))
   const name = new URL(world.database_url).pathname.slice(1)
   const set = async (value: 'on' | 'off') => {

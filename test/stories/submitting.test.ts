@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { bulkRowsMax } from '../../src/features/messages/ingest/group-commit.ts'
 import type { ItemOutcome } from '../../src/features/messages/service.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import { lockWaits } from '../kit/lock-waits.ts'
 import { closing } from '../kit/closing.ts'
 import { holdOpen } from '../kit/open-transactions.ts'
+import { testPool } from '../kit/pool.ts'
 import { startProcess } from '../kit/process.ts'
 import { submitKeys, testSubmitter } from '../kit/submitter.ts'
-import { connectTimeoutMs, until } from '../kit/waiting.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld, type TestAccount } from '../kit/world.ts'
 
 const price = 7500
@@ -138,7 +138,7 @@ test('a row that is submitted twice in one piece becomes one message, and the ro
 
 test('a connection that is lost in the commit is followed by a look: what was stored is accepted, the rest is stored', async (t) => {
   const { world, submitter, sent } = await shop(t, wallets.optimistic)
-  const other = openPool(world.database_url, { connect_timeout_ms: connectTimeoutMs, max: 2, application_name: 'other' })
+  const other = testPool(world.database_url, { max: 2, application_name: 'other' })
   closing(t, () => other.end({ timeout: 1 }))
   const waiting = async () => await other<{ pid: number }[]>`select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 
@@ -291,7 +291,7 @@ async function shop(t: TestContext, credit_micros: number, count = 12) {
 
 /** Keeps everybody else from charging an account until it is released. */
 async function holdWallet(t: TestContext, { database_url }: { readonly database_url: string }, account_id: string) {
-  const other = openPool(database_url, { connect_timeout_ms: connectTimeoutMs, max: 2, application_name: 'other' })
+  const other = testPool(database_url, { max: 2, application_name: 'other' })
   closing(t, () => other.end({ timeout: 1 }))
   const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = holdOpen(other, async (tx) => {

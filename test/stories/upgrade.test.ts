@@ -6,12 +6,11 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../kit/closing.ts'
 import { testDatabase } from '../kit/database.ts'
-import { connectTimeoutMs } from '../kit/waiting.ts'
+import { testPool } from '../kit/pool.ts'
 import { startWorld, testSecretKeys } from '../kit/world.ts'
 import { fakeClock } from '../kit/clock.ts'
 import { idMaker, type IdMaker } from '../../src/lib/ids.ts'
 import { migrate, missingMigrations } from '../../src/platform/database/migrate.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import { OperatorError } from '../../src/platform/operator-error.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import { schemaText } from '../../src/platform/database/schema.ts'
@@ -70,7 +69,7 @@ test('it is not brought forward while a process of the version before runs, and 
 
 test('what waited in it is worked off afterwards: a message to send, a receipt to apply, deliveries in the queue and in the hands of a dead process', async (t) => {
   const before = await testDatabase({ empty: true })
-  const old = openPool(before.url, { connect_timeout_ms: connectTimeoutMs })
+  const old = testPool(before.url)
   closing(t, () => old.end({ timeout: 1 }))
   await makeBefore(old)
   const secrets = await openSecrets(old, testSecretKeys)
@@ -101,7 +100,7 @@ test('what waited in it is worked off afterwards: a message to send, a receipt t
 async function database(t: TestContext) {
   const made = await testDatabase({ empty: true })
   closing(t, () => made.drop())
-  const pool = openPool(made.url, { connect_timeout_ms: connectTimeoutMs })
+  const pool = testPool(made.url)
   closing(t, () => pool.end({ timeout: 1 }))
   return pool
 }

@@ -3,16 +3,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { testDatabase } from '../../../test/kit/database.ts'
-import { connectTimeoutMs } from '../../../test/kit/waiting.ts'
+import { testPool } from '../../../test/kit/pool.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { syncClock } from './clock-sync.ts'
-import { openPool } from './pool.ts'
 import type { Db } from './sql.ts'
 
 test('what is known of the database’s time stands where it answers too slowly to tell', async (t) => {
   const database = await testDatabase()
   closing(t, () => database.drop())
-  const pool = openPool(database.url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const pool = testPool(database.url, { max: 1 })
   closing(t, () => pool.end({ timeout: 1 }))
   const machine = systemClock()
   machine.adjust(-4_000)
@@ -26,7 +25,7 @@ test('what is known of the database’s time stands where it answers too slowly 
 test('a clock that is half a minute off database time keeps its offset until the new one is known, and where the database does not answer', async (t) => {
   const database = await testDatabase()
   closing(t, () => database.drop())
-  const pool = openPool(database.url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const pool = testPool(database.url, { max: 1 })
   const clock = systemClock()
   const offsets: number[] = []
   const asking = ((...question: Parameters<Db>) => {

@@ -8,12 +8,12 @@ import postgres from '#postgres'
 import { closing } from '../../../test/kit/closing.ts'
 import { fatalError, refuseAsFull } from '../../../test/kit/full-database.ts'
 import { holdOpen } from '../../../test/kit/open-transactions.ts'
-import { connectTimeoutMs, standStill, until, within } from '../../../test/kit/waiting.ts'
+import { testPool } from '../../../test/kit/pool.ts'
+import { standStill, until, within } from '../../../test/kit/waiting.ts'
 import { tcpLine } from '../../../test/kit/tcp-line.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
 import { connectionLost } from './failures.ts'
 import { openPool, poolUse } from './pool.ts'
-import type { Pool } from './sql.ts'
 
 test('a transaction that fills the pipeline of a connection has that connection for itself', async (t) => {
   const { database_url, pool } = await startPlatform(t)
@@ -37,7 +37,7 @@ test('a transaction that fills the pipeline of a connection has that connection 
 
 test('a reservation that waits while a connection dies gets the next one', async (t) => {
   const { database_url } = await startPlatform(t)
-  const [pool, killer] = [1, 2].map(() => openPool(database_url, { connect_timeout_ms: connectTimeoutMs, max: 1 })) as [Pool, Pool]
+  const [pool, killer] = [testPool(database_url, { max: 1 }), testPool(database_url, { max: 1 })]
   closing(t, () => Promise.all([pool.end({ timeout: 1 }), killer.end({ timeout: 1 })]))
   const [row] = await pool<{ pid: number }[]>`select pg_backend_pid() as pid`
   await killer`select pg_advisory_lock(1)`
@@ -61,7 +61,7 @@ test('a reservation that waits while a connection dies gets the next one', async
 test('a reservation that was refused leaves the connections that come later to others', async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
-  const pool = openPool(gate.url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const pool = testPool(gate.url, { max: 1 })
   closing(t, () => pool.end({ timeout: 1 }))
 
   gate.refuse(1)
@@ -78,7 +78,7 @@ test('a reservation that was refused leaves the connections that come later to o
 test('a connection that dies while it opens is opened again, and its statement is answered by the new one', async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
-  const pool = openPool(gate.url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const pool = testPool(gate.url, { max: 1 })
   closing(t, () => pool.end({ timeout: 1 }))
 
   gate.killWhileOpening(1)
@@ -199,7 +199,7 @@ async function startGate(t: TestContext, database_url: string) {
 
 test('a statement behind one that failed after some of its rows has its own rows, from the first on', async (t) => {
   const { database_url } = await startPlatform(t)
-  const sql = openPool(database_url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const sql = testPool(database_url, { max: 1 })
   closing(t, () => sql.end({ timeout: 1 }))
 
   const [failed, next] = await Promise.allSettled([sql`select 1 / (500 - n) as quotient from generate_series(1, 1000) n`, sql`select 7 as n`])
@@ -215,7 +215,7 @@ test('a statement behind one that failed after some of its rows has its own rows
 
 test('a connection goes on after a copy whose end had come before its rows were read', async (t) => {
   const { database_url } = await startPlatform(t)
-  const sql = openPool(database_url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const sql = testPool(database_url, { max: 1 })
   closing(t, () => sql.end({ timeout: 1 }))
   // the last of them fills what is held for the reader, which pauses the socket
   const rows = Math.ceil(getDefaultHighWaterMark(false) / 21)
@@ -241,7 +241,7 @@ async function silenced(t: TestContext) {
   url.port = String(line.port)
   const silence_ms = 40_000
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const sql = openPool(url.href, { connect_timeout_ms: connectTimeoutMs, max: 1, silence_timeout_ms: silence_ms })
+  const sql = testPool(url.href, { max: 1, silence_timeout_ms: silence_ms })
   closing(t, () => sql.end({ timeout: 1 }))
   const pidOf = async () => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid
   return { pool, sql, line, silence_ms, pidOf, pass: (ms: number) => t.mock.timers.tick(ms) }

@@ -10,13 +10,13 @@ import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { closing } from '../../../test/kit/closing.ts'
 import { fullDatabase } from '../../../test/kit/full-database.ts'
-import { connectTimeoutMs, until, within } from '../../../test/kit/waiting.ts'
+import { testPool } from '../../../test/kit/pool.ts'
+import { until, within } from '../../../test/kit/waiting.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { OperatorError } from '../operator-error.ts'
 import { makeLog } from '../log.ts'
 import { findPrograms, type Detour } from './binaries.ts'
 import { connectEmbedded, startEmbedded } from './embedded.ts'
-import { openPool } from './pool.ts'
 import { runningPostmaster } from './postmaster.ts'
 
 const log = makeLog('silent')
@@ -216,7 +216,7 @@ function folder(t: TestContext, under = tmpdir()): string {
 }
 
 async function ask(t: TestContext, url: string, text: string): Promise<readonly object[]> {
-  const pool = openPool(url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const pool = testPool(url, { max: 1 })
   closing(t, () => pool.end({ timeout: 1 }))
   const rows = await pool.unsafe(text)
   await pool.end({ timeout: 1 })

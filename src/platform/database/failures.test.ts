@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import test from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
-import { connectTimeoutMs, within } from '../../../test/kit/waiting.ts'
+import { testPool } from '../../../test/kit/pool.ts'
+import { within } from '../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
 import { problemOf } from '../http/envelope.ts'
 import { isUnreachable, neverSent } from './failures.ts'
-import { openPool } from './pool.ts'
 import { sqlState } from './sql.ts'
 
 const nowhere = '/nowhere/.s.PGSQL.5432'
@@ -25,7 +25,7 @@ test('a socket that is not there is a database that cannot be asked; a file that
 
 test('a login that PostgreSQL refuses is a database that cannot be asked; a statement that meets the same code is a bug of ours', async (t) => {
   const { pool, database_url } = await startPlatform(t)
-  const stranger = openPool(new URL('/no_such_database', database_url).href, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const stranger = testPool(new URL('/no_such_database', database_url).href, { max: 1 })
   closing(t, () => stranger.end({ timeout: 1 }))
   const failureOf = async (statement: PromiseLike<unknown>): Promise<unknown> => await Promise.resolve(statement).catch((error: unknown) => error)
 

@@ -5,11 +5,10 @@ import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { testDatabase } from '../../../test/kit/database.ts'
-import { connectTimeoutMs } from '../../../test/kit/waiting.ts'
+import { testPool } from '../../../test/kit/pool.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { readFunctions, type SqlFunction, type SqlFunctions } from './functions.ts'
 import { migrate, missingMigrations, type SchemaFiles } from './migrate.ts'
-import { openPool } from './pool.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Pool } from './sql.ts'
 
@@ -147,7 +146,7 @@ test('functions are read from the folders named sql, those of the platform befor
 async function emptyDatabase(t: TestContext): Promise<Pool> {
   const database = await testDatabase({ empty: true })
   closing(t, () => database.drop())
-  const pool = openPool(database.url, { connect_timeout_ms: connectTimeoutMs })
+  const pool = testPool(database.url)
   closing(t, () => pool.end({ timeout: 1 }))
   return pool
 }

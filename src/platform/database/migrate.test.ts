@@ -3,10 +3,9 @@ import test, { type TestContext } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { testDatabase } from '../../../test/kit/database.ts'
 import { holdOpen } from '../../../test/kit/open-transactions.ts'
-import { connectTimeoutMs } from '../../../test/kit/waiting.ts'
+import { testPool } from '../../../test/kit/pool.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { bringForward, migrate, missingMigrations, readSchemaFiles, type Migration, type SchemaFiles } from './migrate.ts'
-import { openPool } from './pool.ts'
 import { OperatorError } from '../operator-error.ts'
 
 const clock = systemClock()
@@ -79,7 +78,7 @@ test('a migration beside which others write events begins no new feed epoch', as
 async function emptyDatabase(t: TestContext) {
   const database = await testDatabase({ empty: true })
   closing(t, () => database.drop())
-  const pool = openPool(database.url, { connect_timeout_ms: connectTimeoutMs })
+  const pool = testPool(database.url)
   closing(t, () => pool.end({ timeout: 1 }))
   return pool
 }

@@ -4,10 +4,10 @@ import { EventEmitter } from 'node:events'
 import test from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { holdOpen } from '../../../test/kit/open-transactions.ts'
-import { connectTimeoutMs, until, within } from '../../../test/kit/waiting.ts'
+import { testPool } from '../../../test/kit/pool.ts'
+import { until, within } from '../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
 import { isoText, listen, openBeside, openPool, poolUse } from './pool.ts'
-import type { Pool } from './sql.ts'
 
 test('values travel as the API writes them', async (t) => {
   const { pool } = await startPlatform(t)
@@ -67,7 +67,7 @@ test('a listener hears again after its connection was lost, and is told that it 
 
 test('a transaction whose connection dies is refused, and neither it nor its leftovers touch the next one', async (t) => {
   const { database_url } = await startPlatform(t)
-  const [pool, killer] = [1, 2].map(() => openPool(database_url, { connect_timeout_ms: connectTimeoutMs, max: 1 })) as [Pool, Pool]
+  const [pool, killer] = [testPool(database_url, { max: 1 }), testPool(database_url, { max: 1 })]
   closing(t, () => Promise.all([pool.end({ timeout: 1 }), killer.end({ timeout: 1 })]))
   await pool`create table kept (word text)`
 
@@ -102,7 +102,7 @@ test('a transaction whose connection dies is refused, and neither it nor its lef
 
 test('a reservation whose connection dies is refused, and giving it back harms nobody', async (t) => {
   const { database_url } = await startPlatform(t)
-  const [pool, killer] = [1, 2].map(() => openPool(database_url, { connect_timeout_ms: connectTimeoutMs, max: 1 })) as [Pool, Pool]
+  const [pool, killer] = [testPool(database_url, { max: 1 }), testPool(database_url, { max: 1 })]
   closing(t, () => Promise.all([pool.end({ timeout: 1 }), killer.end({ timeout: 1 })]))
 
   for (let round = 0; round < 3; round++) {
@@ -117,7 +117,7 @@ test('a reservation whose connection dies is refused, and giving it back harms n
 
 test('a statement waits, for whoever looks at the pool, while its connection is being opened', async (t) => {
   const { database_url } = await startPlatform(t)
-  const pool = openPool(database_url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+  const pool = testPool(database_url, { max: 1 })
   closing(t, () => pool.end({ timeout: 1 }))
 
   const asked = pool`select 1`.execute()

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lockWaits } from '../../../../test/kit/lock-waits.ts'
 import { holdOpen } from '../../../../test/kit/open-transactions.ts'
-import { connectTimeoutMs, until } from '../../../../test/kit/waiting.ts'
+import { testPool } from '../../../../test/kit/pool.ts'
+import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../../test/kit/world.ts'
-import { openPool } from '../../../platform/database/pool.ts'
 import { closing } from '../../../../test/kit/closing.ts'
 import type { Pool } from '../../../platform/database/sql.ts'
 import { clearFailures, lockFailures, releaseLeases, renewLeases } from './leases-store.ts'
@@ -49,7 +49,7 @@ const changes: Readonly<Record<string, (pool: Pool, at: string) => Promise<unkno
 
 test('leases are locked in the order of their endpoints, however they lie in the table', async (t) => {
   const { pool, clock, database_url } = await startPlatform(t)
-  const other = openPool(database_url, { connect_timeout_ms: connectTimeoutMs, max: 2 })
+  const other = testPool(database_url, { max: 2 })
   closing(t, () => other.end({ timeout: 1 }))
   const wrong: string[] = []
   for (const [name, change] of Object.entries(changes)) {

@@ -5,11 +5,11 @@ import type { Tenant } from '../../../contract/caller.ts'
 import { closing } from '../../../../test/kit/closing.ts'
 import { testDatabase } from '../../../../test/kit/database.ts'
 import { feedService } from '../feed/service.ts'
-import { openPool } from '../../../platform/database/pool.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { recordEvents } from '../../../platform/outbox.ts'
 import { eventTenant, newEvent } from '../../../../test/kit/new-event.ts'
-import { connectTimeoutMs, until } from '../../../../test/kit/waiting.ts'
+import { testPool } from '../../../../test/kit/pool.ts'
+import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
 import { fanOutLane, fanOutPass } from './fan-out.ts'
 import { noConsumer } from './handoff.ts'
@@ -53,7 +53,7 @@ async function sliceOf(world: PlatformWorld, count: number) {
 test('the fan-out misses nothing either, and makes each delivery once, with several processes at it', async (t) => {
   const world = await startPlatform(t)
   await subscribe(world)
-  const writers = openPool(world.database_url, { connect_timeout_ms: connectTimeoutMs, max: 6, application_name: 'writers' })
+  const writers = testPool(world.database_url, { max: 6, application_name: 'writers' })
   t.after(() => writers.end({ timeout: 1 }))
   const written: string[] = []
   let writing = true
@@ -269,7 +269,7 @@ test('events are delivered and listed as ever beside a transaction of another da
   await subscribe(world)
   const other = await testDatabase({ empty: true })
   closing(t, () => other.drop())
-  const foreign = openPool(other.url, { connect_timeout_ms: connectTimeoutMs, max: 1, application_name: 'another application' })
+  const foreign = testPool(other.url, { max: 1, application_name: 'another application' })
   closing(t, () => foreign.end({ timeout: 0 }))
   await foreign`set idle_in_transaction_session_timeout = 0`
   await foreign.unsafe('begin; create table z (i int)')

@@ -1,14 +1,14 @@
 /** The feed's promises: order, filters, cursors, and that nothing ever appears behind a cursor already handed out. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { openPool } from '../../../platform/database/pool.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
 import { idFloor } from '../../../lib/ids.ts'
 import { closing } from '../../../../test/kit/closing.ts'
 import { testDatabase } from '../../../../test/kit/database.ts'
 import { eventTenant, newEvent } from '../../../../test/kit/new-event.ts'
-import { connectTimeoutMs, until } from '../../../../test/kit/waiting.ts'
+import { testPool } from '../../../../test/kit/pool.ts'
+import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
 import { feedService, type FeedService } from './service.ts'
 
@@ -111,7 +111,7 @@ test('unknown types and cursors are refused, and a cursor older than what is kep
 
 test('no event ever appears behind a cursor already handed out, however writers interleave', async (t) => {
   const { world, feed } = await start(t)
-  const writers = openPool(world.database_url, { connect_timeout_ms: connectTimeoutMs, max: 8, application_name: 'writers' })
+  const writers = testPool(world.database_url, { max: 8, application_name: 'writers' })
   t.after(() => writers.end({ timeout: 1 }))
   const written: string[] = []
   const seen: string[] = []
@@ -165,7 +165,7 @@ test('nothing is missed either where readers look whose transactions are, while 
   let writing = true
   /** A session that ends with its transaction: the next one on the server gets its place. */
   const session = async (url: string, use: (tx: Db) => Promise<void>) => {
-    const own = openPool(url, { connect_timeout_ms: connectTimeoutMs, max: 1 })
+    const own = testPool(url, { max: 1 })
     await transact(own, use)
     await own.end({ timeout: 1 })
   }
