@@ -62,12 +62,20 @@ export async function openConsole(t: TestContext, base_url: string, options: Con
 export async function accessibilityBreaches(page: Page): Promise<string[]> {
   // evaluated, not added: the page's policy lets no script in
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
+  await drawn(page)
   return page.evaluate(async (rules) => {
     const { axe } = globalThis as unknown as { axe: Axe }
     const { violations } = await axe.run({ runOnly: rules })
     return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`))
   }, axeRules)
 }
+
+/** Until the page has been drawn anew. Its observers of sizes are told at the end of a frame: the second frame begins when those of the first have done their part. */
+const drawn = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    const { requestAnimationFrame } = globalThis as unknown as { requestAnimationFrame(begun: () => void): void }
+    for (let frames = 0; frames < 2; frames++) await new Promise<void>((begun) => requestAnimationFrame(begun))
+  })
 
 interface Axe {
   run(options: { runOnly: readonly string[] }): Promise<{ violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[] }>
