@@ -4,7 +4,8 @@ import { followedKinds, type Followed } from './compare/followed.ts'
 import { paths, type PathName } from './rounds.ts'
 
 const pathNames = Object.keys(paths) as PathName[]
-const pairsDefault = 10
+/** Either side is the first of as many starts. */
+const pairsDefault = 12
 const pairsQuick = 3
 const pairsMax = 100
 const consolesMax = 1_000

@@ -1,7 +1,7 @@
 /** The statistics of comparisons, on numbers: nothing is timed here. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { alternating, inverse, judge, medianInterval, ratios, type Interval } from './statistics.ts'
+import { alternating, both, inverse, judge, medianInterval, ratios, type Interval } from './statistics.ts'
 
 const near = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`)
 
@@ -13,7 +13,7 @@ test('rounds alternate A B B A, and each pair keeps its sides apart', async () =
   const side = (name: string) => async () => `${name}${order.push(name)}`
 
   const seen: number[] = []
-  const pairs = await alternating(3, { before: side('A'), after: side('B') }, (_, n) => seen.push(n))
+  const pairs = await alternating(3, 'before', { before: side('A'), after: side('B') }, (_, n) => seen.push(n))
 
   assert.deepEqual(order, ['A', 'B', 'B', 'A', 'A', 'B'])
   assert.deepEqual(pairs, [
@@ -24,10 +24,29 @@ test('rounds alternate A B B A, and each pair keeps its sides apart', async () =
   assert.deepEqual(seen, [0, 1, 2])
 })
 
+test('either side can be the first, and keeps its name', async () => {
+  const order: string[] = []
+  const side = (name: string) => async () => `${name}${order.push(name)}`
+  const sides = { before: side('A'), after: side('B') }
+
+  const pairs = await alternating(2, 'after', sides)
+  const pair = await both('after', sides)
+
+  assert.deepEqual(order, ['B', 'A', 'A', 'B', 'B', 'A'])
+  assert.deepEqual(
+    [...pairs, pair],
+    [
+      { before: 'A2', after: 'B1' },
+      { before: 'A3', after: 'B4' },
+      { before: 'A6', after: 'B5' },
+    ],
+  )
+})
+
 test('a round that fails fails the comparison', async () => {
   const fails = async () => Promise.reject(new Error('the service refused'))
 
-  await assert.rejects(alternating(2, { before: async () => 1, after: fails }), /the service refused/)
+  await assert.rejects(alternating(2, 'before', { before: async () => 1, after: fails }), /the service refused/)
 })
 
 test('ratios are after over before, pair by pair, so that a slow moment of the machine cancels out', () => {

@@ -17,21 +17,34 @@ export interface Interval {
 
 const confidenceWanted = 0.95
 
-/** Runs both sides so many times, in the order A B B A A B …: neither is always the first, and what drifts hits both. */
+export type Side = keyof Pair<unknown>
+
+/** Runs one side and then the other. */
+export async function both<T>(first: Side, sides: Pair<() => Promise<T>>): Promise<Pair<T>> {
+  if (first === 'before') {
+    const before = await sides.before()
+    return { before, after: await sides.after() }
+  }
+  const after = await sides.after()
+  return { before: await sides.before(), after }
+}
+
+/** Runs both sides so many times, in the order A B B A A B …: neither is always the first, and what drifts hits both. A is the side `first`. */
 export async function alternating<T>(
   pairs: number,
+  first: Side,
   sides: Pair<() => Promise<T>>,
   onPair: (pair: Pair<T>, n: number) => void = () => undefined,
 ): Promise<Pair<T>[]> {
   const results: Pair<T>[] = []
   for (let n = 0; n < pairs; n++) {
-    const first = n % 2 === 0 ? await sides.before() : await sides.after()
-    const second = n % 2 === 0 ? await sides.after() : await sides.before()
-    results.push(n % 2 === 0 ? { before: first, after: second } : { before: second, after: first })
+    results.push(await both(n % 2 === 0 ? first : other(first), sides))
     onPair(results.at(-1)!, n)
   }
   return results
 }
+
+export const other = (side: Side): Side => (side === 'before' ? 'after' : 'before')
 
 /** After over before, for each pair. */
 export const ratios = <T>(pairs: readonly Pair<T>[], of: (round: T) => number): number[] => pairs.map(({ before, after }) => of(after) / of(before))
