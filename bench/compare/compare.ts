@@ -5,7 +5,7 @@ import { startDriver, type Driver } from '../drive.ts'
 import { amount } from '../figures.ts'
 import { pathRound, paths, startPath, type PathName, type PathRound, type PathService } from '../rounds.ts'
 import { followedLoad, followedProgram, prepareCounts, verifyCounts, type Followed } from './followed.ts'
-import { alternating, both, inverse, judge, medianInterval, ratios, type Interval, type Pair, type Side, type Verdict } from './statistics.ts'
+import { alternating, both, firstAt, inverse, judge, medianInterval, ratios, type Interval, type Pair, type Side, type Verdict } from './statistics.ts'
 
 export interface CompareOptions {
   readonly pairs: number
@@ -67,8 +67,8 @@ export async function compare(name: PathName, before: Checkout, options: Compare
       say(
         `${name}: pair ${rounds.length + n + 1} of ${pairs}, CPU ${amount(ratios([pair], steadyCpu)[0]!)} ×, rate ${amount(ratios([pair], (round) => round.rate)[0]!)} ×`,
       )
-    const first = starts % 2 === 0 ? 'before' : 'after'
-    const start = await startRounds(name, driver, before, { ...options, first, pairs: Math.min(pairsOfStart, pairs - rounds.length) }, told)
+    const turn = { first: firstAt(starts, 'before'), pairs: Math.min(pairsOfStart, pairs - rounds.length) }
+    const start = await startRounds(name, driver, before, { ...options, ...turn }, told)
     most = Math.max(most, start.messages)
     rounds.push(...start.rounds)
   }

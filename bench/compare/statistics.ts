@@ -19,6 +19,9 @@ const confidenceWanted = 0.95
 
 export type Side = keyof Pair<unknown>
 
+/** The side whose turn it is to be first, the nth time from 0, where `first` is the first at 0. */
+export const firstAt = (n: number, first: Side): Side => ((n % 2 === 0) === (first === 'before') ? 'before' : 'after')
+
 /** Runs one side and then the other. */
 export async function both<T>(first: Side, sides: Pair<() => Promise<T>>): Promise<Pair<T>> {
   if (first === 'before') {
@@ -38,13 +41,11 @@ export async function alternating<T>(
 ): Promise<Pair<T>[]> {
   const results: Pair<T>[] = []
   for (let n = 0; n < pairs; n++) {
-    results.push(await both(n % 2 === 0 ? first : other(first), sides))
+    results.push(await both(firstAt(n, first), sides))
     onPair(results.at(-1)!, n)
   }
   return results
 }
-
-export const other = (side: Side): Side => (side === 'before' ? 'after' : 'before')
 
 /** After over before, for each pair. */
 export const ratios = <T>(pairs: readonly Pair<T>[], of: (round: T) => number): number[] => pairs.map(({ before, after }) => of(after) / of(before))
