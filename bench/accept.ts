@@ -32,7 +32,14 @@ interface References {
 
 async function kannelRound(driver: Driver, service: Service, kannel: Kannel, seconds: number): Promise<Round> {
   const counted = countCpu(kannel.pid, service.postmaster)
-  const report = await driver.run({ host: '127.0.0.1', port: kannel.port, connections, seconds, keys: [''], work: { kind: 'get', paths: kannel.paths } })
+  const report = await driver.run({
+    host: '127.0.0.1',
+    port: kannel.port,
+    connections,
+    seconds,
+    keys: [''],
+    work: { kind: 'get', paths: kannel.paths },
+  })
   return { ...report, node_us: counted().node_us / report.answers, postgres_us: 0 }
 }
 
@@ -62,9 +69,13 @@ async function measure(
   say('accept: open loop')
   const offered = medianOf(found['product']!, 'rate') * 0.7
   const open: Round[] = []
-  for (let round = 0; round < rounds; round++) open.push(await sendRound(driver, service, service, { seconds, rate: offered }))
+  for (let round = 0; round < rounds; round++)
+    open.push(await sendRound(driver, service, service, { seconds, rate: offered }))
   return {
-    figures: figuresOf(found, single(`p99 answer, open loop at 70 % (${Math.round(offered)}/s)`, 'ms', medianOf(open, 'p99_ms'), { most: 30 })),
+    figures: figuresOf(
+      found,
+      single(`p99 answer, open loop at 70 % (${Math.round(offered)}/s)`, 'ms', medianOf(open, 'p99_ms'), { most: 30 }),
+    ),
     notes: [
       'The service runs with the role `api` alone: what is accepted waits in the database. Dispatch has figures of its own.',
       'Bare Fastify authenticates, limits, validates and serialises by the same modules and stores nothing.',
@@ -82,9 +93,23 @@ function figuresOf(found: Readonly<Record<string, readonly Round[]>>, open: Figu
   return [
     compared('messages a second, without key', '/s', capacity, bare('rate'), { least: 0.45 }),
     compared('messages a second, fresh Idempotency-Key', '/s', of('keyed', 'rate'), bare('rate'), { least: 0.35 }),
-    compared('… over a transaction for each message', '/s', capacity, { name: 'transaction', value: of('transaction', 'rate') }, { least: 10 }),
-    compared('… over one statement for each message', '/s', capacity, { name: 'statement', value: of('statement', 'rate') }, { least: 5 }),
-    ...(found['kannel'] === undefined ? [] : [compared('… over Kannel’s `sendsms`', '/s', capacity, { name: 'Kannel', value: of('kannel', 'rate') })]),
+    compared(
+      '… over a transaction for each message',
+      '/s',
+      capacity,
+      { name: 'transaction', value: of('transaction', 'rate') },
+      { least: 10 },
+    ),
+    compared(
+      '… over one statement for each message',
+      '/s',
+      capacity,
+      { name: 'statement', value: of('statement', 'rate') },
+      { least: 5 },
+    ),
+    ...(found['kannel'] === undefined
+      ? []
+      : [compared('… over Kannel’s `sendsms`', '/s', capacity, { name: 'Kannel', value: of('kannel', 'rate') })]),
     single('for scale: Fastify that only answers', '/s', of('plain', 'rate')),
     compared('Node CPU for a message', 'µs', of('product', 'node_us'), bare('node_us')),
     single('PostgreSQL CPU for a message', 'µs', of('product', 'postgres_us')),

@@ -27,7 +27,11 @@ export const automationRuns: Measurement = {
   },
 }
 
-async function measure({ quick, say }: BenchOptions, driver: Driver, service: Service): Promise<{ figures: Figure[]; notes: string[] }> {
+async function measure(
+  { quick, say }: BenchOptions,
+  driver: Driver,
+  service: Service,
+): Promise<{ figures: Figure[]; notes: string[] }> {
   const count = quick ? runsQuick : runsAll
   // a hundredth of the requests is what is looked at: of fewer it would be chance
   const seconds = quick ? 10 : 30
@@ -57,10 +61,15 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, service: Se
   await verify(service, count)
   await settled(service)
   alone.push(await requests({ seconds }))
-  const p = (field: 'p50_ms' | 'p99_ms' | 'max_ms') => ({ name: 'alone', value: median(alone.map((report) => report[field])) })
+  const p = (field: 'p50_ms' | 'p99_ms' | 'max_ms') => ({
+    name: 'alone',
+    value: median(alone.map((report) => report[field])),
+  })
   return {
     figures: [
-      compared(`p99 answer to requests at ${requestRate}/s, beside runs`, 'ms', beside.p99_ms, p('p99_ms'), { most: 1.5 }),
+      compared(`p99 answer to requests at ${requestRate}/s, beside runs`, 'ms', beside.p99_ms, p('p99_ms'), {
+        most: 1.5,
+      }),
       compared('median answer beside runs', 'ms', beside.p50_ms, p('p50_ms')),
       compared('longest answer beside runs', 'ms', beside.max_ms, p('max_ms')),
       single('runs sent beside requests', '/s', count / (took_ms / 1000)),
@@ -74,7 +83,10 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, service: Se
 /** Runs that are due tomorrow, with an event each. */
 async function makeRuns({ pool, port, keys, account_id, channel }: Service, count: number): Promise<void> {
   for (let n = 0; n < sourcesCount; n++) {
-    const source = await call<{ id: string }>(port, keys[0]!, 'POST', '/v1/integration_sources', { platform: 'custom', external_id: `shop ${n}` })
+    const source = await call<{ id: string }>(port, keys[0]!, 'POST', '/v1/integration_sources', {
+      platform: 'custom',
+      external_id: `shop ${n}`,
+    })
     const automation = await call<{ id: string }>(port, keys[0]!, 'POST', '/v1/automations', {
       name: 'Shipped',
       source_id: source.id,
@@ -82,7 +94,9 @@ async function makeRuns({ pool, port, keys, account_id, channel }: Service, coun
       channel_id: channel,
       message: {
         type: 'text',
-        text: { body: 'Hello {{customer.first_name}}, order {{data.order.number}} is on its way: {{data.order.shipping.tracking_url}}' },
+        text: {
+          body: 'Hello {{customer.first_name}}, order {{data.order.number}} is on its way: {{data.order.shipping.tracking_url}}',
+        },
       },
     })
     const each = count / sourcesCount
@@ -113,7 +127,9 @@ async function makeDue({ pool }: Service): Promise<number> {
 /** Resolves to the milliseconds that it took until none waited. */
 async function drain({ pool }: Service, due_ms: number): Promise<number> {
   for (const until = due_ms + drainedWithinMs; ; await delay(pollMs)) {
-    const [row] = await pool<{ waits: boolean }[]>`select exists (select from automation_runs where due_at is not null) as waits`
+    const [row] = await pool<
+      { waits: boolean }[]
+    >`select exists (select from automation_runs where due_at is not null) as waits`
     if (row?.waits === false) return Date.now() - due_ms
     if (Date.now() > until) throw new Error(`runs still waited after ${drainedWithinMs / 1000} s`)
   }
@@ -124,7 +140,8 @@ async function verify({ pool }: Service, count: number): Promise<void> {
   const [row] = await pool<{ sent: number; messages: number }[]>`
     select (select count(*) from automation_runs r join messages m on m.id = r.message_id and m.submission_key = r.id where r.status = 'sent')::int as sent,
       (select count(*) from messages where origin_type = 'automation')::int as messages`
-  if (row!.sent !== count || row!.messages !== count) throw new Error(`of ${count} runs ${row!.sent} were sent, with ${row!.messages} messages`)
+  if (row!.sent !== count || row!.messages !== count)
+    throw new Error(`of ${count} runs ${row!.sent} were sent, with ${row!.messages} messages`)
 }
 
 /** Resolves once the messages are on their way, which would count for requests alone. */

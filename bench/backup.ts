@@ -33,7 +33,12 @@ export const backups: Measurement = {
       const back = await seconds(() => posthorn(thisCheckout, restored, ['restore', file], withinMs))
       return {
         figures: [
-          single(`writing ${count.toLocaleString('en')} messages with their charges`, 's', written, quick ? undefined : { most: secondsMost }),
+          single(
+            `writing ${count.toLocaleString('en')} messages with their charges`,
+            's',
+            written,
+            quick ? undefined : { most: secondsMost },
+          ),
           single('the file', 'MB', size / 1_000_000),
           single('restoring it into an embedded PostgreSQL', 's', back),
         ],

@@ -2,15 +2,15 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { nodeFlags } from '../scripts/node-flags.mjs'
-import type { Tenant } from '../src/contract/caller.ts'
-import { billingService } from '../src/features/billing/service.ts'
-import { channelService } from '../src/features/channels/service.ts'
-import { checkMessage } from '../src/features/messages/ingest/check.ts'
-import { groupCommit } from '../src/features/messages/ingest/group-commit.ts'
-import { queueBound } from '../src/features/messages/ingest/queue-bound.ts'
-import type { SubmissionItem } from '../src/features/messages/ingest/submission.ts'
-import { submittersOf, type SubmitterFragment } from '../src/features/messages/ingest/submitters.ts'
-import { followersOf } from '../src/features/messages/transitions/followers.ts'
+import type { Tenant } from '../src/api/caller.ts'
+import { billingService } from '../src/modules/billing/service.ts'
+import { channelService } from '../src/modules/channels/service.ts'
+import { checkMessage } from '../src/modules/messages/ingest/check.ts'
+import { groupCommit } from '../src/modules/messages/ingest/group-commit.ts'
+import { queueBound } from '../src/modules/messages/ingest/queue-bound.ts'
+import type { SubmissionItem } from '../src/modules/messages/ingest/submission.ts'
+import { submittersOf, type SubmitterFragment } from '../src/modules/messages/ingest/submitters.ts'
+import { followersOf } from '../src/modules/messages/transitions/followers.ts'
 import { openPlatform } from './platform.ts'
 import type { Service } from './service.ts'
 
@@ -45,10 +45,15 @@ export async function startSubmitter(service: Service, rows: number): Promise<Su
   await pool`
     insert into bench_recipients (submission_key, account_id) select ${origin.id} || '/' || n, ${account_id} from generate_series(0, ${rows - 1}::int) n`
   await pool`vacuum analyze bench_recipients`
-  const child = fork(import.meta.filename, [account_id, channel], { env: { ...env, DATABASE_URL: database_url }, execArgv: [...nodeFlags], stdio: 'inherit' })
+  const child = fork(import.meta.filename, [account_id, channel], {
+    env: { ...env, DATABASE_URL: database_url },
+    execArgv: [...nodeFlags],
+    stdio: 'inherit',
+  })
   const died = once(child, 'exit').then(() => Promise.reject(new Error('the submitter ended')))
   died.catch(() => undefined)
-  const nextAnswer = async () => ((await Promise.race([once(child, 'message'), died])) as [Submitted | { readonly error: string }])[0]
+  const nextAnswer = async () =>
+    ((await Promise.race([once(child, 'message'), died])) as [Submitted | { readonly error: string }])[0]
   await nextAnswer()
   let submitted = 0
   return {
@@ -79,7 +84,11 @@ const fragment: SubmitterFragment = {
     const found = await sql<{ submission_key: string; message_id: string }[]>`
       select submission_key, message_id from bench_recipients where submission_key = any (${keys}::text[]) and message_id is not null`
     const ids = new Map(found.map(({ submission_key, message_id }) => [submission_key, message_id]))
-    return new Map(rows.flatMap(({ n, submission_key }) => (ids.has(submission_key!) ? [[n, ids.get(submission_key!)!] as const] : [])))
+    return new Map(
+      rows.flatMap(({ n, submission_key }) =>
+        ids.has(submission_key!) ? [[n, ids.get(submission_key!)!] as const] : [],
+      ),
+    )
   },
 }
 
@@ -99,7 +108,12 @@ async function submitter(account_id: string, channel: string): Promise<(task: Ta
   const tenant: Tenant = { account_id: account_id as Tenant['account_id'], mode: 'live' }
   const itemOf = async (n: number): Promise<SubmissionItem> => ({
     submission_key: `${origin.id}/${n}`,
-    message: await checkMessage(deps, tenant, { channel, to: `+1${3_100_000_000 + n}`, type: 'text', text: { body: `Our sale begins today, number ${n}.` } }),
+    message: await checkMessage(deps, tenant, {
+      channel,
+      to: `+1${3_100_000_000 + n}`,
+      type: 'text',
+      text: { body: `Our sale begins today, number ${n}.` },
+    }),
   })
   return async ({ from, count, within_ms }) => {
     const began = performance.now()

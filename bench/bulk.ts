@@ -27,7 +27,12 @@ export const bulk: Measurement = {
   },
 }
 
-async function measure({ quick, say }: BenchOptions, driver: Driver, service: Service, submitter: Submitter): Promise<{ figures: Figure[]; notes: string[] }> {
+async function measure(
+  { quick, say }: BenchOptions,
+  driver: Driver,
+  service: Service,
+  submitter: Submitter,
+): Promise<{ figures: Figure[]; notes: string[] }> {
   const items = quick ? itemsQuick : itemsAll
   const seconds = quick ? 3 : 6
   const interactive = (load: { seconds: number; ended?: Promise<unknown> }): Promise<LoadReport> =>
@@ -68,10 +73,16 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, service: Se
   await verify(service, accepted + warm.submitted.accepted)
   return {
     figures: [
-      compared(`p99 answer, open loop at ${rate}/s, beside bulk`, 'ms', of('p99_ms').beside, of('p99_ms').alone, { most: 1.5 }),
+      compared(`p99 answer, open loop at ${rate}/s, beside bulk`, 'ms', of('p99_ms').beside, of('p99_ms').alone, {
+        most: 1.5,
+      }),
       compared('median answer beside bulk', 'ms', of('p50_ms').beside, of('p50_ms').alone),
       compared('longest answer beside bulk', 'ms', of('max_ms').beside, of('max_ms').alone),
-      single('bulk items accepted beside requests', '/s', accepted / together.reduce((sum, { submitted }) => sum + submitted.seconds, 0)),
+      single(
+        'bulk items accepted beside requests',
+        '/s',
+        accepted / together.reduce((sum, { submitted }) => sum + submitted.seconds, 0),
+      ),
     ],
     notes: [
       `${accepted.toLocaleString('en-US')} items of the same wallet, submitted by a second process for rows of its own; requests go to a service with the role \`api\` alone, and all share the cores.`,
@@ -85,5 +96,7 @@ async function verify({ pool }: Service, accepted: number): Promise<void> {
     select (select count(*) from messages where submission_key is not null)::int as messages,
       (select count(*) from bench_recipients r join messages m on m.id = r.message_id and m.submission_key = r.submission_key)::int as rows`
   if (row!.messages !== accepted || row!.rows !== accepted)
-    throw new Error(`${accepted} items were accepted, with ${row!.messages} messages and ${row!.rows} rows that name theirs`)
+    throw new Error(
+      `${accepted} items were accepted, with ${row!.messages} messages and ${row!.rows} rows that name theirs`,
+    )
 }

@@ -29,7 +29,8 @@ export const campaignSending: Measurement = {
     options.say('campaign-sending: finding what is dispatched')
     await pathRound(driver, subject, { seconds: options.quick ? 2 : 6 })
     const rounds: PathRound[] = []
-    for (let round = 0; round < (options.quick ? 1 : 3); round++) rounds.push(await pathRound(driver, subject, { seconds: options.quick ? 3 : 4 }))
+    for (let round = 0; round < (options.quick ? 1 : 3); round++)
+      rounds.push(await pathRound(driver, subject, { seconds: options.quick ? 3 : 4 }))
     return await measure(options, driver, subject.service, rounds)
   },
 }
@@ -40,7 +41,10 @@ async function measure(
   service: Service,
   dispatched: readonly PathRound[],
 ): Promise<{ figures: Figure[]; notes: string[] }> {
-  const of = (field: 'rate' | 'node_us' | 'postgres_us') => ({ name: 'dispatch, closed loop', value: median(dispatched.map((round) => round[field])) })
+  const of = (field: 'rate' | 'node_us' | 'postgres_us') => ({
+    name: 'dispatch, closed loop',
+    value: median(dispatched.map((round) => round[field])),
+  })
   const capacity = of('rate').value
   const seconds = quick ? 10 : 30
   const count = Math.min(100, Math.max(1, Math.round((capacity * share) / campaignRate)))
@@ -55,7 +59,9 @@ async function measure(
   await cancel(service, ids)
   alone.push(await requests(driver, service, quick ? 5 : 15))
   const asMany = await requests(driver, service, seconds, count * campaignRate + requestRate)
-  const perCent = ids.map((id) => ((after.sent.get(id)! - before.sent.get(id)!) / ((after.at - before.at) / 1000) / campaignRate) * 100)
+  const perCent = ids.map(
+    (id) => ((after.sent.get(id)! - before.sent.get(id)!) / ((after.at - before.at) / 1000) / campaignRate) * 100,
+  )
   const p = (field: 'p50_ms' | 'p99_ms') => ({ name: 'alone', value: median(alone.map((report) => report[field])) })
   const ofAsMany = (field: 'p50_ms' | 'p99_ms') => ({ name: 'as many messages, all by requests', value: asMany[field] })
   return {
@@ -69,7 +75,9 @@ async function measure(
       single('… campaigns at 100 a second each', '', count),
       single('slowest campaign, of its rate', '%', Math.min(...perCent), { least: 95 }),
       single('fastest campaign, of its rate', '%', Math.max(...perCent), { most: 105 }),
-      compared(`p99 answer to requests at ${requestRate}/s, beside campaigns`, 'ms', beside.p99_ms, p('p99_ms'), { most: 1.5 }),
+      compared(`p99 answer to requests at ${requestRate}/s, beside campaigns`, 'ms', beside.p99_ms, p('p99_ms'), {
+        most: 1.5,
+      }),
       compared('Node CPU for a message of campaigns', 'µs', cpu.node_us, of('node_us')),
       compared('PostgreSQL CPU for a message of campaigns', 'µs', cpu.postgres_us, of('postgres_us')),
       compared('median answer beside campaigns', 'ms', beside.p50_ms, p('p50_ms')),
@@ -83,7 +91,12 @@ async function measure(
   }
 }
 
-const requests = ({ run }: Driver, { port, keys, channel }: Service, seconds: number, rate = requestRate): Promise<LoadReport> =>
+const requests = (
+  { run }: Driver,
+  { port, keys, channel }: Service,
+  seconds: number,
+  rate = requestRate,
+): Promise<LoadReport> =>
   run({ host: '127.0.0.1', port, connections, seconds, rate, keys, work: { kind: 'send', channel, keyed: false } })
 
 /** Microseconds of CPU for each message that the campaigns send within so many seconds, with no requests beside them. */
@@ -113,7 +126,9 @@ async function launch({ port, keys }: Service, count: number, seconds: number): 
     })
     channels.push(made.id)
   }
-  const recipients = Array.from({ length: Math.min(10_000, campaignRate * (seconds + spareSeconds)) }, (_, n) => ({ to: `+49151${10_000_000 + n}` }))
+  const recipients = Array.from({ length: Math.min(10_000, campaignRate * (seconds + spareSeconds)) }, (_, n) => ({
+    to: `+49151${10_000_000 + n}`,
+  }))
   const ids: string[] = []
   for (let n = 0; n < count; n++) {
     const campaign = {
@@ -139,13 +154,18 @@ async function cancel({ port, keys }: Service, ids: readonly string[]): Promise<
   for (const until = performance.now() + endWithinMs; ; await delay(200)) {
     const { queued } = await sentOf({ port, keys }, ids)
     if (ids.every((id) => queued.get(id) === 0)) break
-    if (performance.now() > until) throw new Error('recipients still waited a minute after their campaigns were cancelled')
+    if (performance.now() > until)
+      throw new Error('recipients still waited a minute after their campaigns were cancelled')
   }
   await delay(settlingMs)
 }
 
 interface Listed {
-  readonly data: readonly { readonly id: string; readonly status: string; readonly counters: { readonly sent: number; readonly queued: number } }[]
+  readonly data: readonly {
+    readonly id: string
+    readonly status: string
+    readonly counters: { readonly sent: number; readonly queued: number }
+  }[]
 }
 
 /** What the campaigns have sent at one moment; a hundred of them are one page. */

@@ -12,7 +12,10 @@ const calmMs = 10_000
 const audiences = {
   'a segment of everybody': async (service: Service) => {
     const rules = { match: 'all', conditions: [{ field: 'phone', operator: 'exists' }] }
-    return { type: 'segment', segment_id: (await post<{ id: string }>(service, '/v1/segments', { name: 'Everybody', rules })).id }
+    return {
+      type: 'segment',
+      segment_id: (await post<{ id: string }>(service, '/v1/segments', { name: 'Everybody', rules })).id,
+    }
   },
   'a tag of 60 %': () => Promise.resolve({ type: 'tags', tags: ['news'] }),
   'a list of a third': () => Promise.resolve({ type: 'list', list_id: list }),
@@ -46,7 +49,9 @@ export const campaignSnapshots: Measurement = {
     figures.push(...(await reads(service, largest)))
     return {
       figures,
-      notes: [`${contacts} contacts; ${otherPerSecond} messages a second of the API beside it; the load, the service and PostgreSQL share the cores.`],
+      notes: [
+        `${contacts} contacts; ${otherPerSecond} messages a second of the API beside it; the load, the service and PostgreSQL share the cores.`,
+      ],
     }
   },
 }
@@ -76,8 +81,12 @@ async function snapshot(service: Service, name: string, audience: object): Promi
       select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0)::float8 as ms from pg_stat_activity
       where datname = current_database() and backend_xid is not null and pid <> pg_backend_pid() and backend_type = 'client backend'`
     longest_ms = Math.max(longest_ms, transaction!.ms)
-    const { status, counters } = await get<{ status: string; counters: { total: number } }>(service, `/v1/campaigns/${id}`)
-    if (status === 'sending') return { id, recipients: counters.total, seconds: (performance.now() - began) / 1000, longest_ms }
+    const { status, counters } = await get<{ status: string; counters: { total: number } }>(
+      service,
+      `/v1/campaigns/${id}`,
+    )
+    if (status === 'sending')
+      return { id, recipients: counters.total, seconds: (performance.now() - began) / 1000, longest_ms }
     if (status !== 'queued' || performance.now() - began > withinMs) throw new Error(`the campaign is ${status}`)
     await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
@@ -100,7 +109,9 @@ async function others(service: Service, ended: Promise<unknown>): Promise<number
         text: { body: 'Hello' },
       }).then(() => void times.push(performance.now() - began)),
     )
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, started + ((n + 1) * 1000) / otherPerSecond - performance.now())))
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.max(0, started + ((n + 1) * 1000) / otherPerSecond - performance.now())),
+    )
   }
   await Promise.all(pending)
   return times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.99)]!
@@ -131,5 +142,6 @@ async function reads(service: Service, id: string): Promise<Figure[]> {
   return figures
 }
 
-const post = <T>(service: Service, path: string, body: object): Promise<T> => call<T>(service.port, service.keys[0]!, 'POST', path, body)
+const post = <T>(service: Service, path: string, body: object): Promise<T> =>
+  call<T>(service.port, service.keys[0]!, 'POST', path, body)
 const get = <T>(service: Service, path: string): Promise<T> => call<T>(service.port, service.keys[0]!, 'GET', path)

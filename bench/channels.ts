@@ -1,7 +1,7 @@
 /** Channels of real protocols beside the simulator: SMPP on one session, WhatsApp on one number, and callbacks that tell of a thousand messages. */
 import { createHmac } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { smsc } from '../test/kit/simulators/smsc.ts'
+import { smsc } from '../test/support/simulators/smsc.ts'
 import { posthorn, thisCheckout } from './checkout.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, interleaved, median, type BenchOptions, type Figure, type Measurement } from './figures.ts'
@@ -15,7 +15,14 @@ const told = 1000
 const callbackSecret = 'secret'
 /** What sending left to be done, and to be collected, is not the callback's. */
 const quietMs = 1000
-const template = { id: '1', name: 'parcel', language: 'en_US', status: 'APPROVED', category: 'UTILITY', parameter_format: 'POSITIONAL' }
+const template = {
+  id: '1',
+  name: 'parcel',
+  language: 'en_US',
+  status: 'APPROVED',
+  category: 'UTILITY',
+  parameter_format: 'POSITIONAL',
+}
 const parcel = { type: 'template', template: { name: template.name, language: { code: template.language } } }
 
 /** What a callback with a thousand changes cost, until the last of them was applied. */
@@ -39,7 +46,10 @@ export const channels: Measurement = {
     await using parts = new AsyncDisposableStack()
     const driver = parts.use(startDriver())
     const graph = parts.use(await startGraph())
-    graph.templates.push({ ...template, components: [{ type: 'BODY', text: 'Your parcel is on its way and arrives today.' }] })
+    graph.templates.push({
+      ...template,
+      components: [{ type: 'BODY', text: 'Your parcel is on its way and arrives today.' }],
+    })
     const centre = await smsc({ after: () => undefined })
     parts.defer(() => centre.close())
     centre.answer = (message) => {
@@ -48,7 +58,14 @@ export const channels: Measurement = {
     }
     const env = { POSTHORN_WHATSAPP_GRAPH_URL: graph.url, POSTHORN_WEBHOOK_ALLOWED_HOSTS: centre.host }
     const subject = parts.use(await startPath(paths.dispatch, { env }))
-    await posthorn(thisCheckout, subject.service.env, ['prices', 'set', '--channel-type', 'whatsapp', '--amount-micros', '5000'])
+    await posthorn(thisCheckout, subject.service.env, [
+      'prices',
+      'set',
+      '--channel-type',
+      'whatsapp',
+      '--amount-micros',
+      '5000',
+    ])
     const connected = await connect(subject.service, graph, centre.port)
     const teller = parts.use(graph.tellTo(hookOf(subject.service, connected.whatsapp)))
     return await measure(options, { driver, subject, teller, channels: connected })
@@ -56,11 +73,18 @@ export const channels: Measurement = {
 }
 
 async function connect({ port, keys }: Service, graph: BenchGraph, smscPort: number): Promise<Scene['channels']> {
-  const create = async (body: object) => (await call<{ id: string }>(port, keys[0]!, 'POST', '/v1/channels', { name: 'Bench', ...body })).id
+  const create = async (body: object) =>
+    (await call<{ id: string }>(port, keys[0]!, 'POST', '/v1/channels', { name: 'Bench', ...body })).id
   const credentials = { host: '127.0.0.1', port: smscPort, tls: false, system_id: 'shop', password: 'secret' }
   const settings = { max_messages_per_second: rate }
   return {
-    smpp: await create({ type: 'sms', provider: 'smpp', identifier: '+12025550101', credentials, settings: { ...settings, window_size: 200 } }),
+    smpp: await create({
+      type: 'sms',
+      provider: 'smpp',
+      identifier: '+12025550101',
+      credentials,
+      settings: { ...settings, window_size: 200 },
+    }),
     whatsapp: await create({ type: 'whatsapp', provider: 'whatsapp_cloud', credentials: graph.credentials, settings }),
     // of the type and with the message of the other, so that only the way in which it is told differs
     simulated: await create({
@@ -78,7 +102,11 @@ const hookOf = ({ port }: Service, channel: string): string => `http://127.0.0.1
 async function measure({ quick, say }: BenchOptions, scene: Scene): Promise<{ figures: Figure[]; notes: string[] }> {
   const { driver, subject, channels: connected } = scene
   const through = (channel: string, content?: object) => async () =>
-    await pathRound(driver, { ...subject, service: { ...subject.service, channel } }, { seconds: quick ? 2 : 4, ...(content === undefined ? {} : { content }) })
+    await pathRound(
+      driver,
+      { ...subject, service: { ...subject.service, channel } },
+      { seconds: quick ? 2 : 4, ...(content === undefined ? {} : { content }) },
+    )
   const contenders = {
     simulator: through(subject.service.channel),
     smpp: through(connected.smpp),
@@ -89,17 +117,26 @@ async function measure({ quick, say }: BenchOptions, scene: Scene): Promise<{ fi
   say('channels: accepted to delivered')
   const rounds = await interleaved(quick ? 2 : 5, contenders)
   say('channels: callbacks with a thousand changes')
-  const callbacks = await interleaved(quick ? 3 : 7, { statuses: () => tellStatuses(scene), receipts: () => tellReceipts(scene) })
+  const callbacks = await interleaved(quick ? 3 : 7, {
+    statuses: () => tellStatuses(scene),
+    receipts: () => tellReceipts(scene),
+  })
   const rateOf = (name: keyof typeof contenders) => median(rounds[name]!.map((round) => round.rate))
-  const cpuOf = (name: keyof typeof contenders) => median(rounds[name]!.map((round) => round.node_us + round.postgres_us))
+  const cpuOf = (name: keyof typeof contenders) =>
+    median(rounds[name]!.map((round) => round.node_us + round.postgres_us))
   const ofTold = (name: 'statuses' | 'receipts', field: keyof Told) => median(callbacks[name]!.map((one) => one[field]))
   const simulator = { name: 'simulator', value: rateOf('simulator') }
   return {
     figures: [
       compared('SMPP on one session, accepted to delivered', '/s', rateOf('smpp'), simulator, { least: wantedShare }),
-      compared('WhatsApp on one number, accepted to delivered', '/s', rateOf('whatsapp'), simulator, { least: wantedShare }),
+      compared('WhatsApp on one number, accepted to delivered', '/s', rateOf('whatsapp'), simulator, {
+        least: wantedShare,
+      }),
       compared('CPU for a message over SMPP', 'µs', cpuOf('smpp'), { name: 'simulator', value: cpuOf('simulator') }),
-      compared('CPU for a message over WhatsApp', 'µs', cpuOf('whatsapp'), { name: 'simulator', value: cpuOf('simulator') }),
+      compared('CPU for a message over WhatsApp', 'µs', cpuOf('whatsapp'), {
+        name: 'simulator',
+        value: cpuOf('simulator'),
+      }),
       compared(
         'CPU of a callback with 1,000 statuses',
         'µs',
@@ -107,7 +144,10 @@ async function measure({ quick, say }: BenchOptions, scene: Scene): Promise<{ fi
         { name: '1,000 receipts', value: ofTold('receipts', 'cpu_us') },
         { most: 1 },
       ),
-      compared('… until all are applied', 'ms', ofTold('statuses', 'ms'), { name: '1,000 receipts', value: ofTold('receipts', 'ms') }),
+      compared('… until all are applied', 'ms', ofTold('statuses', 'ms'), {
+        name: '1,000 receipts',
+        value: ofTold('receipts', 'ms'),
+      }),
     ],
     notes: [
       'The SMSC and the Graph API of this machine run in the process of the benchmark, on the same cores; each message gets its receipt, over SMPP in a PDU of its own, over WhatsApp as two statuses in a callback of many.',
@@ -127,8 +167,13 @@ async function tellStatuses({ subject, teller, channels: connected }: Scene): Pr
 async function tellReceipts({ subject, channels: connected }: Scene): Promise<Told> {
   // the simulator keeps to itself what became of messages to this recipient
   const ids = await sendUntold(subject.service, { channel: connected.simulated, to: '+19995550005', ...parcel })
-  const body = JSON.stringify({ reports: ids.map((id) => ({ kind: 'receipt', provider_id: `simulator-${id}`, move: 'deliver' })) })
-  const headers = { 'content-type': 'application/json', 'x-simulator-signature': createHmac('sha256', callbackSecret).update(body).digest('hex') }
+  const body = JSON.stringify({
+    reports: ids.map((id) => ({ kind: 'receipt', provider_id: `simulator-${id}`, move: 'deliver' })),
+  })
+  const headers = {
+    'content-type': 'application/json',
+    'x-simulator-signature': createHmac('sha256', callbackSecret).update(body).digest('hex'),
+  }
   return await costOf(subject.service, async () => {
     const { status } = await fetch(hookOf(subject.service, connected.simulated), { method: 'POST', headers, body })
     if (status !== 200) throw new Error(`a callback was answered ${status}`)
@@ -140,11 +185,20 @@ async function sendUntold({ port, keys }: Service, message: object): Promise<str
   const ids: string[] = []
   while (ids.length < told) {
     const messages = Array.from({ length: 100 }, () => message)
-    const { data } = await call<{ data: { message?: { id: string } }[] }>(port, keys[0]!, 'POST', '/v1/messages/batch', { messages })
+    const { data } = await call<{ data: { message?: { id: string } }[] }>(
+      port,
+      keys[0]!,
+      'POST',
+      '/v1/messages/batch',
+      { messages },
+    )
     ids.push(...data.map((item) => item.message!.id))
   }
   for (const status of ['queued', 'sending']) {
-    while ((await call<{ data: unknown[] }>(port, keys[0]!, 'GET', `/v1/messages?status=${status}&limit=1`)).data.length > 0) await delay(40)
+    while (
+      (await call<{ data: unknown[] }>(port, keys[0]!, 'GET', `/v1/messages?status=${status}&limit=1`)).data.length > 0
+    )
+      await delay(40)
   }
   return ids
 }

@@ -22,8 +22,18 @@ export const thisCheckout: Checkout = { root: join(import.meta.dirname, '..'), n
 export const commandLine = ({ root }: Checkout): string => join(root, 'scripts', 'posthorn.mjs')
 
 /** Runs `posthorn … --json` and resolves to what it printed. Rejects, with what it said, when it failed. */
-export async function posthorn(checkout: Checkout, env: NodeJS.ProcessEnv, args: readonly string[], timeout = commandWithinMs): Promise<unknown> {
-  const { stdout } = await run(process.execPath, [commandLine(checkout), ...args, '--json'], { env, cwd: checkout.root, timeout, maxBuffer: commandBytesMax })
+export async function posthorn(
+  checkout: Checkout,
+  env: NodeJS.ProcessEnv,
+  args: readonly string[],
+  timeout = commandWithinMs,
+): Promise<unknown> {
+  const { stdout } = await run(process.execPath, [commandLine(checkout), ...args, '--json'], {
+    env,
+    cwd: checkout.root,
+    timeout,
+    maxBuffer: commandBytesMax,
+  })
   return JSON.parse(stdout)
 }
 

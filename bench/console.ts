@@ -25,10 +25,14 @@ export const consoleBudgets: Measurement = {
   name: 'console',
   title: 'The console in a browser',
   async run(options) {
-    const executablePath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium-headless-shell'].find(
-      (path) => path !== undefined && existsSync(path),
-    )
-    if (executablePath === undefined) return { figures: [], notes: ['Left out: there is no Chromium. Name it in CHROMIUM.'] }
+    const executablePath = [
+      process.env['CHROMIUM'],
+      '/usr/bin/chromium',
+      '/usr/bin/google-chrome',
+      '/usr/bin/chromium-headless-shell',
+    ].find((path) => path !== undefined && existsSync(path))
+    if (executablePath === undefined)
+      return { figures: [], notes: ['Left out: there is no Chromium. Name it in CHROMIUM.'] }
     await using service = await startService({ env: { POSTHORN_RATE_LIMIT_CONSOLE: '1000000' } })
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
     try {
@@ -39,12 +43,18 @@ export const consoleBudgets: Measurement = {
   },
 }
 
-async function measure({ quick, say }: BenchOptions, browser: Browser, service: Service): Promise<{ figures: Figure[]; notes: string[] }> {
+async function measure(
+  { quick, say }: BenchOptions,
+  browser: Browser,
+  service: Service,
+): Promise<{ figures: Figure[]; notes: string[] }> {
   const base_url = `http://127.0.0.1:${service.port}`
   const rounds = quick ? 3 : 7
   say('console: signing in')
   const owner = await setUp(browser, service)
-  const signIn = await loads(browser, `${base_url}/console/sign-in`, rounds, (page) => page.getByLabel('Password', { exact: true }).waitFor())
+  const signIn = await loads(browser, `${base_url}/console/sign-in`, rounds, (page) =>
+    page.getByLabel('Password', { exact: true }).waitFor(),
+  )
   const home = `${base_url}/console/${service.account_id}/live`
   const homeLoads = await loads(browser, home, rounds, shown('Home'), owner)
   say('console: every screen')
@@ -55,12 +65,25 @@ async function measure({ quick, say }: BenchOptions, browser: Browser, service: 
   const lists = await listFigures(browser, home, owner, service, loaded, rounds)
   return {
     figures: [
-      single('JavaScript of sign-in', 'KB', median(signIn.map(({ script_kb }) => script_kb)), { most: most.sign_in_script_kb }),
-      single('JavaScript of Home', 'KB', median(homeLoads.map(({ script_kb }) => script_kb)), { most: most.charts_script_kb }),
+      single('JavaScript of sign-in', 'KB', median(signIn.map(({ script_kb }) => script_kb)), {
+        most: most.sign_in_script_kb,
+      }),
+      single('JavaScript of Home', 'KB', median(homeLoads.map(({ script_kb }) => script_kb)), {
+        most: most.charts_script_kb,
+      }),
       single('JavaScript of the heaviest other screen', 'KB', heaviest, { most: most.screen_script_kb }),
-      single('CSS, most of any screen', 'KB', Math.max(...[...screens, ...signIn, ...homeLoads].map(({ style_kb }) => style_kb)), { most: most.style_kb }),
-      single('sign-in usable, nothing cached', 's', median(signIn.map(({ seconds }) => seconds)), { most: most.sign_in_s }),
-      single('Home usable, nothing cached', 's', median(homeLoads.map(({ seconds }) => seconds)), { most: most.home_s }),
+      single(
+        'CSS, most of any screen',
+        'KB',
+        Math.max(...[...screens, ...signIn, ...homeLoads].map(({ style_kb }) => style_kb)),
+        { most: most.style_kb },
+      ),
+      single('sign-in usable, nothing cached', 's', median(signIn.map(({ seconds }) => seconds)), {
+        most: most.sign_in_s,
+      }),
+      single('Home usable, nothing cached', 's', median(homeLoads.map(({ seconds }) => seconds)), {
+        most: most.home_s,
+      }),
       ...lists,
     ],
     notes: [
@@ -75,11 +98,13 @@ interface Load {
   readonly seconds: number
 }
 
-const shown = (title: string) => (page: Page) => page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
+const shown = (title: string) => (page: Page) =>
+  page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
 
 /** Makes the owner by the printed link; resolves to the cookies of the session. */
 async function setUp(browser: Browser, service: Service): Promise<Cookies> {
-  if (service.setup_url === undefined) throw new Error('the service printed no link for the first owner: is the console built?')
+  if (service.setup_url === undefined)
+    throw new Error('the service printed no link for the first owner: is the console built?')
   const context = await browser.newContext()
   const page = await context.newPage()
   await page.goto(service.setup_url)
@@ -96,7 +121,12 @@ async function setUp(browser: Browser, service: Service): Promise<Cookies> {
 type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
 
 /** Loads an address in a browser that knows nothing of it, until it can be used. */
-async function load(browser: Browser, url: string, until: (page: Page) => Promise<void>, cookies: Cookies): Promise<Load> {
+async function load(
+  browser: Browser,
+  url: string,
+  until: (page: Page) => Promise<void>,
+  cookies: Cookies,
+): Promise<Load> {
   const context = await browser.newContext({ reducedMotion: 'reduce' })
   if (cookies.length > 0) await context.addCookies(cookies)
   const page = await context.newPage()
@@ -126,7 +156,13 @@ async function transferredBy(context: BrowserContext, page: Page): Promise<{ Scr
   return bytes
 }
 
-async function loads(browser: Browser, url: string, rounds: number, until: (page: Page) => Promise<void>, cookies: Cookies = []): Promise<Load[]> {
+async function loads(
+  browser: Browser,
+  url: string,
+  rounds: number,
+  until: (page: Page) => Promise<void>,
+  cookies: Cookies = [],
+): Promise<Load[]> {
   const found: Load[] = []
   for (let round = 0; round < rounds; round++) found.push(await load(browser, url, until, cookies))
   return found
@@ -141,10 +177,12 @@ async function screenLoads(browser: Browser, home: string, cookies: Cookies): Pr
   await shown('Home')(page)
   const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').all()
   const screens: { title: string; url: string }[] = []
-  for (const link of links) screens.push({ title: await link.innerText(), url: new URL((await link.getAttribute('href'))!, home).href })
+  for (const link of links)
+    screens.push({ title: await link.innerText(), url: new URL((await link.getAttribute('href'))!, home).href })
   await context.close()
   const found: Load[] = []
-  for (const { title, url } of screens.filter((screen) => screen.title !== 'Home')) found.push(await load(browser, url, shown(title), cookies))
+  for (const { title, url } of screens.filter((screen) => screen.title !== 'Home'))
+    found.push(await load(browser, url, shown(title), cookies))
   return found
 }
 
@@ -160,7 +198,14 @@ const untilRows = `void (globalThis.rowsShown = new Promise((resolve) => {
 }))`
 
 /** The messages at a million: when their first rows can be seen, and how long the server takes for them and for each filter where only the oldest match. */
-async function listFigures(browser: Browser, home: string, cookies: Cookies, service: Service, { rare }: Loaded, rounds: number): Promise<Figure[]> {
+async function listFigures(
+  browser: Browser,
+  home: string,
+  cookies: Cookies,
+  service: Service,
+  { rare }: Loaded,
+  rounds: number,
+): Promise<Figure[]> {
   const filters: Record<string, Record<string, string>> = {
     none: {},
     channel: { channel: rare.channel },
@@ -187,9 +232,16 @@ async function listFigures(browser: Browser, home: string, cookies: Cookies, ser
   await context.close()
   const figures = [single('first rows of a million messages', 'ms', median(seen), { most: most.first_rows_ms })]
   for (const [name, query] of Object.entries(filters)) {
-    const ms = await serverTimes(service, cookies, `/console/api/v1/messages?${new URLSearchParams({ limit: '50', ...query }).toString()}`, 100)
+    const ms = await serverTimes(
+      service,
+      cookies,
+      `/console/api/v1/messages?${new URLSearchParams({ limit: '50', ...query }).toString()}`,
+      100,
+    )
     const wanted = name === 'none' ? most.server_p95_ms : most.filtered_p95_ms
-    figures.push(single(name === 'none' ? 'messages, server p95' : `… by ${name}, oldest, server p95`, 'ms', ms, { most: wanted }))
+    figures.push(
+      single(name === 'none' ? 'messages, server p95' : `… by ${name}, oldest, server p95`, 'ms', ms, { most: wanted }),
+    )
   }
   return figures
 }

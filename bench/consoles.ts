@@ -58,7 +58,10 @@ async function listen(
   stream: { chunks: number; ended: string | undefined },
 ): Promise<void> {
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}/console/api/stream?account=${account_id}&mode=live`, { headers: { cookie }, signal })
+    const answer = await fetch(`http://127.0.0.1:${port}/console/api/stream?account=${account_id}&mode=live`, {
+      headers: { cookie },
+      signal,
+    })
     if (!answer.ok) throw new Error(`it answered ${answer.status}`)
     for await (const _chunk of answer.body!) stream.chunks++
     stream.ended = 'the service ended it'

@@ -18,7 +18,11 @@ function statOf(pid: number | string): Stat | undefined {
       .slice(text.lastIndexOf(')') + 2)
       .split(' ')
       .map(Number)
-    return { parent: fields[1]!, own_us: (fields[11]! + fields[12]!) * tickUs, children_us: (fields[13]! + fields[14]!) * tickUs }
+    return {
+      parent: fields[1]!,
+      own_us: (fields[11]! + fields[12]!) * tickUs,
+      children_us: (fields[13]! + fields[14]!) * tickUs,
+    }
   } catch {
     return undefined // ended meanwhile, or not Linux
   }

@@ -20,7 +20,12 @@ export const cycle: Measurement = {
   },
 }
 
-async function measure({ quick, say }: BenchOptions, driver: Driver, subject: PathService, plain: Running): Promise<{ figures: Figure[]; notes: string[] }> {
+async function measure(
+  { quick, say }: BenchOptions,
+  driver: Driver,
+  subject: PathService,
+  plain: Running,
+): Promise<{ figures: Figure[]; notes: string[] }> {
   const { service } = subject
   say('cycle: warming up')
   await pathRound(driver, subject, { seconds: quick ? 2 : 6 })
@@ -38,7 +43,13 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, subject: Pa
   return {
     figures: [
       single('cycles', '/s', of('rate'), { least: wantedRate }),
-      compared('… over Fastify that only answers', '/s', of('rate'), { name: 'Fastify', value: median(scale) }, { least: wantedRate / plainOfTheDesign }),
+      compared(
+        '… over Fastify that only answers',
+        '/s',
+        of('rate'),
+        { name: 'Fastify', value: median(scale) },
+        { least: wantedRate / plainOfTheDesign },
+      ),
       single('PostgreSQL CPU for a cycle', 'µs', of('postgres_us'), { most: wantedPostgresUs }),
       compared(
         '… over the time of an answer of Fastify',
@@ -48,7 +59,10 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, subject: Pa
         { most: (wantedPostgresUs * plainOfTheDesign) / 1e6 },
       ),
       single('Node CPU for a cycle', 'µs', of('node_us')),
-      { ...single('lag of deliveries at 80 %, p99', 'ms', open.lag_p99_ms), reference: { name: 'median', value: open.lag_p50_ms } },
+      {
+        ...single('lag of deliveries at 80 %, p99', 'ms', open.lag_p99_ms),
+        reference: { name: 'median', value: open.lag_p50_ms },
+      },
     ],
     notes: [
       'A cycle: accepted, charged, handed to the simulator, `sent`, receipt stored, `delivered`, two deliveries of `message.delivered` posted, answered and marked. The lag runs from the event to the arrival of its delivery.',

@@ -1,5 +1,5 @@
 /** Webhook deliveries by themselves: how fast due ones drain, and what endpoints cost those who accept. */
-import { recordEvents, type NewEvent } from '../src/platform/outbox.ts'
+import { recordEvents, type NewEvent } from '../src/platform/events/outbox.ts'
 import { isoTime } from '../src/lib/clock.ts'
 import { openApplication } from './application.ts'
 import { startDriver } from './drive.ts'
@@ -67,9 +67,13 @@ export const endpoints: Measurement = {
     await using none = await startService({ roles: 'api', env: allowing(receiver) })
     await using many = await startService({ roles: 'api', env: allowing(receiver) })
     say('endpoints: creating them')
-    for (let i = 0; i < manyEndpoints; i++) await makeEndpoint(many, receiver.url, ['message.sent', 'message.delivered', 'message.read', 'message.failed'])
+    for (let i = 0; i < manyEndpoints; i++)
+      await makeEndpoint(many, receiver.url, ['message.sent', 'message.delivered', 'message.read', 'message.failed'])
     say('endpoints: accepting')
-    const contenders = { none: () => sendRound(driver, none, none, { seconds: 1 }), many: () => sendRound(driver, many, many, { seconds: 1 }) }
+    const contenders = {
+      none: () => sendRound(driver, none, none, { seconds: 1 }),
+      many: () => sendRound(driver, many, many, { seconds: 1 }),
+    }
     await interleaved(1, contenders)
     const found = await interleaved(quick ? 3 : 5, contenders)
     const cpu = (rounds: readonly Round[]) => medianOf(rounds, 'node_us') + medianOf(rounds, 'postgres_us')

@@ -20,7 +20,12 @@ export const dispatch: Measurement = {
   },
 }
 
-async function measure({ quick, say }: BenchOptions, driver: Driver, subject: PathService, plain: Running): Promise<{ figures: Figure[]; notes: string[] }> {
+async function measure(
+  { quick, say }: BenchOptions,
+  driver: Driver,
+  subject: PathService,
+  plain: Running,
+): Promise<{ figures: Figure[]; notes: string[] }> {
   const { service } = subject
   // until the compiler and the plans of every connection are at rest: what is wanted is a rate that lasts
   say('dispatch: warming up')
@@ -44,7 +49,13 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, subject: Pa
   return {
     figures: [
       single('accepted to delivered, closed loop', '/s', capacity, { least: wantedRate }),
-      compared('… over Fastify that only answers', '/s', capacity, { name: 'Fastify', value: median(scale) }, { least: wantedRate / plainOfTheDesign }),
+      compared(
+        '… over Fastify that only answers',
+        '/s',
+        capacity,
+        { name: 'Fastify', value: median(scale) },
+        { least: wantedRate / plainOfTheDesign },
+      ),
       single(`sustained for ${quick ? 10 : 60} s, open loop at ${Math.round(offered)}/s`, '/s', sustained.rate),
       single('jobs waiting in the second half', '', median(sustained.waiting.slice(half))),
       single('… over those of the first half', '×', growth, { most: 2 }),
@@ -61,7 +72,12 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, subject: Pa
 }
 
 /** A round on a timetable, and how many jobs waited every second. */
-async function sustain(driver: Driver, subject: PathService, seconds: number, rate: number): Promise<PathRound & { readonly waiting: readonly number[] }> {
+async function sustain(
+  driver: Driver,
+  subject: PathService,
+  seconds: number,
+  rate: number,
+): Promise<PathRound & { readonly waiting: readonly number[] }> {
   const waiting: number[] = []
   const watch = setInterval(() => void countWaiting(subject.service).then((count) => waiting.push(count)), 1000)
   const round = await pathRound(driver, subject, { seconds, rate }).finally(() => clearInterval(watch))
@@ -69,7 +85,9 @@ async function sustain(driver: Driver, subject: PathService, seconds: number, ra
 }
 
 async function countWaiting({ pool }: Service): Promise<number> {
-  const [row] = await pool<{ n: number }[]>`select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as n`
+  const [row] = await pool<
+    { n: number }[]
+  >`select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as n`
   return row!.n
 }
 

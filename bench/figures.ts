@@ -36,7 +36,11 @@ export interface BenchOptions {
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((one, other) => one - other)
   const middle = sorted.length >> 1
-  return sorted.length === 0 ? Number.NaN : sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+  return sorted.length === 0
+    ? Number.NaN
+    : sorted.length % 2 === 1
+      ? sorted[middle]!
+      : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
 /** A figure over its reference, with the least (or greatest) ratio that is wanted. */
@@ -48,7 +52,14 @@ export function compared(
   wanted?: { least?: number; most?: number },
 ): Figure {
   const ratio = value / reference.value
-  return { name, value, unit, reference, ratio, ...(wanted === undefined ? {} : { target: targetOf(ratio, wanted, '×') }) }
+  return {
+    name,
+    value,
+    unit,
+    reference,
+    ratio,
+    ...(wanted === undefined ? {} : { target: targetOf(ratio, wanted, '×') }),
+  }
 }
 
 /** A figure by itself, with the least or greatest value that is wanted. */
@@ -56,13 +67,20 @@ export function single(name: string, unit: string, value: number, wanted?: { lea
   return { name, value, unit, ...(wanted === undefined ? {} : { target: targetOf(value, wanted, unit) }) }
 }
 
-function targetOf(value: number, { least, most }: { least?: number; most?: number }, unit: string): { text: string; met: boolean } {
+function targetOf(
+  value: number,
+  { least, most }: { least?: number; most?: number },
+  unit: string,
+): { text: string; met: boolean } {
   if (least !== undefined) return { text: `≥ ${amount(least)} ${unit}`, met: value >= least }
   return { text: `≤ ${amount(most!)} ${unit}`, met: value <= most! }
 }
 
 /** Interleaved rounds: every contender once a round, in turn, each round beginning with another one. Resolves to the results by contender. */
-export async function interleaved<T>(rounds: number, contenders: Readonly<Record<string, () => Promise<T>>>): Promise<Record<string, T[]>> {
+export async function interleaved<T>(
+  rounds: number,
+  contenders: Readonly<Record<string, () => Promise<T>>>,
+): Promise<Record<string, T[]>> {
   const names = Object.keys(contenders)
   const results: Record<string, T[]> = Object.fromEntries(names.map((name) => [name, []]))
   for (let round = 0; round < rounds; round++) {
@@ -114,6 +132,9 @@ export function asText({ title, figures, notes }: Section): string {
 /** The same for Markdown. */
 export function asMarkdown(section: Section): string {
   const rows = section.figures.map((figure) => `| ${cells(figure).join(' | ')} |`)
-  const lines = rows.length === 0 ? [] : ['| | Figure | Reference | Ratio | Wanted | |', '|---|---:|---:|---:|---:|---|', ...rows, '']
+  const lines =
+    rows.length === 0
+      ? []
+      : ['| | Figure | Reference | Ratio | Wanted | |', '|---|---:|---:|---:|---:|---|', ...rows, '']
   return [`## ${section.title}`, '', ...lines, ...section.notes.map((note) => `- ${note}`), ''].join('\n')
 }

@@ -16,7 +16,12 @@ export const flat: Measurement = {
   },
 }
 
-async function measure({ quick, say }: BenchOptions, driver: Driver, empty: Service, full: Service): Promise<{ figures: Figure[]; notes: string[] }> {
+async function measure(
+  { quick, say }: BenchOptions,
+  driver: Driver,
+  empty: Service,
+  full: Service,
+): Promise<{ figures: Figure[]; notes: string[] }> {
   const count = quick ? 100_000 : 1_000_000
   say(`flat: loading ${count} messages`)
   const loaded = await loadMessages(full, count)
@@ -24,18 +29,30 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, empty: Serv
   const reads = await readFigures(driver, full, loaded, quick ? 200 : 500)
   say('flat: accepting')
   const seconds = 1.5
-  const contenders = { empty: () => sendRound(driver, empty, empty, { seconds }), full: () => sendRound(driver, full, full, { seconds }) }
+  const contenders = {
+    empty: () => sendRound(driver, empty, empty, { seconds }),
+    full: () => sendRound(driver, full, full, { seconds }),
+  }
   await interleaved(1, contenders)
   const found = await interleaved(quick ? 3 : 5, contenders)
   const cpu = (name: string) => medianOf(found[name]!, 'node_us') + medianOf(found[name]!, 'postgres_us')
   return {
     figures: [
-      compared('CPU for an accepted message, Node and PostgreSQL', 'µs', cpu('full'), { name: 'empty', value: cpu('empty') }, { most: 1.15 }),
+      compared(
+        'CPU for an accepted message, Node and PostgreSQL',
+        'µs',
+        cpu('full'),
+        { name: 'empty', value: cpu('empty') },
+        { most: 1.15 },
+      ),
       compared('PostgreSQL CPU for an accepted message', 'µs', medianOf(found['full']!, 'postgres_us'), {
         name: 'empty',
         value: medianOf(found['empty']!, 'postgres_us'),
       }),
-      compared('messages accepted a second', '/s', medianOf(found['full']!, 'rate'), { name: 'empty', value: medianOf(found['empty']!, 'rate') }),
+      compared('messages accepted a second', '/s', medianOf(found['full']!, 'rate'), {
+        name: 'empty',
+        value: medianOf(found['empty']!, 'rate'),
+      }),
       ...reads,
     ],
     notes: [
@@ -44,7 +61,12 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, empty: Serv
   }
 }
 
-async function readFigures(driver: Driver, service: Service, { rare, ids }: Loaded, requests: number): Promise<Figure[]> {
+async function readFigures(
+  driver: Driver,
+  service: Service,
+  { rare, ids }: Loaded,
+  requests: number,
+): Promise<Figure[]> {
   const query = (filters: Record<string, string>) => `/v1/messages?${new URLSearchParams(filters).toString()}`
   const middle = ids[ids.length >> 1]!
   const reads: Record<string, readonly string[]> = {
@@ -75,7 +97,10 @@ async function readFigures(driver: Driver, service: Service, { rare, ids }: Load
     } as const
     await driver.run({ ...plan, requests_max: 20 })
     const { p50_ms, p99_ms } = await driver.run(plan)
-    figures.push({ ...single(`${name}, p99`, 'ms', p99_ms, { most: 10 }), reference: { name: 'median', value: p50_ms } })
+    figures.push({
+      ...single(`${name}, p99`, 'ms', p99_ms, { most: 10 }),
+      reference: { name: 'median', value: p50_ms },
+    })
   }
   return figures
 }

@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startWhatsapp, type WhatsappSimulator } from '../test/kit/simulators/whatsapp.ts'
+import { startWhatsapp, type WhatsappSimulator } from '../test/support/simulators/whatsapp.ts'
 import { leanResponse, leanServer } from './lean-server.ts'
 
 /** What callbacks tell of a message that was taken. */
@@ -47,7 +47,12 @@ export async function startGraph(): Promise<BenchGraph> {
   }
 }
 
-async function tell(simulator: WhatsappSimulator, hook: string, some: readonly Taken[], statuses: readonly string[]): Promise<void> {
+async function tell(
+  simulator: WhatsappSimulator,
+  hook: string,
+  some: readonly Taken[],
+  statuses: readonly string[],
+): Promise<void> {
   if (some.length === 0) return
   const told = some.flatMap(({ id, to, biz_opaque_callback_data }) =>
     statuses.map((status) => ({ id, status, timestamp: '1750030073', recipient_id: to, biz_opaque_callback_data })),
@@ -90,7 +95,11 @@ async function listen(parts: AsyncDisposableStack, simulator: WhatsappSimulator,
     taken.push({ id, to, biz_opaque_callback_data })
     return leanResponse(
       '200 OK',
-      JSON.stringify({ messaging_product: 'whatsapp', contacts: [{ input: to, wa_id: to }], messages: [{ id, message_status: 'accepted' }] }),
+      JSON.stringify({
+        messaging_product: 'whatsapp',
+        contacts: [{ input: to, wa_id: to }],
+        messages: [{ id, message_status: 'accepted' }],
+      }),
     )
   })
   server.listen(0, '127.0.0.1')

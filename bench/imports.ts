@@ -10,7 +10,8 @@ const withinMs = 600_000
 const shapes = {
   usual: {
     header: 'phone,first_name,last_name,email,tags\n',
-    line: (n: number) => `${phoneOf(n)},First${n % 5000},Last${n % 20_011},user${n}@example.com,${n % 5 === 0 ? 'newsletter;vip' : 'newsletter'}\n`,
+    line: (n: number) =>
+      `${phoneOf(n)},First${n % 5000},Last${n % 20_011},user${n}@example.com,${n % 5 === 0 ? 'newsletter;vip' : 'newsletter'}\n`,
   },
   wide: {
     header: 'phone,first_name,last_name,email,tags,external_id,locale,attributes.plan,attributes.orders,consent.sms\n',
@@ -66,9 +67,15 @@ async function importRound(service: Service, shape: keyof typeof shapes, from: n
       where datname = current_database() and backend_xid is not null and pid <> pg_backend_pid() and backend_type = 'client backend'`
     longest_ms = Math.max(longest_ms, transaction!.ms)
     resident = Math.max(resident, residentBytes(service.pid))
-    const { status, processed } = await call<{ status: string; processed: number }>(service.port, service.keys[0]!, 'GET', `/v1/contact_imports/${id}`)
+    const { status, processed } = await call<{ status: string; processed: number }>(
+      service.port,
+      service.keys[0]!,
+      'GET',
+      `/v1/contact_imports/${id}`,
+    )
     if (status === 'completed' && processed === rows) break
-    if (status === 'failed' || performance.now() - began > withinMs) throw new Error(`the import is ${status} with ${processed} of ${rows} rows`)
+    if (status === 'failed' || performance.now() - began > withinMs)
+      throw new Error(`the import is ${status} with ${processed} of ${rows} rows`)
     await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
   const seconds = (performance.now() - began) / 1000
@@ -76,11 +83,17 @@ async function importRound(service: Service, shape: keyof typeof shapes, from: n
   return { rate: rows / seconds, node_us: node_us / rows, postgres_us: postgres_us / rows, longest_ms, resident, bytes }
 }
 
-async function upload(service: Service, shape: keyof typeof shapes, from: number, rows: number): Promise<{ id: string; bytes: number }> {
+async function upload(
+  service: Service,
+  shape: keyof typeof shapes,
+  from: number,
+  rows: number,
+): Promise<{ id: string; bytes: number }> {
   const { header, line } = shapes[shape]
   const text = function* () {
     yield header
-    for (let at = 0; at < rows; at += 1000) yield Array.from({ length: Math.min(1000, rows - at) }, (_, n) => line(from + at + n)).join('')
+    for (let at = 0; at < rows; at += 1000)
+      yield Array.from({ length: Math.min(1000, rows - at) }, (_, n) => line(from + at + n)).join('')
   }
   const answer = await fetch(`http://127.0.0.1:${service.port}/v1/contact_imports?consent_declared=true`, {
     method: 'POST',

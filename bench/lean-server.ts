@@ -6,7 +6,8 @@ export type LeanAnswer = (head: string, body: Buffer) => string | Promise<string
 
 const headEnd = '\r\n\r\n'
 
-export const leanServer = (answer: LeanAnswer): Server => createServer({ noDelay: true }, (socket) => serveSocket(socket, answer))
+export const leanServer = (answer: LeanAnswer): Server =>
+  createServer({ noDelay: true }, (socket) => serveSocket(socket, answer))
 
 /** A response with a body of JSON. */
 export const leanResponse = (status: string, body: string): string =>

@@ -52,7 +52,11 @@ const webhooksMadeMax = 12_000
 /** Runs a plan until its end, or until `ended` is aborted. */
 export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadReport> {
   const latencies = new Float32Array(
-    Math.min(latenciesMax, plan.requests_max ?? latenciesMax, Math.ceil(plan.seconds * (plan.rate ?? answersPerSecondMax)) + plan.connections),
+    Math.min(
+      latenciesMax,
+      plan.requests_max ?? latenciesMax,
+      Math.ceil(plan.seconds * (plan.rate ?? answersPerSecondMax)) + plan.connections,
+    ),
   )
   const refused: Record<string, number> = {}
   const { promise, resolve, reject } = Promise.withResolvers<LoadReport>()
@@ -71,7 +75,15 @@ export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadR
     closed = true
     const { user, system } = process.cpuUsage(cpuBefore)
     for (const connection of connections) connection.socket.destroy()
-    resolve(reportOf(latencies.subarray(0, Math.min(answered, latencies.length)), answered, refused, (performance.now() - began) / 1000, user + system))
+    resolve(
+      reportOf(
+        latencies.subarray(0, Math.min(answered, latencies.length)),
+        answered,
+        refused,
+        (performance.now() - began) / 1000,
+        user + system,
+      ),
+    )
   }
   const onAnswer = (connection: Connection, status: number) => {
     if (warming > 0) {
@@ -93,7 +105,9 @@ export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadR
     connection.socket.write(nextText(asked), 'latin1')
   }
 
-  const connections = Array.from({ length: plan.connections }, () => openConnection(plan, onAnswer, (error) => (closed ? undefined : reject(error))))
+  const connections = Array.from({ length: plan.connections }, () =>
+    openConnection(plan, onAnswer, (error) => (closed ? undefined : reject(error))),
+  )
   // kept connections are what is measured; a timetable that ran while they open would count their opening as latency
   await Promise.race([promise, Promise.all(connections.map(({ opened }) => opened))])
   // the service takes a connection up only when something arrives by it: each has had an answer before the timetable starts
@@ -128,11 +142,19 @@ export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadR
 }
 
 /** Asks at the times of a fixed rate. A request that finds no free connection is late, and its lateness counts as latency. */
-function keepTimetable(rate: number, began: number, mayAsk: () => boolean, asked: () => number, ask: (due: number) => boolean, onEnd: () => void): void {
+function keepTimetable(
+  rate: number,
+  began: number,
+  mayAsk: () => boolean,
+  asked: () => number,
+  ask: (due: number) => boolean,
+  onEnd: () => void,
+): void {
   const step = () => {
     if (!mayAsk()) return onEnd()
     const now = performance.now()
-    for (let due = began + (asked() * 1000) / rate; due <= now; due = began + (asked() * 1000) / rate) if (!ask(due)) break
+    for (let due = began + (asked() * 1000) / rate; due <= now; due = began + (asked() * 1000) / rate)
+      if (!ask(due)) break
     setTimeout(step, 1)
   }
   step()
@@ -144,7 +166,11 @@ interface Connection {
   asked_at: number
 }
 
-function openConnection(plan: LoadPlan, onAnswer: (connection: Connection, status: number) => void, onError: (error: Error) => void): Connection {
+function openConnection(
+  plan: LoadPlan,
+  onAnswer: (connection: Connection, status: number) => void,
+  onError: (error: Error) => void,
+): Connection {
   const socket = connect({ host: plan.host, port: plan.port, noDelay: true })
   const opened = new Promise((resolve) => socket.once('connect', resolve))
   const connection: Connection = { socket, opened, asked_at: 0 }
@@ -179,13 +205,17 @@ function contentLength(bytes: Buffer, head: number): number {
 
 function requestMaker({ keys, work, port, seconds, rate }: LoadPlan): (n: number) => string | Buffer {
   const heads = keys.map((key) => `Host: 127.0.0.1:${port}\r\nAuthorization: Bearer ${key}\r\n`)
-  if (work.kind === 'get') return (n) => `GET ${work.paths[n % work.paths.length]!} HTTP/1.1\r\n${heads[n % heads.length]!}\r\n`
+  if (work.kind === 'get')
+    return (n) => `GET ${work.paths[n % work.paths.length]!} HTTP/1.1\r\n${heads[n % heads.length]!}\r\n`
   const run = Math.random().toString(36).slice(2, 10)
   const first = Math.floor(Math.random() * 8e8)
   if (work.kind === 'ingest') {
     const make = webhookMaker(work, port, first)
     // signing takes this process as long as the rest of its work: most is done before the measuring begins
-    const made = Array.from({ length: Math.min(webhooksMadeMax, Math.ceil(seconds * (rate ?? webhooksPerSecond))) }, (_, n) => Buffer.from(make(n), 'latin1'))
+    const made = Array.from(
+      { length: Math.min(webhooksMadeMax, Math.ceil(seconds * (rate ?? webhooksPerSecond))) },
+      (_, n) => Buffer.from(make(n), 'latin1'),
+    )
     return (n) => made[n] ?? make(n)
   }
   const given = work.content === undefined ? undefined : JSON.stringify(work.content).slice(1, -1)
@@ -203,7 +233,9 @@ function webhookMaker(
   port: number,
   first: number,
 ): (n: number) => string {
-  const fixed = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const fixed = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
   const head = `POST ${path} HTTP/1.1\r\n${fixed.join('')}`.split('{n}')
   const parts = Buffer.from(body, 'utf8').toString('latin1').split('{n}')
   return (n) => {
@@ -213,10 +245,25 @@ function webhookMaker(
   }
 }
 
-function reportOf(latencies: Float32Array, answers: number, refused: Record<string, number>, seconds: number, cpu_us: number): LoadReport {
+function reportOf(
+  latencies: Float32Array,
+  answers: number,
+  refused: Record<string, number>,
+  seconds: number,
+  cpu_us: number,
+): LoadReport {
   const sorted = latencies.toSorted()
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-  return { answers, refused, seconds, rate: answers / seconds, p50_ms: at(0.5), p99_ms: at(0.99), max_ms: sorted.at(-1) ?? 0, cpu_us }
+  return {
+    answers,
+    refused,
+    seconds,
+    rate: answers / seconds,
+    p50_ms: at(0.5),
+    p99_ms: at(0.99),
+    max_ms: sorted.at(-1) ?? 0,
+    cpu_us,
+  }
 }
 
 // a plan comes with the messages of the parent, one after the other, so that a run does not pay for the start of a process

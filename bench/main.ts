@@ -92,7 +92,10 @@ async function measureAll({ only, quick, json, write }: Options): Promise<void> 
 }
 
 /** This checkout beside another commit. */
-async function compareAll({ paths, pairs, followed, consoles, gate, quick, json }: Options, revision: string): Promise<void> {
+async function compareAll(
+  { paths, pairs, followed, consoles, gate, quick, json }: Options,
+  revision: string,
+): Promise<void> {
   const comparisons: Comparison[] = []
   say(`checking out ${revision}`)
   await using before = await checkOut(revision).catch((error: Error) => {
@@ -110,8 +113,18 @@ async function compareAll({ paths, pairs, followed, consoles, gate, quick, json 
     }
     say(`${name} took ${seconds(started)} s`)
   }
-  if (json) print(JSON.stringify({ environment, seconds: seconds(began), against: { commit, subject }, followed, consoles, comparisons }, null, 2))
-  else print(`Against ${before.name} (${subject}), followed: ${followed}; open consoles: ${consoles}.\n${environmentLine()}`)
+  if (json)
+    print(
+      JSON.stringify(
+        { environment, seconds: seconds(began), against: { commit, subject }, followed, consoles, comparisons },
+        null,
+        2,
+      ),
+    )
+  else
+    print(
+      `Against ${before.name} (${subject}), followed: ${followed}; open consoles: ${consoles}.\n${environmentLine()}`,
+    )
   if (gate && comparisons.some(({ verdict }) => !verdict.met)) process.exitCode = 1
 }
 

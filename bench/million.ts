@@ -11,7 +11,13 @@ const rareCount = 30
 
 /** What a query must look for to find only the oldest messages. */
 export interface Loaded {
-  readonly rare: { readonly channel: string; readonly to: string; readonly reference: string; readonly created_before: string; readonly updated_after: string }
+  readonly rare: {
+    readonly channel: string
+    readonly to: string
+    readonly reference: string
+    readonly created_before: string
+    readonly updated_after: string
+  }
   readonly ids: readonly string[]
 }
 
@@ -37,7 +43,10 @@ export async function loadMessages({ pool, account_id, channel }: Service, count
         const at = new Date(now).toISOString()
         const id = ids('msg')
         const isRare = n < rareCount
-        const [direction, status] = isRare && n % 3 === 0 ? ['inbound', 'received'] : ['outbound', isRare ? (n % 3 === 1 ? 'failed' : 'read') : 'delivered']
+        const [direction, status] =
+          isRare && n % 3 === 0
+            ? ['inbound', 'received']
+            : ['outbound', isRare ? (n % 3 === 1 ? 'failed' : 'read') : 'delivered']
         const to = isRare ? rare.to : `+1${2_100_000_000 + ((n * 7919) % 800_000_000)}`
         const updated = isRare ? new Date(end + 2000).toISOString() : at
         messages.push(

@@ -1,5 +1,5 @@
 /** Native webhooks of a shop, each verified, read, its customer saved and its receipt committed, beside messages accepted by the same service. */
-import { wooCommerceWebhook, readSample, shopifyWebhook } from '../test/kit/shop-webhooks.ts'
+import { wooCommerceWebhook, readSample, shopifyWebhook } from '../test/support/shop-webhooks.ts'
 import { countCpu } from './cpu.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, interleaved, single, type Measurement } from './figures.ts'
@@ -22,8 +22,15 @@ const compact = (name: string): string =>
     .replaceAll(/\n\s*/g, '')
     .replaceAll(/\d{18}/g, (id) => id.slice(0, 13))
 
-async function shopOf({ port, keys }: Service, platform: 'shopify' | 'woocommerce', external_id: string): Promise<string> {
-  const { id } = await call<{ id: string }>(port, keys[0]!, 'POST', '/v1/integration_sources', { platform, external_id })
+async function shopOf(
+  { port, keys }: Service,
+  platform: 'shopify' | 'woocommerce',
+  external_id: string,
+): Promise<string> {
+  const { id } = await call<{ id: string }>(port, keys[0]!, 'POST', '/v1/integration_sources', {
+    platform,
+    external_id,
+  })
   await call(port, keys[0]!, 'PATCH', `/v1/integration_sources/${id}`, { signing_secret: secret })
   return id
 }
@@ -35,7 +42,9 @@ async function shopify(service: Service, external_id: string): Promise<Shop & { 
     .replaceAll('1153106273147', '1153{n}')
     .replaceAll('030 1234567', '+49151{n}')
     .replaceAll('erika@example.com', 'erika{n}@example.com')
-  const { 'x-shopify-hmac-sha256': _, ...headers } = shopifyWebhook('orders/paid', secret, '', { event_id: '{n}' }).headers
+  const { 'x-shopify-hmac-sha256': _, ...headers } = shopifyWebhook('orders/paid', secret, '', {
+    event_id: '{n}',
+  }).headers
   return { source_id, path: `/v1/ingest/shopify/${source_id}`, headers, signed: 'x-shopify-hmac-sha256', body }
 }
 
@@ -45,13 +54,32 @@ async function woocommerce(service: Service): Promise<Shop> {
     .replaceAll('(11) 98765-4321', '+49151{n}')
     .replaceAll('joao@', 'joao{n}@')
   const { 'x-wc-webhook-signature': _, ...headers } = wooCommerceWebhook('order.updated', secret, '').headers
-  return { path: `/v1/ingest/woocommerce/${await shopOf(service, 'woocommerce', 'loja')}`, headers, signed: 'x-wc-webhook-signature', body }
+  return {
+    path: `/v1/ingest/woocommerce/${await shopOf(service, 'woocommerce', 'loja')}`,
+    headers,
+    signed: 'x-wc-webhook-signature',
+    body,
+  }
 }
 
-async function round(driver: Driver, service: Service, { path, headers, signed, body }: Shop, seconds: number, rate?: number): Promise<Round> {
+async function round(
+  driver: Driver,
+  service: Service,
+  { path, headers, signed, body }: Shop,
+  seconds: number,
+  rate?: number,
+): Promise<Round> {
   const counted = countCpu(service.pid, service.postmaster)
   const work = { kind: 'ingest', path, headers, signed, secret, body } as const
-  const report = await driver.run({ host: '127.0.0.1', port: service.port, connections, seconds, keys: [], work, ...(rate === undefined ? {} : { rate }) })
+  const report = await driver.run({
+    host: '127.0.0.1',
+    port: service.port,
+    connections,
+    seconds,
+    keys: [],
+    work,
+    ...(rate === undefined ? {} : { rate }),
+  })
   const { node_us, postgres_us } = counted()
   return { ...report, node_us: node_us / report.answers, postgres_us: postgres_us / report.answers }
 }
@@ -75,7 +103,11 @@ export const nativeWebhooks: Measurement = {
   async run({ quick, say }) {
     using driver = startDriver()
     await using service = await startService({ roles: paths.accept.roles })
-    const shops = { shopify: await shopify(service, 'haus'), automated: await shopify(service, 'heim'), woocommerce: await woocommerce(service) }
+    const shops = {
+      shopify: await shopify(service, 'haus'),
+      automated: await shopify(service, 'heim'),
+      woocommerce: await woocommerce(service),
+    }
     await automate(service, shops.automated.source_id)
     const seconds = quick ? 1.5 : 3
     const rounds = quick ? 3 : 5
@@ -90,7 +122,10 @@ export const nativeWebhooks: Measurement = {
     say(`ingest: ${rounds} rounds`)
     const found = await interleaved(rounds, contenders)
     const of = (name: keyof typeof contenders, field: Parameters<typeof medianOf>[1]) => medianOf(found[name]!, field)
-    const messages = (field: Parameters<typeof medianOf>[1]) => ({ name: 'messages accepted', value: of('messages', field) })
+    const messages = (field: Parameters<typeof medianOf>[1]) => ({
+      name: 'messages accepted',
+      value: of('messages', field),
+    })
     say('ingest: open loop')
     const offered = of('shopify', 'rate') * 0.7
     const open: Round[] = []
@@ -103,9 +138,16 @@ export const nativeWebhooks: Measurement = {
         compared('Node CPU for an order of Shopify', 'µs', of('shopify', 'node_us'), messages('node_us')),
         compared('PostgreSQL CPU for an order of Shopify', 'µs', of('shopify', 'postgres_us'), messages('postgres_us')),
         compared('Node CPU for an order of WooCommerce', 'µs', of('woocommerce', 'node_us'), messages('node_us')),
-        compared('PostgreSQL CPU for an order of WooCommerce', 'µs', of('woocommerce', 'postgres_us'), messages('postgres_us')),
+        compared(
+          'PostgreSQL CPU for an order of WooCommerce',
+          'µs',
+          of('woocommerce', 'postgres_us'),
+          messages('postgres_us'),
+        ),
         compared('p99 answer, closed loop', 'ms', of('shopify', 'p99_ms'), messages('p99_ms')),
-        single(`p99 answer, open loop at 70 % (${Math.round(offered)}/s)`, 'ms', medianOf(open, 'p99_ms'), { most: 50 }),
+        single(`p99 answer, open loop at 70 % (${Math.round(offered)}/s)`, 'ms', medianOf(open, 'p99_ms'), {
+          most: 50,
+        }),
       ],
       notes: [
         `One source of each shop, ${connections} connections. Every order is another one of another customer, who is saved as a contact; an order of Shopify, with two lines, has ${Math.round(shops.shopify.body.length / 1024)} KB, one of WooCommerce ${Math.round(shops.woocommerce.body.length / 1024)} KB.`,

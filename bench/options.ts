@@ -59,19 +59,37 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
   const only = values.only?.split(',').map((name) => name.trim())
   const known: readonly string[] = against === undefined ? names : pathNames
   const unknown = only?.find((name) => !known.includes(name))
-  if (unknown !== undefined) refuse(`There is no measurement ${unknown}${against === undefined ? '' : ' that compares'}.`)
-  if (write && (only !== undefined || against !== undefined)) refuse('Only a full run is kept: leave out --only and --against, or --write.')
-  if (against === undefined && (gate || values.pairs !== undefined || values.followed !== undefined || values.consoles !== undefined))
+  if (unknown !== undefined)
+    refuse(`There is no measurement ${unknown}${against === undefined ? '' : ' that compares'}.`)
+  if (write && (only !== undefined || against !== undefined))
+    refuse('Only a full run is kept: leave out --only and --against, or --write.')
+  if (
+    against === undefined &&
+    (gate || values.pairs !== undefined || values.followed !== undefined || values.consoles !== undefined)
+  )
     refuse('--pairs, --followed, --consoles and --gate belong to a comparison: say --against which commit.')
   const counted = (name: 'pairs' | 'consoles', least: number, most: number, otherwise: number): number => {
     const count = Number(values[name] ?? otherwise)
-    return Number.isInteger(count) && count >= least && count <= most ? count : refuse(`--${name} is a number from ${least} to ${most}.`)
+    return Number.isInteger(count) && count >= least && count <= most
+      ? count
+      : refuse(`--${name} is a number from ${least} to ${most}.`)
   }
   const pairs = counted('pairs', 1, pairsMax, quick ? pairsQuick : pairsDefault)
   const consoles = counted('consoles', 0, consolesMax, 0)
   const followed = followedKinds.find((kind) => kind === (values.followed ?? 'none'))
   if (followed === undefined) return refuse(`--followed is one of ${followedKinds.join(', ')}.`)
-  return { only, quick, json, write, against, paths: pathNames.filter((name) => only?.includes(name) ?? true), pairs, followed, consoles, gate }
+  return {
+    only,
+    quick,
+    json,
+    write,
+    against,
+    paths: pathNames.filter((name) => only?.includes(name) ?? true),
+    pairs,
+    followed,
+    consoles,
+    gate,
+  }
 }
 
 function parse(args: readonly string[]) {

@@ -48,14 +48,21 @@ const send = (driver: Driver, { keys, channel }: Service, { port }: Running, loa
     connections: load.connections ?? connections,
     seconds: load.seconds,
     keys,
-    work: { kind: 'send', channel, keyed: load.keyed === true, ...(load.content === undefined ? {} : { content: load.content }) },
+    work: {
+      kind: 'send',
+      channel,
+      keyed: load.keyed === true,
+      ...(load.content === undefined ? {} : { content: load.content }),
+    },
     ...(load.messages === undefined ? {} : { requests_max: load.messages }),
     ...(load.rate === undefined ? {} : { rate: load.rate }),
   })
 
 /** The median round by a field. */
-export const medianOf = (rounds: readonly Round[], field: 'rate' | 'p50_ms' | 'p99_ms' | 'node_us' | 'postgres_us' | 'cpu_us'): number =>
-  median(rounds.map((round) => round[field]))
+export const medianOf = (
+  rounds: readonly Round[],
+  field: 'rate' | 'p50_ms' | 'p99_ms' | 'node_us' | 'postgres_us' | 'cpu_us',
+): number => median(rounds.map((round) => round[field]))
 
 /** How far messages are followed. */
 export interface Path {
@@ -124,11 +131,19 @@ export interface PathRound {
 }
 
 /** Sends, then waits until everything that was sent is through. */
-export async function pathRound(driver: Driver, { path, service, receiver }: PathService, load: Load): Promise<PathRound> {
+export async function pathRound(
+  driver: Driver,
+  { path, service, receiver }: PathService,
+  load: Load,
+): Promise<PathRound> {
   await receiver?.clear()
   const counted = service.countCpu()
   const began = performance.now()
-  const { answers, rate: offered, cpu_us } = await send(driver, service, service, { connections: path.connections, ...load })
+  const {
+    answers,
+    rate: offered,
+    cpu_us,
+  } = await send(driver, service, service, { connections: path.connections, ...load })
   const received = receiver === undefined ? undefined : await receivedAll(receiver, answers * path.endpoints)
   if (path.delivers) await delivered(service)
   const seconds = (performance.now() - began) / 1000

@@ -9,7 +9,8 @@ export const list = 'lst_01h455vb4pex5vsknk084sn02q'
 
 const all = (...conditions: object[]) => ({ match: 'all', conditions })
 const any = (...conditions: object[]) => ({ match: 'any', conditions })
-const is = (field: string, operator: string, value?: unknown) => (value === undefined ? { field, operator } : { field, operator, value })
+const is = (field: string, operator: string, value?: unknown) =>
+  value === undefined ? { field, operator } : { field, operator, value }
 
 /** Many values are to cost little more than one: they are folded and hashed once. */
 const [oneValue, manyValues] = ['text, without regard to case', 'forty conditions of a thousand values'] as const
@@ -55,7 +56,10 @@ export const segments: Measurement = {
     const medians = new Map<string, number>()
     for (const [name, written] of Object.entries(rules)) {
       const times: number[] = []
-      const { id } = await call<{ id: string }>(service.port, service.keys[0]!, 'POST', '/v1/segments', { name, rules: written })
+      const { id } = await call<{ id: string }>(service.port, service.keys[0]!, 'POST', '/v1/segments', {
+        name,
+        rules: written,
+      })
       for (let round = 0; round < 3; round++) {
         const began = performance.now()
         await call(service.port, service.keys[0]!, 'GET', `/v1/segments/${id}/preview`)
@@ -65,7 +69,11 @@ export const segments: Measurement = {
       medians.set(name, median(times))
       figures.push(single(name, 'ms', median(times), { most: wantedMs }))
     }
-    figures.push(single(`${manyValues}, by one value`, '×', medians.get(manyValues)! / medians.get(oneValue)!, { most: timesOneValue }))
+    figures.push(
+      single(`${manyValues}, by one value`, '×', medians.get(manyValues)! / medians.get(oneValue)!, {
+        most: timesOneValue,
+      }),
+    )
     return {
       figures,
       notes: [

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { nodeFlags } from '../scripts/node-flags.mjs'
-import { keyHash, newKey } from '../src/features/accounts/keys.ts'
+import { keyHash, newKey } from '../src/modules/accounts/keys.ts'
 import { openPool } from '../src/platform/database/pool.ts'
 import type { Pool } from '../src/platform/database/sql.ts'
 import { commandLine, posthorn, thisCheckout, type Checkout } from './checkout.ts'
@@ -58,7 +58,11 @@ export interface ServiceOptions {
 
 /** The environment of a process on this data folder: nothing of the caller's settings, limits that nobody meets. */
 export function environment(data_dir: string, more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(POSTHORN_|DATABASE_URL|REDIS_URL|HOST$|PORT$|NODE_ENV$)/.test(name)))
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(POSTHORN_|DATABASE_URL|REDIS_URL|HOST$|PORT$|NODE_ENV$)/.test(name),
+    ),
+  )
   return {
     ...inherited,
     PORT: '0',
@@ -84,11 +88,19 @@ export async function startProcess(
   options: { env: NodeJS.ProcessEnv; cwd?: string },
 ): Promise<{ child: ChildProcess; line: Record<string, unknown>; ready_ms: number }> {
   const began = performance.now()
-  const child = spawn(program, args, { env: options.env, cwd: options.cwd ?? thisCheckout.root, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(program, args, {
+    env: options.env,
+    cwd: options.cwd ?? thisCheckout.root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   started.add(child)
   child.once('exit', () => started.delete(child))
-  const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} ended before it was ready`)))
-  const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error(`${args.join(' ')} was not ready within a minute`)), startWithinMs).unref())
+  const failed = once(child, 'exit').then(() =>
+    Promise.reject(new Error(`${args.join(' ')} ended before it was ready`)),
+  )
+  const late = new Promise<never>((_, reject) =>
+    setTimeout(() => reject(new Error(`${args.join(' ')} was not ready within a minute`)), startWithinMs).unref(),
+  )
   for (const either of [failed, late]) either.catch(() => undefined)
   try {
     const [text] = (await Promise.race([once(createInterface(child.stdout!), 'line'), failed, late])) as [string]
@@ -119,7 +131,10 @@ export function runningOf(child: ChildProcess, port: number, pid = child.pid!): 
 }
 
 /** The product's process alone, by its own command line; `stop` leaves its folder. */
-export async function serve(data_dir: string, options: ServiceOptions = {}): Promise<Running & { line: Record<string, unknown> }> {
+export async function serve(
+  data_dir: string,
+  options: ServiceOptions = {},
+): Promise<Running & { line: Record<string, unknown> }> {
   const { checkout = thisCheckout, program, roles, node_args = [] } = options
   const args = [
     ...(program === undefined ? [commandLine(checkout)] : [...nodeFlags, ...program]),
@@ -127,7 +142,10 @@ export async function serve(data_dir: string, options: ServiceOptions = {}): Pro
     '--json',
     ...(roles === undefined ? [] : ['--roles', roles]),
   ]
-  const env = { ...environment(data_dir, options.env), ...(node_args.length === 0 ? {} : { NODE_OPTIONS: node_args.join(' ') }) }
+  const env = {
+    ...environment(data_dir, options.env),
+    ...(node_args.length === 0 ? {} : { NODE_OPTIONS: node_args.join(' ') }),
+  }
   const { child, line } = await startProcess(process.execPath, args, { env, cwd: checkout.root })
   // the command line is a small process that starts the pinned Node: the product is its child
   const pid = program === undefined ? (childrenOf(child.pid!)[0] ?? child.pid!) : child.pid!
@@ -137,7 +155,9 @@ export async function serve(data_dir: string, options: ServiceOptions = {}): Pro
 /** `npm start`, as a user types it. */
 export async function npmStart(data_dir: string): Promise<{ ready_ms: number; stop(): Promise<void> }> {
   const program = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  const { child, ready_ms } = await startProcess(program, ['start', '--silent', '--', '--json'], { env: environment(data_dir) })
+  const { child, ready_ms } = await startProcess(program, ['start', '--silent', '--', '--json'], {
+    env: environment(data_dir),
+  })
   return { ready_ms, stop: () => endProcess(child) }
 }
 
@@ -183,7 +203,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 /** Keys like the first one, made where they are kept: a command takes a second for each. */
 async function makeKeys(pool: Pool, first: string, count: number): Promise<string[]> {
   const keys = Array.from({ length: count }, () => newKey('live'))
-  const rows = keys.map((key, n) => ({ id: `key_bench${n}`, name: `Bench ${n}`, hash: keyHash(key), last_four: key.slice(-4) }))
+  const rows = keys.map((key, n) => ({
+    id: `key_bench${n}`,
+    name: `Bench ${n}`,
+    hash: keyHash(key),
+    last_four: key.slice(-4),
+  }))
   await pool`
     insert into api_keys
     select (jsonb_populate_record(k, made)).* from api_keys k, jsonb_array_elements(${JSON.stringify(rows)}::text::jsonb) made where k.hash = ${keyHash(first)}`

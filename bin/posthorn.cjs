@@ -7,6 +7,10 @@ function isTooOld(major, minor) {
 }
 
 if (isTooOld.apply(null, process.versions.node.split('.').map(Number))) {
-  process.stderr.write('posthorn: Node 22.19 or newer is needed, and this is ' + process.versions.node + '. Install a newer one, then try again.\n')
+  process.stderr.write(
+    'posthorn: Node 22.19 or newer is needed, and this is ' +
+      process.versions.node +
+      '. Install a newer one, then try again.\n',
+  )
   process.exitCode = 1
 } else require('../dist/scripts/start.cjs')

@@ -26,7 +26,7 @@ create table contacts (
   -- channel type -> {status, source, updated_at, marketing?}
   consent jsonb not null default '{}',
   blocked boolean not null default false,
-  -- derived by src/features/contacts/contact.ts, in lower case: what prefix searches and filters look at
+  -- derived by src/modules/contacts/contact.ts, in lower case: what prefix searches and filters look at
   name_key text collate "C",
   last_name_key text collate "C",
   email_key text collate "C",
@@ -196,7 +196,7 @@ create function rule_time_of(told text) returns text language sql stable paralle
   end;
 
 -- The same for an attribute that is no mere date. What looks like a UTC time in its usual form is taken as it stands: reading a
--- million as times takes seven seconds, this way one. src/features/contacts/segments/instant.ts means the same.
+-- million as times takes seven seconds, this way one. src/modules/contacts/segments/instant.ts means the same.
 create function rule_time(told text) returns text language sql stable parallel safe
   return case
     when told like '____-__-__T__:__:__Z' and told collate "C" < ':' then left(told, 19) || '.000Z'

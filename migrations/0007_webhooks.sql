@@ -1,4 +1,4 @@
--- why: webhook endpoints, what waits to be posted to them, and what became of it; e-mails to account owners. Functions stand in src/features/webhooks/sql/.
+-- why: webhook endpoints, what waits to be posted to them, and what became of it; e-mails to account owners. Functions stand in src/modules/webhooks/sql/.
 create table webhook_endpoints (
   account_id text collate "C" not null,
   mode text not null,

@@ -60,9 +60,14 @@ function build(root, node, stamp) {
   const made = join(folder, 'dist-new')
   rmSync(made, { recursive: true, force: true })
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
-  const { status } = spawnSync(node, [vite, 'build', '--outDir', made, '--emptyOutDir', '--logLevel', 'warn'], { cwd: folder, stdio: ['ignore', 2, 2] })
+  const { status } = spawnSync(node, [vite, 'build', '--outDir', made, '--emptyOutDir', '--logLevel', 'warn'], {
+    cwd: folder,
+    stdio: ['ignore', 2, 2],
+  })
   if (status !== 0) {
-    console.error('posthorn: the console could not be built (see above); the service runs without it, or with an earlier build of it.')
+    console.error(
+      'posthorn: the console could not be built (see above); the service runs without it, or with an earlier build of it.',
+    )
     return false
   }
   compress(join(made, 'assets'))
@@ -83,7 +88,9 @@ function compress(folder) {
     const bytes = readFileSync(file)
     writeFileSync(
       `${file}.br`,
-      brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+      brotliCompressSync(bytes, {
+        params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+      }),
     )
     writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }))
   }

@@ -9,7 +9,7 @@ const [made, built] = [join(root, 'dist-new'), join(root, 'dist')]
 /** What the program reads while it runs, beside what is compiled. */
 const read = [
   'src/**/sql/*.sql',
-  'src/reference/browser/*.{js,css}',
+  'src/docs/browser/*.{js,css}',
   'migrations/**/*.sql',
   'vendor/postgres/package.json',
   'vendor/postgres/src/*.js',
@@ -30,7 +30,10 @@ for (const path of read.flatMap(filesAt)) {
 }
 // what the compiled program reads of its package: as for the sources
 const { name, version, type, imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-writeFileSync(join(made, 'package.json'), `${JSON.stringify({ name, version, type, imports: { '#postgres': imports['#postgres'].default } }, null, 2)}\n`)
+writeFileSync(
+  join(made, 'package.json'),
+  `${JSON.stringify({ name, version, type, imports: { '#postgres': imports['#postgres'].default } }, null, 2)}\n`,
+)
 rmSync(built, { recursive: true, force: true })
 renameSync(made, built)
 
@@ -43,7 +46,10 @@ function filesAt(pattern) {
 /** Whatever `src/main.ts` imports: no tests, no generators. Types are checked elsewhere. */
 function compile() {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const { status } = spawnSync(node, [compiler, '-p', join(root, 'scripts', 'tsconfig.package.json')], { cwd: root, stdio: ['ignore', 2, 2] })
+  const { status } = spawnSync(node, [compiler, '-p', join(root, 'scripts', 'tsconfig.package.json')], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  })
   if (status !== 0) fail('the sources could not be compiled (see above).')
 }
 

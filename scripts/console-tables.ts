@@ -1,9 +1,9 @@
 /** What the console's forms are made of, as the server describes it: the fields of each provider, an example of each content. */
 import type { TObject } from 'typebox'
-import { messageTypes } from '../src/contract/resources/channel.ts'
-import { EndpointFilters } from '../src/contract/resources/webhook-endpoint.ts'
-import { contentTypes } from '../src/contract/content/registry.ts'
-import { providers } from '../src/features/channels/registry.ts'
+import { messageTypes } from '../src/api/resources/channel.ts'
+import { EndpointFilters } from '../src/api/resources/webhook-endpoint.ts'
+import { contentTypes } from '../src/api/content/registry.ts'
+import { providers } from '../src/providers/registry.ts'
 
 /** A field of a form. */
 interface Field {
@@ -43,7 +43,8 @@ export const providerFields = () =>
     }))
 
 /** What a person may begin with, by type. */
-export const contentExamples = (): Record<string, unknown> => Object.fromEntries(messageTypes.map((type) => [type, contentTypes[type].example]))
+export const contentExamples = (): Record<string, unknown> =>
+  Object.fromEntries(messageTypes.map((type) => [type, contentTypes[type].example]))
 
 /** What the filters of a webhook endpoint take that have fixed values. */
 export const endpointFilterValues = (): Record<string, readonly string[]> =>

@@ -2,21 +2,21 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { eventTypes } from '../src/contract/events.ts'
-import { scopes } from '../src/contract/scopes.ts'
-import { transactionTypes } from '../src/contract/resources/balance-transaction.ts'
-import { channelTypes, messageTypes } from '../src/contract/resources/channel.ts'
-import { automationEventTypes, receiptStatuses } from '../src/contract/resources/automation-event.ts'
-import { runStatuses } from '../src/contract/resources/automation-run.ts'
-import { campaignStatuses, recipientStatuses } from '../src/contract/resources/campaign.ts'
-import { messageStatuses } from '../src/contract/resources/message.ts'
-import { deliveryStatuses } from '../src/contract/resources/webhook-delivery.ts'
-import { operatorsOf, ruleFields } from '../src/features/contacts/segments/fields.ts'
-import { customerTexts } from '../src/features/integrations/automations/event-paths.ts'
-import { plainFields } from '../src/features/contacts/imports/columns.ts'
-import { transitions } from '../src/features/messages/states.ts'
-import { openToImpersonation } from '../src/features/operators/platform-admin/open-operations.ts'
-import { grantsOf, roles } from '../src/features/operators/roles.ts'
+import { eventTypes } from '../src/api/events.ts'
+import { scopes } from '../src/api/scopes.ts'
+import { transactionTypes } from '../src/api/resources/balance-transaction.ts'
+import { channelTypes, messageTypes } from '../src/api/resources/channel.ts'
+import { automationEventTypes, receiptStatuses } from '../src/api/resources/automation-event.ts'
+import { runStatuses } from '../src/api/resources/automation-run.ts'
+import { campaignStatuses, recipientStatuses } from '../src/api/resources/campaign.ts'
+import { messageStatuses } from '../src/api/resources/message.ts'
+import { deliveryStatuses } from '../src/api/resources/webhook-delivery.ts'
+import { operatorsOf, ruleFields } from '../src/modules/contacts/segments/fields.ts'
+import { customerTexts } from '../src/modules/automations/automations/event-paths.ts'
+import { plainFields } from '../src/modules/contacts/imports/columns.ts'
+import { transitions } from '../src/modules/messages/states.ts'
+import { openToImpersonation } from '../src/modules/console/platform-admin/open-operations.ts'
+import { grantsOf, roles } from '../src/modules/console/roles.ts'
 import { contentExamples, endpointFilterValues, providerFields } from './console-tables.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -39,7 +39,8 @@ export async function consoleFiles(documents: Readonly<Record<string, string>>):
   }
   for (const [document, name] of Object.entries({ 'openapi.json': 'v1', 'console-openapi.json': 'own' })) {
     const text = documents[document]
-    if (text !== undefined) files[`${folder}/${name}.ts`] = firstLine + (await typesOf(withoutProse(JSON.parse(text)) as Document))
+    if (text !== undefined)
+      files[`${folder}/${name}.ts`] = firstLine + (await typesOf(withoutProse(JSON.parse(text)) as Document))
   }
   return files
 }
@@ -49,13 +50,26 @@ interface Document {
 }
 
 /** What types are not made of: texts, examples, headers, and refusals, which have one shape everywhere. */
-const prose = new Set(['description', 'summary', 'title', 'example', 'examples', 'headers', 'webhooks', 'tags', 'x-codeSamples', 'x-scopes'])
+const prose = new Set([
+  'description',
+  'summary',
+  'title',
+  'example',
+  'examples',
+  'headers',
+  'webhooks',
+  'tags',
+  'x-codeSamples',
+  'x-scopes',
+])
 
 function withoutProse(value: unknown, within = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutProse(item)).filter((item) => !isHeader(item))
   if (typeof value !== 'object' || value === null) return value
   const isNames = within === 'properties' || within === 'schemas'
-  const kept = Object.entries(value).filter(([key]) => (isNames || !prose.has(key)) && !(within === 'responses' && /^[345]/.test(key)))
+  const kept = Object.entries(value).filter(
+    ([key]) => (isNames || !prose.has(key)) && !(within === 'responses' && /^[345]/.test(key)),
+  )
   return Object.fromEntries(kept.map(([key, inner]) => [key, withoutProse(inner, isNames ? '' : key)]))
 }
 
@@ -63,7 +77,9 @@ const isHeader = (item: unknown): boolean => (item as { in?: unknown } | null)?.
 
 /** By the console's own generator, which needs a TypeScript older than the one here. */
 async function typesOf(document: Document): Promise<string> {
-  const { default: generate, astToString } = createRequire(join(root, 'console/package.json'))('openapi-typescript') as Generator
+  const { default: generate, astToString } = createRequire(join(root, 'console/package.json'))(
+    'openapi-typescript',
+  ) as Generator
   return astToString(await generate(document, { alphabetize: false }))
 }
 
@@ -91,7 +107,12 @@ function tables(): string {
     deliveryStatuses,
     openToImpersonation,
     eventTypes: Object.keys(eventTypes),
-    roleGrants: Object.fromEntries(roles.map((role) => [role, Object.fromEntries((['live', 'test'] as const).map((mode) => [mode, grantsOf(role, mode)]))])),
+    roleGrants: Object.fromEntries(
+      roles.map((role) => [
+        role,
+        Object.fromEntries((['live', 'test'] as const).map((mode) => [mode, grantsOf(role, mode)])),
+      ]),
+    ),
     campaignStatuses,
     importFields: plainFields,
     recipientStatuses,

@@ -1,7 +1,7 @@
 /** The generated documents: the OpenAPI document, the Postman collection, llms.txt, the TypeScript client and the console's types from the routes, the pages of content types from their schemas, that of providers from their descriptions. */
-import { contentPages } from '../src/contract/content/reference.ts'
+import { contentPages } from '../src/api/content/reference.ts'
 import { routeDocuments } from '../src/openapi.ts'
-import { providerPages } from '../src/reference/provider-page.ts'
+import { providerPages } from '../src/docs/provider-page.ts'
 import { clientFiles, type Document } from './gen-typescript-client.ts'
 import { consoleFiles } from './gen-console.ts'
 

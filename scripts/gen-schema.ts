@@ -1,7 +1,7 @@
 /** The text of schema.sql, from a database that has just been migrated. */
 import { openPool } from '../src/platform/database/pool.ts'
 import { schemaText } from '../src/platform/database/schema.ts'
-import { testDatabase } from '../test/kit/database.ts'
+import { testDatabase } from '../test/support/database.ts'
 
 export async function generatedSchema(): Promise<string> {
   const database = await testDatabase()

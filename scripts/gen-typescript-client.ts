@@ -1,5 +1,5 @@
 /** The generated half of the TypeScript client: its types and its operations, from the OpenAPI document. */
-import { camelCase, pascalCase } from '../src/reference/client-names.ts'
+import { camelCase, pascalCase } from '../src/docs/client-names.ts'
 import { comment, declaration, type Schema, typeOf } from './gen-typescript-types.ts'
 
 interface Parameter {
@@ -23,7 +23,8 @@ interface Operation {
 }
 
 /** As the union of events tells them apart. */
-const eventTypesOf = ({ components }: Document): string[] => Object.keys(components.schemas['Event']?.discriminator?.mapping ?? {})
+const eventTypesOf = ({ components }: Document): string[] =>
+  Object.keys(components.schemas['Event']?.discriminator?.mapping ?? {})
 
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -40,7 +41,8 @@ interface Call extends Operation {
 }
 
 const folder = 'clients/typescript/src/generated'
-const opening = (purpose: string): string => `/** ${purpose} Written by \`npm run gen\` from openapi.json: not by hand. */\n`
+const opening = (purpose: string): string =>
+  `/** ${purpose} Written by \`npm run gen\` from openapi.json: not by hand. */\n`
 
 /** Paths from the root of the checkout, with their texts. Throws where two types would have one name. */
 export function clientFiles(document: Document): Record<string, string> {
@@ -69,9 +71,14 @@ export function clientFiles(document: Document): Record<string, string> {
   })
   const used = schemas
     .map(([name]) => name)
-    .filter((name) => new RegExp(`\\b${name}\\b`).test([...declared, ...classes].join('').replaceAll(/\/\*\*.*\*\//g, '')))
+    .filter((name) =>
+      new RegExp(`\\b${name}\\b`).test([...declared, ...classes].join('').replaceAll(/\/\*\*.*\*\//g, '')),
+    )
   return {
-    [`${folder}/types.ts`]: [opening('The objects of the API.'), ...schemas.map(([name, schema]) => declaration(name, schema))].join('\n'),
+    [`${folder}/types.ts`]: [
+      opening('The objects of the API.'),
+      ...schemas.map(([name, schema]) => declaration(name, schema)),
+    ].join('\n'),
     [`${folder}/event-types.ts`]: `${opening('The types of events that this version knows.')}export const eventTypes: readonly string[] = [${eventTypesOf(
       document,
     )
@@ -89,7 +96,8 @@ export function clientFiles(document: Document): Record<string, string> {
 
 function methodOf(call: Call, declare: (name: string, schema: Schema) => string): string {
   const name = pascalCase(call.resource) + pascalCase(call.action)
-  const named = (schema: Schema, kind: string) => (schema.$ref === undefined && schema.type === 'object' ? declare(name + kind, schema) : typeOf(schema))
+  const named = (schema: Schema, kind: string) =>
+    schema.$ref === undefined && schema.type === 'object' ? declare(name + kind, schema) : typeOf(schema)
   const ids = (call.parameters ?? []).filter((each) => each.in === 'path')
   const queries = (call.parameters ?? []).filter((each) => each.in === 'query')
   const parameters = ids.map((each) => `${camelCase(each.name)}: string`)
@@ -97,7 +105,9 @@ function methodOf(call: Call, declare: (name: string, schema: Schema) => string)
   const body = call.requestBody
   const json = body?.content['application/json']
   if (json !== undefined) {
-    parameters.push(body!.required === true ? `body: ${named(json.schema, 'Body')}` : `body: ${named(json.schema, 'Body')} = {}`)
+    parameters.push(
+      body!.required === true ? `body: ${named(json.schema, 'Body')}` : `body: ${named(json.schema, 'Body')} = {}`,
+    )
     request.push('body')
   } else if (body !== undefined) {
     parameters.push('body: string | Blob | Uint8Array<ArrayBuffer>')
@@ -113,14 +123,18 @@ function methodOf(call: Call, declare: (name: string, schema: Schema) => string)
   const answer = Object.entries(call.responses)
     .filter(([status]) => status.startsWith('2'))
     .map(([, { content }]) => content)
-  const json200 = answer.map((content) => content?.['application/json']?.schema).filter((schema) => schema !== undefined)
+  const json200 = answer
+    .map((content) => content?.['application/json']?.schema)
+    .filter((schema) => schema !== undefined)
   const items = json200[0]?.properties?.['data']?.items
   if (call.method === 'GET' && items !== undefined && json200[0]!.properties!['next_cursor'] !== undefined)
     return `${head}: List<${named(items, 'Item')}> {\n    return this.page(${pathOf(call.path)}, query, options)\n  }\n`
   if (json200.length === 0) request.push('text: true')
   const gone = call.method === 'DELETE' ? json200[0]?.properties : undefined
-  if (gone !== undefined) request.push(`deleted: { id: ${camelCase(ids.at(-1)!.name)}, object: ${typeOf(gone['object']!)}, deleted: true }`)
-  const type = json200.length === 0 ? 'string' : [...new Set(json200.map((schema) => named(schema, 'Response')))].join(' | ')
+  if (gone !== undefined)
+    request.push(`deleted: { id: ${camelCase(ids.at(-1)!.name)}, object: ${typeOf(gone['object']!)}, deleted: true }`)
+  const type =
+    json200.length === 0 ? 'string' : [...new Set(json200.map((schema) => named(schema, 'Response')))].join(' | ')
   return `${head}: Promise<${type}> {\n    return this.call({ ${request.join(', ')} }, options)\n  }\n`
 }
 
@@ -128,12 +142,16 @@ const querySchema = (queries: readonly Parameter[]): Schema => ({
   type: 'object',
   required: queries.filter((each) => each.required).map((each) => each.name),
   properties: Object.fromEntries(
-    queries.map(({ name, schema, description }) => [name, { ...inQuery(schema), ...(description === undefined ? {} : { description }) }]),
+    queries.map(({ name, schema, description }) => [
+      name,
+      { ...inQuery(schema), ...(description === undefined ? {} : { description }) },
+    ]),
   ),
 })
 
 /** `true` and `false` are text in a query alone. */
-const inQuery = (schema: Schema): Schema => (schema.enum?.toSorted().join() === 'false,true' ? { type: 'boolean' } : schema)
+const inQuery = (schema: Schema): Schema =>
+  schema.enum?.toSorted().join() === 'false,true' ? { type: 'boolean' } : schema
 
 const pathOf = (path: string): string =>
   `[${path

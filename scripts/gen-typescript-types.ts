@@ -29,7 +29,8 @@ export function typeOf(schema: Schema, indent = ''): string {
   if (schema.enum !== undefined) return unionOf(schema.enum.map(literal))
   const types = [schema.type ?? []].flat()
   const known = schema['x-extensible-enum']
-  if (known !== undefined) return unionOf([...known.map(literal), '(string & {})', ...(types.includes('null') ? ['null'] : [])])
+  if (known !== undefined)
+    return unionOf([...known.map(literal), '(string & {})', ...(types.includes('null') ? ['null'] : [])])
   if (types.length === 0) return schema.properties === undefined ? 'unknown' : objectOf(schema, indent)
   return unionOf(types.map((type) => simple(type, schema, indent)))
 }
@@ -54,13 +55,21 @@ function simple(type: string, schema: Schema, indent: string): string {
 }
 
 function objectOf({ properties, required = [], additionalProperties }: Schema, indent: string): string {
-  const others = additionalProperties === true ? 'unknown' : typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : undefined
+  const others =
+    additionalProperties === true
+      ? 'unknown'
+      : typeof additionalProperties === 'object'
+        ? typeOf(additionalProperties, indent)
+        : undefined
   if (properties === undefined) return `Record<string, ${others ?? 'unknown'}>`
   const inner = `${indent}  `
   const fields = Object.entries(properties).map(([name, schema]) => {
     const key = /^[a-z_]\w*$/i.test(name) ? name : `'${name}'`
     const type = typeOf(schema, inner)
-    return comment(schema.description, inner) + (required.includes(name) ? `${inner}${key}: ${type}\n` : `${inner}${key}?: ${unionOf([type, 'undefined'])}\n`)
+    return (
+      comment(schema.description, inner) +
+      (required.includes(name) ? `${inner}${key}: ${type}\n` : `${inner}${key}?: ${unionOf([type, 'undefined'])}\n`)
+    )
   })
   if (others !== undefined) fields.push(`${inner}[key: string]: unknown\n`)
   return `{\n${fields.join('')}${indent}}`
@@ -68,4 +77,5 @@ function objectOf({ properties, required = [], additionalProperties }: Schema, i
 
 const unionOf = (types: readonly string[]): string => [...new Set(types)].join(' | ')
 const inBrackets = (type: string): string => (type.includes('|') || type.includes(' & ') ? `(${type})` : type)
-const literal = (value: unknown): string => (typeof value === 'string' ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'` : JSON.stringify(value))
+const literal = (value: unknown): string =>
+  typeof value === 'string' ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'` : JSON.stringify(value)

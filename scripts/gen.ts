@@ -23,7 +23,10 @@ async function write(files: Record<string, string>): Promise<void> {
 await write(await generatedDriver())
 await write(await generatedChangelog())
 // loaded only now: they use the driver
-const [{ generatedSchema }, { generatedDocuments }] = await Promise.all([import('./gen-schema.ts'), import('./gen-documents.ts')])
+const [{ generatedSchema }, { generatedDocuments }] = await Promise.all([
+  import('./gen-schema.ts'),
+  import('./gen-documents.ts'),
+])
 await write({ 'schema.sql': await generatedSchema(), ...(await generatedDocuments()) })
 if (stale.length === 0) console.log('generated files are fresh')
 else console.log(`${check ? 'stale' : 'written'}: ${stale.join(', ')}`)

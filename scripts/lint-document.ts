@@ -12,7 +12,9 @@ export async function documentProblems(text: string): Promise<string[]> {
 async function redoclyProblems(text: string): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended-strict'] })
   const problems = await lintFromString({ source: text, absoluteRef: 'openapi.json', config })
-  return problems.map(({ ruleId, message, location }) => `redocly ${ruleId}: ${message} at ${location[0]?.pointer ?? '#'}`)
+  return problems.map(
+    ({ ruleId, message, location }) => `redocly ${ruleId}: ${message} at ${location[0]?.pointer ?? '#'}`,
+  )
 }
 
 async function spectralProblems(text: string): Promise<string[]> {

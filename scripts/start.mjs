@@ -14,7 +14,11 @@ const [wantedMajor, wantedMinor] = [24, 7]
 /** The Node that the package depends on; its program comes by an install script, which may be switched off. */
 function ownNode() {
   try {
-    const program = join(dirname(createRequire(import.meta.url).resolve('node/package.json')), 'bin', isWindows ? 'node.exe' : 'node')
+    const program = join(
+      dirname(createRequire(import.meta.url).resolve('node/package.json')),
+      'bin',
+      isWindows ? 'node.exe' : 'node',
+    )
     return existsSync(program) ? program : undefined
   } catch {
     return undefined

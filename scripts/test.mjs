@@ -3,4 +3,4 @@ import { join } from 'node:path'
 import { prepareConsole, root, runNode } from './toolchain.mjs'
 
 await prepareConsole()
-await runNode([join(root, 'test', 'kit', 'run.ts'), ...process.argv.slice(2)])
+await runNode([join(root, 'test', 'support', 'run.ts'), ...process.argv.slice(2)])

@@ -65,7 +65,10 @@ function followNpm(child) {
 
 /** The parent, or where a shell stands in between and has not given way, the parent of that. */
 function pidOfNpm() {
-  const text = fromProc(process.ppid) ?? spawnSync('ps', ['-o', 'ppid=,args=', '-p', String(process.ppid)], { encoding: 'utf8' }).stdout ?? ''
+  const text =
+    fromProc(process.ppid) ??
+    spawnSync('ps', ['-o', 'ppid=,args=', '-p', String(process.ppid)], { encoding: 'utf8' }).stdout ??
+    ''
   const [, parent, args] = /^\s*(\d+)\s+(.*)/.exec(text) ?? []
   return parent !== undefined && parent !== '1' && /^\S*sh -c /.test(args) ? Number(parent) : process.ppid
 }
@@ -92,7 +95,10 @@ function isAlive(pid) {
 function isInstalled() {
   const installed = packagesOf(join(modules, '.package-lock.json'))
   return Object.entries(packagesOf(join(root, 'package-lock.json'))).every(
-    ([path, { version, optional }]) => !path.startsWith('node_modules/') || installed[path]?.version === version || (optional && installed[path] === undefined),
+    ([path, { version, optional }]) =>
+      !path.startsWith('node_modules/') ||
+      installed[path]?.version === version ||
+      (optional && installed[path] === undefined),
   )
 }
 
@@ -105,12 +111,17 @@ async function install() {
     if (isInstalled()) return
     console.error('posthorn: installing dependencies (npm ci), once ...')
     const { command, args } = npm()
-    const done = spawnSync(command, [...args, 'ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'], {
-      cwd: root,
-      stdio: ['ignore', 2, 2],
-      shell: process.platform === 'win32',
-    })
-    if (done.status !== 0) fail('npm ci failed (see above). With the network back, run it in this folder, then try again.')
+    const done = spawnSync(
+      command,
+      [...args, 'ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'],
+      {
+        cwd: root,
+        stdio: ['ignore', 2, 2],
+        shell: process.platform === 'win32',
+      },
+    )
+    if (done.status !== 0)
+      fail('npm ci failed (see above). With the network back, run it in this folder, then try again.')
   } finally {
     unlock()
   }
@@ -124,7 +135,8 @@ async function lockFolder(lock) {
       writeFileSync(join(lock, 'pid'), String(process.pid))
       return () => rmSync(lock, { recursive: true, force: true })
     } catch (error) {
-      if (error.code !== 'EEXIST') fail(`The checkout cannot be written (${error.message}): run \`npm ci\` in ${root} as its owner.`)
+      if (error.code !== 'EEXIST')
+        fail(`The checkout cannot be written (${error.message}): run \`npm ci\` in ${root} as its owner.`)
       if (isAbandoned(lock)) rmSync(lock, { recursive: true, force: true })
       await delay(100)
     }
@@ -153,7 +165,8 @@ function fetchNode() {
     console.error('posthorn: fetching the pinned Node, once ...')
     spawnSync(process.execPath, ['installArchSpecificPackage.js'], { cwd: folder, stdio: ['ignore', 2, 2] })
   }
-  if (!existsSync(pinnedNode)) fail(`The pinned Node is missing. Run \`npm rebuild node --ignore-scripts=false\` in ${root}, then try again.`)
+  if (!existsSync(pinnedNode))
+    fail(`The pinned Node is missing. Run \`npm rebuild node --ignore-scripts=false\` in ${root}, then try again.`)
 }
 
 function fail(sentence) {

@@ -1,79 +1,84 @@
 /** The composition root: the only file that knows every feature. Builds them, subscribes their reactions, and freezes. */
 import type { FastifyInstance } from 'fastify'
 import { hostname } from 'node:os'
-import { accountRoutes } from './features/accounts/routes.ts'
-import { accountService, isSourceKeyText } from './features/accounts/service.ts'
-import { billingInvariants } from './features/billing/invariants.ts'
-import { billingRoutes } from './features/billing/routes.ts'
-import { billingService } from './features/billing/service.ts'
-import { takePayment } from './features/billing/top-ups/payment-hook.ts'
-import { billingChores } from './features/billing/worker.ts'
-import { channelRoutes } from './features/channels/routes.ts'
-import type { Provider } from './features/channels/adapter.ts'
-import { channelService } from './features/channels/service.ts'
-import { channelSessions } from './features/channels/sessions.ts'
-import { channelChores, channelLanes } from './features/channels/worker.ts'
-import { campaignFollower } from './features/campaigns/follower.ts'
-import { campaignSubmitter } from './features/campaigns/submitter.ts'
-import { campaignSendTimes } from './features/campaigns/sending/send-times.ts'
-import { failOfAccount, failOfChannel, leaveOutDeleted, leaveOutUnsubscribed } from './features/campaigns/reactions.ts'
-import { campaignInvariants } from './features/campaigns/invariants.ts'
-import { campaignRoutes } from './features/campaigns/routes.ts'
-import { campaignService } from './features/campaigns/service.ts'
-import { exportRoutes } from './features/contacts/export-routes.ts'
-import { exportService } from './features/contacts/export.ts'
-import { importInvariants } from './features/contacts/imports/invariants.ts'
-import { importRoutes } from './features/contacts/imports/routes.ts'
-import { importService } from './features/contacts/imports/service.ts'
-import { importsLane } from './features/contacts/imports/worker.ts'
-import { contactInvariants } from './features/contacts/invariants.ts'
-import { listRoutes } from './features/contacts/list-routes.ts'
-import { contactRoutes } from './features/contacts/routes.ts'
-import { segmentRoutes } from './features/contacts/segments/routes.ts'
-import { contactService } from './features/contacts/service.ts'
-import { pauseOfChannel } from './features/integrations/automations/reactions.ts'
-import { cancelRunsOfAccounts, cancelRunsOfChannels, skipRunsOfContacts, skipUnsubscribedRuns } from './features/integrations/runs/reactions-store.ts'
-import { integrationInvariants } from './features/integrations/invariants.ts'
-import { automationSubmitter } from './features/integrations/runs/submitter.ts'
-import { integrationRoutes } from './features/integrations/routes.ts'
-import { integrationService } from './features/integrations/service.ts'
-import { integrationChores } from './features/integrations/worker.ts'
-import { forgetContacts, keepConversations } from './features/operators/conversations/conversations.ts'
-import { operatorRoutes } from './features/operators/routes.ts'
-import { consoleDoors } from './features/operators/doors.ts'
-import { mailOfDisabledEndpoint } from './features/operators/account/disabled-endpoint.ts'
-import { mailOfLowBalance } from './features/operators/account/low-balance.ts'
-import { operatorService } from './features/operators/service.ts'
-import { mailLane } from './features/mail/service.ts'
-import { mediaService } from './features/media/service.ts'
-import { keepTold, takeCallback } from './features/messages/reports/callbacks.ts'
-import { groupCommit, type Ingest } from './features/messages/ingest/group-commit.ts'
-import { submittersOf, type SubmitterFragment } from './features/messages/ingest/submitters.ts'
-import { failWaiting } from './features/messages/dispatch/paused-queues.ts'
-import { messageInvariants } from './features/messages/invariants.ts'
-import { cancelForOptOut } from './features/messages/inbound/opt-out.ts'
-import { queueBound } from './features/messages/ingest/queue-bound.ts'
-import { messageChores } from './features/messages/chores.ts'
-import { providerIdCache } from './features/messages/dispatch/provider-ids.ts'
-import { reportLanes } from './features/messages/reports/reports.ts'
-import { messageRoutes } from './features/messages/routes.ts'
-import { messageService } from './features/messages/service.ts'
-import { followerLane, followersOf, type Follower, type Followers } from './features/messages/transitions/followers.ts'
-import { dispatcher } from './features/messages/dispatch/dispatcher.ts'
-import { feedRoutes } from './features/webhooks/feed/routes.ts'
-import { feedService } from './features/webhooks/feed/service.ts'
-import { webhookInvariants } from './features/webhooks/invariants.ts'
-import { webhookRoutes } from './features/webhooks/routes.ts'
-import { webhookService } from './features/webhooks/service.ts'
-import { fanOutLane } from './features/webhooks/fan-out/fan-out.ts'
-import { webhookChores, webhookDeliverer } from './features/webhooks/worker.ts'
+import { accountRoutes } from './modules/accounts/routes.ts'
+import { accountService, isSourceKeyText } from './modules/accounts/service.ts'
+import { billingInvariants } from './modules/billing/invariants.ts'
+import { billingRoutes } from './modules/billing/routes.ts'
+import { billingService } from './modules/billing/service.ts'
+import { takePayment } from './modules/billing/top-ups/payment-hook.ts'
+import { billingChores } from './modules/billing/worker.ts'
+import { channelRoutes } from './modules/channels/routes.ts'
+import type { Provider } from './providers/provider.ts'
+import { channelService } from './modules/channels/service.ts'
+import { channelSessions } from './modules/channels/sessions.ts'
+import { channelChores, channelLanes } from './modules/channels/worker.ts'
+import { campaignFollower } from './modules/campaigns/follower.ts'
+import { campaignSubmitter } from './modules/campaigns/submitter.ts'
+import { campaignSendTimes } from './modules/campaigns/sending/send-times.ts'
+import { failOfAccount, failOfChannel, leaveOutDeleted, leaveOutUnsubscribed } from './modules/campaigns/reactions.ts'
+import { campaignInvariants } from './modules/campaigns/invariants.ts'
+import { campaignRoutes } from './modules/campaigns/routes.ts'
+import { campaignService } from './modules/campaigns/service.ts'
+import { exportRoutes } from './modules/contacts/export-routes.ts'
+import { exportService } from './modules/contacts/export.ts'
+import { importInvariants } from './modules/contacts/imports/invariants.ts'
+import { importRoutes } from './modules/contacts/imports/routes.ts'
+import { importService } from './modules/contacts/imports/service.ts'
+import { importsLane } from './modules/contacts/imports/worker.ts'
+import { contactInvariants } from './modules/contacts/invariants.ts'
+import { listRoutes } from './modules/contacts/list-routes.ts'
+import { contactRoutes } from './modules/contacts/routes.ts'
+import { segmentRoutes } from './modules/contacts/segments/routes.ts'
+import { contactService } from './modules/contacts/service.ts'
+import { pauseOfChannel } from './modules/automations/automations/reactions.ts'
+import {
+  cancelRunsOfAccounts,
+  cancelRunsOfChannels,
+  skipRunsOfContacts,
+  skipUnsubscribedRuns,
+} from './modules/automations/runs/reactions-store.ts'
+import { integrationInvariants } from './modules/automations/invariants.ts'
+import { automationSubmitter } from './modules/automations/runs/submitter.ts'
+import { integrationRoutes } from './modules/automations/routes.ts'
+import { integrationService } from './modules/automations/service.ts'
+import { integrationChores } from './modules/automations/worker.ts'
+import { forgetContacts, keepConversations } from './modules/console/conversations/conversations.ts'
+import { operatorRoutes } from './modules/console/routes.ts'
+import { consoleDoors } from './modules/console/doors.ts'
+import { mailOfDisabledEndpoint } from './modules/console/account/disabled-endpoint.ts'
+import { mailOfLowBalance } from './modules/console/account/low-balance.ts'
+import { operatorService } from './modules/console/service.ts'
+import { mailLane } from './modules/mail/service.ts'
+import { mediaService } from './modules/media/service.ts'
+import { keepTold, takeCallback } from './modules/messages/reports/callbacks.ts'
+import { groupCommit, type Ingest } from './modules/messages/ingest/group-commit.ts'
+import { submittersOf, type SubmitterFragment } from './modules/messages/ingest/submitters.ts'
+import { failWaiting } from './modules/messages/dispatch/paused-queues.ts'
+import { messageInvariants } from './modules/messages/invariants.ts'
+import { cancelForOptOut } from './modules/messages/inbound/opt-out.ts'
+import { queueBound } from './modules/messages/ingest/queue-bound.ts'
+import { messageChores } from './modules/messages/chores.ts'
+import { providerIdCache } from './modules/messages/dispatch/provider-ids.ts'
+import { reportLanes } from './modules/messages/reports/reports.ts'
+import { messageRoutes } from './modules/messages/routes.ts'
+import { messageService } from './modules/messages/service.ts'
+import { followerLane, followersOf, type Follower, type Followers } from './modules/messages/transitions/followers.ts'
+import { dispatcher } from './modules/messages/dispatch/dispatcher.ts'
+import { feedRoutes } from './modules/webhooks/feed/routes.ts'
+import { feedService } from './modules/webhooks/feed/service.ts'
+import { webhookInvariants } from './modules/webhooks/invariants.ts'
+import { webhookRoutes } from './modules/webhooks/routes.ts'
+import { webhookService } from './modules/webhooks/service.ts'
+import { fanOutLane } from './modules/webhooks/fan-out/fan-out.ts'
+import { webhookChores, webhookDeliverer } from './modules/webhooks/worker.ts'
 import { idMaker, type IdMaker } from './lib/ids.ts'
-import type { Loop } from './lib/loop.ts'
-import { loopsOf, type Loops } from './loops.ts'
+import type { Loop } from './platform/jobs/worker.ts'
+import { loopsOf, type Loops } from './platform/jobs/workers-of-process.ts'
 import { hasConsole, mountPages } from './pages.ts'
 import { working } from './working.ts'
-import { notifier, type Notifier } from './platform/notifier.ts'
-import { platformChores } from './platform/chores.ts'
+import { notifier, type Notifier } from './platform/jobs/notifier.ts'
+import { platformChores } from './platform/jobs/periodic-jobs.ts'
 import { makePlatform, type PlatformParts } from './platform/make-platform.ts'
 import { bodyRoom } from './platform/http/body-room.ts'
 import { inFlight } from './platform/http/idempotency.ts'
@@ -86,7 +91,7 @@ import type { Route } from './platform/http/route.ts'
 import { makeServer } from './platform/http/server.ts'
 import { stopListening } from './platform/http/stopping.ts'
 import { roles, type Chore, type Invariant, type Platform, type Role } from './platform/platform.ts'
-import { presence, type Presence } from './platform/presence.ts'
+import { presence, type Presence } from './platform/jobs/process-registry.ts'
 
 /** Who submits messages for rows of its own, beside requests: a line each, and nobody else (docs/decisions/submitting.md). */
 const productSubmitters: readonly SubmitterFragment[] = [campaignSubmitter, automationSubmitter]
@@ -155,8 +160,26 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const callbacks = { platform, channels, providerIds }
   const sessions = channelSessions(platform, channels, keepTold(callbacks))
   const sendTimes = [campaignSendTimes(platform)]
-  const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, findSession: sessions.find, sendTimes, inMemory: dispatches, alone })
-  const ingest = groupCommit({ platform, billing, followers, submitters, handoff: dispatch, alone, emitted: contacts.messagesAccepted })
+  const dispatch = dispatcher({
+    platform,
+    billing,
+    channels,
+    followers,
+    providerIds,
+    findSession: sessions.find,
+    sendTimes,
+    inMemory: dispatches,
+    alone,
+  })
+  const ingest = groupCommit({
+    platform,
+    billing,
+    followers,
+    submitters,
+    handoff: dispatch,
+    alone,
+    emitted: contacts.messagesAccepted,
+  })
   const messages = messageService({
     platform,
     channels,
@@ -176,7 +199,20 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const deliver = webhookDeliverer(platform, webhooks)
   subscribe(platform, { billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck })
   return {
-    services: { accounts, billing, channels, media, contacts, imports, messages, webhooks, feed, campaigns, integrations, operators },
+    services: {
+      accounts,
+      billing,
+      channels,
+      media,
+      contacts,
+      imports,
+      messages,
+      webhooks,
+      feed,
+      campaigns,
+      integrations,
+      operators,
+    },
     callbacks,
     ingest,
     dispatch,
@@ -242,7 +278,10 @@ const routesOf = (
   ...integrationRoutes(integrations),
 ]
 
-const choresOf = (platform: Platform, { billing, channels, media, contacts, imports, campaigns, operators }: Services): Chore[] => [
+const choresOf = (
+  platform: Platform,
+  { billing, channels, media, contacts, imports, campaigns, operators }: Services,
+): Chore[] => [
   ...platformChores(platform),
   ...billingChores(platform, billing),
   ...messageChores(platform, channels),
@@ -274,7 +313,10 @@ export function buildApp(parts: AppParts): App {
   const process_id = parts.process_id ?? `${hostname()}.${process.pid}.${ids('req').slice(-8)}`
   const notifications = notifier(pool, process_id, () => present.alone())
   const platform = makePlatform(parts, ids, process_id, notifications)
-  const present = presence(platform, { makeRoom: () => features.dispatch.persistSends(), wakePeers: () => notifications.notify('heartbeat') })
+  const present = presence(platform, {
+    makeRoom: () => features.dispatch.persistSends(),
+    wakePeers: () => notifications.notify('heartbeat'),
+  })
   const features = compose(platform, parts, wanted.includes('worker'), () => present.alone())
   const { services } = features
   const routes = routesOf(platform, services)
@@ -282,7 +324,14 @@ export function buildApp(parts: AppParts): App {
   const limiter = parts.limiter ?? processRateLimiter(clock)
   let stopping = false
   const connections = new Connections(platform)
-  const server = serverOf(platform, features, connections, limiter, wanted.includes('api') ? routes : [], () => stopping)
+  const server = serverOf(
+    platform,
+    features,
+    connections,
+    limiter,
+    wanted.includes('api') ? routes : [],
+    () => stopping,
+  )
   const loops = loopsOf(platform, features.lanes, services.operators.lanes, chores, wanted, present)
   listenTo(notifications, services, loops)
   const work = working(features, loops, wanted, notifications, present)
@@ -300,7 +349,8 @@ export function buildApp(parts: AppParts): App {
     invariants: invariantsOf(platform, features.followers, services),
     lane(name) {
       const found = lanes.find((lane) => lane.name === name)
-      if (found === undefined) throw new Error(`no lane is called ${name}; there are ${lanes.map((lane) => lane.name).join(', ')}`)
+      if (found === undefined)
+        throw new Error(`no lane is called ${name}; there are ${lanes.map((lane) => lane.name).join(', ')}`)
       return found
     },
     presence: present,
@@ -345,9 +395,16 @@ function serverOf(
     recorderOf: services.operators.recorderOf,
   })
   if (routes.length > 0) {
-    mountPages(server, routes, () => operatorRoutes({ platform, ...services, ...services.operators }), platform.settings.base_url)
+    mountPages(
+      server,
+      routes,
+      () => operatorRoutes({ platform, ...services, ...services.operators }),
+      platform.settings.base_url,
+    )
     mountFiles(server, '/media/:id', services.media.open)
-    mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) => takeCallback(callbacks, channel_id, call, readBody))
+    mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) =>
+      takeCallback(callbacks, channel_id, call, readBody),
+    )
     mountHooks(server, '/hooks/payments/:id', bodies, takePayment(services.billing.topUps))
   }
   mountOperatorPages(server, platform, isStopping)
@@ -355,7 +412,11 @@ function serverOf(
 }
 
 /** What is heard from other processes, and of this one. */
-function listenTo(notifications: Notifier, { accounts, channels, integrations }: Services, { everywhere, workers }: Loops): void {
+function listenTo(
+  notifications: Notifier,
+  { accounts, channels, integrations }: Services,
+  { everywhere, workers }: Loops,
+): void {
   for (const lane of [...everywhere, ...workers]) notifications.on(lane.name, () => lane.wake())
   const forgetKeys = () => {
     accounts.forgetKeys()

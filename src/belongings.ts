@@ -112,6 +112,7 @@ export function ownedBy(table: string, account_id: string): string | undefined {
   if (whose === undefined) throw new Error(`nobody says whose rows ${table} holds`)
   if (!/^acc_[a-z0-9]+$/.test(account_id)) throw new Error('not the id of an account')
   if (whose.to === 'account') return `${accountColumn(table)} = '${account_id}'`
-  if (whose.to === 'parent') return `${whose.column} in (select ${whose.key} from ${whose.parent} where ${accountColumn(whose.parent)} = '${account_id}')`
+  if (whose.to === 'parent')
+    return `${whose.column} in (select ${whose.key} from ${whose.parent} where ${accountColumn(whose.parent)} = '${account_id}')`
   return undefined
 }

@@ -1,14 +1,14 @@
 /** `openapi.json`, and the other documents that are made of the routes: those of this version, written by `npm run gen` and committed. */
 import { buildApp } from './app.ts'
-import { readConfig } from './config.ts'
+import { readConfig } from './config/config.ts'
 import { systemClock } from './lib/clock.ts'
 import { openPool } from './platform/database/pool.ts'
-import { derivedDocuments } from './reference/derived-documents.ts'
-import { consoleDocument } from './reference/console-openapi.ts'
-import { openapiDocument } from './reference/openapi.ts'
+import { derivedDocuments } from './docs/derived-documents.ts'
+import { consoleDocument } from './docs/console-openapi.ts'
+import { openapiDocument } from './docs/openapi.ts'
 import type { Route } from './platform/http/route.ts'
-import { makeLog } from './platform/log.ts'
-import { makeSecrets } from './platform/secrets.ts'
+import { makeLog } from './platform/observability/log.ts'
+import { makeSecrets } from './platform/secrets/secrets.ts'
 
 /** Every route of this version: those of `/v1`, and the console's own. Opens no connection. */
 function everyRoute(): { readonly routes: readonly Route[]; readonly consoleRoutes: readonly Route[] } {

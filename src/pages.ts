@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Route } from './platform/http/route.ts'
 import { mountSinglePage } from './platform/http/single-page.ts'
-import { mountConsoleDocument } from './reference/console-openapi.ts'
-import { mountDerived } from './reference/derived-documents.ts'
-import { mountDocs } from './reference/docs-pages.ts'
-import { mountMarkdown, type MarkdownPages } from './reference/markdown-pages.ts'
-import { providerPageFile } from './reference/provider-page.ts'
+import { mountConsoleDocument } from './docs/console-openapi.ts'
+import { mountDerived } from './docs/derived-documents.ts'
+import { mountDocs } from './docs/docs-pages.ts'
+import { mountMarkdown, type MarkdownPages } from './docs/markdown-pages.ts'
+import { providerPageFile } from './docs/provider-page.ts'
 
 /** What of this repository's documents is served beside the reference. */
 const documents: MarkdownPages = {
@@ -31,7 +31,12 @@ const builtConsole = join(import.meta.dirname, '../console/dist')
 export const hasConsole = (): boolean => existsSync(join(builtConsole, 'index.html'))
 
 /** `base_url`: the address under which clients know the service. */
-export function mountPages(server: FastifyInstance, routes: readonly Route[], consoleRoutes: () => readonly Route[], base_url: string): void {
+export function mountPages(
+  server: FastifyInstance,
+  routes: readonly Route[],
+  consoleRoutes: () => readonly Route[],
+  base_url: string,
+): void {
   mountDocs(server, routes, base_url, documents)
   mountMarkdown(server, documents)
   mountDerived(server, routes, base_url)

@@ -1,9 +1,9 @@
 /** The life of a process's lanes: begun after others are heard, ended in the order in which they hand work to each other. */
-import type { Loops } from './loops.ts'
-import { signOff } from './platform/chores.ts'
-import type { Notifier } from './platform/notifier.ts'
+import type { Loops } from './platform/jobs/workers-of-process.ts'
+import { signOff } from './platform/jobs/periodic-jobs.ts'
+import type { Notifier } from './platform/jobs/notifier.ts'
 import type { Platform, Role } from './platform/platform.ts'
-import type { Presence } from './platform/presence.ts'
+import type { Presence } from './platform/jobs/process-registry.ts'
 
 interface Stops {
   stop(): Promise<unknown>

@@ -3,10 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { signedInOwner } from './kit/console-api.ts'
-import { withoutChromium } from './kit/chromium.ts'
-import { heading, schemes, startConsoleWorld, windowOf, type OwnersConsole } from './kit/console.ts'
-import { seedAccount } from './kit/seeded-account.ts'
+import { signedInOwner } from './support/console-api.ts'
+import { withoutChromium } from './support/chromium.ts'
+import { heading, schemes, startConsoleWorld, windowOf, type OwnersConsole } from './support/console.ts'
+import { seedAccount } from './support/seeded-account.ts'
 
 const folder = join(import.meta.dirname, '../docs/guides/pictures')
 const quality = 0.75
@@ -37,12 +37,21 @@ test('the pictures of the guide', { skip: withoutChromium, timeout: 240_000 }, a
 })
 
 function shotsOf(ids: Awaited<ReturnType<typeof seedAccount>>): Shot[] {
-  const text = (words: string) => (page: Page) => page.locator('main').getByText(words).filter({ visible: true }).first().waitFor()
+  const text = (words: string) => (page: Page) =>
+    page.locator('main').getByText(words).filter({ visible: true }).first().waitFor()
   return [
     { name: 'home', path: '', shown: (page) => page.getByRole('figure').waitFor() },
     { name: 'messages', path: 'messages', shown: text('Delivered') },
-    { name: 'message', path: `messages/${ids.failed_message}`, shown: (page) => page.getByRole('region', { name: 'Cost' }).waitFor() },
-    { name: 'inbox', path: `inbox?conversation=${ids.conversation}`, shown: (page) => page.getByRole('log').getByText('oat milk').first().waitFor() },
+    {
+      name: 'message',
+      path: `messages/${ids.failed_message}`,
+      shown: (page) => page.getByRole('region', { name: 'Cost' }).waitFor(),
+    },
+    {
+      name: 'inbox',
+      path: `inbox?conversation=${ids.conversation}`,
+      shown: (page) => page.getByRole('log').getByText('oat milk').first().waitFor(),
+    },
     {
       name: 'inbox-phone',
       path: `inbox?conversation=${ids.conversation}`,
@@ -50,16 +59,33 @@ function shotsOf(ids: Awaited<ReturnType<typeof seedAccount>>): Shot[] {
       shown: (page) => page.getByRole('log').getByText('oat milk').first().waitFor(),
     },
     { name: 'contact', path: `contacts/${ids.contact}`, shown: (page) => heading(page, 'Ada Okafor').waitFor() },
-    { name: 'segment', path: `segments/${ids.segment}`, shown: (page) => page.getByRole('status').getByText(/match/).first().waitFor() },
+    {
+      name: 'segment',
+      path: `segments/${ids.segment}`,
+      shown: (page) => page.getByRole('status').getByText(/match/).first().waitFor(),
+    },
     { name: 'campaign', path: `campaigns/${ids.campaign}`, shown: text('Completed') },
     { name: 'automation', path: `automations/${ids.automation}`, shown: (page) => page.getByRole('table').waitFor() },
-    { name: 'webhook', path: `webhooks/${ids.endpoint}?status=failed`, shown: (page) => page.getByRole('cell', { name: 'Failed', exact: true }).waitFor() },
-    { name: 'connect', path: 'channels/new', mode: 'live', shown: (page) => page.getByRole('radio', { name: 'SMPP' }).check() },
+    {
+      name: 'webhook',
+      path: `webhooks/${ids.endpoint}?status=failed`,
+      shown: (page) => page.getByRole('cell', { name: 'Failed', exact: true }).waitFor(),
+    },
+    {
+      name: 'connect',
+      path: 'channels/new',
+      mode: 'live',
+      shown: (page) => page.getByRole('radio', { name: 'SMPP' }).check(),
+    },
     { name: 'developers', path: 'developers', shown: (page) => page.getByRole('table').waitFor() },
   ]
 }
 
-async function take({ page, show }: OwnersConsole, { path, mode, shown, width = 1280 }: Shot, file: string): Promise<void> {
+async function take(
+  { page, show }: OwnersConsole,
+  { path, mode, shown, width = 1280 }: Shot,
+  file: string,
+): Promise<void> {
   await page.setViewportSize({ width, height: 800 })
   await show(path, mode)
   await shown(page)

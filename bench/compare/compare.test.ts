@@ -16,10 +16,16 @@ const round = (node_us: number, postgres_us: number, rate = 4000, load_us = 20):
   lag_p50_ms: 0,
   lag_p99_ms: 0,
 })
-const pairs = (before: PathRound, after: PathRound, count = 10): Pair<PathRound>[] => Array.from({ length: count }, () => ({ before, after }))
+const pairs = (before: PathRound, after: PathRound, count = 10): Pair<PathRound>[] =>
+  Array.from({ length: count }, () => ({ before, after }))
 
 test('performance is the CPU of Node and PostgreSQL before, over that of now', () => {
-  const { performance, quantities, verdict } = comparisonOf('dispatch', 1000, pairs(round(100, 100), round(125, 125, 3000)), 0.97)
+  const { performance, quantities, verdict } = comparisonOf(
+    'dispatch',
+    1000,
+    pairs(round(100, 100), round(125, 125, 3000)),
+    0.97,
+  )
 
   assert.equal(performance.median, 0.8)
   assert.deepEqual(verdict, { least: 0.97, met: false, certain: true })
@@ -53,7 +59,10 @@ test('what Node costs more may be what PostgreSQL costs less', () => {
 
 test('the text names both sides and says on which side of the gate it is', () => {
   const missed = comparisonText(comparisonOf('cycle', 5000, pairs(round(100, 100), round(110, 110)), 0.97), 'abc1234')
-  const unsure = comparisonText(comparisonOf('cycle', 5000, pairs(round(100, 100), round(100, 100), 3), 0.97), 'abc1234')
+  const unsure = comparisonText(
+    comparisonOf('cycle', 5000, pairs(round(100, 100), round(100, 100), 3), 0.97),
+    'abc1234',
+  )
 
   assert.match(missed, /^Full life cycle with two webhook endpoints: 10 pairs of rounds of 5,000 messages\n/)
   assert.match(missed, /CPU for a message +220 µs +200 µs +1\.100 × +1\.100 – 1\.100\n/)

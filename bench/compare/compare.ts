@@ -5,7 +5,19 @@ import { startDriver, type Driver } from '../drive.ts'
 import { amount } from '../figures.ts'
 import { pathRound, paths, startPath, type PathName, type PathRound, type PathService } from '../rounds.ts'
 import { followedLoad, followedProgram, prepareCounts, verifyCounts, type Followed } from './followed.ts'
-import { alternating, both, firstAt, inverse, judge, medianInterval, ratios, type Interval, type Pair, type Side, type Verdict } from './statistics.ts'
+import {
+  alternating,
+  both,
+  firstAt,
+  inverse,
+  judge,
+  medianInterval,
+  ratios,
+  type Interval,
+  type Pair,
+  type Side,
+  type Verdict,
+} from './statistics.ts'
 
 export interface CompareOptions {
   readonly pairs: number
@@ -96,13 +108,17 @@ async function startRounds(
   await using started = new AsyncDisposableStack()
   const { before: old, after: current } = await both(options.first, {
     before: async () => started.use(await startPath(path, { checkout: before, ...load })),
-    after: async () => started.use(await startPath(path, { checkout: thisCheckout, ...load, ...followedProgram(options.followed) })),
+    after: async () =>
+      started.use(await startPath(path, { checkout: thisCheckout, ...load, ...followedProgram(options.followed) })),
   })
   await prepareCounts(current.service, options.followed)
   await using consoles = await openConsoles(current.service, options.consoles)
   const messages = await warmUp(driver, { before: old, after: current }, options)
   const seconds = roundSeconds[options.quick ? 'quick' : 'full'] * overtime
-  const sides = { before: () => pathRound(driver, old, { seconds, messages }), after: () => pathRound(driver, current, { seconds, messages }) }
+  const sides = {
+    before: () => pathRound(driver, old, { seconds, messages }),
+    after: () => pathRound(driver, current, { seconds, messages }),
+  }
   const rounds = await alternating(options.pairs, options.first, sides, told)
   await verifyCounts(current.service, options.followed)
   consoles.verify()
@@ -110,11 +126,18 @@ async function startRounds(
 }
 
 /** Lets the compilers of both sides come to rest. Resolves to how many messages the slower side manages in the time of a round. */
-async function warmUp(driver: Driver, sides: Pair<PathService>, { quick, pairs, first }: StartOptions): Promise<number> {
+async function warmUp(
+  driver: Driver,
+  sides: Pair<PathService>,
+  { quick, pairs, first }: StartOptions,
+): Promise<number> {
   const length = quick ? 'quick' : 'full'
   const warm = async (side: PathService) => (await pathRound(driver, side, { seconds: warmUpSeconds[length] })).rate
   const rates = await both(first, { before: () => warm(sides.before), after: () => warm(sides.after) })
-  return Math.max(1, Math.floor(Math.min(Math.min(rates.before, rates.after) * roundSeconds[length], waitingMax / pairs)))
+  return Math.max(
+    1,
+    Math.floor(Math.min(Math.min(rates.before, rates.after) * roundSeconds[length], waitingMax / pairs)),
+  )
 }
 
 /** Node's and PostgreSQL's. */
@@ -123,7 +146,12 @@ const cpu = (round: PathRound): number => round.node_us + round.postgres_us
 const steadyCpu = (round: PathRound): number => cpu(round) / round.load_us
 
 /** What rounds tell. */
-export function comparisonOf(name: PathName, messages: number, rounds: readonly Pair<PathRound>[], least: number): Comparison {
+export function comparisonOf(
+  name: PathName,
+  messages: number,
+  rounds: readonly Pair<PathRound>[],
+  least: number,
+): Comparison {
   const quantity = (title: string, unit: string, of: (round: PathRound) => number): Compared => ({
     name: title,
     unit,

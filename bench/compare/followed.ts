@@ -1,7 +1,7 @@
 /** Whether somebody follows what becomes of messages while this checkout is compared: nobody, a follower of other messages, or one of the very messages that are measured. */
 import { join } from 'node:path'
-import type { OriginType } from '../../src/contract/resources/message.ts'
-import type { Follower } from '../../src/features/messages/transitions/followers.ts'
+import type { OriginType } from '../../src/api/resources/message.ts'
+import type { Follower } from '../../src/modules/messages/transitions/followers.ts'
 import type { Service, ServiceOptions } from '../service.ts'
 
 export const followedKinds = ['none', 'other', 'messages'] as const
@@ -60,5 +60,6 @@ export async function verifyCounts({ pool }: Service, followed: Followed): Promi
     )
     select coalesce((select json_object_agg(status, messages order by status) from counted), '{}')::text as counted,
       coalesce((select json_object_agg(status, messages order by status) from expected), '{}')::text as expected`
-  if (found!.counted !== found!.expected) throw new Error(`the follower counted ${found!.counted}, and the messages are ${found!.expected}`)
+  if (found!.counted !== found!.expected)
+    throw new Error(`the follower counted ${found!.counted}, and the messages are ${found!.expected}`)
 }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { alternating, both, inverse, judge, medianInterval, ratios, type Interval } from './statistics.ts'
 
-const near = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`)
+const near = (actual: number, expected: number) =>
+  assert.ok(Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`)
 
 /** 1 … n, as they never come. */
 const numbers = (n: number): number[] => Array.from({ length: n }, (_, i) => ((i * 7) % n) + 1)
@@ -91,7 +92,12 @@ test('one round that went astray moves neither the median nor its interval', () 
 })
 
 test('the inverse of an interval turns its ends round', () => {
-  assert.deepEqual(inverse({ median: 2, low: 1, high: 4, confidence: 0.9 }), { median: 0.5, low: 0.25, high: 1, confidence: 0.9 })
+  assert.deepEqual(inverse({ median: 2, low: 1, high: 4, confidence: 0.9 }), {
+    median: 0.5,
+    low: 0.25,
+    high: 1,
+    confidence: 0.9,
+  })
 })
 
 test('the median says whether a gate is met, the interval whether that is certain', () => {

@@ -48,7 +48,8 @@ export async function alternating<T>(
 }
 
 /** After over before, for each pair. */
-export const ratios = <T>(pairs: readonly Pair<T>[], of: (round: T) => number): number[] => pairs.map(({ before, after }) => of(after) / of(before))
+export const ratios = <T>(pairs: readonly Pair<T>[], of: (round: T) => number): number[] =>
+  pairs.map(({ before, after }) => of(after) / of(before))
 
 /**
  * The median and the narrowest pair of order statistics that holds the true one with this probability. How many of `n` values lie below the true median is
@@ -72,7 +73,12 @@ export function medianInterval(values: readonly number[], wanted = confidenceWan
 }
 
 /** One over an interval: of costs, how much is done for the same. */
-export const inverse = ({ median: middle, low, high, confidence }: Interval): Interval => ({ median: 1 / middle, low: 1 / high, high: 1 / low, confidence })
+export const inverse = ({ median: middle, low, high, confidence }: Interval): Interval => ({
+  median: 1 / middle,
+  low: 1 / high,
+  high: 1 / low,
+  confidence,
+})
 
 export interface Verdict {
   readonly least: number

@@ -1,18 +1,18 @@
 /** A bare Fastify server: authenticates, limits, validates and serialises as the product does, by the product's own modules, and stores nothing. */
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { Caller } from '../../src/contract/caller.ts'
-import type { Id } from '../../src/contract/ids.ts'
-import { Problem } from '../../src/contract/problem.ts'
-import { Message } from '../../src/contract/resources/message.ts'
-import { messageObject } from '../../src/features/messages/present.ts'
-import type { MessageRow } from '../../src/features/messages/rows.ts'
+import type { Caller } from '../../src/api/caller.ts'
+import type { Id } from '../../src/api/ids.ts'
+import { Problem } from '../../src/api/problem.ts'
+import { Message } from '../../src/api/resources/message.ts'
+import { messageObject } from '../../src/modules/messages/present.ts'
+import type { MessageRow } from '../../src/modules/messages/rows.ts'
 import { isoTime } from '../../src/lib/clock.ts'
-import type { BillingService } from '../../src/features/billing/service.ts'
-import type { ChannelService } from '../../src/features/channels/service.ts'
-import { queueBound } from '../../src/features/messages/ingest/queue-bound.ts'
-import { checkMessage } from '../../src/features/messages/ingest/check.ts'
-import type { CheckedMessage } from '../../src/features/messages/ingest/checked-message.ts'
+import type { BillingService } from '../../src/modules/billing/service.ts'
+import type { ChannelService } from '../../src/modules/channels/service.ts'
+import { queueBound } from '../../src/modules/messages/ingest/queue-bound.ts'
+import { checkMessage } from '../../src/modules/messages/ingest/check.ts'
+import type { CheckedMessage } from '../../src/modules/messages/ingest/checked-message.ts'
 import { admit, bearerOf, callerOf, type FindKey } from '../../src/platform/http/auth.ts'
 import { addressList } from '../../src/platform/http/client-address.ts'
 import type { RateLimiter } from '../../src/platform/http/rate-limit.ts'
@@ -45,10 +45,14 @@ export function bareServer({ platform, billing, channels, findKey, limiter }: Ba
     })
     if (!verdict.allowed) throw new Problem('rate_limit_exceeded')
   })
-  server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Problem ? error.status : 500).send({ error: String(error) }))
+  server.setErrorHandler((error, _request, reply) =>
+    reply.code(error instanceof Problem ? error.status : 500).send({ error: String(error) }),
+  )
   server.post('/v1/messages', { schema: { response: { 202: withoutIds(Message) } } }, async (request, reply) => {
     const item = await checkMessage({ platform, channels, billing, queues }, request.caller as Caller, request.body)
-    return reply.code(202).send(messageObject(rowOf(item, (request.caller as Caller).key_id!, ids('msg'), isoTime(clock.now()))))
+    return reply
+      .code(202)
+      .send(messageObject(rowOf(item, (request.caller as Caller).key_id!, ids('msg'), isoTime(clock.now()))))
   })
   return server
 }

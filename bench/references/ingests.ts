@@ -1,10 +1,10 @@
 /** Ways in that commit every message by itself: in a transaction of several statements, or in the product's one statement. */
-import { groupCommit, type Ingest } from '../../src/features/messages/ingest/group-commit.ts'
-import type { CommitDeps } from '../../src/features/messages/ingest/commit-deps.ts'
-import type { Handoff } from '../../src/features/messages/ingest/rows.ts'
-import type { Submission } from '../../src/features/messages/ingest/submission.ts'
-import { submittersOf } from '../../src/features/messages/ingest/submitters.ts'
-import { followersOf } from '../../src/features/messages/transitions/followers.ts'
+import { groupCommit, type Ingest } from '../../src/modules/messages/ingest/group-commit.ts'
+import type { CommitDeps } from '../../src/modules/messages/ingest/commit-deps.ts'
+import type { Handoff } from '../../src/modules/messages/ingest/rows.ts'
+import type { Submission } from '../../src/modules/messages/ingest/submission.ts'
+import { submittersOf } from '../../src/modules/messages/ingest/submitters.ts'
+import { followersOf } from '../../src/modules/messages/transitions/followers.ts'
 
 const noHandoff: Handoff = { takes: () => false, process_id: 'bench', lease_ms: 60_000, offer: () => undefined }
 
@@ -19,7 +19,8 @@ const depsOf = ({ platform, billing }: Pick<CommitDeps, 'platform' | 'billing'>)
 })
 
 /** The product's optimistic statement, once for each message: nothing shares a commit. */
-export const ingestByStatement = (deps: Pick<CommitDeps, 'platform' | 'billing'>): Ingest => each(depsOf(deps), (submission) => submission)
+export const ingestByStatement = (deps: Pick<CommitDeps, 'platform' | 'billing'>): Ingest =>
+  each(depsOf(deps), (submission) => submission)
 
 /** The product's locking path: a transaction of several statements for each message. */
 export const ingestByTransaction = (deps: Pick<CommitDeps, 'platform' | 'billing'>): Ingest =>
@@ -34,5 +35,9 @@ const each = (deps: CommitDeps, as: (submission: Submission) => Submission): Ing
 /** What is made of all outcomes goes through the locking path; nothing is kept of it here. */
 const locking = (submission: Submission): Submission => ({
   ...submission,
-  alongside: { kind: 'request', values: { operation: '', idempotency_key: '', fingerprint: '' }, valueFrom: () => null },
+  alongside: {
+    kind: 'request',
+    values: { operation: '', idempotency_key: '', fingerprint: '' },
+    valueFrom: () => null,
+  },
 })

@@ -10,7 +10,8 @@ import { endProcess, type Running } from '../service.ts'
 const sbin = '/usr/sbin'
 
 export const hasKannel = (): boolean =>
-  spawnSync(join(sbin, 'smsbox'), ['--version']).error === undefined && spawnSync(join(sbin, 'bearerbox'), ['--version']).error === undefined
+  spawnSync(join(sbin, 'smsbox'), ['--version']).error === undefined &&
+  spawnSync(join(sbin, 'bearerbox'), ['--version']).error === undefined
 
 export interface Kannel extends Running {
   /** Paths of `sendsms`, each to another recipient. */
@@ -24,7 +25,9 @@ export async function startKannel(): Promise<Kannel> {
   await writeFile(join(folder, 'kannel.conf'), configuration(folder, admin, boxes, smsc, sms))
   const children: ChildProcess[] = []
   const start = async (program: string, port: number) => {
-    children.push(spawn(join(sbin, program), ['-v', '4', join(folder, 'kannel.conf')], { stdio: 'ignore', cwd: folder }))
+    children.push(
+      spawn(join(sbin, program), ['-v', '4', join(folder, 'kannel.conf')], { stdio: 'ignore', cwd: folder }),
+    )
     await reachable(port)
   }
   const stop = async () => {
@@ -39,7 +42,10 @@ export async function startKannel(): Promise<Kannel> {
     throw error
   }
   const text = encodeURIComponent('Your parcel 1 is on its way and arrives today.')
-  const paths = Array.from({ length: 1000 }, (_, n) => `/cgi-bin/sendsms?username=bench&password=bench&to=%2B1210${String(n).padStart(7, '0')}&text=${text}`)
+  const paths = Array.from(
+    { length: 1000 },
+    (_, n) => `/cgi-bin/sendsms?username=bench&password=bench&to=%2B1210${String(n).padStart(7, '0')}&text=${text}`,
+  )
   return { pid: children[1]!.pid!, port: sms, paths, stop, [Symbol.asyncDispose]: stop }
 }
 

@@ -3,15 +3,15 @@
  * `bare` stores nothing; `transaction` and `statement` are the product's own path with a commit for every single message.
  */
 import type { AddressInfo } from 'node:net'
-import { accountService } from '../../src/features/accounts/service.ts'
-import { billingService } from '../../src/features/billing/service.ts'
-import { channelService } from '../../src/features/channels/service.ts'
-import { contactService } from '../../src/features/contacts/service.ts'
-import { messageRoutes } from '../../src/features/messages/routes.ts'
-import { queueBound } from '../../src/features/messages/ingest/queue-bound.ts'
-import { mediaService } from '../../src/features/media/service.ts'
-import { messageService } from '../../src/features/messages/service.ts'
-import { followersOf } from '../../src/features/messages/transitions/followers.ts'
+import { accountService } from '../../src/modules/accounts/service.ts'
+import { billingService } from '../../src/modules/billing/service.ts'
+import { channelService } from '../../src/modules/channels/service.ts'
+import { contactService } from '../../src/modules/contacts/service.ts'
+import { messageRoutes } from '../../src/modules/messages/routes.ts'
+import { queueBound } from '../../src/modules/messages/ingest/queue-bound.ts'
+import { mediaService } from '../../src/modules/media/service.ts'
+import { messageService } from '../../src/modules/messages/service.ts'
+import { followersOf } from '../../src/modules/messages/transitions/followers.ts'
 import { processRateLimiter } from '../../src/platform/http/rate-limit.ts'
 import { Connections } from '../../src/platform/http/connections.ts'
 import { makeServer } from '../../src/platform/http/server.ts'
@@ -30,7 +30,8 @@ const limiter = processRateLimiter(platform.clock)
 function makeReference() {
   if (kind === 'plain') return plainServer()
   if (kind === 'bare') return bareServer({ platform, billing, channels, findKey: accounts.findKey, limiter })
-  const ingest = kind === 'transaction' ? ingestByTransaction({ platform, billing }) : ingestByStatement({ platform, billing })
+  const ingest =
+    kind === 'transaction' ? ingestByTransaction({ platform, billing }) : ingestByStatement({ platform, billing })
   const messages = messageService({
     platform,
     channels,

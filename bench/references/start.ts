@@ -5,7 +5,10 @@ import { runningOf, startFile, type Running, type Service } from '../service.ts'
 export type ReferenceKind = 'plain' | 'bare' | 'transaction' | 'statement'
 
 export async function startReference(kind: ReferenceKind, service: Service): Promise<Running> {
-  const { child, line } = await startFile(join(import.meta.dirname, 'server.ts'), [kind], { ...service.env, DATABASE_URL: service.database_url })
+  const { child, line } = await startFile(join(import.meta.dirname, 'server.ts'), [kind], {
+    ...service.env,
+    DATABASE_URL: service.database_url,
+  })
   return runningOf(child, line['port'] as number)
 }
 

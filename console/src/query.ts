@@ -6,7 +6,9 @@ export const parseQuery = (search: string): Query => Object.fromEntries(new URLS
 
 /** With its question mark, or nothing. What is empty is left out. */
 export function queryText(query: Readonly<Record<string, unknown>>): string {
-  const kept = Object.entries(query).filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '')
+  const kept = Object.entries(query).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
+  )
   const written = new URLSearchParams(kept).toString()
   return written === '' ? '' : `?${written}`
 }

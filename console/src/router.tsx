@@ -65,7 +65,12 @@ const platform = createRoute({
   component: lazyRouteComponent(() => import('./screens/platform/platform-screen.tsx'), 'PlatformScreen'),
 })
 const NotFoundHere = () => <NotFound mode={usePlace().mode} />
-const inAccount = createRoute({ getParentRoute: () => signedIn, path: '$account/$mode', component: InAccount, notFoundComponent: NotFoundHere })
+const inAccount = createRoute({
+  getParentRoute: () => signedIn,
+  path: '$account/$mode',
+  component: InAccount,
+  notFoundComponent: NotFoundHere,
+})
 
 const screenOf = ({ path, needs, load }: ScreenRoute) => {
   const Shown = lazyRouteComponent(async () => ({ Shown: (await load()) as FunctionComponent }), 'Shown')
@@ -75,11 +80,18 @@ const screenOf = ({ path, needs, load }: ScreenRoute) => {
     </Allowed>
   )
   // loaded before the screen that is there goes: React holds what takes the place of a fallback back for 300 ms
-  return createRoute({ getParentRoute: () => inAccount, path, component: Object.assign(component, { preload: Shown.preload }) })
+  return createRoute({
+    getParentRoute: () => inAccount,
+    path,
+    component: Object.assign(component, { preload: Shown.preload }),
+  })
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([...open, signedIn.addChildren([start, profile, platform, inAccount.addChildren(accountScreens.map(screenOf))])]),
+  routeTree: root.addChildren([
+    ...open,
+    signedIn.addChildren([start, profile, platform, inAccount.addChildren(accountScreens.map(screenOf))]),
+  ]),
   basepath: basePath,
   parseSearch: parseQuery,
   stringifySearch: queryText,

@@ -38,14 +38,14 @@ create index message_transitions_origin on message_transitions (follower, origin
 update provider_reports set report = (report::jsonb - 'move' || jsonb_build_object('transition', report::jsonb -> 'move'))::json
 where report ->> 'kind' = 'receipt' and report::jsonb ? 'move';
 
--- The fan-out decides in the program who gets an event; the database keeps its cursor and reads the feed (src/features/webhooks/fan-out/).
+-- The fan-out decides in the program who gets an event; the database keeps its cursor and reads the feed (src/modules/webhooks/fan-out/).
 drop function webhook_follow_feed(timestamptz, int, text, bigint, text, text, text, timestamptz);
 drop function webhook_filters_pass(jsonb, text, text);
 drop function webhook_filters_pass(jsonb, text, json);
 drop function webhook_is_later(bigint, bigint, pg_snapshot);
 
 -- A process holds a lease on an endpoint and is handed batches of deliveries; the tables say so. What the program now does itself is no longer a function, and what stays
--- one is a file (src/features/webhooks/sql/).
+-- one is a file (src/modules/webhooks/sql/).
 drop function webhook_settle(text, text, text, text, text, text, text, text, text, json, int, boolean);
 drop function webhook_settle_handed(text, text, text, text, text, text, text, text, text, text, text, text, text, text, text, text, text, json, int, boolean);
 drop function webhook_take_turns(text, timestamptz, timestamptz, timestamptz, text, int, int);

@@ -1,6 +1,6 @@
 /** Which service a command asks, and under which API key: options, then the environment, then what `posthorn login` keeps (behaviour: command-line 8). */
 import { InvalidArgumentError, type Command } from 'commander'
-import { OperatorError, UsageError } from '../platform/operator-error.ts'
+import { OperatorError, UsageError } from '../lib/operator-error.ts'
 import { httpUrl } from './arguments.ts'
 import { loginFile, readLogin, type Access } from './login-file.ts'
 import type { ServiceApi } from './service-api.ts'
@@ -15,8 +15,16 @@ type Env = Readonly<Record<string, string | undefined>>
 /** The options of a command that asks the service over HTTP, and examples below its help. */
 export const asksService = (command: Command, examples: readonly string[]): Command =>
   command
-    .option('--api-key <key>', 'an API key; default: POSTHORN_API_KEY, else the one that `posthorn login` keeps', apiKey)
-    .option('--base-url <url>', 'where the service runs; default: that of the login, else POSTHORN_BASE_URL, else http://HOST:PORT', httpUrl)
+    .option(
+      '--api-key <key>',
+      'an API key; default: POSTHORN_API_KEY, else the one that `posthorn login` keeps',
+      apiKey,
+    )
+    .option(
+      '--base-url <url>',
+      'where the service runs; default: that of the login, else POSTHORN_BASE_URL, else http://HOST:PORT',
+      httpUrl,
+    )
     .addHelpText('after', ['', 'Examples:', ...examples.map((example) => `  $ posthorn ${example}`)].join('\n'))
 
 /** The service, under the key of these options. Rejects with a UsageError where there is no key. */
@@ -30,10 +38,13 @@ export async function accessOf(options: AccessOptions, env: Env): Promise<Access
   const key = options.apiKey ?? keyOf(env)
   if (key !== undefined) return { key, base_url: await baseUrlOf(options, env) }
   const kept = await readLogin(loginFile(env))
-  if (kept === undefined) throw new UsageError('An API key is needed: run `posthorn login` once, set POSTHORN_API_KEY, or give --api-key.')
+  if (kept === undefined)
+    throw new UsageError('An API key is needed: run `posthorn login` once, set POSTHORN_API_KEY, or give --api-key.')
   const asked = options.baseUrl === undefined ? kept.base_url : withoutSlash(options.baseUrl)
   if (asked !== kept.base_url)
-    throw new OperatorError(`The API key that \`posthorn login\` keeps is for ${kept.base_url}, and is sent nowhere else. Give --api-key for ${asked}.`)
+    throw new OperatorError(
+      `The API key that \`posthorn login\` keeps is for ${kept.base_url}, and is sent nowhere else. Give --api-key for ${asked}.`,
+    )
   return kept
 }
 
@@ -55,7 +66,7 @@ export function apiKey(text: string): string {
 
 /** Of these options, else of the configuration. */
 export async function baseUrlOf({ baseUrl }: AccessOptions, env: Env): Promise<string> {
-  return baseUrl === undefined ? (await import('../config.ts')).readConfig(env).base_url : withoutSlash(baseUrl)
+  return baseUrl === undefined ? (await import('../config/config.ts')).readConfig(env).base_url : withoutSlash(baseUrl)
 }
 
 const withoutSlash = (url: URL): string => url.href.replace(/\/+$/, '')

@@ -15,7 +15,10 @@ interface UpdateOptions {
   defaultCountry?: string
 }
 
-const countryOption = ['--default-country <country>', 'in which national phone numbers are written, such as DE: a refusal then names their E.164 form'] as const
+const countryOption = [
+  '--default-country <country>',
+  'in which national phone numbers are written, such as DE: a refusal then names their E.164 form',
+] as const
 
 const line = (account: Account): string =>
   `${account.id}  ${account.suspended_at === null ? 'active   ' : 'suspended'}  ${printable(account.name)}${account.default_country === null ? '' : `  ${account.default_country}`}`
@@ -30,7 +33,9 @@ export const registerAccounts: Register = (program, cli) => {
     .option('--owner-email <address>', 'where notices to its owner go')
     .option(...countryOption)
     .action(async ({ name, ownerEmail, defaultCountry }: UpdateOptions & { name: string }, command: Command) => {
-      const account = await cli.withApp((app) => createAccount(app, { name, owner_email: ownerEmail ?? null, default_country: defaultCountry ?? null }))
+      const account = await cli.withApp((app) =>
+        createAccount(app, { name, owner_email: ownerEmail ?? null, default_country: defaultCountry ?? null }),
+      )
       cli.print(command, { json: account, text: line(account) })
     })
 
@@ -41,7 +46,10 @@ export const registerAccounts: Register = (program, cli) => {
       const rows = await cli.withApp((app) => app.services.accounts.list())
       cli.print(command, {
         json: rows,
-        text: rows.length === 0 ? 'There is no account yet: make one with `posthorn accounts create --name N`.' : rows.map(line).join('\n'),
+        text:
+          rows.length === 0
+            ? 'There is no account yet: make one with `posthorn accounts create --name N`.'
+            : rows.map(line).join('\n'),
       })
     })
 
@@ -88,13 +96,17 @@ function registerMoving(accounts: Command, cli: Cli): void {
     .description('write one account to a file, for another installation with the same secret key')
     .argument('<account>', 'its id')
     .argument('<file>', 'where to; it must not be there yet')
-    .action(async (id: string, file: string, _options: unknown, command: Command) => (await import('./moving.ts')).exportAccount(cli, command, id, file))
+    .action(async (id: string, file: string, _options: unknown, command: Command) =>
+      (await import('./moving.ts')).exportAccount(cli, command, id, file),
+    )
 
   accounts
     .command('import')
     .description('bring in an account that another installation has written')
     .argument('<file>', 'what `accounts export` wrote')
-    .action(async (file: string, _options: unknown, command: Command) => (await import('./moving.ts')).importAccount(cli, command, file))
+    .action(async (file: string, _options: unknown, command: Command) =>
+      (await import('./moving.ts')).importAccount(cli, command, file),
+    )
 }
 
 async function createAccount(
@@ -108,7 +120,11 @@ async function createAccount(
   )
 }
 
-async function updateAccount(app: App, id: string, options: UpdateOptions): Promise<Account & { low_balance_micros: number }> {
+async function updateAccount(
+  app: App,
+  id: string,
+  options: UpdateOptions,
+): Promise<Account & { low_balance_micros: number }> {
   const { accounts, billing, operators } = app.services
   const { lowBalanceMicros: low_balance_micros } = options
   const changes = {
@@ -124,6 +140,10 @@ async function updateAccount(app: App, id: string, options: UpdateOptions): Prom
       if (low_balance_micros !== undefined) await billing.setLowBalance(tx, id, low_balance_micros)
       return { ...account, low_balance_micros: await billing.lowBalance(tx, id) }
     },
-    () => ({ account_id: id, object_id: id, changes: { ...changes, ...(low_balance_micros === undefined ? {} : { low_balance_micros }) } }),
+    () => ({
+      account_id: id,
+      object_id: id,
+      changes: { ...changes, ...(low_balance_micros === undefined ? {} : { low_balance_micros }) },
+    }),
   )
 }

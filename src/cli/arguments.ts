@@ -1,11 +1,12 @@
 /** How arguments are read; what does not fit is wrong usage (exit code 2). */
 import { InvalidArgumentError } from 'commander'
-import { parseDateTime } from '../contract/times.ts'
+import { parseDateTime } from '../api/times.ts'
 
 /** A whole number, 0 or more. */
 export function wholeNumber(text: string): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
-  if (!Number.isSafeInteger(value)) throw new InvalidArgumentError(/^\d+$/.test(text) ? 'It has too many digits.' : 'It must be a whole number.')
+  if (!Number.isSafeInteger(value))
+    throw new InvalidArgumentError(/^\d+$/.test(text) ? 'It has too many digits.' : 'It must be a whole number.')
   return value
 }
 

@@ -5,7 +5,7 @@ import { isCarried } from '../belongings.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Progress } from '../platform/backup/backup.ts'
 import type { Manifest } from '../platform/backup/format.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { bytesText, progressTeller } from './progress-line.ts'
 import type { Cli, Register } from './program.ts'
 
@@ -52,16 +52,30 @@ async function backup(cli: Cli, command: Command, file: string): Promise<void> {
 
 async function restore(cli: Cli, command: Command, file: string): Promise<void> {
   const { withDatabase } = await import('./opening.ts')
-  const { readConfig, secretKeysThere } = await import('../config.ts')
+  const { readConfig, secretKeysThere } = await import('../config/config.ts')
   const { restoreBackup } = await import('../platform/backup/restore.ts')
   const keys = await secretKeysThere(readConfig(cli.terminal.env))
   const teller = progressTeller(cli.terminal)
   const accepts = ({ account_id }: Manifest) => {
-    if (account_id !== null) throw new OperatorError(`${file} holds the account ${account_id} alone: bring it in with \`posthorn accounts import ${file}\`.`)
+    if (account_id !== null)
+      throw new OperatorError(
+        `${file} holds the account ${account_id} alone: bring it in with \`posthorn accounts import ${file}\`.`,
+      )
   }
   const checking = (bytes: number, of: number) => teller.tell(`checking  ${bytesText(bytes)} of ${bytesText(of)}`)
   const report = await withDatabase(cli.terminal.env, async (pool) =>
-    restoreBackup({ pool, clock: systemClock(), keys, isCarried, accepts, checking, told: (progress) => teller.tell(lineOf(progress)) }, file),
+    restoreBackup(
+      {
+        pool,
+        clock: systemClock(),
+        keys,
+        isCarried,
+        accepts,
+        checking,
+        told: (progress) => teller.tell(lineOf(progress)),
+      },
+      file,
+    ),
   ).finally(() => teller.end())
   // each message that is to be sent has a job
   const waiting = report.tables['dispatch_jobs'] ?? 0
@@ -69,7 +83,9 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
     json: { object: 'restore', ...report, waiting },
     text: [
       `${report.rows.toLocaleString('en')} rows of ${report.created_at} (version ${report.program}) are back.`,
-      ...(report.applied.length === 0 ? [] : [`Brought to the schema of this version by ${report.applied.join(', ')}.`]),
+      ...(report.applied.length === 0
+        ? []
+        : [`Brought to the schema of this version by ${report.applied.join(', ')}.`]),
       ...(waiting === 0
         ? []
         : [
@@ -80,4 +96,5 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
   })
 }
 
-export const lineOf = ({ table, rows, bytes }: Progress): string => `${table}  ${rows.toLocaleString('en')} rows  ${bytesText(bytes)} in all`
+export const lineOf = ({ table, rows, bytes }: Progress): string =>
+  `${table}  ${rows.toLocaleString('en')} rows  ${bytesText(bytes)} in all`

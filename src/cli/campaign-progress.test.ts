@@ -1,17 +1,41 @@
 /** How a campaign's way is told: the bar, the rate, the time left. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Campaign } from '../contract/resources/campaign.ts'
+import type { Campaign } from '../api/resources/campaign.ts'
 import { durationText, progressLine, type Look } from './campaign-progress.ts'
 
-const counters = { total: 1000, queued: 0, sent: 0, delivered: 0, read: 0, failed: 0, skipped: 0, cancelled: 0, skip_reasons: {} }
-const look = (at: number, sent: number, status: Campaign['status'] = 'sending', change: Partial<Campaign> = {}): Look => ({
+const counters = {
+  total: 1000,
+  queued: 0,
+  sent: 0,
+  delivered: 0,
+  read: 0,
+  failed: 0,
+  skipped: 0,
+  cancelled: 0,
+  skip_reasons: {},
+}
+const look = (
+  at: number,
+  sent: number,
+  status: Campaign['status'] = 'sending',
+  change: Partial<Campaign> = {},
+): Look => ({
   at,
-  campaign: { status, pause_reason: null, failure_reason: null, counters: { ...counters, sent, queued: 1000 - sent }, ...change } as Campaign,
+  campaign: {
+    status,
+    pause_reason: null,
+    failure_reason: null,
+    counters: { ...counters, sent, queued: 1000 - sent },
+    ...change,
+  } as Campaign,
 })
 
 test('a campaign that is sending shows how much is done, how fast it goes and how long it takes', () => {
-  assert.equal(progressLine([look(0, 300), look(10_000, 500)]), '[############............]  50 %  500/1000  sending  20.0/s  25 s left')
+  assert.equal(
+    progressLine([look(0, 300), look(10_000, 500)]),
+    '[############............]  50 %  500/1000  sending  20.0/s  25 s left',
+  )
 })
 
 test('a rate is that of the last ten seconds, and is not told at the first look', () => {
@@ -22,7 +46,10 @@ test('a rate is that of the last ten seconds, and is not told at the first look'
 test('nothing is said of a rate while it is paused, but why it is', () => {
   const paused = look(10_000, 500, 'paused', { pause_reason: 'insufficient_balance' })
 
-  assert.equal(progressLine([look(0, 300), paused]), '[############............]  50 %  500/1000  paused (insufficient_balance)')
+  assert.equal(
+    progressLine([look(0, 300), paused]),
+    '[############............]  50 %  500/1000  paused (insufficient_balance)',
+  )
 })
 
 test('who failed, was skipped or cancelled is told apart, and 100 % is told at the end alone', () => {
@@ -35,7 +62,10 @@ test('who failed, was skipped or cancelled is told apart, and 100 % is told at t
 })
 
 test('before the snapshot nothing is done yet', () => {
-  assert.equal(progressLine([look(0, 0, 'queued', { counters: { ...counters, total: 0 } })]), '[........................]   0 %  0/0  queued')
+  assert.equal(
+    progressLine([look(0, 0, 'queued', { counters: { ...counters, total: 0 } })]),
+    '[........................]   0 %  0/0  queued',
+  )
 })
 
 test('a duration is told as coarsely as people want it', () => {

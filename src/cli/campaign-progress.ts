@@ -1,5 +1,5 @@
 /** How a campaign on its way is told to people: its bar, how fast it goes, and how long it still takes. */
-import type { Campaign } from '../contract/resources/campaign.ts'
+import type { Campaign } from '../api/resources/campaign.ts'
 
 /** What was seen at one look. */
 export interface Look {
@@ -16,12 +16,15 @@ const barWidth = 24
 const doneOf = ({ counters: { total, queued } }: Campaign): number => total - queued
 
 /** Whole per cent of the recipients that are done, never 100 while one is not; 0 before the snapshot. */
-export const percentOf = (campaign: Campaign): number => (campaign.counters.total === 0 ? 0 : Math.floor((100 * doneOf(campaign)) / campaign.counters.total))
+export const percentOf = (campaign: Campaign): number =>
+  campaign.counters.total === 0 ? 0 : Math.floor((100 * doneOf(campaign)) / campaign.counters.total)
 
 /** Recipients a second over the last looks, the newest last; null while that cannot be told. */
 function measuredRate(looks: readonly Look[]): number | null {
   const last = looks.at(-1)
-  const first = looks.find(({ at, campaign }) => last !== undefined && at >= last.at - rateOverMs && campaign.counters.total > 0)
+  const first = looks.find(
+    ({ at, campaign }) => last !== undefined && at >= last.at - rateOverMs && campaign.counters.total > 0,
+  )
   if (last === undefined || first === undefined || last.at - first.at < 1000) return null
   return (1000 * (doneOf(last.campaign) - doneOf(first.campaign))) / (last.at - first.at)
 }
@@ -32,7 +35,11 @@ export function progressLine(looks: readonly Look[]): string {
   const { total, queued, failed, skipped, cancelled } = campaign.counters
   const full = total === 0 ? 0 : Math.floor((barWidth * doneOf(campaign)) / total)
   const rate = campaign.status === 'sending' ? measuredRate(looks) : null
-  const asides = [failed > 0 ? `${failed} failed` : '', skipped > 0 ? `${skipped} skipped` : '', cancelled > 0 ? `${cancelled} cancelled` : '']
+  const asides = [
+    failed > 0 ? `${failed} failed` : '',
+    skipped > 0 ? `${skipped} skipped` : '',
+    cancelled > 0 ? `${cancelled} cancelled` : '',
+  ]
   return [
     `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}] ${String(percentOf(campaign)).padStart(3)} %`,
     `${doneOf(campaign)}/${total}`,

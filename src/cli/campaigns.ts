@@ -1,10 +1,10 @@
 /** `posthorn campaigns …`: what campaigns have come to, and one watched while it runs (behaviour: command-line 7). */
 import { Argument, Option, type Command } from 'commander'
 import type { App } from '../app.ts'
-import type { Mode, Tenant } from '../contract/caller.ts'
-import { campaignStatuses, type Campaign, type CampaignStatus } from '../contract/resources/campaign.ts'
+import type { Mode, Tenant } from '../api/caller.ts'
+import { campaignStatuses, type Campaign, type CampaignStatus } from '../api/resources/campaign.ts'
 import { printable } from '../lib/printable.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { accountOf } from './account-of.ts'
 import { oneOfWords } from './arguments.ts'
 import { percentOf, progressLine, statusOf, type Look } from './campaign-progress.ts'
@@ -36,7 +36,10 @@ export const registerCampaigns: Register = (program, cli) => {
     .option('--status <status>', `one of ${campaignStatuses.join(', ')}`, oneOfWords(campaignStatuses))
     .action(async (options: ListOptions, command: Command) => {
       const rows = await cli.withApp((app) => listAll(app, options))
-      cli.print(command, { json: rows, text: rows.length === 0 ? 'There is no such campaign.' : rows.map(line).join('\n') })
+      cli.print(command, {
+        json: rows,
+        text: rows.length === 0 ? 'There is no such campaign.' : rows.map(line).join('\n'),
+      })
     })
 
   campaigns
@@ -54,7 +57,9 @@ export const registerCampaigns: Register = (program, cli) => {
     .description('follow a campaign until it ends: a bar, its rate and the time left')
     .addArgument(id())
     .addOption(itsAccount())
-    .action((campaign: string, options: { account?: string }, command: Command) => watch(cli, campaign, options.account, command))
+    .action((campaign: string, options: { account?: string }, command: Command) =>
+      watch(cli, campaign, options.account, command),
+    )
 }
 
 const line = (campaign: Campaign): string =>
@@ -74,7 +79,10 @@ async function listAll(app: App, { account, status }: ListOptions): Promise<Camp
   for (const mode of modes) {
     let starting_after: string | undefined
     do {
-      const page = await app.services.campaigns.list(app.platform.pool, { account_id, mode }, status, { limit: 100, starting_after })
+      const page = await app.services.campaigns.list(app.platform.pool, { account_id, mode }, status, {
+        limit: 100,
+        starting_after,
+      })
       rows.push(...page.slice(0, 100))
       starting_after = page.length > 100 ? page[99]!.id : undefined
     } while (starting_after !== undefined)
@@ -83,12 +91,18 @@ async function listAll(app: App, { account, status }: ListOptions): Promise<Camp
 }
 
 /** In whichever account and mode it is; with `account` in that one alone. */
-async function find(app: App, account: string | undefined, id: string): Promise<{ tenant: Tenant; campaign: Campaign }> {
+async function find(
+  app: App,
+  account: string | undefined,
+  id: string,
+): Promise<{ tenant: Tenant; campaign: Campaign }> {
   const { campaigns } = app.services
   const { pool } = app.platform
   const tenant = await campaigns.tenantOf(pool, id)
   if (tenant === null || (account !== undefined && tenant.account_id !== (await accountOf(app, account))))
-    throw new OperatorError(`No campaign has the id ${JSON.stringify(id.slice(0, 80))}. \`posthorn campaigns list\` shows them.`)
+    throw new OperatorError(
+      `No campaign has the id ${JSON.stringify(id.slice(0, 80))}. \`posthorn campaigns list\` shows them.`,
+    )
   return { tenant, campaign: await campaigns.get(pool, tenant, id) }
 }
 
@@ -97,7 +111,8 @@ async function watch(cli: Cli, id: string, account: string | undefined, command:
   const json = command.optsWithGlobals()['json'] === true
   const ended = await cli.withApp(async (app) => {
     const { tenant, campaign } = await find(app, account, id)
-    if (campaign.status === 'draft') throw new OperatorError(`The campaign ${id} is a draft: launch it with POST /v1/campaigns/${id}/launch.`)
+    if (campaign.status === 'draft')
+      throw new OperatorError(`The campaign ${id} is a draft: launch it with POST /v1/campaigns/${id}/launch.`)
     return await follow(app, tenant, campaign, json ? null : tellerOf(cli.terminal))
   })
   if (json) cli.print(command, { json: ended, text: '' })
@@ -129,7 +144,13 @@ function tellerOf({ out, rewrites }: Terminal): (looks: readonly Look[], isLast:
   if (rewrites === true) return (looks, isLast) => out(`\r\u001b[K${progressLine(looks)}${isLast ? '\n' : ''}`)
   return (looks, isLast) => {
     const look = looks.at(-1)!
-    if (!isLast && told !== undefined && statusOf(told.campaign) === statusOf(look.campaign) && look.at < told.at + tellEveryMs) return
+    if (
+      !isLast &&
+      told !== undefined &&
+      statusOf(told.campaign) === statusOf(look.campaign) &&
+      look.at < told.at + tellEveryMs
+    )
+      return
     told = look
     out(`${progressLine(looks)}\n`)
   }

@@ -1,8 +1,8 @@
 /** What a channel is connected with: read from options and a file, and what is missing asked for by the provider's own description of its fields. */
 import { readFile } from 'node:fs/promises'
 import type { TSchema } from 'typebox'
-import type { Provider } from '../features/channels/adapter.ts'
-import { OperatorError, UsageError } from '../platform/operator-error.ts'
+import type { Provider } from '../providers/provider.ts'
+import { OperatorError, UsageError } from '../lib/operator-error.ts'
 import type { Terminal } from './program.ts'
 
 export interface Given {
@@ -33,7 +33,10 @@ export async function creationOf(given: Given, offered: readonly Provider[], ask
   const type = await typeOf(given.type ?? textOf(file, 'type'), provider, interactive)
   const known = given.identifier ?? textOf(file, 'identifier')
   const identifier = known ?? (await identifierOf(provider, interactive))
-  const name = given.name ?? textOf(file, 'name') ?? (await interactive?.({ text: `Name of the channel [${provider.title}]: `, hidden: false }))?.trim()
+  const name =
+    given.name ??
+    textOf(file, 'name') ??
+    (await interactive?.({ text: `Name of the channel [${provider.title}]: `, hidden: false }))?.trim()
   const credentials = (file['credentials'] as Fields | undefined) ?? (await askedCredentials(provider, interactive))
   const settings = file['settings'] as Fields | undefined
   return {
@@ -66,16 +69,23 @@ async function readCreation(path: string): Promise<Fields> {
   return parsed
 }
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
-const textOf = (fields: Fields, name: string): string | undefined => (typeof fields[name] === 'string' ? fields[name] : undefined)
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const textOf = (fields: Fields, name: string): string | undefined =>
+  typeof fields[name] === 'string' ? fields[name] : undefined
 
-async function providerOf(name: string | undefined, offered: readonly Provider[], ask: Terminal['ask']): Promise<Provider> {
+async function providerOf(
+  name: string | undefined,
+  offered: readonly Provider[],
+  ask: Terminal['ask'],
+): Promise<Provider> {
   const names = offered.map((provider) => provider.name).join(', ')
   if (offered.length === 0) throw new OperatorError('This version connects no provider.')
   const chosen = name ?? (await ask?.({ text: `Provider (${names}): `, hidden: false }))?.trim()
   if (chosen === undefined) throw new UsageError(`Say which provider: --provider ${names}.`)
   const provider = offered.find((one) => one.name === chosen)
-  if (provider === undefined) throw new UsageError(`There is no provider ${JSON.stringify(chosen.slice(0, 40))}. Use one of ${names}.`)
+  if (provider === undefined)
+    throw new UsageError(`There is no provider ${JSON.stringify(chosen.slice(0, 40))}. Use one of ${names}.`)
   return provider
 }
 
@@ -83,21 +93,31 @@ async function typeOf(type: string | undefined, provider: Provider, ask: Termina
   if (type !== undefined) return type
   if (provider.types.length === 1) return provider.types[0]!
   const chosen = (await ask?.({ text: `Kind of channel (${provider.types.join(', ')}): `, hidden: false }))?.trim()
-  if (chosen === undefined || chosen === '') throw new UsageError(`Say which kind of channel: --type ${provider.types.join('|')}.`)
+  if (chosen === undefined || chosen === '')
+    throw new UsageError(`Say which kind of channel: --type ${provider.types.join('|')}.`)
   return chosen
 }
 
 async function identifierOf({ identifier, title }: Provider, ask: Terminal['ask']): Promise<string | undefined> {
-  const text = identifier === 'given' ? 'Sender (the number or name that recipients see): ' : `Sender (leave it empty: ${title} tells it): `
+  const text =
+    identifier === 'given'
+      ? 'Sender (the number or name that recipients see): '
+      : `Sender (leave it empty: ${title} tells it): `
   return (await ask?.({ text, hidden: false }))?.trim()
 }
 
 async function askedCredentials(provider: Provider, ask: Terminal['ask']): Promise<Fields> {
-  if (ask === undefined) throw new UsageError('Give the credentials: --file credentials.json. Without it they are asked for on a terminal.')
+  if (ask === undefined)
+    throw new UsageError('Give the credentials: --file credentials.json. Without it they are asked for on a terminal.')
   const required = new Set(provider.credentials.required)
   const credentials: Fields = {}
   for (const [name, schema] of Object.entries(provider.credentials.properties)) {
-    const answer = (await ask({ text: `\n${helpOf(name, schema)}\n${name}${required.has(name) ? '' : ' (optional)'}: `, hidden: isSecret(schema) })).trim()
+    const answer = (
+      await ask({
+        text: `\n${helpOf(name, schema)}\n${name}${required.has(name) ? '' : ' (optional)'}: `,
+        hidden: isSecret(schema),
+      })
+    ).trim()
     if (answer !== '') credentials[name] = valueOf(schema, answer)
   }
   return credentials
@@ -113,7 +133,8 @@ function helpOf(name: string, schema: TSchema): string {
 /** As the schema wants it; what does not fit is left for the check of all fields. */
 function valueOf(schema: TSchema, answer: string): unknown {
   const { type } = schema as { type?: string }
-  if (type === 'boolean') return /^(y|yes|true|1)$/i.test(answer) ? true : /^(n|no|false|0)$/i.test(answer) ? false : answer
+  if (type === 'boolean')
+    return /^(y|yes|true|1)$/i.test(answer) ? true : /^(n|no|false|0)$/i.test(answer) ? false : answer
   if (type === 'integer' || type === 'number') return Number.isFinite(Number(answer)) ? Number(answer) : answer
   return answer
 }

@@ -1,12 +1,12 @@
 /** `posthorn channels …`: the account's own senders, connected from the command line (behaviour: command-line 6). */
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
-import type { Tenant } from '../contract/caller.ts'
-import { Problem } from '../contract/problem.ts'
-import type { Channel, ConnectedChannel } from '../contract/resources/channel.ts'
-import type { Provider } from '../features/channels/adapter.ts'
+import type { Tenant } from '../api/caller.ts'
+import { Problem } from '../api/problem.ts'
+import type { Channel, ConnectedChannel } from '../api/resources/channel.ts'
+import type { Provider } from '../providers/provider.ts'
 import { printable } from '../lib/printable.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { accountOf } from './account-of.ts'
 import { creationOf, isSecret, type Given } from './channel-form.ts'
 import type { Cli, Register } from './program.ts'
@@ -42,13 +42,19 @@ export const registerChannels: Register = (program, cli) => {
     .action(async (options: { account?: string }, command: Command) => {
       const { rows, pauses } = await cli.withApp(async (app) => {
         const tenant = await tenantOf(app, options.account)
-        return { rows: await listChannels(app, tenant), pauses: await app.services.messages.pauses(app.platform.pool, tenant) }
+        return {
+          rows: await listChannels(app, tenant),
+          pauses: await app.services.messages.pauses(app.platform.pool, tenant),
+        }
       })
       const paused = new Map(pauses.map((pause) => [pause.channel_id, pause]))
       const lines = rows.map((row) => `${line(row)}${pauseText(paused.get(row.id))}`)
       cli.print(command, {
         json: rows.map((row) => ({ ...row, throttled: pauseObject(paused.get(row.id)) })),
-        text: rows.length === 0 ? 'The account has no channel: connect one with `posthorn channels connect`.' : lines.join('\n'),
+        text:
+          rows.length === 0
+            ? 'The account has no channel: connect one with `posthorn channels connect`.'
+            : lines.join('\n'),
       })
     })
 
@@ -56,7 +62,9 @@ export const registerChannels: Register = (program, cli) => {
     .command('providers')
     .description('list the providers, and the fields that each needs')
     .action(async (_options: unknown, command: Command) => {
-      const offered = await cli.withApp(async (app) => app.services.channels.offered().map((provider) => described(app, provider)))
+      const offered = await cli.withApp(async (app) =>
+        app.services.channels.offered().map((provider) => described(app, provider)),
+      )
       cli.print(command, { json: offered.map(({ json }) => json), text: offered.map(({ text }) => text).join('\n\n') })
     })
 }
@@ -67,7 +75,9 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
   const test = await cli.withApp(async (app) => {
     const tenant = await tenantOf(app, options.account)
     const creation = await creationOf(options, app.services.channels.offered(), cli.terminal.ask)
-    const channel = await app.services.channels.create(app.platform.pool, tenant, creation, async () => undefined).catch(everyFailure)
+    const channel = await app.services.channels
+      .create(app.platform.pool, tenant, creation, async () => undefined)
+      .catch(everyFailure)
     // a token that is shown once is shown before anything else can go wrong
     const guide = guideUrl(app, app.services.channels.offered().find(({ name }) => name === channel.provider)?.guide)
     const { channels } = app.services
@@ -90,16 +100,24 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
 /** All that is wrong with the fields, a line each. */
 function everyFailure(error: unknown): never {
   if (error instanceof Problem && (error.details?.length ?? 0) > 1)
-    throw new OperatorError(['The channel cannot be connected like this:', ...error.details!.map(({ message }) => `  ${message}`)].join('\n'))
+    throw new OperatorError(
+      ['The channel cannot be connected like this:', ...error.details!.map(({ message }) => `  ${message}`)].join('\n'),
+    )
   throw error
 }
 
-const tenantOf = async (app: App, account: string | undefined): Promise<Tenant> => ({ account_id: await accountOf(app, account), mode: 'live' })
+const tenantOf = async (app: App, account: string | undefined): Promise<Tenant> => ({
+  account_id: await accountOf(app, account),
+  mode: 'live',
+})
 
 async function listChannels(app: App, tenant: Tenant): Promise<Channel[]> {
   const rows: Channel[] = []
   for (;;) {
-    const page = await app.services.channels.list(app.platform.pool, tenant, { limit: 100, starting_after: rows.at(-1)?.id })
+    const page = await app.services.channels.list(app.platform.pool, tenant, {
+      limit: 100,
+      starting_after: rows.at(-1)?.id,
+    })
     rows.push(...page.slice(0, 100))
     if (page.length <= 100) return rows
   }
@@ -108,7 +126,8 @@ async function listChannels(app: App, tenant: Tenant): Promise<Channel[]> {
 type Pause = Awaited<ReturnType<App['services']['messages']['pauses']>>[number]
 
 /** null: its provider takes messages, as far as is known. */
-const pauseObject = (pause: Pause | undefined) => (pause === undefined ? null : { since: pause.paused_at, next_try_at: pause.paused_until, times: pause.times })
+const pauseObject = (pause: Pause | undefined) =>
+  pause === undefined ? null : { since: pause.paused_at, next_try_at: pause.paused_until, times: pause.times }
 
 const pauseText = (pause: Pause | undefined): string =>
   pause === undefined
@@ -116,7 +135,8 @@ const pauseText = (pause: Pause | undefined): string =>
     : `\n  throttled by its provider since ${pause.paused_at}, ${pause.times} times in a row; its messages wait, and one goes at ${pause.paused_until}`
 
 /** Served by the service itself. */
-const guideUrl = (app: App, guide: string | undefined): string | null => (guide === undefined ? null : `${app.platform.settings.base_url}/docs/guides/${guide}`)
+const guideUrl = (app: App, guide: string | undefined): string | null =>
+  guide === undefined ? null : `${app.platform.settings.base_url}/docs/guides/${guide}`
 
 function connectedText(channel: ConnectedChannel, guide: string | null, hasSession: boolean): string {
   const { verify_token } = channel
@@ -124,7 +144,9 @@ function connectedText(channel: ConnectedChannel, guide: string | null, hasSessi
     line(channel),
     '',
     `  webhook_url   ${channel.webhook_url}`,
-    ...(verify_token === undefined ? [] : [`  verify_token  ${verify_token}`, '', 'Keep the verify_token now: it is not shown again.']),
+    ...(verify_token === undefined
+      ? []
+      : [`  verify_token  ${verify_token}`, '', 'Keep the verify_token now: it is not shown again.']),
     '',
     hasSession
       ? 'Next: run `posthorn serve`, if it does not run yet. It keeps a session with the provider, over which all comes back; nothing has to be set there.'
@@ -134,10 +156,18 @@ function connectedText(channel: ConnectedChannel, guide: string | null, hasSessi
 }
 
 const testText = ({ status, error, next }: TestMessage): string =>
-  [error === null ? `The test message is ${status}.` : `The test message ${status === null ? 'was refused' : 'failed'}: ${error.message}`, next].join(' ')
+  [
+    error === null
+      ? `The test message is ${status}.`
+      : `The test message ${status === null ? 'was refused' : 'failed'}: ${error.message}`,
+    next,
+  ].join(' ')
 
 /** What a provider needs, and what it can. */
-const described = (app: App, provider: Provider) => ({ json: providerObject(app, provider), text: providerText(provider) })
+const described = (app: App, provider: Provider) => ({
+  json: providerObject(app, provider),
+  text: providerText(provider),
+})
 
 const providerObject = (app: App, provider: Provider) => ({
   object: 'provider',

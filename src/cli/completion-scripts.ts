@@ -22,7 +22,9 @@ interface Option {
 
 function placesOf(command: Command, path = ''): Place[] {
   const subcommands = command.commands.map((child) => ({ word: child.name(), about: child.description() }))
-  const values = command.registeredArguments.flatMap((argument) => argument.argChoices ?? []).map((word) => ({ word, about: '' }))
+  const values = command.registeredArguments
+    .flatMap((argument) => argument.argChoices ?? [])
+    .map((word) => ({ word, about: '' }))
   const options = command
     .createHelp()
     .visibleOptions(command)
@@ -31,12 +33,17 @@ function placesOf(command: Command, path = ''): Place[] {
       about: option.description,
       takesValue: option.required || option.optional,
     }))
-  return [{ path, words: [...subcommands, ...values], options }, ...command.commands.flatMap((child) => placesOf(child, `${path}/${child.name()}`))]
+  return [
+    { path, words: [...subcommands, ...values], options },
+    ...command.commands.flatMap((child) => placesOf(child, `${path}/${child.name()}`)),
+  ]
 }
 
 /** Options that a value follows, as patterns of the path and the word before. */
 const beforeValues = (places: readonly Place[]): string[] =>
-  places.flatMap(({ path, options }) => options.filter(({ takesValue }) => takesValue).map(({ flag }) => `'${path} ${flag}'`))
+  places.flatMap(({ path, options }) =>
+    options.filter(({ takesValue }) => takesValue).map(({ flag }) => `'${path} ${flag}'`),
+  )
 
 const paths = (places: readonly Place[]): string => places.flatMap(({ path }) => (path === '' ? [] : [path])).join('|')
 
@@ -67,7 +74,8 @@ complete -o default -F _posthorn posthorn
 
 function zsh(program: Command): string {
   const places = placesOf(program)
-  const described = ({ word, about }: Word) => quoted(`${word.replaceAll(':', '\\:')}${about === '' ? '' : `:${about}`}`)
+  const described = ({ word, about }: Word) =>
+    quoted(`${word.replaceAll(':', '\\:')}${about === '' ? '' : `:${about}`}`)
   const wordsAt = ({ path, words, options }: Place) =>
     `    '${path}') found=(${[...words, ...options.map(({ flag, about }) => ({ word: flag, about }))].map(described).join(' ')}) ;;`
   return `#compdef posthorn
@@ -94,7 +102,10 @@ function fish(program: Command): string {
   const described = (about: string) => (about === '' ? '' : ` -d ${fishQuoted(about)}`)
   const linesOf = ({ path, words, options }: Place) => [
     ...words.map(({ word, about }) => `${at(path)} -a ${word}${described(about)}`),
-    ...options.map(({ flag, about, takesValue }) => `${at(path)} -l ${flag.replace(/^--/, '')}${takesValue ? ' -r' : ''}${described(about)}`),
+    ...options.map(
+      ({ flag, about, takesValue }) =>
+        `${at(path)} -l ${flag.replace(/^--/, '')}${takesValue ? ' -r' : ''}${described(about)}`,
+    ),
   ]
   return `# completes posthorn in fish
 function __posthorn_at

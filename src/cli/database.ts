@@ -1,6 +1,6 @@
 /** `posthorn migrate` and `posthorn doctor`: the state of the database. */
 import type { Command } from 'commander'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { transact } from '../platform/database/sql.ts'
 import type { App } from '../app.ts'
 import { wordsOf, type Cli, type Register } from './program.ts'
@@ -14,7 +14,10 @@ export const registerDatabase: Register = (program, cli) => {
       const report = await migrateConfigured(cli.terminal.env)
       cli.print(command, {
         json: report,
-        text: report.applied.length === 0 ? `The database is at ${report.version}: nothing to do.` : `Applied ${report.applied.join(', ')}.`,
+        text:
+          report.applied.length === 0
+            ? `The database is at ${report.version}: nothing to do.`
+            : `Applied ${report.applied.join(', ')}.`,
       })
     })
 
@@ -26,14 +29,19 @@ export const registerDatabase: Register = (program, cli) => {
       if (acceptClock === true) await cli.withApp((app) => app.platform.ageing.accept())
       const findings = await proofs(cli).catch((error: unknown) => {
         // what keeps the proof from being made is a finding too, for who reads JSON
-        const [name, ...breaches] = error instanceof OperatorError ? [error.subject, ...reasonsOf(error)] : ['database', wordsOf(error)]
-        if (command.optsWithGlobals()['json'] === true) cli.print(command, { json: { ok: false, checks: [{ name, breaches }] }, text: '' })
+        const [name, ...breaches] =
+          error instanceof OperatorError ? [error.subject, ...reasonsOf(error)] : ['database', wordsOf(error)]
+        if (command.optsWithGlobals()['json'] === true)
+          cli.print(command, { json: { ok: false, checks: [{ name, breaches }] }, text: '' })
         throw error
       })
       const ok = findings.every((finding) => finding.breaches.length === 0)
       const text = [
         ...findings.map(({ name, breaches }) =>
-          [`${breaches.length === 0 ? 'ok    ' : 'BROKEN'}  ${name}`, ...breaches.map((breach) => `          ${breach}`)].join('\n'),
+          [
+            `${breaches.length === 0 ? 'ok    ' : 'BROKEN'}  ${name}`,
+            ...breaches.map((breach) => `          ${breach}`),
+          ].join('\n'),
         ),
         ok ? 'All is sound.' : 'Something is broken.',
       ].join('\n')
@@ -43,7 +51,9 @@ export const registerDatabase: Register = (program, cli) => {
 }
 
 async function proofs(cli: Cli): Promise<Finding[]> {
-  return await cli.examine(examine, (missing) => [{ name: 'database', breaches: missing.map((name) => `${name} is not applied: run \`posthorn migrate\`.`) }])
+  return await cli.examine(examine, (missing) => [
+    { name: 'database', breaches: missing.map((name) => `${name} is not applied: run \`posthorn migrate\`.`) },
+  ])
 }
 
 /** The lines of an error: below its first one, where it lists several. */
@@ -69,7 +79,8 @@ async function examine(app: App): Promise<Finding[]> {
     await sql`set local statement_timeout = 0`
     await sql`set local idle_in_transaction_session_timeout = 0`
     findings.push({ name: 'clock', breaches: await app.platform.ageing.doubts(sql) })
-    for (const invariant of app.invariants) findings.push({ name: invariant.name, breaches: await invariant.breaches(sql) })
+    for (const invariant of app.invariants)
+      findings.push({ name: invariant.name, breaches: await invariant.breaches(sql) })
   })
   return findings
 }

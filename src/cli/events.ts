@@ -1,9 +1,9 @@
 /** `posthorn events …`: what happens, as it happens (behaviour: command-line 10). */
 import type { Command } from 'commander'
-import type { Event } from '../contract/resources/event.ts'
+import type { Event } from '../api/resources/event.ts'
 import { systemClock } from '../lib/clock.ts'
 import { printable, printableJson } from '../lib/printable.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { accessOf, asksService, type AccessOptions } from './access.ts'
 import { positiveNumber, words } from './arguments.ts'
 import { beginsAnew, eventsAfter, idleMs, isWanted, newestEvent, type FeedOptions } from './event-feed.ts'

@@ -1,8 +1,8 @@
 /** `posthorn keys …`: API keys. A key's text is shown once, by the command that makes it. */
 import { InvalidArgumentError, type Command } from 'commander'
 import type { App } from '../app.ts'
-import type { Mode } from '../contract/caller.ts'
-import { scopes as allScopes, type Scope } from '../contract/scopes.ts'
+import type { Mode } from '../api/caller.ts'
+import { scopes as allScopes, type Scope } from '../api/scopes.ts'
 import { systemClock } from '../lib/clock.ts'
 import { printable } from '../lib/printable.ts'
 import { oneOfWords, someWords, time } from './arguments.ts'
@@ -28,15 +28,21 @@ const shown = (key: Key) => ({
 
 /** What becomes of requests with it at `now_ms`. */
 const stateOf = (key: Key, now_ms: number): string =>
-  key.revoked_at !== null ? 'revoked' : key.expires_at !== null && Date.parse(key.expires_at) <= now_ms ? 'expired' : 'usable '
-const line = (key: Key, now_ms: number): string => `${key.id}  svc_${key.mode}_…${key.last_four}  ${stateOf(key, now_ms)}  ${printable(key.name ?? '')}`
+  key.revoked_at !== null
+    ? 'revoked'
+    : key.expires_at !== null && Date.parse(key.expires_at) <= now_ms
+      ? 'expired'
+      : 'usable '
+const line = (key: Key, now_ms: number): string =>
+  `${key.id}  svc_${key.mode}_…${key.last_four}  ${stateOf(key, now_ms)}  ${printable(key.name ?? '')}`
 
 function scopeList(text: string): Scope[] {
   const named = someWords(text)
   if (named.includes('all')) return [...allScopes]
   return named.map((word) => {
     const scope = allScopes.find((known) => known === word)
-    if (scope === undefined) throw new InvalidArgumentError(`There is no scope ${word}. Known: all, ${allScopes.join(', ')}.`)
+    if (scope === undefined)
+      throw new InvalidArgumentError(`There is no scope ${word}. Known: all, ${allScopes.join(', ')}.`)
     return scope
   })
 }
@@ -91,7 +97,10 @@ export const registerKeys: Register = (program, cli) => {
     .requiredOption('--account <account>', 'its id')
     .action(async (options: { account: string }, command: Command) => {
       const rows = await cli.withApp((app) => app.services.accounts.listKeys(options.account))
-      cli.print(command, { json: rows.map(shown), text: rows.length === 0 ? 'The account has no keys.' : rows.map((row) => line(row, clock.now())).join('\n') })
+      cli.print(command, {
+        json: rows.map(shown),
+        text: rows.length === 0 ? 'The account has no keys.' : rows.map((row) => line(row, clock.now())).join('\n'),
+      })
     })
 
   keys

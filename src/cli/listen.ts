@@ -22,10 +22,18 @@ export const registerListen: Register = (program, cli) => {
   program
     .command('listen')
     .description('follow the event feed and post each event, signed, to a local address')
-    .option('--key <key>', 'an API key with the scope events:read; default: POSTHORN_API_KEY, else the one that `posthorn login` keeps', apiKey)
+    .option(
+      '--key <key>',
+      'an API key with the scope events:read; default: POSTHORN_API_KEY, else the one that `posthorn login` keeps',
+      apiKey,
+    )
     .requiredOption('--forward-to <url>', 'where to post: http://localhost:3000/webhooks', httpUrl)
     .option('--events <types>', 'comma-separated event types or prefixes such as message.*; default: all', words)
-    .option('--url <url>', 'where the service runs; default: that of the login, else POSTHORN_BASE_URL, else http://HOST:PORT', httpUrl)
+    .option(
+      '--url <url>',
+      'where the service runs; default: that of the login, else POSTHORN_BASE_URL, else http://HOST:PORT',
+      httpUrl,
+    )
     .action(async (options: ListenOptions, command: Command) => {
       const events = eventList(options.events, command)
       const { env, out, err } = cli.terminal

@@ -6,20 +6,23 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import Stripe from 'stripe'
-import { closing } from '../../test/kit/closing.ts'
-import { rawReceiver, respond, type Answer } from '../../test/kit/raw-receiver.ts'
-import { startWorld, type TestAccount, type World } from '../../test/kit/world.ts'
+import { closing } from '../../test/support/closing.ts'
+import { rawReceiver, respond, type Answer } from '../../test/support/raw-receiver.ts'
+import { startWorld, type TestAccount, type World } from '../../test/support/world.ts'
 import type { SteadyClock } from '../lib/clock.ts'
 import { httpPoster } from '../lib/http-post.ts'
 import { nameResolver } from '../lib/name-lookup.ts'
-import { recordEvents } from '../platform/outbox.ts'
+import { recordEvents } from '../platform/events/outbox.ts'
 import { makeListener } from './listener.ts'
 
 /** Waits end in the next turn, so that a listener asks again at once. */
 const hasty: SteadyClock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  sleep: (ms, signal) => new Promise((resolve) => (ms >= 10_000 ? signal?.addEventListener('abort', () => resolve()) : setTimeout(resolve, 2))),
+  sleep: (ms, signal) =>
+    new Promise((resolve) =>
+      ms >= 10_000 ? signal?.addEventListener('abort', () => resolve()) : setTimeout(resolve, 2),
+    ),
 }
 
 async function start(t: TestContext, answer: Answer) {
@@ -52,16 +55,34 @@ async function start(t: TestContext, answer: Answer) {
   return { world, account, receiver, run }
 }
 
-async function happen(world: World, account: TestAccount, type: 'message.sent' | 'message.read' = 'message.sent'): Promise<string> {
+async function happen(
+  world: World,
+  account: TestAccount,
+  type: 'message.sent' | 'message.read' = 'message.sent',
+): Promise<string> {
   const id = world.platform.ids('evt')
-  const { body: object } = await account.api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hello' } })
+  const { body: object } = await account.api.post('/v1/messages', {
+    channel: 'ch_test_sms',
+    to: '+15005550006',
+    type: 'text',
+    text: { body: 'Hello' },
+  })
   await recordEvents(world.pool, [
-    { account_id: account.id as `acc_${string}`, mode: 'test', id, type, object_id: object.id, object, created_at: world.clock.iso() },
+    {
+      account_id: account.id as `acc_${string}`,
+      mode: 'test',
+      id,
+      type,
+      object_id: object.id,
+      object,
+      created_at: world.clock.iso(),
+    },
   ])
   return id
 }
 
-const idsOf = (requests: readonly string[]) => requests.map((request) => (JSON.parse(request.slice(request.indexOf('\r\n\r\n') + 4)) as { id: string }).id)
+const idsOf = (requests: readonly string[]) =>
+  requests.map((request) => (JSON.parse(request.slice(request.indexOf('\r\n\r\n') + 4)) as { id: string }).id)
 
 test('events that happen from now on are posted in order, signed with the secret that is shown', async (t) => {
   const { world, account, receiver, run } = await start(t, respond(200))
@@ -77,7 +98,9 @@ test('events that happen from now on are posted in order, signed with the secret
   const [head, body] = receiver.requests[0]!.split('\r\n\r\n')
   const signature = /Service-Signature: (.*)\r\n/.exec(head!)![1]!
   assert.equal(Stripe.webhooks.constructEvent(body!, signature, running.secret).id, ids[0])
-  const standard = Object.fromEntries([...head!.matchAll(/^(webhook-\w+): (.*)$/gm)].map(([, name, value]) => [name!, value!.trim()]))
+  const standard = Object.fromEntries(
+    [...head!.matchAll(/^(webhook-\w+): (.*)$/gm)].map(([, name, value]) => [name!, value!.trim()]),
+  )
   assert.equal((new Webhook(running.secret).verify(body!, standard) as { id: string }).id, ids[0])
 })
 
@@ -99,7 +122,11 @@ test('a restart loses nothing that happened meanwhile, repeats nothing acknowled
 
 test('what the receiver does not acknowledge is posted again until it does, and nothing overtakes it', async (t) => {
   const { world, account, receiver, run } = await start(t, (socket, request, index) =>
-    index < 2 ? respond(500)(socket, request, index) : index === 2 ? socket.destroy() : respond(204)(socket, request, index),
+    index < 2
+      ? respond(500)(socket, request, index)
+      : index === 2
+        ? socket.destroy()
+        : respond(204)(socket, request, index),
   )
   const running = await run()
   const ids = [await happen(world, account), await happen(world, account)]
@@ -122,7 +149,10 @@ test('events of other types are passed over, and a refused key ends the command'
   await running.end()
 
   assert.deepEqual(idsOf(receiver.requests), [wanted])
-  await assert.rejects(run({ key: `${account.key.slice(0, -1)}${account.key.endsWith('x') ? 'y' : 'x'}` }), /refuses to show its events \(401\)/)
+  await assert.rejects(
+    run({ key: `${account.key.slice(0, -1)}${account.key.endsWith('x') ? 'y' : 'x'}` }),
+    /refuses to show its events \(401\)/,
+  )
 })
 
 test('a listener that is ended before the service answers leaves its secret, and the next one begins with what happens from then on', async (t) => {

@@ -2,11 +2,11 @@
 import { hash, randomBytes } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Event } from '../contract/resources/event.ts'
+import type { Event } from '../api/resources/event.ts'
 import { eventHeaders, signingKey, type SigningKey } from '../lib/event-headers.ts'
 import type { HttpPoster } from '../lib/http-post.ts'
 import { makeFolder } from '../lib/make-folder.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { backoffMs, beginsAnew, eventsAfter, idleMs, isWanted, newestEvent, type FeedOptions } from './event-feed.ts'
 
 export interface ListenerOptions extends FeedOptions {
@@ -35,7 +35,10 @@ const timeoutMs = 10_000
 
 /** Takes up where an earlier listener with this key, service and address left off; the first one begins with what happens next. */
 export async function makeListener(options: ListenerOptions): Promise<Listener> {
-  const file = join(options.folder, `${hash('sha256', [options.key, options.base_url, options.forward_to].join('\n'), 'hex').slice(0, 24)}.json`)
+  const file = join(
+    options.folder,
+    `${hash('sha256', [options.key, options.base_url, options.forward_to].join('\n'), 'hex').slice(0, 24)}.json`,
+  )
   await makeFolder(options.folder).catch((error: Error) => {
     throw notKept(options.folder, error)
   })
@@ -48,7 +51,9 @@ export async function makeListener(options: ListenerOptions): Promise<Listener> 
 }
 
 const notKept = (folder: string, error: Error): OperatorError =>
-  new OperatorError(`The place in the feed cannot be kept in ${folder}: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`)
+  new OperatorError(
+    `The place in the feed cannot be kept in ${folder}: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`,
+  )
 
 async function follow(options: ListenerOptions, file: string, state: State): Promise<void> {
   const { signal, clock } = options

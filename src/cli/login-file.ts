@@ -3,7 +3,7 @@ import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { makeFolder } from '../lib/make-folder.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 
 /** A key, and the service that it is for: it is sent to no other one. */
 export interface Access {
@@ -24,7 +24,9 @@ export async function readLogin(file: string): Promise<Access | undefined> {
   const found = await stat(file).catch(() => undefined)
   if (found === undefined) return undefined
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
-    throw new OperatorError(`Others can read the API key in ${file}. Run \`chmod 600\` on it, or \`posthorn login\` again.`)
+    throw new OperatorError(
+      `Others can read the API key in ${file}. Run \`chmod 600\` on it, or \`posthorn login\` again.`,
+    )
   try {
     const { base_url, key } = JSON.parse(await readFile(file, 'utf8')) as Partial<Access>
     if (typeof base_url === 'string' && typeof key === 'string') return { base_url, key }
@@ -49,7 +51,9 @@ export async function writeLogin(file: string, access: Access): Promise<void> {
     }
     await rename(draft, file)
   } catch (error) {
-    throw new OperatorError(`The API key cannot be kept in ${file}: ${(error as Error).message}. Set XDG_CONFIG_HOME to a folder that can be written.`)
+    throw new OperatorError(
+      `The API key cannot be kept in ${file}: ${(error as Error).message}. Set XDG_CONFIG_HOME to a folder that can be written.`,
+    )
   }
 }
 

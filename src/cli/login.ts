@@ -1,8 +1,8 @@
 /** `posthorn login` and `logout`: an API key for the commands that ask the service (behaviour: command-line 8). */
 import type { Command } from 'commander'
-import type { Account } from '../contract/resources/account.ts'
+import type { Account } from '../api/resources/account.ts'
 import { printable } from '../lib/printable.ts'
-import { UsageError } from '../platform/operator-error.ts'
+import { UsageError } from '../lib/operator-error.ts'
 import { apiKey, baseUrlOf, isKey, keyOf, type AccessOptions } from './access.ts'
 import { httpUrl } from './arguments.ts'
 import { loginFile, removeLogin, writeLogin } from './login-file.ts'
@@ -24,7 +24,15 @@ export const registerLogin: Register = (program, cli) => {
       const file = loginFile(env)
       await writeLogin(file, access)
       cli.print(command, {
-        json: { object: 'login', base_url, account_id: account.id, account_name: account.name, mode: account.mode, scopes: account.api_key.scopes, file },
+        json: {
+          object: 'login',
+          base_url,
+          account_id: account.id,
+          account_name: account.name,
+          mode: account.mode,
+          scopes: account.api_key.scopes,
+          file,
+        },
         text: `Logged in to ${printable(account.name)} (${account.id}) at ${base_url}, ${account.mode} mode. The key is kept in ${file}.`,
       })
     })
@@ -35,12 +43,16 @@ export const registerLogin: Register = (program, cli) => {
     .action(async (_options: unknown, command: Command) => {
       const file = loginFile(cli.terminal.env)
       const removed = await removeLogin(file)
-      cli.print(command, { json: { object: 'logout', file, removed }, text: removed ? `${file} is gone.` : 'Nobody was logged in.' })
+      cli.print(command, {
+        json: { object: 'logout', file, removed },
+        text: removed ? `${file} is gone.` : 'Nobody was logged in.',
+      })
     })
 }
 
 async function askedKey({ ask }: Terminal, base_url: string): Promise<string> {
-  if (ask === undefined) throw new UsageError('An API key is needed: set POSTHORN_API_KEY or give --api-key, for nobody can be asked here.')
+  if (ask === undefined)
+    throw new UsageError('An API key is needed: set POSTHORN_API_KEY or give --api-key, for nobody can be asked here.')
   const key = (await ask({ text: `API key for ${base_url}: `, hidden: true })).trim()
   if (!isKey(key)) throw new UsageError('That is no API key: it is a text such as svc_test_….')
   return key

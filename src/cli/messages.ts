@@ -1,9 +1,9 @@
 /** `posthorn send` and `posthorn messages …`: messages over HTTP, with an API key (behaviour: command-line 9). */
 import { InvalidArgumentError, type Command } from 'commander'
 import { randomUUID } from 'node:crypto'
-import { messageStatuses, type Message } from '../contract/resources/message.ts'
+import { messageStatuses, type Message } from '../api/resources/message.ts'
 import { printable } from '../lib/printable.ts'
-import { OperatorError, UsageError } from '../platform/operator-error.ts'
+import { OperatorError, UsageError } from '../lib/operator-error.ts'
 import { asksService, serviceOf, type AccessOptions } from './access.ts'
 import { oneOfWords, pageSize, time } from './arguments.ts'
 import type { Cli, Register } from './program.ts'
@@ -36,10 +36,15 @@ export const registerMessages: Register = (program, cli) => {
   registerSend(program, cli)
   const messages = program.command('messages').description('look at messages')
 
-  asksService(messages.command('get').description('show a message'), ['messages get msg_…', 'messages get msg_… --json'])
+  asksService(messages.command('get').description('show a message'), [
+    'messages get msg_…',
+    'messages get msg_… --json',
+  ])
     .argument('<message>', 'its id')
     .action(async (id: string, options: AccessOptions, command: Command) => {
-      const message = await (await serviceOf(options, cli.terminal.env)).get<Message>(`/v1/messages/${encodeURIComponent(id)}`)
+      const message = await (
+        await serviceOf(options, cli.terminal.env)
+      ).get<Message>(`/v1/messages/${encodeURIComponent(id)}`)
       cli.print(command, { json: message, text: whole(message) })
     })
 
@@ -68,7 +73,10 @@ function registerSend(program: Command, cli: Cli): void {
     'send --channel ch_test_whatsapp --to +15005550006 --text Hello',
     `send --channel ch_test_whatsapp --to +15005550006 --type template --content '{"name":"hello_world","language":{"code":"en_US"}}'`,
   ])
-    .requiredOption('--channel <channel>', 'the id of the channel; with a test key ch_test_whatsapp, ch_test_sms or ch_test_telegram')
+    .requiredOption(
+      '--channel <channel>',
+      'the id of the channel; with a test key ch_test_whatsapp, ch_test_sms or ch_test_telegram',
+    )
     .requiredOption('--to <to>', 'the recipient: E.164 such as +15005550006 on phone channels')
     .option('--text <text>', 'what it says')
     .option('--type <type>', 'another type than text, together with --content')
@@ -80,16 +88,25 @@ function registerSend(program: Command, cli: Cli): void {
     .option('--idempotency-key <key>', 'the same key sends once; default: a new one')
     .action(async (options: SendOptions, command: Command) => {
       const body = bodyOf(options)
-      const message = await send(await serviceOf(options, cli.terminal.env), body, options.idempotencyKey ?? randomUUID())
-      cli.print(command, { json: message, text: `${line(message)}\n\nposthorn messages get ${message.id} shows what becomes of it.` })
+      const message = await send(
+        await serviceOf(options, cli.terminal.env),
+        body,
+        options.idempotencyKey ?? randomUUID(),
+      )
+      cli.print(command, {
+        json: message,
+        text: `${line(message)}\n\nposthorn messages get ${message.id} shows what becomes of it.`,
+      })
     })
 }
 
 function bodyOf(options: SendOptions): object {
   const { channel, to, text, type, content, reference, metadata, replyTo: reply_to, sendAt: send_at } = options
   const more = { reference, metadata, reply_to, send_at }
-  if (text !== undefined && type === undefined && content === undefined) return { channel, to, type: 'text', text: { body: text }, ...more }
-  if (text === undefined && type !== undefined && content !== undefined) return { channel, to, type, [type]: content, ...more }
+  if (text !== undefined && type === undefined && content === undefined)
+    return { channel, to, type: 'text', text: { body: text }, ...more }
+  if (text === undefined && type !== undefined && content !== undefined)
+    return { channel, to, type, [type]: content, ...more }
   throw new UsageError('error: give either --text, or --type and --content together')
 }
 
@@ -116,7 +133,8 @@ function jsonObject(text: string): object {
   throw new InvalidArgumentError(`It must be a JSON object such as '{"body":"Hello"}'.`)
 }
 
-const way = ({ direction, from, to }: Message): string => (direction === 'inbound' ? `from ${printable(from)}` : `to ${printable(to)}`)
+const way = ({ direction, from, to }: Message): string =>
+  direction === 'inbound' ? `from ${printable(from)}` : `to ${printable(to)}`
 const why = ({ error }: Message): string => (error === null ? '' : `  ${error.code}: ${printable(error.message)}`)
 const line = (message: Message): string =>
   `${message.id}  ${message.status.padEnd(9)}  ${message.created_at}  ${message.channel_type} ${message.type} ${way(message)}${why(message)}`
@@ -126,7 +144,11 @@ function whole(message: Message): string {
     message[name] === null ? [] : [`  ${name.padEnd(12)}  ${message[name]}`],
   )
   const reference = message.reference === null ? [] : [`  reference     ${printable(message.reference)}`]
-  return [line(message), `  channel       ${message.channel_id}`, `  content       ${printable(JSON.stringify(message.content))}`, ...reference, ...times].join(
-    '\n',
-  )
+  return [
+    line(message),
+    `  channel       ${message.channel_id}`,
+    `  content       ${printable(JSON.stringify(message.content))}`,
+    ...reference,
+    ...times,
+  ].join('\n')
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
 import { foundByHash, ownedBy } from '../belongings.ts'
-import { secretKeys, readConfig } from '../config.ts'
+import { secretKeys, readConfig } from '../config/config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { printable } from '../lib/printable.ts'
 import { quoted, rowsText, writeBackup, type RowsOf } from '../platform/backup/backup.ts'
@@ -22,13 +22,23 @@ export async function exportAccount(cli: Cli, command: Command, given: string, f
       const told = (progress: Parameters<typeof lineOf>[0]) => teller.tell(lineOf(progress))
       const state = await app.services.accounts.stateOf(pool, account_id)
       const written = await writeBackup(
-        { pool, clock: systemClock(), version: posthorn.version, account_id, rowsOf: async (sql) => rowsOfAccount(app, sql, account_id), told },
+        {
+          pool,
+          clock: systemClock(),
+          version: posthorn.version,
+          account_id,
+          rowsOf: async (sql) => rowsOfAccount(app, sql, account_id),
+          told,
+        },
         file,
       )
       return { report: written, isActive: state?.suspended === false }
     })
     .finally(() => teller.end())
-  if (isActive) cli.terminal.err('The account goes on here. Suspend one of the two before the other starts, or what waits is sent by both.\n')
+  if (isActive)
+    cli.terminal.err(
+      'The account goes on here. Suspend one of the two before the other starts, or what waits is sent by both.\n',
+    )
   cli.print(command, {
     json: { object: 'account_export', ...report },
     text: `${report.file}: ${report.rows.toLocaleString('en')} rows, ${bytesText(report.bytes)}. Bring it in with \`posthorn accounts import\` where the secret key is the same.`,
@@ -36,7 +46,11 @@ export async function exportAccount(cli: Cli, command: Command, given: string, f
 }
 
 /** Of each table the rows that are the account's, as another installation can go on with them. */
-async function rowsOfAccount(app: App, sql: Parameters<App['services']['webhooks']['movedRows']>[0], account_id: string): Promise<RowsOf> {
+async function rowsOfAccount(
+  app: App,
+  sql: Parameters<App['services']['webhooks']['movedRows']>[0],
+  account_id: string,
+): Promise<RowsOf> {
   const moved = await app.services.webhooks.movedRows(sql, account_id)
   return (table) => {
     const where = ownedBy(table.name, account_id)
@@ -45,7 +59,8 @@ async function rowsOfAccount(app: App, sql: Parameters<App['services']['webhooks
     const own = rowsText(table, { columns, where })
     if (beside === undefined) return own
     const unnamed = table.columns.filter((column) => beside.columns[column] === undefined)
-    if (unnamed.length > 0) throw new Error(`nobody says what ${unnamed.join(', ')} of ${table.name} are where the row is in hand`)
+    if (unnamed.length > 0)
+      throw new Error(`nobody says what ${unnamed.join(', ')} of ${table.name} are where the row is in hand`)
     return `${own} union all select ${table.columns.map((column) => `${beside.columns[column]!} as ${quoted(column)}`).join(', ')} from ${beside.from}`
   }
 }

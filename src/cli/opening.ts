@@ -1,22 +1,27 @@
 /** Opens the database and the service for one command, and closes both again. Loaded when a command needs it: `--help` and a wrong command line do not. */
 import type { App } from '../app.ts'
-import { readConfig, secretKeys, type Config } from '../config.ts'
+import { readConfig, secretKeys, type Config } from '../config/config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { connectEmbedded } from '../platform/database/embedded.ts'
 import { migrate, missingMigrations } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
 import type { Pool } from '../platform/database/sql.ts'
-import { makeLog } from '../platform/log.ts'
-import { openSecrets } from '../platform/secrets.ts'
+import { makeLog } from '../platform/observability/log.ts'
+import { openSecrets } from '../platform/secrets/secrets.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** With `behind` the database is not migrated. */
-export async function withApp<T>(env: Environment, work: (app: App) => Promise<T>, behind?: (missing: readonly string[]) => T): Promise<T> {
+export async function withApp<T>(
+  env: Environment,
+  work: (app: App) => Promise<T>,
+  behind?: (missing: readonly string[]) => T,
+): Promise<T> {
   const config = readConfig(env)
   const log = makeLog('error')
   const clock = systemClock()
-  const embedded = config.database_url === undefined ? await connectEmbedded({ dataDir: config.data_dir, log }) : undefined
+  const embedded =
+    config.database_url === undefined ? await connectEmbedded({ dataDir: config.data_dir, log }) : undefined
   try {
     const pool = openPool(config.database_url ?? embedded!.url, { max: 3, application_name: 'posthorn command' })
     try {
@@ -24,7 +29,14 @@ export async function withApp<T>(env: Environment, work: (app: App) => Promise<T
       if (behind !== undefined && missing.length > 0) return behind(missing)
       await migrate(pool, clock)
       const { buildApp } = await import('../app.ts')
-      const app = buildApp({ pool, clock, settings: config, secrets: await openSecrets(pool, await secretKeys(config)), log, roles: [] })
+      const app = buildApp({
+        pool,
+        clock,
+        settings: config,
+        secrets: await openSecrets(pool, await secretKeys(config)),
+        log,
+        roles: [],
+      })
       // heard by running processes, so that what changes here is in force there at once
       try {
         const result = await work(app)
@@ -44,7 +56,10 @@ export async function withApp<T>(env: Environment, work: (app: App) => Promise<T
 /** Opens the database alone, whatever is in it, and closes it again. */
 export async function withDatabase<T>(env: Environment, work: (pool: Pool, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig(env)
-  const embedded = config.database_url === undefined ? await connectEmbedded({ dataDir: config.data_dir, log: makeLog('error') }) : undefined
+  const embedded =
+    config.database_url === undefined
+      ? await connectEmbedded({ dataDir: config.data_dir, log: makeLog('error') })
+      : undefined
   const pool = openPool(config.database_url ?? embedded!.url, { max: 2, application_name: 'posthorn command' })
   try {
     return await work(pool, config)

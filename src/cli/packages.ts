@@ -33,7 +33,13 @@ export const registerPackages: Register = (program, cli) => {
     .option('--expires-at <time>', 'what is left then is written off; never where left out', time)
     .option('--name <name>', 'what it is called')
     .action(async (options: GrantOptions, command: Command) => {
-      const { account: account_id, credits, channelTypes: channel_types = [], expiresAt: expires_at = null, name = `${options.credits} messages` } = options
+      const {
+        account: account_id,
+        credits,
+        channelTypes: channel_types = [],
+        expiresAt: expires_at = null,
+        name = `${options.credits} messages`,
+      } = options
       const wanted = { credits, channel_types, expires_at, name }
       const granted = await cli.withApp(({ services: { billing, operators } }) =>
         operators.byCommand(
@@ -50,7 +56,12 @@ export const registerPackages: Register = (program, cli) => {
     .description('list the packages of an account in the order of their use; ended ones stay for 30 days')
     .requiredOption('--account <account>', 'its id')
     .action(async (options: { account: string }, command: Command) => {
-      const { packages: listed } = await cli.withApp((app) => app.services.billing.liveBalance(app.platform.pool, options.account))
-      cli.print(command, { json: listed, text: listed.length === 0 ? 'The account has no packages.' : listed.map(line).join('\n') })
+      const { packages: listed } = await cli.withApp((app) =>
+        app.services.billing.liveBalance(app.platform.pool, options.account),
+      )
+      cli.print(command, {
+        json: listed,
+        text: listed.length === 0 ? 'The account has no packages.' : listed.map(line).join('\n'),
+      })
     })
 }

@@ -32,7 +32,10 @@ export const registerPrices: Register = (program, cli) => {
         operators.byCommand(
           { command: 'prices set', action: 'prices.set' },
           (tx) => billing.prices.setPrice(tx, account, channel_type, amount_micros),
-          () => (account === null ? null : { account_id: account, object_id: account, changes: { channel_type, amount_micros } }),
+          () =>
+            account === null
+              ? null
+              : { account_id: account, object_id: account, changes: { channel_type, amount_micros } },
         ),
       )
       cli.print(command, { json: json(price), text: line(price) })
@@ -43,7 +46,9 @@ export const registerPrices: Register = (program, cli) => {
     .description('list the prices: all that there are, or those that one account pays')
     .option('--account <account>', 'its id')
     .action(async (options: { account?: string }, command: Command) => {
-      const listed = await cli.withApp((app) => app.services.billing.prices.listPrices(app.platform.pool, options.account))
+      const listed = await cli.withApp((app) =>
+        app.services.billing.prices.listPrices(app.platform.pool, options.account),
+      )
       cli.print(command, { json: listed.map(json), text: listed.map(line).join('\n') })
     })
 }

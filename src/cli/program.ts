@@ -2,10 +2,10 @@
 import { Command, CommanderError, Option } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
-import { Problem } from '../contract/problem.ts'
+import { Problem } from '../api/problem.ts'
 import { printableJson, printableLines } from '../lib/printable.ts'
 import { isUnreachable, refusesWrites } from '../platform/database/failures.ts'
-import { OperatorError, UsageError } from '../platform/operator-error.ts'
+import { OperatorError, UsageError } from '../lib/operator-error.ts'
 import { ReaderGone } from './standard-streams.ts'
 
 /** Where a command writes and what it reads from; tests pass their own. */
@@ -50,12 +50,18 @@ export type Register = (program: Command, cli: Cli) => void
 const exitCodes = { done: 0, refused: 1, usage: 2 } as const
 
 /** Runs one command line; resolves to the exit code. Never rejects. */
-export async function runCli(argv: readonly string[], terminal: Terminal, groups: readonly Register[]): Promise<number> {
+export async function runCli(
+  argv: readonly string[],
+  terminal: Terminal,
+  groups: readonly Register[],
+): Promise<number> {
   let code: number = exitCodes.done
   const cli: Cli = {
     terminal,
     print(command, { json, text }) {
-      terminal.out(command.optsWithGlobals()['json'] === true ? `${printableJson(json)}\n` : `${printableLines(text)}\n`)
+      terminal.out(
+        command.optsWithGlobals()['json'] === true ? `${printableJson(json)}\n` : `${printableLines(text)}\n`,
+      )
     },
     withApp: async (work) => await (await import('./opening.ts')).withApp(terminal.env, work),
     examine: async (work, behind) => await (await import('./opening.ts')).withApp(terminal.env, work, behind),
@@ -65,7 +71,11 @@ export async function runCli(argv: readonly string[], terminal: Terminal, groups
   }
   // what commander itself writes there: the version and help
   const tell = (text: string) =>
-    terminal.out(text === `${posthorn.version}\n` ? `${JSON.stringify({ version: posthorn.version })}\n` : `${JSON.stringify({ help: text })}\n`)
+    terminal.out(
+      text === `${posthorn.version}\n`
+        ? `${JSON.stringify({ version: posthorn.version })}\n`
+        : `${JSON.stringify({ help: text })}\n`,
+    )
   const output = { writeOut: argv.includes('--json') ? tell : terminal.out, writeErr: terminal.err }
   const program = new Command('posthorn')
     .description('A multi-channel messaging platform: one REST API for WhatsApp, SMS and more.')
@@ -107,7 +117,8 @@ export function wordsOf(error: unknown): string {
   if (error instanceof Error && error.message.startsWith('unsupported startup parameter'))
     return `DATABASE_URL leads to a connection pooler, which says: ${error.message}. Connect to PostgreSQL itself; or let a pool in session mode ignore statement_timeout and idle_in_transaction_session_timeout (PgBouncer: ignore_startup_parameters), which then bound nothing.`
   // a full disk keeps PostgreSQL from opening sessions too (behaviour: command-line 1.7)
-  if (refusesWrites(error)) return `The database cannot do that now: ${(error as Error).message}. See to its disk and memory, then try again.`
+  if (refusesWrites(error))
+    return `The database cannot do that now: ${(error as Error).message}. See to its disk and memory, then try again.`
   // FATAL is what PostgreSQL says instead of opening a session: of a parameter in the URL that it does not know, for example
   if (isUnreachable(error) || (error as { severity?: string } | null)?.severity === 'FATAL')
     return `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.`

@@ -1,7 +1,7 @@
 /** Questions on a terminal: what is secret is typed unseen. They go to standard error, so that results can be piped on. */
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import type { Terminal } from './program.ts'
 
 export function questions(input: NodeJS.ReadStream, shown: NodeJS.WriteStream): NonNullable<Terminal['ask']> {

@@ -14,7 +14,13 @@ export function seriesIn(page: string): Series[] {
   return page.split('\n').flatMap((text) => {
     const [, name, labels, value] = line.exec(text) ?? []
     if (name === undefined || Number.isNaN(Number(value))) return []
-    return [{ name, labels: Object.fromEntries([...(labels ?? '').matchAll(label)].map(([, key, word]) => [key!, word!])), value: Number(value) }]
+    return [
+      {
+        name,
+        labels: Object.fromEntries([...(labels ?? '').matchAll(label)].map(([, key, word]) => [key!, word!])),
+        value: Number(value),
+      },
+    ]
   })
 }
 
@@ -72,7 +78,11 @@ export class Between {
 
   #grown(name: string): Series[] {
     return this.#after.processes.flatMap((series, process) => {
-      const before = new Map((this.#before.processes[process] ?? []).filter((one) => one.name === name).map((one) => [JSON.stringify(one.labels), one.value]))
+      const before = new Map(
+        (this.#before.processes[process] ?? [])
+          .filter((one) => one.name === name)
+          .map((one) => [JSON.stringify(one.labels), one.value]),
+      )
       return series
         .filter((one) => one.name === name)
         .map((one) => {

@@ -1,7 +1,7 @@
 /** The service over HTTP, as commands ask it that need nothing but an API key. */
 import { request } from 'undici'
-import type { ErrorBody } from '../contract/resources/api-error.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import type { ErrorBody } from '../api/resources/api-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import type { Access } from './login-file.ts'
 
 export interface Asked {
@@ -23,7 +23,14 @@ export interface ServiceApi {
 export class NoAnswer extends OperatorError {}
 
 const timeoutMs = 30_000
-const neverSent: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']
+const neverSent: readonly string[] = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]
 
 export function serviceApi(access: Access): ServiceApi {
   const ask = async (method: 'GET' | 'POST' | 'DELETE', path: string, asked: Asked = {}): Promise<unknown> => {
@@ -32,7 +39,9 @@ export function serviceApi(access: Access): ServiceApi {
     if (status >= 200 && status < 300 && body !== undefined) return body
     const { error } = (body ?? {}) as { error?: ErrorBody }
     if (error === undefined)
-      throw new OperatorError(`What answers at ${access.base_url} (status ${status}) is not the service. Does --base-url name the right address?`)
+      throw new OperatorError(
+        `What answers at ${access.base_url} (status ${status}) is not the service. Does --base-url name the right address?`,
+      )
     throw new OperatorError(refusal(status, error))
   }
   return {
@@ -49,7 +58,12 @@ function refusal(status: number, { code, message, details, request_id }: ErrorBo
   return [`${message} (${status} ${code}, request ${request_id})`, ...others].join('\n')
 }
 
-async function exchange({ base_url, key }: Access, method: string, path: string, asked: Asked): Promise<{ status: number; text: string }> {
+async function exchange(
+  { base_url, key }: Access,
+  method: string,
+  path: string,
+  asked: Asked,
+): Promise<{ status: number; text: string }> {
   const query = Object.fromEntries(Object.entries(asked.query ?? {}).filter(([, value]) => value !== undefined))
   try {
     const answer = await request(`${base_url}${path}`, {
@@ -69,7 +83,9 @@ async function exchange({ base_url, key }: Access, method: string, path: string,
     const { code, message } = error as NodeJS.ErrnoException
     const reason = message === '' ? String(code) : message
     if (code !== undefined && neverSent.includes(code))
-      throw new OperatorError(`The service at ${base_url} cannot be reached: ${reason}. Check that it runs, and --base-url.`)
+      throw new OperatorError(
+        `The service at ${base_url} cannot be reached: ${reason}. Check that it runs, and --base-url.`,
+      )
     throw new NoAnswer(`The service at ${base_url} gave no answer: ${reason}.`)
   }
 }

@@ -1,11 +1,11 @@
 /** What `posthorn serve` does: the service itself, until it is told to stop. */
 import posthorn from '../../package.json' with { type: 'json' }
-import type { SpanRecorder } from '../platform/tracing.ts'
+import type { SpanRecorder } from '../platform/observability/tracing.ts'
 import { advisoryLocks } from '../platform/database/locks.ts'
 import type { Command } from 'commander'
 import { createServer } from 'node:net'
 import type { App, AppParts } from '../app.ts'
-import { readConfig, secretKeys, type Config } from '../config.ts'
+import { readConfig, secretKeys, type Config } from '../config/config.ts'
 import { systemClock, type Clock, type SteadyClock } from '../lib/clock.ts'
 import { descriptorLimit } from '../lib/descriptor-limit.ts'
 import { freePort } from '../lib/free-port.ts'
@@ -14,13 +14,13 @@ import { startEmbedded, type Embedded } from '../platform/database/embedded.ts'
 import { migrate } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
 import { refuseSharedConnections } from '../platform/database/pooler.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { withinDescriptors } from '../platform/http/connections.ts'
 import type { RateLimiter } from '../platform/http/rate-limit.ts'
-import { makeLog, type Log } from '../platform/log.ts'
-import type { Metrics } from '../platform/metrics.ts'
+import { makeLog, type Log } from '../platform/observability/log.ts'
+import type { Metrics } from '../platform/observability/metrics.ts'
 import type { Role } from '../platform/platform.ts'
-import { openSecrets } from '../platform/secrets.ts'
+import { openSecrets } from '../platform/secrets/secrets.ts'
 import type { Cli } from './program.ts'
 
 /** A stop ends within this time, 10 s in all (behaviour: command-line 2.2): what is in hand is finished for the first part of it, the rest is the database's. */
@@ -45,7 +45,11 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
   const stop = stopSignals(log, clock)
   const { embedded, buildApp, makeMetrics } = await load(config, log)
   const url = config.database_url ?? embedded!.url
-  const pool = openPool(url, { max: poolConnections, application_name: 'posthorn', silence_timeout_ms: silenceTimeoutMs })
+  const pool = openPool(url, {
+    max: poolConnections,
+    application_name: 'posthorn',
+    silence_timeout_ms: silenceTimeoutMs,
+  })
   let stopBy: number | undefined
   try {
     if (embedded === undefined) await refuseSharedConnections(pool, clock)
@@ -103,14 +107,24 @@ async function migrateBeside(url: string, clock: Clock) {
 /** The database starts while the application is loaded: either takes half a second, and the one needs no hand of the other. */
 async function load(config: Config, log: Log) {
   const { promise: started, resolve: onStarted } = Promise.withResolvers<void>()
-  const starting: Promise<Embedded> | undefined = config.database_url === undefined ? startEmbedded({ dataDir: config.data_dir, log, onStarted }) : undefined
+  const starting: Promise<Embedded> | undefined =
+    config.database_url === undefined ? startEmbedded({ dataDir: config.data_dir, log, onStarted }) : undefined
   await Promise.race([started, starting])
-  const [embedded, { buildApp }, { makeMetrics }] = await Promise.all([starting, import('../app.ts'), import('../platform/metrics.ts')])
+  const [embedded, { buildApp }, { makeMetrics }] = await Promise.all([
+    starting,
+    import('../app.ts'),
+    import('../platform/observability/metrics.ts'),
+  ])
   return { embedded, buildApp, makeMetrics }
 }
 
 /** Limits shared through Redis, where there is one. */
-async function sharedLimits(config: Config, clock: SteadyClock, log: Log, metrics: Metrics): Promise<{ limiter?: RateLimiter }> {
+async function sharedLimits(
+  config: Config,
+  clock: SteadyClock,
+  log: Log,
+  metrics: Metrics,
+): Promise<{ limiter?: RateLimiter }> {
   if (config.redis_url === undefined) return {}
   const { redisRateLimiter } = await import('../platform/http/redis-rate-limit.ts')
   return { limiter: redisRateLimiter(config.redis_url, clock, log, metrics) }
@@ -119,7 +133,7 @@ async function sharedLimits(config: Config, clock: SteadyClock, log: Log, metric
 /** Spans for a collector, where there is one. */
 async function recordedSpans({ traces }: Config, clock: Clock, log: Log): Promise<{ spans?: SpanRecorder }> {
   if (traces === undefined) return {}
-  const { openTelemetry } = await import('../platform/opentelemetry.ts')
+  const { openTelemetry } = await import('../platform/observability/opentelemetry.ts')
   return { spans: openTelemetry(traces, posthorn.version, clock, log) }
 }
 
@@ -142,7 +156,9 @@ async function run(cli: Cli, command: Command, app: App, config: Config, stop: A
 }
 
 const notListening = (config: Config, error: unknown): OperatorError =>
-  new OperatorError(`The address ${config.host}:${config.port} cannot be listened on: ${(error as Error).message}. Set HOST or PORT.`)
+  new OperatorError(
+    `The address ${config.host}:${config.port} cannot be listened on: ${(error as Error).message}. Set HOST or PORT.`,
+  )
 
 interface FirstAccount {
   readonly account: { readonly id: string; readonly name: string }
@@ -182,7 +198,10 @@ async function consoleLinks(app: App, config: Config): Promise<ConsoleLinks> {
 }
 
 const inLines = ({ console_url, setup_url }: ConsoleLinks): string =>
-  [console_url === undefined ? '' : `\nConsole  ${console_url}\n`, setup_url === undefined ? '' : `Set up  ${setup_url}\n`].join('')
+  [
+    console_url === undefined ? '' : `\nConsole  ${console_url}\n`,
+    setup_url === undefined ? '' : `Set up  ${setup_url}\n`,
+  ].join('')
 
 const welcome = (config: Config, first: FirstAccount): string => `
 A first account was made. Its keys are shown this once:
@@ -212,7 +231,9 @@ const oneAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1'
 /** Tries the address. Throws an OperatorError where none can. */
 async function freeAddress(config: Config): Promise<void> {
   const probe = createServer()
-  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(config.port, oneAddress(config.host), resolve)).catch((error: unknown) => {
+  await new Promise<void>((resolve, reject) =>
+    probe.once('error', reject).listen(config.port, oneAddress(config.host), resolve),
+  ).catch((error: unknown) => {
     throw notListening(config, error)
   })
   await new Promise((resolve) => probe.close(resolve))
@@ -246,7 +267,9 @@ async function inTime(clock: Clock, ms: number, log: Log, work: () => Promise<vo
     log.warn({ err: error }, 'an error came up while stopping')
     return false
   }
-  return await Promise.race([work().then(() => true, failed), clock.sleep(ms, late.signal).then(() => false)]).finally(() => late.abort())
+  return await Promise.race([work().then(() => true, failed), clock.sleep(ms, late.signal).then(() => false)]).finally(
+    () => late.abort(),
+  )
 }
 
 async function finish(app: App, log: Log): Promise<void> {

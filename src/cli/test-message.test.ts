@@ -1,10 +1,10 @@
 /** What the test message of a channel with a session tells while it waits, and what is to be done then. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { startProcess } from '../../test/kit/process.ts'
-import { smsc } from '../../test/kit/simulators/smsc.ts'
-import { until } from '../../test/kit/waiting.ts'
-import { startWorld } from '../../test/kit/world.ts'
+import { startProcess } from '../../test/support/process.ts'
+import { smsc } from '../../test/support/simulators/smsc.ts'
+import { until } from '../../test/support/waiting.ts'
+import { startWorld } from '../../test/support/world.ts'
 import { sendTestMessage } from './test-message.ts'
 
 /** A channel over SMPP, and a test message on it while these lanes of the service run, and time passes. */
@@ -28,11 +28,18 @@ async function testing(t: TestContext) {
     for (const lane of lanes) await world.tick(lane)
     const seen: string[] = []
     let done = false
-    const sending = sendTestMessage(command.app, { account_id: account_id as never, mode: 'live' }, channel, '+4915112345678', (one) => seen.push(one)).finally(
-      () => (done = true),
-    )
+    const sending = sendTestMessage(
+      command.app,
+      { account_id: account_id as never, mode: 'live' },
+      channel,
+      '+4915112345678',
+      (one) => seen.push(one),
+    ).finally(() => (done = true))
     for (let second = 0; second < 70 && !done; second++) {
-      await until('the message to be looked at', () => done || world.clock.wakesAt().some((at) => at - world.clock.now() <= 500))
+      await until(
+        'the message to be looked at',
+        () => done || world.clock.wakesAt().some((at) => at - world.clock.now() <= 500),
+      )
       for (const lane of lanes) await world.tick(lane)
       await world.clock.advance(1000)
     }

@@ -1,12 +1,12 @@
 /** The test message of a channel that was just connected: sent as any other, and followed until nothing more is to be expected. */
 import type { App } from '../app.ts'
-import type { Tenant } from '../contract/caller.ts'
-import { limits } from '../contract/limits.ts'
-import { Problem } from '../contract/problem.ts'
-import type { Channel } from '../contract/resources/channel.ts'
-import type { MessageStatus } from '../contract/resources/message.ts'
+import type { Tenant } from '../api/caller.ts'
+import { limits } from '../api/limits.ts'
+import { Problem } from '../api/problem.ts'
+import type { Channel } from '../api/resources/channel.ts'
+import type { MessageStatus } from '../api/resources/message.ts'
 import { isoTime } from '../lib/clock.ts'
-import { isAnyWorking } from '../platform/processes-store.ts'
+import { isAnyWorking } from '../platform/jobs/processes-store.ts'
 
 export interface TestMessage {
   /** null where it was refused. */
@@ -36,7 +36,8 @@ const betweenLooksMs = 500
 const final: readonly MessageStatus[] = ['delivered', 'read', 'failed']
 
 /** Telegram tells of no deliveries: nothing comes after `sent`. */
-const isFinal = ({ type }: Channel, status: MessageStatus): boolean => final.includes(status) || (type === 'telegram' && status === 'sent')
+const isFinal = ({ type }: Channel, status: MessageStatus): boolean =>
+  final.includes(status) || (type === 'telegram' && status === 'sent')
 
 /** WhatsApp takes nothing but a template before the recipient has written; `hello_world` is the sample that every account has. */
 const contentOf = ({ type }: Channel): object =>
@@ -45,21 +46,49 @@ const contentOf = ({ type }: Channel): object =>
     : { type: 'text', text: { body: 'This is a test message of Posthorn.' } }
 
 /** Never throws what refuses the message: the channel is connected all the same. `told` hears of each status, and of what it waits for. */
-export async function sendTestMessage(app: App, tenant: Tenant, channel: Channel, to: string, told: (seen: string) => void): Promise<TestMessage> {
+export async function sendTestMessage(
+  app: App,
+  tenant: Tenant,
+  channel: Channel,
+  to: string,
+  told: (seen: string) => void,
+): Promise<TestMessage> {
   const { messages } = app.services
   try {
     const message = await messages.check(tenant, { channel: channel.id, to, ...contentOf(channel) })
-    const [outcome] = await messages.submit({ origin: { type: 'console', id: null }, traffic: 'interactive', items: [{ message }] })
+    const [outcome] = await messages.submit({
+      origin: { type: 'console', id: null },
+      traffic: 'interactive',
+      items: [{ message }],
+    })
     if (outcome?.kind === 'accepted') return await follow(app, tenant, channel, outcome.row.id, told)
-    return refused(outcome?.kind === 'no_funds' ? 'insufficient_balance' : outcome?.kind === 'refused' ? outcome.code : 'upstream_unavailable')
+    return refused(
+      outcome?.kind === 'no_funds'
+        ? 'insufficient_balance'
+        : outcome?.kind === 'refused'
+          ? outcome.code
+          : 'upstream_unavailable',
+    )
   } catch (error) {
     if (error instanceof Problem)
-      return { id: null, status: null, error: { code: error.code, message: error.message }, next: 'Send one through the API once that is mended.' }
+      return {
+        id: null,
+        status: null,
+        error: { code: error.code, message: error.message },
+        next: 'Send one through the API once that is mended.',
+      }
     throw error
   }
 }
 
-function refused(code: 'insufficient_balance' | 'recipient_blocked' | 'policy_violation' | 'parameter_invalid' | 'upstream_unavailable'): TestMessage {
+function refused(
+  code:
+    | 'insufficient_balance'
+    | 'recipient_blocked'
+    | 'policy_violation'
+    | 'parameter_invalid'
+    | 'upstream_unavailable',
+): TestMessage {
   const next =
     code === 'insufficient_balance'
       ? 'Credit the wallet with `posthorn wallet credit`, then send one through the API.'
@@ -68,7 +97,13 @@ function refused(code: 'insufficient_balance' | 'recipient_blocked' | 'policy_vi
 }
 
 /** For a minute, or until it is final, or for nothing: where no process hands messages over. */
-async function follow(app: App, tenant: Tenant, channel: Channel, id: string, told: (seen: string) => void): Promise<TestMessage> {
+async function follow(
+  app: App,
+  tenant: Tenant,
+  channel: Channel,
+  id: string,
+  told: (seen: string) => void,
+): Promise<TestMessage> {
   const { clock } = app.platform
   await app.flush()
   const until_ms = clock.elapsed() + followMs
@@ -90,14 +125,21 @@ async function look({ platform, services }: App, tenant: Tenant, id: string, cha
   const { status, error } = await services.messages.get(pool, tenant, id)
   const [last] = await services.messages.attempts(pool, tenant, id)
   const channel = await services.channels.get(tenant, channel_id)
-  const session = !services.channels.needsSession(channel) ? 'none' : (await services.channels.isSessionHeld(pool, channel_id)) ? 'held' : 'waiting'
+  const session = !services.channels.needsSession(channel)
+    ? 'none'
+    : (await services.channels.isSessionHeld(pool, channel_id))
+      ? 'held'
+      : 'waiting'
   return {
     status,
     error: error === null ? null : { code: error.code, message: error.message },
     isServed: await isAnyWorking(pool, isoTime(clock.now() - limits.process_silent_ms)),
     session,
     isConnected: channel.connection_status === 'connected',
-    lastAnswer: last === undefined || last.outcome === 'accepted' ? null : `${last.outcome}, ${last.provider_message ?? 'without a reason'}`,
+    lastAnswer:
+      last === undefined || last.outcome === 'accepted'
+        ? null
+        : `${last.outcome}, ${last.provider_message ?? 'without a reason'}`,
   }
 }
 
@@ -109,7 +151,9 @@ function waitingFor(channel: Channel, { status, isServed, session, isConnected, 
   if (!isConnected) return ['the channel is disconnected']
   if (session === 'waiting') return ['no process has a session with the provider yet']
   if (lastAnswer !== null) return [lastAnswer]
-  return session === 'held' && status === 'queued' ? ['it waits for the session with the provider, or for its answer'] : []
+  return session === 'held' && status === 'queued'
+    ? ['it waits for the session with the provider, or for its answer']
+    : []
 }
 
 function nextAfter({ type }: Channel, sight: Sight): string {
@@ -122,8 +166,10 @@ function nextAfter({ type }: Channel, sight: Sight): string {
       : 'The provider took it and has told nothing of its delivery within a minute. Receipts come over the session: ask the provider whether they are switched on.'
   if (status !== 'queued' && status !== 'sending') return 'It arrived.'
   if (!isServed) return 'It waits: it goes out as soon as `posthorn serve` runs.'
-  if (!isConnected) return 'The link to the provider is lost: the log of `posthorn serve` says why. It is tried again by itself, and the message goes out then.'
-  if (lastAnswer !== null) return `The last hand-over came to nothing (${lastAnswer}). It is tried again by itself; GET /v1/messages/{id}/attempts shows each.`
+  if (!isConnected)
+    return 'The link to the provider is lost: the log of `posthorn serve` says why. It is tried again by itself, and the message goes out then.'
+  if (lastAnswer !== null)
+    return `The last hand-over came to nothing (${lastAnswer}). It is tried again by itself; GET /v1/messages/{id}/attempts shows each.`
   if (session !== 'none')
     return 'The session with the provider does not stand yet: the log of `posthorn serve` says why. The message goes out as soon as it does.'
   return 'The provider has not answered yet: GET /v1/messages/{id} shows what becomes of it.'

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { request } from 'undici'
 import { systemClock, type SteadyClock } from '../lib/clock.ts'
 import { printable } from '../lib/printable.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { wholeNumber } from './arguments.ts'
 import { bytesText } from './progress-line.ts'
 import type { Cli, Register } from './program.ts'
@@ -27,17 +27,24 @@ export const topWithin =
   (program, cli) => {
     program
       .command('top')
-      .description('show rates, queues and lags of running processes, until Ctrl-C; without a terminal, or with --json, once')
-      .option('--base-url <url...>', 'the processes that are asked for their /metrics; the one of the configuration where none is named')
+      .description(
+        'show rates, queues and lags of running processes, until Ctrl-C; without a terminal, or with --json, once',
+      )
+      .option(
+        '--base-url <url...>',
+        'the processes that are asked for their /metrics; the one of the configuration where none is named',
+      )
       .option('--every <seconds>', `how long lies between two looks, up to ${secondsMost}`, wholeNumber, 2)
-      .action(async (options: TopOptions, command: Command) => await top(cli, command, { ...options, answer_within_ms }))
+      .action(
+        async (options: TopOptions, command: Command) => await top(cli, command, { ...options, answer_within_ms }),
+      )
   }
 
 /** As people have it. */
 export const registerTop = topWithin(5_000)
 
 async function top(cli: Cli, command: Command, { baseUrl, every, answer_within_ms }: Top): Promise<void> {
-  const urls = baseUrl ?? [(await import('../config.ts')).readConfig(cli.terminal.env).base_url]
+  const urls = baseUrl ?? [(await import('../config/config.ts')).readConfig(cli.terminal.env).base_url]
   const clock = systemClock()
   const everyMs = Math.min(Math.max(every, 1), secondsMost) * 1000
   const isOnce = cli.terminal.rewrites !== true || command.optsWithGlobals()['json'] === true
@@ -70,7 +77,9 @@ async function scrape(url: string, within_ms: number): Promise<Series[]> {
       `${printable(address)} does not answer: ${(error as Error).message}. Start the service, or name the address of a process with --base-url.`,
     )
   }
-  throw new OperatorError(`What answers at ${printable(address)} is not the service. Name the address of a process with --base-url.`)
+  throw new OperatorError(
+    `What answers at ${printable(address)} is not the service. Name the address of a process with --base-url.`,
+  )
 }
 
 const figuresOf = (between: Between, processes: number) => {
@@ -103,7 +112,9 @@ const figuresOf = (between: Between, processes: number) => {
 
 /** What is 0 is left out. */
 const rounded = (found: Map<string, number>): Record<string, number> =>
-  Object.fromEntries([...found].filter(([, value]) => value > 0).map(([name, value]) => [name, Number(value.toFixed(1))]))
+  Object.fromEntries(
+    [...found].filter(([, value]) => value > 0).map(([name, value]) => [name, Number(value.toFixed(1))]),
+  )
 
 type Figures = ReturnType<typeof figuresOf>
 
@@ -114,7 +125,13 @@ const words = (found: Record<string, number>, unit: string): string =>
     .map(([name, value]) => `${printable(name)} ${value.toLocaleString('en')}${unit}`)
     .join('   ') || nothing
 const within = (seconds: number | null): string =>
-  seconds === null ? nothing : seconds === Number.POSITIVE_INFINITY ? 'more than is measured' : seconds < 1 ? `≤ ${seconds * 1000} ms` : `≤ ${seconds} s`
+  seconds === null
+    ? nothing
+    : seconds === Number.POSITIVE_INFINITY
+      ? 'more than is measured'
+      : seconds < 1
+        ? `≤ ${seconds * 1000} ms`
+        : `≤ ${seconds} s`
 
 function textOf(figures: Figures): string {
   const { processes, seconds_at_most: at_most, connections, feed_held_up_seconds: held } = figures
@@ -126,7 +143,10 @@ function textOf(figures: Figures): string {
     ['answered', `half ${within(at_most.request_half)}, 99 % ${within(at_most.request_99)}`],
     ['lags, 99 %', `messages ${within(at_most.dispatch_lag_99)}, webhooks ${within(at_most.delivery_lag_99)}`],
     ['queues', words(figures.queues, '')],
-    ['channels', `${words(figures.channels, '')}${figures.circuits_open > 0 ? `   circuits open ${figures.circuits_open}` : ''}`],
+    [
+      'channels',
+      `${words(figures.channels, '')}${figures.circuits_open > 0 ? `   circuits open ${figures.circuits_open}` : ''}`,
+    ],
     ['event feed', held > 1 ? `HELD UP for ${Math.round(held)} s: see posthorn doctor` : 'flows'],
     ['database', `${figures.database_writable ? 'takes writes' : 'TAKES NO WRITES'}   ${words(connections, '')}`],
     ['processes', `${processes}   ${figures.cpu.toLocaleString('en')} cores   ${bytesText(figures.memory_bytes)}`],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { startWorld } from '../../test/kit/world.ts'
+import { startWorld } from '../../test/support/world.ts'
 import { serviceApi } from './service-api.ts'
 import { triggers } from './triggers.ts'
 

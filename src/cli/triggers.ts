@@ -1,12 +1,12 @@
 /** How each event is made to happen in test mode, where nothing leaves the machine and nothing costs (behaviour: command-line 10; test-mode 2). */
-import type { EventType } from '../contract/events.ts'
-import type { Campaign } from '../contract/resources/campaign.ts'
-import type { Message } from '../contract/resources/message.ts'
-import type { WebhookDelivery } from '../contract/resources/webhook-delivery.ts'
-import type { WebhookEndpoint } from '../contract/resources/webhook-endpoint.ts'
+import type { EventType } from '../api/events.ts'
+import type { Campaign } from '../api/resources/campaign.ts'
+import type { Message } from '../api/resources/message.ts'
+import type { WebhookDelivery } from '../api/resources/webhook-delivery.ts'
+import type { WebhookEndpoint } from '../api/resources/webhook-endpoint.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isoTime } from '../lib/clock.ts'
-import { OperatorError, UsageError } from '../platform/operator-error.ts'
+import { OperatorError, UsageError } from '../lib/operator-error.ts'
 import type { ServiceApi } from './service-api.ts'
 
 export interface TriggerContext {
@@ -35,7 +35,8 @@ export const triggers: Readonly<Record<EventType, Trigger | string>> = {
   'message.failed': messageTo('+15005550002'),
   'message.received': receive,
   'channel.connected': 'sandbox channels are always connected; in live mode it follows POST /v1/channels',
-  'channel.disconnected': 'sandbox channels are always connected; in live mode it follows once a provider refuses or drops the link',
+  'channel.disconnected':
+    'sandbox channels are always connected; in live mode it follows once a provider refuses or drops the link',
   'balance.low': `${noMoney} a wallet below the threshold (\`posthorn accounts update ID --low-balance-micros N\`) without package credits, once in 24 hours`,
   'package.exhausted': `${noMoney} the message that takes the last credit of \`posthorn packages grant\``,
   'package.expiring': `${noMoney} \`posthorn packages grant --account A --credits 1 --expires-at T\` with a T less than seven days ahead`,
@@ -51,14 +52,18 @@ const body = 'Made by posthorn trigger.'
 /** A recipient whose outcome is fixed (behaviour: test-mode 2.1). */
 function messageTo(to: string): Trigger {
   return async ({ api }) => {
-    const message = await api.post<Message>('/v1/messages', { body: { channel: 'ch_test_whatsapp', to, type: 'text', text: { body } } })
+    const message = await api.post<Message>('/v1/messages', {
+      body: { channel: 'ch_test_whatsapp', to, type: 'text', text: { body } },
+    })
     return { told: `Sent ${message.id} to ${to}.`, object_id: message.id }
   }
 }
 
 async function receive({ api }: TriggerContext): Promise<Triggered> {
   const from = '+14155550123'
-  const message = await api.post<Message>('/v1/test/inbound_messages', { body: { channel: 'ch_test_whatsapp', from, text: { body } } })
+  const message = await api.post<Message>('/v1/test/inbound_messages', {
+    body: { channel: 'ch_test_whatsapp', from, text: { body } },
+  })
   return { told: `Received ${message.id} from ${from}.`, object_id: message.id }
 }
 
@@ -91,9 +96,13 @@ const failsAfterMs = 8_000
 
 /** Its list is gone when it begins. */
 async function failCampaign({ api, clock }: TriggerContext): Promise<Triggered> {
-  const list = await api.post<{ id: string }>('/v1/contact_lists', { body: { name: `posthorn trigger ${clock.now()}` } })
+  const list = await api.post<{ id: string }>('/v1/contact_lists', {
+    body: { name: `posthorn trigger ${clock.now()}` },
+  })
   const schedule = { send_at: isoTime(clock.now() + failsAfterMs) }
-  const campaign = await api.post<Campaign>('/v1/campaigns', { body: { ...campaignOf({ type: 'list', list_id: list.id }), schedule } })
+  const campaign = await api.post<Campaign>('/v1/campaigns', {
+    body: { ...campaignOf({ type: 'list', list_id: list.id }), schedule },
+  })
   await api.delete(`/v1/contact_lists/${list.id}`)
   return { told: `Launched ${campaign.id} and deleted its list.`, object_id: campaign.id }
 }
@@ -110,7 +119,11 @@ async function testEndpoint({ api, endpoint }: TriggerContext): Promise<Triggere
 
 async function onlyEndpoint(api: ServiceApi): Promise<string> {
   const { data } = await api.get<{ data: WebhookEndpoint[] }>('/v1/webhook_endpoints', { query: { limit: 2 } })
-  if (data.length === 0) throw new OperatorError('There is no webhook endpoint to test: make one with POST /v1/webhook_endpoints.')
-  if (data.length > 1) throw new UsageError('There are several webhook endpoints: name one with --endpoint; `posthorn webhooks list` lists them.')
+  if (data.length === 0)
+    throw new OperatorError('There is no webhook endpoint to test: make one with POST /v1/webhook_endpoints.')
+  if (data.length > 1)
+    throw new UsageError(
+      'There are several webhook endpoints: name one with --endpoint; `posthorn webhooks list` lists them.',
+    )
   return data[0]!.id
 }

@@ -1,7 +1,7 @@
 /** `posthorn users …`: people who sign in to the console. A password is never typed here: a link chooses it. */
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { printable } from '../lib/printable.ts'
 import { accountOf } from './account-of.ts'
 import { oneOfWords } from './arguments.ts'
@@ -21,7 +21,15 @@ interface CreateOptions {
 }
 
 const printed = ({ user, link }: Linked, before: string) => ({
-  json: { id: user.id, object: 'user', email: user.email, name: user.name, admin: user.admin, two_factor: user.two_factor, link },
+  json: {
+    id: user.id,
+    object: 'user',
+    email: user.email,
+    name: user.name,
+    admin: user.admin,
+    two_factor: user.two_factor,
+    link,
+  },
   text: `${user.id}  ${printable(user.email)}  ${printable(user.name)}\n\n${before}\n\n  ${link}\n\nThe link is good for an hour and is used once.`,
 })
 
@@ -37,7 +45,8 @@ export const registerUsers: Register = (program, cli) => {
     .option('--role <role>', `what they may do there: ${roleNames.join(', ')}`, oneOfWords(roleNames))
     .option('--admin', 'they administer the platform')
     .action(async ({ email, name, account, role, admin }: CreateOptions, command: Command) => {
-      if (account !== undefined && role === undefined) throw new OperatorError('Say with --role what they may do in the account.')
+      if (account !== undefined && role === undefined)
+        throw new OperatorError('Say with --role what they may do in the account.')
       const made = await cli.withApp(async (app) =>
         app.services.operators.people.create({
           email,
@@ -54,15 +63,26 @@ export const registerUsers: Register = (program, cli) => {
     .description('print a link that chooses a new password')
     .requiredOption('--email <email>', 'with which they sign in')
     .action(async ({ email }: { email: string }, command: Command) => {
-      cli.print(command, printed(await cli.withApp((app) => app.services.operators.people.resetPassword(email)), 'They choose a new password here:'))
+      cli.print(
+        command,
+        printed(
+          await cli.withApp((app) => app.services.operators.people.resetPassword(email)),
+          'They choose a new password here:',
+        ),
+      )
     })
 
   users
     .command('reset-two-factor')
-    .description('take away the second factor of somebody who has lost it, end their sessions, and print a link that chooses a new password')
+    .description(
+      'take away the second factor of somebody who has lost it, end their sessions, and print a link that chooses a new password',
+    )
     .requiredOption('--email <email>', 'with which they sign in')
     .action(async ({ email }: { email: string }, command: Command) => {
       const made = await cli.withApp((app) => app.services.operators.people.resetTwoFactor(email))
-      cli.print(command, printed(made, 'They sign in without a second factor from now on. They choose a new password here:'))
+      cli.print(
+        command,
+        printed(made, 'They sign in without a second factor from now on. They choose a new password here:'),
+      )
     })
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { testDatabase } from '../../test/kit/database.ts'
+import { testDatabase } from '../../test/support/database.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerDatabase } from './database.ts'
 import { registerPackages } from './packages.ts'
@@ -12,15 +12,33 @@ import { runCli } from './program.ts'
 import { dollars, registerWallet } from './wallet.ts'
 
 test('money is written as dollars without rounding', () => {
-  assert.deepEqual([0, 7500, 1_000_000, 12_345_678, 20_500_000].map(dollars), ['0.00 USD', '0.0075 USD', '1.00 USD', '12.345678 USD', '20.50 USD'])
+  assert.deepEqual([0, 7500, 1_000_000, 12_345_678, 20_500_000].map(dollars), [
+    '0.00 USD',
+    '0.0075 USD',
+    '1.00 USD',
+    '12.345678 USD',
+    '20.50 USD',
+  ])
 })
 
 test('the operator puts money in, grants packages and sets prices, and doctor finds nothing amiss', async (t) => {
   const { posthorn, json } = await openTerminal(t)
   const account = (await json('accounts', 'create', '--name', 'A'))['id'] as string
 
-  const credited = await json('wallet', 'credit', '--account', account, '--amount-micros', '20000', '--note', 'Invoice 31')
-  assert.deepEqual([credited['account_id'], credited['object'], credited['wallet_micros']], [account, 'balance', 20_000])
+  const credited = await json(
+    'wallet',
+    'credit',
+    '--account',
+    account,
+    '--amount-micros',
+    '20000',
+    '--note',
+    'Invoice 31',
+  )
+  assert.deepEqual(
+    [credited['account_id'], credited['object'], credited['wallet_micros']],
+    [account, 'balance', 20_000],
+  )
   const granted = await json(
     'packages',
     'grant',
@@ -40,15 +58,24 @@ test('the operator puts money in, grants packages and sets prices, and doctor fi
     ['Winter', ['sms', 'whatsapp'], '2999-01-31T00:00:00.000Z', 'active'],
   )
   const price = await json('prices', 'set', '--channel-type', 'sms', '--amount-micros', '6000', '--account', account)
-  assert.deepEqual([price['object'], price['account_id'], price['amount_micros'], price['currency']], ['price', account, 6000, 'USD'])
+  assert.deepEqual(
+    [price['object'], price['account_id'], price['amount_micros'], price['currency']],
+    ['price', account, 6000, 'USD'],
+  )
 
   const shown = await json('wallet', 'show', '--account', account)
-  assert.deepEqual([shown['wallet_micros'], shown['credits_remaining'], shown['low_balance_micros']], [20_000, 10, 1_000_000])
+  assert.deepEqual(
+    [shown['wallet_micros'], shown['credits_remaining'], shown['low_balance_micros']],
+    [20_000, 10, 1_000_000],
+  )
   assert.deepEqual(
     ((await json('packages', 'list', '--account', account)) as unknown as { id: string }[]).map((one) => one.id),
     [granted['id']],
   )
-  const prices = (await json('prices', 'list', '--account', account)) as unknown as { channel_type: string; amount_micros: number }[]
+  const prices = (await json('prices', 'list', '--account', account)) as unknown as {
+    channel_type: string
+    amount_micros: number
+  }[]
   assert.deepEqual(
     prices.map((one) => [one.channel_type, one.amount_micros]),
     [
@@ -64,14 +91,21 @@ test('a command that cannot be done ends with 1, a misspelt one with 2, and both
   const { posthorn } = await openTerminal(t)
 
   const refused = await posthorn('wallet', 'credit', '--account', 'acc_nobody', '--amount-micros', '1', '--json')
-  assert.deepEqual(refused, { code: 1, out: '', err: 'There is no account acc_nobody. `posthorn accounts list` shows them all.\n' })
+  assert.deepEqual(refused, {
+    code: 1,
+    out: '',
+    err: 'There is no account acc_nobody. `posthorn accounts list` shows them all.\n',
+  })
   assert.equal((await posthorn('prices', 'set', '--channel-type', 'pigeon', '--amount-micros', '1')).code, 1)
   for (const amount of ['0', '-5', '1.5', 'ten', '']) {
     const wrong = await posthorn('wallet', 'credit', '--account', 'acc_nobody', '--amount-micros', amount)
     assert.deepEqual([wrong.code, wrong.out], [2, ''], amount)
     assert.notEqual(wrong.err, '')
   }
-  assert.equal((await posthorn('packages', 'grant', '--account', 'acc_nobody', '--credits', '1', '--expires-at', 'soon')).code, 2)
+  assert.equal(
+    (await posthorn('packages', 'grant', '--account', 'acc_nobody', '--credits', '1', '--expires-at', 'soon')).code,
+    2,
+  )
 })
 
 /** A terminal over a database of its own. */
@@ -85,7 +119,11 @@ async function openTerminal(t: TestContext) {
 
   const posthorn = async (...argv: string[]) => {
     let [out, err] = ['', '']
-    const code = await runCli(argv, { env, out: (text) => void (out += text), err: (text) => void (err += text) }, groups)
+    const code = await runCli(
+      argv,
+      { env, out: (text) => void (out += text), err: (text) => void (err += text) },
+      groups,
+    )
     return { code, out, err }
   }
   const json = async (...argv: string[]) => {

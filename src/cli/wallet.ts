@@ -18,7 +18,8 @@ export const dollars = (micros: number): string =>
     .padStart(6, '0')
     .replace(/0{1,4}$/, '')} USD`
 
-const line = (balance: Balance): string => `${dollars(balance.wallet_micros)} in the wallet, ${balance.credits_remaining} credits in packages`
+const line = (balance: Balance): string =>
+  `${dollars(balance.wallet_micros)} in the wallet, ${balance.credits_remaining} credits in packages`
 
 export const registerWallet: Register = (program, cli) => {
   const wallet = program.command('wallet').description('put money into the wallet of an account, and look at it')
@@ -38,7 +39,10 @@ export const registerWallet: Register = (program, cli) => {
           () => ({ account_id, object_id: account_id, changes: { amount_micros, note } }),
         ),
       )
-      cli.print(command, { json: { account_id: options.account, ...balance }, text: `${dollars(options.amountMicros)} put in: now ${line(balance)}.` })
+      cli.print(command, {
+        json: { account_id: options.account, ...balance },
+        text: `${dollars(options.amountMicros)} put in: now ${line(balance)}.`,
+      })
     })
 
   wallet
@@ -51,6 +55,9 @@ export const registerWallet: Register = (program, cli) => {
         low_balance_micros: await billing.lowBalance(platform.pool, options.account),
       }))
       const text = `${line(shown.balance)}; balance.low below ${dollars(shown.low_balance_micros)}.`
-      cli.print(command, { json: { account_id: options.account, ...shown.balance, low_balance_micros: shown.low_balance_micros }, text })
+      cli.print(command, {
+        json: { account_id: options.account, ...shown.balance, low_balance_micros: shown.low_balance_micros },
+        text,
+      })
     })
 }

@@ -1,6 +1,6 @@
 /** `posthorn webhooks …`: webhook endpoints over HTTP, with an API key (behaviour: command-line 9). */
 import type { Command } from 'commander'
-import type { WebhookEndpoint } from '../contract/resources/webhook-endpoint.ts'
+import type { WebhookEndpoint } from '../api/resources/webhook-endpoint.ts'
 import { printable } from '../lib/printable.ts'
 import { asksService, serviceOf, type AccessOptions } from './access.ts'
 import { pageSize } from './arguments.ts'
@@ -11,17 +11,23 @@ interface ListOptions extends AccessOptions {
   startingAfter?: string
 }
 
-const line = ({ id, status, url, events }: WebhookEndpoint): string => `${id}  ${status.padEnd(8)}  ${printable(url)}  ${events.map(printable).join(',')}`
+const line = ({ id, status, url, events }: WebhookEndpoint): string =>
+  `${id}  ${status.padEnd(8)}  ${printable(url)}  ${events.map(printable).join(',')}`
 
 export const registerWebhooks: Register = (program, cli) => {
   const webhooks = program.command('webhooks').description('look at webhook endpoints')
 
-  asksService(webhooks.command('list').description('list webhook endpoints, newest first'), ['webhooks list', 'webhooks list --json'])
+  asksService(webhooks.command('list').description('list webhook endpoints, newest first'), [
+    'webhooks list',
+    'webhooks list --json',
+  ])
     .option('--limit <count>', 'how many, 1 to 100; default: 20', pageSize)
     .option('--starting-after <endpoint>', 'those behind the one with this id')
     .action(async (options: ListOptions, command: Command) => {
       const query = { limit: options.limit, starting_after: options.startingAfter }
-      const { data } = await (await serviceOf(options, cli.terminal.env)).get<{ data: WebhookEndpoint[] }>('/v1/webhook_endpoints', { query })
+      const { data } = await (
+        await serviceOf(options, cli.terminal.env)
+      ).get<{ data: WebhookEndpoint[] }>('/v1/webhook_endpoints', { query })
       cli.print(command, { json: data, text: data.length === 0 ? 'There are none.' : data.map(line).join('\n') })
     })
 }

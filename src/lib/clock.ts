@@ -34,7 +34,10 @@ export interface Mark {
   readonly elapsed_ms: number
 }
 
-export const mark = (clock: Pick<SteadyClock, 'now' | 'elapsed'>): Mark => ({ now_ms: clock.now(), elapsed_ms: clock.elapsed() })
+export const mark = (clock: Pick<SteadyClock, 'now' | 'elapsed'>): Mark => ({
+  now_ms: clock.now(),
+  elapsed_ms: clock.elapsed(),
+})
 
 /** A moment that is older than anything. */
 export const longAgo: Mark = { now_ms: -Infinity, elapsed_ms: -Infinity }
@@ -85,7 +88,11 @@ export const pause = (ms: number): Promise<void> => delay(ms)
 export const over = new Error('The wait is over.')
 
 /** Does work whose signal aborts after `ms` milliseconds of this clock; resolves and rejects as the work does. */
-export async function withDeadline<T>(clock: Pick<Clock, 'sleep'>, ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withDeadline<T>(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const [deadline, ended] = [new AbortController(), new AbortController()]
   // hundreds of hand-overs may share one deadline
   setMaxListeners(0, deadline.signal)

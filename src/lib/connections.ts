@@ -23,7 +23,10 @@ const idlePerOriginMax = 128
 const originsMax = 1000
 const keepAliveMs = 15_000
 
-export function connections(connect: { guarded: buildConnector.connector; free: buildConnector.connector }): Connections {
+export function connections(connect: {
+  guarded: buildConnector.connector
+  free: buildConnector.connector
+}): Connections {
   const idle = new Map<string, Connection[]>()
   const clients = new Set<Client>()
   const discard = ({ client }: Connection) => {

@@ -1,7 +1,7 @@
 /** Deadlines, whatever is done to the time of the clock meanwhile. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { fakeClock } from '../../test/kit/clock.ts'
+import { fakeClock } from '../../test/support/clock.ts'
 import { deadlines } from './deadlines.ts'
 
 test('a deadline ends in its time, and not before, also where the clock was set meanwhile', async () => {

@@ -17,7 +17,9 @@ export function descriptorLimitIn(limits: string): number {
 
 function limitInReport(): number {
   Object.assign(process.report, { excludeNetwork: true }) // it would look names up
-  const report = process.report.getReport() as { readonly userLimits?: { readonly open_files?: { readonly soft?: string | number } } }
+  const report = process.report.getReport() as {
+    readonly userLimits?: { readonly open_files?: { readonly soft?: string | number } }
+  }
   return numberOf(report.userLimits?.open_files?.soft)
 }
 

@@ -1,8 +1,8 @@
 /** Sockets that lead where they may, and none that does not. */
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { fakeClock } from '../../test/kit/clock.ts'
-import { closedPort, rawReceiver } from '../../test/kit/raw-receiver.ts'
+import { fakeClock } from '../../test/support/clock.ts'
+import { closedPort, rawReceiver } from '../../test/support/raw-receiver.ts'
 import { dialer } from './dial.ts'
 
 const never = new AbortController().signal

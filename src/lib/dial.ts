@@ -34,9 +34,15 @@ export function dialer({ clock, resolve, allowed_hosts, ca }: DialOptions): Dial
     if (!free && isIP(host) !== 0 && addressKind(host) !== 'public') throw new AddressNotPublic(host)
     const options = { host, port, ...(free ? {} : { lookup: guardedLookup(resolve) }) }
     const socket = tls
-      ? connectTls({ ...options, ...(isIP(host) === 0 ? { servername: host } : {}), ...(ca === undefined ? {} : { ca }) })
+      ? connectTls({
+          ...options,
+          ...(isIP(host) === 0 ? { servername: host } : {}),
+          ...(ca === undefined ? {} : { ca }),
+        })
       : connectTcp(options)
-    await withDeadline(clock, connectTimeoutMs, (deadline) => connected(socket, tls ? 'secureConnect' : 'connect', AbortSignal.any([deadline, signal])))
+    await withDeadline(clock, connectTimeoutMs, (deadline) =>
+      connected(socket, tls ? 'secureConnect' : 'connect', AbortSignal.any([deadline, signal])),
+    )
     const peer = socket.remoteAddress ?? ''
     if (free || addressKind(unmapped(peer)) === 'public') return socket
     socket.destroy()

@@ -16,7 +16,12 @@ export const signingKey = (secret: string): SigningKey => ({
 })
 
 /** Names and values in turn, signed with every key at `now` (milliseconds). */
-export function eventHeaders(keys: readonly SigningKey[], event: { readonly id: string; readonly type: string }, body: Buffer, now: number): string[] {
+export function eventHeaders(
+  keys: readonly SigningKey[],
+  event: { readonly id: string; readonly type: string },
+  body: Buffer,
+  now: number,
+): string[] {
   const seconds = Math.floor(now / 1000)
   return [
     'Service-Signature',

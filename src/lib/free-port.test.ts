@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import test from 'node:test'
-import { within } from '../../test/kit/waiting.ts'
+import { within } from '../../test/support/waiting.ts'
 import { freePort } from './free-port.ts'
 
 test('a free port can be listened on, and is none that an outgoing connection would take before', async (t) => {

@@ -80,10 +80,16 @@ for (const [what, body, encoding, segments] of [
 }
 
 const gsmText = fc
-  .array(fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...basic) }, { weight: 1, arbitrary: fc.constantFrom(...extension) }), {
-    maxLength: 700,
-    size: 'max',
-  })
+  .array(
+    fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom(...basic) },
+      { weight: 1, arbitrary: fc.constantFrom(...extension) },
+    ),
+    {
+      maxLength: 700,
+      size: 'max',
+    },
+  )
   .map((all) => all.join(''))
 const asciiText = fc.string({ unit: 'binary-ascii', maxLength: 700, size: 'max' })
 const anyText = fc.string({ unit: 'binary', maxLength: 400, size: 'max' })
@@ -97,7 +103,9 @@ test('encoding and parts agree with the reference on any text', () => {
 
 test('one character more never needs fewer parts', () => {
   fc.assert(
-    fc.property(gsmText, fc.constantFrom(...basic, ...extension), (body, more) => assert.ok(smsEncoding(body + more).segments >= smsEncoding(body).segments)),
+    fc.property(gsmText, fc.constantFrom(...basic, ...extension), (body, more) =>
+      assert.ok(smsEncoding(body + more).segments >= smsEncoding(body).segments),
+    ),
   )
 })
 
@@ -130,5 +138,8 @@ test('septets of the GSM alphabet are the places of its tables', () => {
   assert.deepEqual([...gsmBytes(basic.join(''))], bytes)
   for (const [place, character] of extensionTable) assert.deepEqual([...gsmBytes(character)], [27, place])
   // an escape before what has no extended form, at the end, and bytes of more than seven bits
-  assert.deepEqual([textOf(Uint8Array.from([27, 65])), textOf(Uint8Array.from([65, 27])), textOf(Uint8Array.from([0xc1]))], ['A', 'A', 'A'])
+  assert.deepEqual(
+    [textOf(Uint8Array.from([27, 65])), textOf(Uint8Array.from([65, 27])), textOf(Uint8Array.from([0xc1]))],
+    ['A', 'A', 'A'],
+  )
 })

@@ -9,7 +9,8 @@ export interface SmsShape {
 }
 
 /** The basic alphabet: one septet each. Of the ASCII characters it lacks the backtick, the brackets and most control characters. */
-const basic = '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
+const basic =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
 /** The extension table: an escape septet and one more. */
 const extension = '\f^{}\\[~]|€'
 
@@ -26,7 +27,8 @@ for (const character of extension) septets[character.charCodeAt(0)] = 2
 
 /** The encoding that a text needs and the number of parts it is sent in. An extension character counts two and, like a surrogate pair, is never split over two parts. */
 export function smsEncoding(body: string): SmsShape {
-  if (plain.test(body)) return { encoding: 'gsm7', segments: body.length <= room.gsm7.single ? 1 : Math.ceil(body.length / room.gsm7.part) }
+  if (plain.test(body))
+    return { encoding: 'gsm7', segments: body.length <= room.gsm7.single ? 1 : Math.ceil(body.length / room.gsm7.part) }
   const total = septetsOf(body)
   if (total === null) return { encoding: 'ucs2', segments: body.length <= room.ucs2.single ? 1 : ucs2Parts(body) }
   return { encoding: 'gsm7', segments: total <= room.gsm7.single ? 1 : gsmParts(body) }
@@ -68,7 +70,8 @@ function ucs2PartEnd(body: string, start: number): number {
   return end < body.length && isPair(body, end - 1) ? end - 1 : end
 }
 
-const isPair = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
+const isPair = (text: string, at: number): boolean =>
+  (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
 
 /** The parts that a text is sent in: as many as `segments` says. Neither an escaped character nor a surrogate pair is split. */
 export function splitSms(body: string): { readonly encoding: SmsEncoding; readonly parts: readonly string[] } {

@@ -4,7 +4,11 @@ import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { hmac, hmacHex, hmacKey } from './hmac.ts'
 
-const expected = (key: string | Buffer, parts: readonly (string | Buffer)[], encoding: 'hex' | 'base64' | 'base64url') => {
+const expected = (
+  key: string | Buffer,
+  parts: readonly (string | Buffer)[],
+  encoding: 'hex' | 'base64' | 'base64url',
+) => {
   const whole = createHmac('sha256', key)
   for (const part of parts) whole.update(part)
   return whole.digest(encoding)
@@ -17,7 +21,11 @@ test('a signature is the HMAC-SHA256 of all parts, whatever the length of key an
     for (const size of [0, 1, 55, 56, 64, 1000, 8100, 21_800, 40_000]) {
       const parts = ['1700000000.', Buffer.from(text.slice(0, size)), text.slice(size, size * 2)]
       for (const encoding of ['hex', 'base64', 'base64url'] as const)
-        assert.equal(hmac(hmacKey(key), encoding, ...parts), expected(key, parts, encoding), `${keySize} ${size} ${encoding}`)
+        assert.equal(
+          hmac(hmacKey(key), encoding, ...parts),
+          expected(key, parts, encoding),
+          `${keySize} ${size} ${encoding}`,
+        )
     }
   }
 })

@@ -22,11 +22,19 @@ export function hmacKey(given: string | Uint8Array): HmacKey {
   const block = Buffer.alloc(blockBytes)
   if (key.length > blockBytes) hash('sha256', key, 'buffer').copy(block)
   else key.copy(block)
-  return { key, inner: block.map((byte) => byte ^ 0x36) as Buffer, outer: Buffer.concat([block.map((byte) => byte ^ 0x5c), Buffer.alloc(hashBytes)]) }
+  return {
+    key,
+    inner: block.map((byte) => byte ^ 0x36) as Buffer,
+    outer: Buffer.concat([block.map((byte) => byte ^ 0x5c), Buffer.alloc(hashBytes)]),
+  }
 }
 
 /** The HMAC-SHA256 of the parts one after the other; in parts so that a prebuilt body need not be copied by the caller. */
-export function hmac({ key, inner, outer }: HmacKey, encoding: 'hex' | 'base64' | 'base64url', ...parts: readonly (string | Uint8Array)[]): string {
+export function hmac(
+  { key, inner, outer }: HmacKey,
+  encoding: 'hex' | 'base64' | 'base64url',
+  ...parts: readonly (string | Uint8Array)[]
+): string {
   let size = inner.copy(scratch)
   for (const part of parts) {
     // no text takes more than three bytes for a unit
@@ -41,7 +49,11 @@ export function hmac({ key, inner, outer }: HmacKey, encoding: 'hex' | 'base64' 
   return hash('sha256', outer, encoding)
 }
 
-function atLength(key: Buffer, encoding: 'hex' | 'base64' | 'base64url', parts: readonly (string | Uint8Array)[]): string {
+function atLength(
+  key: Buffer,
+  encoding: 'hex' | 'base64' | 'base64url',
+  parts: readonly (string | Uint8Array)[],
+): string {
   const whole = createHmac('sha256', key)
   for (const part of parts) whole.update(part)
   return whole.digest(encoding)
@@ -58,7 +70,11 @@ export function sameText(a: string, b: string): boolean {
 }
 
 /** `t=<unix seconds>,v1=<hex>` with one `v1` per key: the HMAC of `<t>.<body>` (behaviour: webhooks 4.2). */
-export function signatureHeader(keys: readonly (string | HmacKey)[], unixSeconds: number, body: string | Uint8Array): string {
+export function signatureHeader(
+  keys: readonly (string | HmacKey)[],
+  unixSeconds: number,
+  body: string | Uint8Array,
+): string {
   return `t=${unixSeconds}${keys.map((key) => `,v1=${hmacHex(key, `${unixSeconds}.`, body)}`).join('')}`
 }
 
@@ -69,7 +85,13 @@ const signaturesMax = 10
  * What is wrong with a header of the form that `signatureHeader` writes, as Stripe does too: its form, its time (more than `toleranceMs` off `now`, in milliseconds), or
  * each of its signatures. Null where one of them is that of the body.
  */
-export function signatureHeaderFault(key: HmacKey, header: string, body: Uint8Array, now: number, toleranceMs: number): 'form' | 'time' | 'signature' | null {
+export function signatureHeaderFault(
+  key: HmacKey,
+  header: string,
+  body: Uint8Array,
+  now: number,
+  toleranceMs: number,
+): 'form' | 'time' | 'signature' | null {
   const parts = header.split(',').map((part) => part.trim())
   const t = parts.find((part) => part.startsWith('t='))?.slice(2) ?? ''
   const signatures = parts.filter((part) => part.startsWith('v1=')).map((part) => part.slice(3))

@@ -2,14 +2,19 @@
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
-import { closedPort, rawReceiver, respond, type Answer } from '../../test/kit/raw-receiver.ts'
-import { fakeClock } from '../../test/kit/clock.ts'
+import { closedPort, rawReceiver, respond, type Answer } from '../../test/support/raw-receiver.ts'
+import { fakeClock } from '../../test/support/clock.ts'
 import { fenced } from './fence.ts'
 import { httpClient, type HttpClientOptions } from './http-client.ts'
 
 function client(t: TestContext, options: Partial<HttpClientOptions> = {}) {
   const clock = fakeClock()
-  const made = httpClient({ clock, resolve: async () => [{ address: '127.0.0.1', family: 4 }], allowed_hosts: [], ...options })
+  const made = httpClient({
+    clock,
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    allowed_hosts: [],
+    ...options,
+  })
   t.after(() => made.close())
   return { clock, ...made }
 }
@@ -123,8 +128,18 @@ test('an answer longer than its bound is given up, and a half one is none', asyn
 test('addresses that are not public are not called, however they are written', async (t) => {
   const { call } = client(t)
 
-  for (const url of ['https://127.0.0.1/', 'https://printer.example/', 'http://example.com/', 'https://[::1]/', 'nonsense'])
-    assert.deepEqual(await call({ method: 'GET', url }).then((answer) => [answer.kind, 'code' in answer && answer.code]), ['unsent', 'address_not_public'], url)
+  for (const url of [
+    'https://127.0.0.1/',
+    'https://printer.example/',
+    'http://example.com/',
+    'https://[::1]/',
+    'nonsense',
+  ])
+    assert.deepEqual(
+      await call({ method: 'GET', url }).then((answer) => [answer.kind, 'code' in answer && answer.code]),
+      ['unsent', 'address_not_public'],
+      url,
+    )
 })
 
 test('a file arrives piece by piece, within its bound', async (t) => {
@@ -148,11 +163,16 @@ test('an answer that is no file is refused with its status', async (t) => {
 })
 
 test('a download that comes to nothing leaves nothing that waits', async (t) => {
-  const nameless = client(t, { resolve: () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })) })
+  const nameless = client(t, {
+    resolve: () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })),
+  })
   const silent = await against(t, () => undefined)
   const given = new AbortController()
 
-  await assert.rejects(nameless.download({ method: 'GET', url: 'https://no-such-name.example/f.png', answer_bytes_max: 1000 }), /no such name/)
+  await assert.rejects(
+    nameless.download({ method: 'GET', url: 'https://no-such-name.example/f.png', answer_bytes_max: 1000 }),
+    /no such name/,
+  )
   const waiting = silent.download({ method: 'GET', url: silent.url, answer_bytes_max: 1000, signal: given.signal })
   await silent.receiver.arrived(1)
   given.abort(new Error('the service stops'))

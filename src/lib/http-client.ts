@@ -17,7 +17,12 @@ import { AddressNotPublic, connector, notPublic, type SocketOptions } from './pu
  * `unknown`: it may have arrived, but no whole answer came.
  */
 export type HttpAnswer =
-  | { readonly kind: 'answer'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer }
+  | {
+      readonly kind: 'answer'
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly body: Buffer
+    }
   | { readonly kind: 'unsent' | 'unknown'; readonly code: PostErrorCode; readonly message: string }
 
 export interface HttpCall {
@@ -42,7 +47,9 @@ export interface HttpClient {
    * A 2xx body piece by piece. Rejects with a PermanentError where the address is not called, where the answer is 404 or 410 (a MissingFile), and where the
    * body is longer than `answer_bytes_max`; with any other Error for any other answer, and where the body ends early.
    */
-  download(call: HttpCall & { readonly answer_bytes_max: number }): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
+  download(
+    call: HttpCall & { readonly answer_bytes_max: number },
+  ): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
   close(): Promise<void>
 }
 
@@ -84,12 +91,16 @@ export function httpClient(options: HttpClientOptions): HttpClient {
     async call(call) {
       const url = URL.parse(call.url)
       const refused = url === null ? 'The address is no URL.' : refusedAddress(url, allowed(url))
-      if (url === null || refused !== undefined) return { kind: 'unsent', code: 'address_not_public', message: refused! }
+      if (url === null || refused !== undefined)
+        return { kind: 'unsent', code: 'address_not_public', message: refused! }
       if (call.signal?.aborted === true) return { kind: 'unsent', code: 'aborted', message: givenUp }
       const timeout_ms = call.timeout_ms ?? defaultTimeoutMs
       const exchange = new HttpExchange(call.answer_bytes_max ?? defaultAnswerBytes, true, fenceNow())
-      const deadline = expiry.add(timeout_ms, () => exchange.stop('timeout', `No complete answer within ${timeout_ms} ms.`))
-      const stay = call.signal === undefined ? undefined : quitters.add(call.signal, () => exchange.stop('aborted', givenUp))
+      const deadline = expiry.add(timeout_ms, () =>
+        exchange.stop('timeout', `No complete answer within ${timeout_ms} ms.`),
+      )
+      const stay =
+        call.signal === undefined ? undefined : quitters.add(call.signal, () => exchange.stop('aborted', givenUp))
       try {
         const agents = call.long_poll === true ? long : brief
         ;(allowed(url) ? agents.free : agents.guarded).dispatch(requestOptions(url, call), exchange)
@@ -115,7 +126,9 @@ export function httpClient(options: HttpClientOptions): HttpClient {
 }
 
 const answerOf = ({ status, headers, body, error, begun }: ExchangeEnd): HttpAnswer =>
-  error === null ? { kind: 'answer', status: status ?? 0, headers: flatHeaders(headers), body } : { kind: begun ? 'unknown' : 'unsent', ...error }
+  error === null
+    ? { kind: 'answer', status: status ?? 0, headers: flatHeaders(headers), body }
+    : { kind: begun ? 'unknown' : 'unsent', ...error }
 
 /** Why a URL is not called at all; undefined where it may be. Sockets are not asked for a look-up where the host is an address already. */
 function refusedAddress(url: URL, allowed: boolean): string | undefined {
@@ -136,24 +149,42 @@ const requestOptions = (url: URL, call: HttpCall): Dispatcher.DispatchOptions =>
 /** The answer was 404 or 410. */
 export class MissingFile extends PermanentError {}
 
-async function openDownload(clock: Clock, agent: Agent, url: URL, call: HttpCall & { readonly answer_bytes_max: number }) {
+async function openDownload(
+  clock: Clock,
+  agent: Agent,
+  url: URL,
+  call: HttpCall & { readonly answer_bytes_max: number },
+) {
   const ended = new AbortController()
   const signal = call.signal === undefined ? ended.signal : AbortSignal.any([ended.signal, call.signal])
-  void clock.sleep(call.timeout_ms ?? defaultDownloadMs, ended.signal).then(() => ended.abort(new Error('The download took too long.')))
-  const answer = await agent.request({ ...requestOptions(url, call), signal } as Dispatcher.RequestOptions).catch((error: unknown) => {
-    // what waits for the end of the time would keep the process alive
-    ended.abort()
-    throw error instanceof AddressNotPublic ? new PermanentError(`${hostPort(url)} does not lead to a public address.`) : error
-  })
+  void clock
+    .sleep(call.timeout_ms ?? defaultDownloadMs, ended.signal)
+    .then(() => ended.abort(new Error('The download took too long.')))
+  const answer = await agent
+    .request({ ...requestOptions(url, call), signal } as Dispatcher.RequestOptions)
+    .catch((error: unknown) => {
+      // what waits for the end of the time would keep the process alive
+      ended.abort()
+      throw error instanceof AddressNotPublic
+        ? new PermanentError(`${hostPort(url)} does not lead to a public address.`)
+        : error
+    })
   if (answer.statusCode < 200 || answer.statusCode > 299) {
     ended.abort(new Error('not wanted'))
     const message = `The answer was ${answer.statusCode} where a file was asked for.`
     throw answer.statusCode === 404 || answer.statusCode === 410 ? new MissingFile(message) : new Error(message)
   }
-  return { content_type: flatHeaders(answer.headers)['content-type'] ?? 'application/octet-stream', chunks: pieces(answer.body, call.answer_bytes_max, ended) }
+  return {
+    content_type: flatHeaders(answer.headers)['content-type'] ?? 'application/octet-stream',
+    chunks: pieces(answer.body, call.answer_bytes_max, ended),
+  }
 }
 
-async function* pieces(body: AsyncIterable<Uint8Array>, bytes_max: number, ended: AbortController): AsyncGenerator<Uint8Array> {
+async function* pieces(
+  body: AsyncIterable<Uint8Array>,
+  bytes_max: number,
+  ended: AbortController,
+): AsyncGenerator<Uint8Array> {
   let bytes = 0
   try {
     for await (const chunk of body) {

@@ -4,7 +4,14 @@ import assert from 'node:assert/strict'
 import type { Dispatcher } from 'undici'
 import { HttpExchange } from './http-exchange.ts'
 
-const errors = ['EPROTO', 'ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ECONNRESET', 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC']
+const errors = [
+  'EPROTO',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ECONNRESET',
+  'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC',
+]
 const controller = { abort: () => undefined } as unknown as Dispatcher.DispatchController
 
 for (const code of errors)

@@ -98,7 +98,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (this.#ended) return
     this.#ended = true
     const body = this.#chunks === null || error !== null ? nothing : Buffer.concat(this.#chunks)
-    this.#resolve({ status: this.#status, headers: this.#headers, body, error, cut, begun: this.#controller !== undefined })
+    this.#resolve({
+      status: this.#status,
+      headers: this.#headers,
+      body,
+      error,
+      cut,
+      begun: this.#controller !== undefined,
+    })
   }
 }
 

@@ -3,9 +3,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
-import { certificate } from '../../test/kit/certificate.ts'
-import { closedPort, rawReceiver, respond, type Answer } from '../../test/kit/raw-receiver.ts'
-import { until } from '../../test/kit/waiting.ts'
+import { certificate } from '../../test/support/certificate.ts'
+import { closedPort, rawReceiver, respond, type Answer } from '../../test/support/raw-receiver.ts'
+import { until } from '../../test/support/waiting.ts'
 import type { SteadyClock } from './clock.ts'
 import { httpPoster, type HttpPosterOptions } from './http-post.ts'
 
@@ -30,10 +30,20 @@ function handClock(): SteadyClock & { pass(): void } {
 
 function poster(t: TestContext, options: Partial<HttpPosterOptions> = {}) {
   const clock = handClock()
-  const made = httpPoster({ clock, resolve: async () => [{ address: '127.0.0.1', family: 4 }], allowed_hosts: [], ...options })
+  const made = httpPoster({
+    clock,
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    allowed_hosts: [],
+    ...options,
+  })
   t.after(() => made.close())
   const post = (url: string, body = '{}') =>
-    made.post({ url, headers: ['Service-Event-Id', 'evt_1', 'Content-Type', 'application/json'], body: Buffer.from(body), timeout_ms: 10_000 })
+    made.post({
+      url,
+      headers: ['Service-Event-Id', 'evt_1', 'Content-Type', 'application/json'],
+      body: Buffer.from(body),
+      timeout_ms: 10_000,
+    })
   return { post, clock }
 }
 
@@ -67,7 +77,9 @@ test('connections are kept for the next posts', async (t) => {
 })
 
 test('a kept connection that the receiver closed in between is replaced without a failure', async (t) => {
-  const receiver = await rawReceiver(t, (socket, request, index) => (index === 1 ? socket.destroy() : respond(200)(socket, request, index)))
+  const receiver = await rawReceiver(t, (socket, request, index) =>
+    index === 1 ? socket.destroy() : respond(200)(socket, request, index),
+  )
   const { post } = poster(t, { allowed_hosts: [receiver.host] })
   await post(`http://${receiver.host}/`)
   assert.deepEqual(await post(`http://${receiver.host}/`), { status: 200, error: null })
@@ -94,7 +106,8 @@ test('a receiver that breaks off every request gets a post at most twice, howeve
 })
 
 test('statuses that are not 2xx are told by number, redirects with where they lead and never followed', async (t) => {
-  for (const status of [400, 404, 410, 500, 503]) assert.equal((await against(t, respond(status))).outcome.error?.code, `status_${status}`)
+  for (const status of [400, 404, 410, 500, 503])
+    assert.equal((await against(t, respond(status))).outcome.error?.code, `status_${status}`)
   const { outcome, receiver } = await against(t, respond(302, '', 'location: http://169.254.169.254/\r\n'))
   assert.equal(outcome.status, 302)
   assert.equal(outcome.error?.code, 'redirect')
@@ -111,7 +124,10 @@ test('hanging before, within the headers and within the body ends at the deadlin
 })
 
 test('a body that never ends within the deadline is a timeout, and its status is kept', async (t) => {
-  const receiver = await rawReceiver(t, (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'))
+  const receiver = await rawReceiver(
+    t,
+    (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'),
+  )
   const { post, clock } = poster(t, { allowed_hosts: [receiver.host] })
   let read = 0
   const onHeaders = () => void read++
@@ -144,12 +160,22 @@ test('resets, early ends and nonsense are told apart', async (t) => {
   assert.equal((await against(t, (socket) => void socket.end())).outcome.error?.code, 'connection_reset')
   const half = await against(t, (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'))
   assert.equal(half.outcome.error?.code, 'connection_reset')
-  assert.equal((await against(t, (socket) => void socket.end('SMTP ready\r\n\r\n'))).outcome.error?.code, 'response_invalid')
-  assert.equal((await against(t, (socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`))).outcome.error?.code, 'response_invalid')
+  assert.equal(
+    (await against(t, (socket) => void socket.end('SMTP ready\r\n\r\n'))).outcome.error?.code,
+    'response_invalid',
+  )
+  assert.equal(
+    (await against(t, (socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`))).outcome
+      .error?.code,
+    'response_invalid',
+  )
 })
 
 test('an interim answer that nothing asked for, and a status that is none, are told as what they are', async (t) => {
-  const asked = await against(t, (socket) => void socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'))
+  const asked = await against(
+    t,
+    (socket) => void socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+  )
   assert.equal(asked.outcome.error?.code, 'response_invalid')
   assert.match(asked.outcome.error!.message, /100 Continue/)
   const none = await against(t, (socket) => void socket.write('HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n'))
@@ -161,7 +187,9 @@ test('a refused connection, a name that does not resolve and a failing TLS hands
   const port = await closedPort()
   const refused = poster(t, { allowed_hosts: [`127.0.0.1:${port}`] })
   assert.equal((await refused.post(`http://127.0.0.1:${port}/`)).error?.code, 'connection_refused')
-  const unresolved = poster(t, { resolve: async () => Promise.reject(Object.assign(new Error('queryA'), { code: 'ENOTFOUND' })) })
+  const unresolved = poster(t, {
+    resolve: async () => Promise.reject(Object.assign(new Error('queryA'), { code: 'ENOTFOUND' })),
+  })
   assert.equal((await unresolved.post('https://nowhere.test/')).error?.code, 'dns_failed')
   const secure = await rawReceiver(t, respond(200), { tls: true })
   const untrusted = poster(t, { allowed_hosts: [secure.host] })
@@ -205,7 +233,13 @@ test('giving up ends an exchange at once and says so', async (t) => {
   const made = httpPoster({ clock, resolve: async () => [], allowed_hosts: [receiver.host] })
   t.after(() => made.close())
   const stop = new AbortController()
-  const posting = made.post({ url: `http://${receiver.host}/`, headers: [], body: Buffer.from('{}'), timeout_ms: 10_000, signal: stop.signal })
+  const posting = made.post({
+    url: `http://${receiver.host}/`,
+    headers: [],
+    body: Buffer.from('{}'),
+    timeout_ms: 10_000,
+    signal: stop.signal,
+  })
   await receiver.arrived(1)
   stop.abort()
   assert.equal((await posting).error?.code, 'aborted')

@@ -75,19 +75,30 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
     async post(post) {
       const { url, allowed } = placeOf(post.url)
       // Sockets are not asked for a look-up when the host is an address already.
-      if (!allowed && isLiteral(url.hostname) && addressKind(url.hostname) !== 'public') return { status: null, error: notPublic(url.hostname) }
+      if (!allowed && isLiteral(url.hostname) && addressKind(url.hostname) !== 'public')
+        return { status: null, error: notPublic(url.hostname) }
       const quit = () => post.signal?.aborted ?? false
       if (quit()) return { status: null, error: givenUp }
       let exchange: HttpExchange | undefined
-      const deadline = expiry.add(post.timeout_ms, () => exchange?.stop('timeout', `No complete answer within ${post.timeout_ms} ms (${exchange.phase}).`))
-      const stay = post.signal === undefined ? undefined : quitters.add(post.signal, () => exchange?.stop(givenUp.code, givenUp.message))
+      const deadline = expiry.add(post.timeout_ms, () =>
+        exchange?.stop('timeout', `No complete answer within ${post.timeout_ms} ms (${exchange.phase}).`),
+      )
+      const stay =
+        post.signal === undefined
+          ? undefined
+          : quitters.add(post.signal, () => exchange?.stop(givenUp.code, givenUp.message))
       try {
         for (let repeated = false; ; repeated = true) {
           const connection = kept.take(url.origin, allowed, repeated)
           exchange = new HttpExchange(answerBytesMax, false)
           begin(connection.client, url, post, exchange)
           const end = await exchange.ended
-          const stale = connection.used && end.status === null && end.error?.code === 'connection_reset' && !deadline.over && !quit()
+          const stale =
+            connection.used &&
+            end.status === null &&
+            end.error?.code === 'connection_reset' &&
+            !deadline.over &&
+            !quit()
           kept.giveBack(connection, end.error === null)
           // a kept connection that the receiver had just closed: nothing was answered. Once more on a new one, no oftener: the receiver may have read it all the same
           if (!stale) return outcomeOf(end)
@@ -104,7 +115,10 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
   }
 }
 
-const givenUp: PostError = { code: 'aborted', message: 'The exchange was given up because the service is shutting down.' }
+const givenUp: PostError = {
+  code: 'aborted',
+  message: 'The exchange was given up because the service is shutting down.',
+}
 
 function begin(client: Client, url: URL, { headers, body }: Post, exchange: HttpExchange): void {
   try {

@@ -2,7 +2,8 @@
 
 export type Fields = Readonly<Record<string, unknown>>
 
-export const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The object in a JSON text; null where it is none, or no JSON, such as a page of whatever stands in front of an API. */
 export function parsedObject(text: Uint8Array): Fields | null {

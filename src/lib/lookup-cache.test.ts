@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { fakeClock } from '../../test/kit/clock.ts'
+import { fakeClock } from '../../test/support/clock.ts'
 import { lookupCache } from './lookup-cache.ts'
 
 /** A cache of two answers that last a second, and look-ups that are answered by hand. */

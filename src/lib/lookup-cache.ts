@@ -17,7 +17,10 @@ export interface LookupCacheOptions {
 }
 
 /** T is never undefined. */
-export function lookupCache<T>(clock: Pick<SteadyClock, 'now' | 'elapsed'>, { entries_max, age_max_ms }: LookupCacheOptions): LookupCache<T> {
+export function lookupCache<T>(
+  clock: Pick<SteadyClock, 'now' | 'elapsed'>,
+  { entries_max, age_max_ms }: LookupCacheOptions,
+): LookupCache<T> {
   const entries = new Map<string, { readonly value: T; readonly read: Mark }>()
   const underWay = new Map<string, Promise<T>>()
 

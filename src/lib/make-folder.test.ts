@@ -14,7 +14,10 @@ test("a folder is made with those above it, its user's alone, by several at once
   await makeFolder(deep)
 
   const made = [join(root, 'a'), join(root, 'a', 'b'), deep]
-  assert.deepEqual(await Promise.all(made.map(async (folder) => (await stat(folder)).mode & 0o777)), [0o700, 0o700, 0o700])
+  assert.deepEqual(
+    await Promise.all(made.map(async (folder) => (await stat(folder)).mode & 0o777)),
+    [0o700, 0o700, 0o700],
+  )
 })
 
 test('a folder that cannot be made is refused at once, under a file system that makes none too', async (t) => {

@@ -27,10 +27,18 @@ export function nameResolver(timeout_ms = 2000): Resolve {
   }
 }
 
-function ask(resolver: Resolver, hostname: string, family: 4 | 6): Promise<{ addresses: NetworkAddress[]; code?: string }> {
+function ask(
+  resolver: Resolver,
+  hostname: string,
+  family: 4 | 6,
+): Promise<{ addresses: NetworkAddress[]; code?: string }> {
   return new Promise((resolve) => {
     const done = (error: NodeJS.ErrnoException | null, addresses: string[] | undefined) =>
-      resolve(error === null ? { addresses: (addresses ?? []).map((address) => ({ address, family })) } : { addresses: [], code: error.code ?? 'ENOTFOUND' })
+      resolve(
+        error === null
+          ? { addresses: (addresses ?? []).map((address) => ({ address, family })) }
+          : { addresses: [], code: error.code ?? 'ENOTFOUND' },
+      )
     if (family === 4) resolver.resolve4(hostname, done)
     else resolver.resolve6(hostname, done)
   })

@@ -5,7 +5,9 @@ import { nearest } from './nearest.ts'
 const known = ['RATE_LIMIT_MESSAGES', 'RATE_LIMIT_DEFAULT', 'CONTACT_LIMIT', 'SECRET_KEY', 'BASE_URL']
 
 test('a slip of the pen, a forgotten underscore and a shortened name find their word; a strange one finds none', () => {
-  const found = ['SECERT_KEY', 'baseurl', 'RATE_LIMIT', 'CONTACTS_LIMIT', 'QUEUE_DEPTH', ''].map((given) => nearest(given, known))
+  const found = ['SECERT_KEY', 'baseurl', 'RATE_LIMIT', 'CONTACTS_LIMIT', 'QUEUE_DEPTH', ''].map((given) =>
+    nearest(given, known),
+  )
 
   assert.deepEqual(found, ['SECRET_KEY', 'BASE_URL', 'RATE_LIMIT_MESSAGES', 'CONTACT_LIMIT', undefined, undefined])
 })

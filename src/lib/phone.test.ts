@@ -6,7 +6,10 @@ import examples from 'libphonenumber-js/mobile/examples'
 import { countryOf, isE164, normalisePhone, phoneKey, phoneVariants } from './phone.ts'
 
 const e164 = fc
-  .tuple(fc.constantFrom('1', '55', '52', '54', '549', '521', '5411', '44', '49', '7', '998'), fc.stringMatching(/^\d{6,11}$/))
+  .tuple(
+    fc.constantFrom('1', '55', '52', '54', '549', '521', '5411', '44', '49', '7', '998'),
+    fc.stringMatching(/^\d{6,11}$/),
+  )
   .map(([code, rest]) => `+${code}${rest}`)
   .filter(isE164)
 
@@ -70,7 +73,11 @@ test('digits of every country are read as libphonenumber reads them', () => {
     fc.property(seeds, ([country, text]) => {
       fc.pre(/^\d{3,17}$/.test(text))
       const number = parsePhoneNumberFromString(text, country)?.number ?? null
-      assert.equal(normalisePhone(text, country), number !== null && isE164(number) ? number : null, `${text} in ${country}`)
+      assert.equal(
+        normalisePhone(text, country),
+        number !== null && isE164(number) ? number : null,
+        `${text} in ${country}`,
+      )
     }),
     { numRuns: 20_000, seed: 9 },
   )

@@ -1,5 +1,12 @@
 /** Phone numbers: reading them as people write them, the one key that national variants of a number share, and their country. */
-import { getCountries, getCountryCallingCode, isSupportedCountry, Metadata, parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js'
+import {
+  getCountries,
+  getCountryCallingCode,
+  isSupportedCountry,
+  Metadata,
+  parsePhoneNumberFromString,
+  type CountryCode,
+} from 'libphonenumber-js'
 
 const e164 = /^\+[1-9]\d{6,14}$/
 
@@ -54,7 +61,9 @@ function readNational(digits: string, country: CountryCode): string | undefined 
   if (trunk === null || trunk === undefined) return `+${plan.code}${digits}`
   const number = digits.slice(trunk[0].length)
   const plain = trunk.every((group, at) => at === 0 || group === undefined)
-  return plain && plan.alone && plan.lengths.includes(number.length) && plan.numbers.test(number) ? `+${plan.code}${number}` : undefined
+  return plain && plan.alone && plan.lengths.includes(number.length) && plan.numbers.test(number)
+    ? `+${plan.code}${number}`
+    : undefined
 }
 
 function readPlan(country: CountryCode): Plan {
@@ -127,7 +136,8 @@ function readCallingCodes(): ReadonlyMap<string, CountryCode> {
     countries.set(code, [...(countries.get(code) ?? []), country])
   }
   const single = new Map<string, CountryCode>()
-  for (const [code, [country, ...others]] of countries) if (country !== undefined && others.length === 0) single.set(code, country)
+  for (const [code, [country, ...others]] of countries)
+    if (country !== undefined && others.length === 0) single.set(code, country)
   return single
 }
 

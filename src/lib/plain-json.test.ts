@@ -8,8 +8,15 @@ import { storable } from './storable.ts'
 const plain = (json: string, depth_max = 30): boolean => isPlainJson(Buffer.from(json), depth_max)
 
 test('plain JSON needs nothing mended, whatever it holds', () => {
-  const number = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }).map(String), fc.bigInt().map(String), fc.integer().map(String))
-  const text = fc.oneof(fc.string(), fc.constantFrom('\0', '\ud800', '\u{1f600}', '\\', '"', '\n', '12345678901234567890'))
+  const number = fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.bigInt().map(String),
+    fc.integer().map(String),
+  )
+  const text = fc.oneof(
+    fc.string(),
+    fc.constantFrom('\0', '\ud800', '\u{1f600}', '\\', '"', '\n', '12345678901234567890'),
+  )
   const { json } = fc.letrec<{ json: string }>((tie) => ({
     json: fc.oneof(
       { maxDepth: 4, depthSize: 'small' },
@@ -38,7 +45,17 @@ test('plain JSON needs nothing mended, whatever it holds', () => {
 })
 
 test('what needs mending is not plain, also where a later field of the same name hides it', () => {
-  const mended = ['"\\u0000"', '"a\\\\\\u0000"', '"\\ud83d"', '"\\uDC00"', '1e400', '1E400', '9007199254740993', '[[[1]]]', '\n1']
+  const mended = [
+    '"\\u0000"',
+    '"a\\\\\\u0000"',
+    '"\\ud83d"',
+    '"\\uDC00"',
+    '1e400',
+    '1E400',
+    '9007199254740993',
+    '[[[1]]]',
+    '\n1',
+  ]
   for (const value of mended) {
     assert.equal(plain(value, 2), false, value)
     assert.equal(plain(`{"a":${value},"a":1}`, 3), false, value)
@@ -46,6 +63,17 @@ test('what needs mending is not plain, also where a later field of the same name
 })
 
 test('what merely looks so within texts is plain', () => {
-  for (const value of ['"9007199254740993"', '"[[[[{{{"', '"\\\\u0000"', '"1e400"', '"\\u00e4"', '"\\""', 'true', '123456789012345', '-1.5', '[[],[],[]]'])
+  for (const value of [
+    '"9007199254740993"',
+    '"[[[[{{{"',
+    '"\\\\u0000"',
+    '"1e400"',
+    '"\\u00e4"',
+    '"\\""',
+    'true',
+    '123456789012345',
+    '-1.5',
+    '[[],[],[]]',
+  ])
     assert.equal(plain(value, 2), true, value)
 })

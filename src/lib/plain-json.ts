@@ -50,5 +50,9 @@ function endOfText(bytes: Uint8Array, from: number): number {
 /** The four digits at `at` are those of NUL, or begin as those of surrogates do; none of the characters U+D000 to U+D7FF is worth telling apart. */
 function isDoubtful(bytes: Uint8Array, at: number): boolean {
   const first = bytes[at]
-  return first === letterD || first === smallD || (first === zero && bytes[at + 1] === zero && bytes[at + 2] === zero && bytes[at + 3] === zero)
+  return (
+    first === letterD ||
+    first === smallD ||
+    (first === zero && bytes[at + 1] === zero && bytes[at + 2] === zero && bytes[at + 3] === zero)
+  )
 }

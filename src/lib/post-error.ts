@@ -19,7 +19,8 @@ export interface PostError {
   readonly message: string
 }
 
-const tlsCodes = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH)/
+const tlsCodes =
+  /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH)/
 const dnsCodes = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED|EBADNAME|ENONAME)/
 
 /** The error of an exchange that got no complete answer. */
@@ -28,14 +29,20 @@ export function postErrorOf(error: unknown): PostError {
   if (hasPostError(cause)) return cause.postError
   const text = cause instanceof Error ? cause.message : String(cause)
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
-  if (isLookup(cause) || dnsCodes.test(code)) return { code: 'dns_failed', message: `The host name could not be resolved (${code || text}).` }
+  if (isLookup(cause) || dnsCodes.test(code))
+    return { code: 'dns_failed', message: `The host name could not be resolved (${code || text}).` }
   if (tlsCodes.test(code) || text.includes('before secure TLS connection'))
     return { code: 'tls_failed', message: `The TLS handshake failed: ${text.slice(0, 300)} (${code}).` }
   // what the client says of 100 Continue
   if (text === 'bad response')
-    return { code: 'response_invalid', message: 'The receiver answered 100 Continue, which nothing asked for, instead of a final status.' }
-  if (code === 'ECONNREFUSED') return { code: 'connection_refused', message: 'Nothing accepts connections at this host and port.' }
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return { code: 'timeout', message: 'The connection could not be opened in time.' }
+    return {
+      code: 'response_invalid',
+      message: 'The receiver answered 100 Continue, which nothing asked for, instead of a final status.',
+    }
+  if (code === 'ECONNREFUSED')
+    return { code: 'connection_refused', message: 'Nothing accepts connections at this host and port.' }
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
+    return { code: 'timeout', message: 'The connection could not be opened in time.' }
   if (/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)$/.test(code))
     return { code: 'host_unreachable', message: `No route leads to the host (${code}).` }
   if (
@@ -43,12 +50,20 @@ export function postErrorOf(error: unknown): PostError {
     text.includes('bad upgrade') ||
     (cause instanceof Error && cause.name === 'HTTPParserError')
   ) {
-    return { code: 'response_invalid', message: `The answer is not valid HTTP (${text.split('\n', 1)[0]!.slice(0, 200)}).` }
+    return {
+      code: 'response_invalid',
+      message: `The answer is not valid HTTP (${text.split('\n', 1)[0]!.slice(0, 200)}).`,
+    }
   }
   if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|ECONNABORTED)$/.test(code))
     return { code: 'connection_reset', message: 'The receiver closed the connection before its answer was complete.' }
-  return { code: 'connection_reset', message: `The exchange broke off: ${text.slice(0, 300)}${code === '' ? '' : ` (${code})`}.` }
+  return {
+    code: 'connection_reset',
+    message: `The exchange broke off: ${text.slice(0, 300)}${code === '' ? '' : ` (${code})`}.`,
+  }
 }
 
-const hasPostError = (error: unknown): error is { postError: PostError } => typeof error === 'object' && error !== null && 'postError' in error
-const isLookup = (error: unknown): boolean => typeof error === 'object' && error !== null && 'lookup' in error && error.lookup === true
+const hasPostError = (error: unknown): error is { postError: PostError } =>
+  typeof error === 'object' && error !== null && 'postError' in error
+const isLookup = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'lookup' in error && error.lookup === true

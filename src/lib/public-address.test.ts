@@ -142,7 +142,10 @@ test('public addresses and documentation ranges pass as they are written', () =>
 })
 
 test('documentation ranges are told apart, so that connecting can refuse them', () => {
-  assert.deepEqual(['192.0.2.1', '198.51.100.7', '203.0.113.9', '2001:db8::1', '3fff::1'].map(addressKind), Array(5).fill('documentation'))
+  assert.deepEqual(
+    ['192.0.2.1', '198.51.100.7', '203.0.113.9', '2001:db8::1', '3fff::1'].map(addressKind),
+    Array(5).fill('documentation'),
+  )
   assert.deepEqual(['8.8.8.8', '2606:4700:4700::1111', '1.1.1.1'].map(addressKind), Array(3).fill('public'))
   assert.deepEqual(['', 'example.com', 'fe80::1%eth0', '::ffff:8.8.8.8'].map(addressKind), Array(4).fill('private'))
 })
@@ -163,7 +166,15 @@ test('the operator may allow a host and port, with http too, but never user info
 })
 
 test('text that is no URL is told apart from one that is not public', () => {
-  for (const text of ['', 'example.com', '/hook', 'https://', 'https://[::1', 'https://exa mple.com/', 'https://1.2.3.256/'])
+  for (const text of [
+    '',
+    'example.com',
+    '/hook',
+    'https://',
+    'https://[::1',
+    'https://exa mple.com/',
+    'https://1.2.3.256/',
+  ])
     assert.equal(urlRefusal(text, []), 'unparsable', text)
 })
 

@@ -4,7 +4,9 @@ import ipaddr from 'ipaddr.js'
 /** `documentation` ranges are never routed: harmless in an example, useless on a socket. */
 export type AddressKind = 'public' | 'documentation' | 'private'
 
-const documentationRanges = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'].map((range) => ipaddr.parseCIDR(range))
+const documentationRanges = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'].map(
+  (range) => ipaddr.parseCIDR(range),
+)
 
 /** What is not public in IPv4, after IANA's registry of special purposes (behaviour: webhooks 3.1). */
 const privateV4 = [
@@ -88,4 +90,5 @@ export function urlRefusal(text: string, allowed: readonly string[]): UrlRefusal
 export const isReachable = (url: string): boolean => urlRefusal(url.replace(/^http:/, 'https:'), []) === null
 
 /** True for a URL host that is an IP address rather than a name. */
-export const isLiteral = (host: string): boolean => host.startsWith('[') || ipaddr.IPv4.isValidFourPartDecimal(host.replace(/\.$/, ''))
+export const isLiteral = (host: string): boolean =>
+  host.startsWith('[') || ipaddr.IPv4.isValidFourPartDecimal(host.replace(/\.$/, ''))

@@ -41,7 +41,8 @@ export function connector({ resolve, ca }: SocketOptions, guarded: boolean): bui
 }
 
 /** A dual-stack socket names an IPv4 peer in its mapped form. */
-export const unmapped = (address: string): string => (address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address)
+export const unmapped = (address: string): string =>
+  address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
 
 /** Refused by the public-address rule: the host led to this address. */
 export class AddressNotPublic extends Error {

@@ -9,7 +9,8 @@ const endOf = (address: string): string | null => (/^\+?\d{7,}$/.test(address) ?
 const areSameNumber = (one: string, other: string): boolean => endOf(one) !== null && endOf(one) === endOf(other)
 
 /** Whether both are numbers, and surely not the same one. */
-const areOtherNumbers = (one: string, other: string): boolean => endOf(one) !== null && endOf(other) !== null && endOf(one) !== endOf(other)
+const areOtherNumbers = (one: string, other: string): boolean =>
+  endOf(one) !== null && endOf(other) !== null && endOf(one) !== endOf(other)
 
 /** The sender and the recipient that a receipt names. */
 interface NamedAddresses {
@@ -18,4 +19,5 @@ interface NamedAddresses {
 }
 
 /** Whether a receipt tells of another recipient than this. A provider may write sender and recipient the wrong way round. */
-export const areOfAnother = ({ from, to }: NamedAddresses, recipient: string): boolean => areOtherNumbers(from, recipient) && !areSameNumber(to, recipient)
+export const areOfAnother = ({ from, to }: NamedAddresses, recipient: string): boolean =>
+  areOtherNumbers(from, recipient) && !areSameNumber(to, recipient)

@@ -3,7 +3,12 @@ import test from 'node:test'
 import { storable } from './storable.ts'
 
 test('what PostgreSQL cannot hold is replaced wherever it stands, and everything else stays', () => {
-  const written = { 'a\0': ['b\0c', 'd\ud800', 'e\u{1f600}'], n: [1, Infinity, Number.NaN], o: { p: true, q: null }, deep: { er: { est: 1 } } }
+  const written = {
+    'a\0': ['b\0c', 'd\ud800', 'e\u{1f600}'],
+    n: [1, Infinity, Number.NaN],
+    o: { p: true, q: null },
+    deep: { er: { est: 1 } },
+  }
 
   assert.deepEqual(storable(written, 2), {
     'a\uFFFD': ['b\uFFFDc', 'd\uFFFD', 'e\u{1f600}'],

@@ -5,7 +5,9 @@ import fc from 'fast-check'
 import { finderOf } from './text-search.ts'
 
 test('a text is found where it is, and nowhere else, however much both repeat themselves', () => {
-  const repeated = fc.array(fc.constantFrom('x', 'y', 'xy', 'xyxyxyxyxyxyxyxyxyxy', 'ä', '😀'), { maxLength: 30 }).map((parts) => parts.join(''))
+  const repeated = fc
+    .array(fc.constantFrom('x', 'y', 'xy', 'xyxyxyxyxyxyxyxyxyxy', 'ä', '😀'), { maxLength: 30 })
+    .map((parts) => parts.join(''))
 
   fc.assert(
     fc.property(repeated, repeated, repeated, (before, wanted, behind) => {

@@ -17,17 +17,20 @@ const lengthMax = 512
 export function readTraceparent(header: string | readonly string[] | undefined): TraceContext | undefined {
   if (typeof header !== 'string' || header.length > lengthMax) return undefined
   const [, version, trace_id, span_id, flags, more] = form.exec(header) ?? []
-  if (trace_id === undefined || span_id === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined
+  if (trace_id === undefined || span_id === undefined || version === 'ff' || (version === '00' && more !== undefined))
+    return undefined
   if (/^0+$/.test(trace_id) || /^0+$/.test(span_id)) return undefined
   return { trace_id, span_id, sampled: (Number.parseInt(flags!, 16) & 1) === 1 }
 }
 
-export const traceparentOf = ({ trace_id, span_id, sampled }: TraceContext): string => `00-${trace_id}-${span_id}-${sampled ? '01' : '00'}`
+export const traceparentOf = ({ trace_id, span_id, sampled }: TraceContext): string =>
+  `00-${trace_id}-${span_id}-${sampled ? '01' : '00'}`
 
 const current = new AsyncLocalStorage<TraceContext>()
 
 /** Does work as part of a trace: the HTTP client passes it on. Undefined: of none. */
-export const withinTrace = <T>(trace: TraceContext | undefined, work: () => T): T => (trace === undefined ? work() : current.run(trace, work))
+export const withinTrace = <T>(trace: TraceContext | undefined, work: () => T): T =>
+  trace === undefined ? work() : current.run(trace, work)
 
 /** The header of requests that are made now; none outside of a trace. */
 export function traceHeaders(): Readonly<Record<string, string>> | undefined {

@@ -6,7 +6,11 @@ import type { Invariant } from './platform.ts'
 export const breachesMax = 20
 
 /** `find` resolves to what breaks it, at most `breachesMax` rows; `sentence` says it of a row. */
-export const invariant = <Row>(name: string, find: (sql: Db) => Promise<readonly Row[]>, sentence: (row: Row) => string): Invariant => ({
+export const invariant = <Row>(
+  name: string,
+  find: (sql: Db) => Promise<readonly Row[]>,
+  sentence: (row: Row) => string,
+): Invariant => ({
   name,
   breaches: async (sql) => (await find(sql)).map(sentence),
 })

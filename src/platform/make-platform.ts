@@ -1,19 +1,19 @@
 /** Makes the platform of a process: what every feature is built on. */
 import type { SteadyClock } from '../lib/clock.ts'
 import type { IdMaker } from '../lib/ids.ts'
-import { ageing } from './ageing.ts'
+import { ageing } from './jobs/ageing.ts'
 import type { Pool } from './database/sql.ts'
 import { writability, writabilityLane } from './database/writability.ts'
-import { expensiveReads } from './expensive-reads.ts'
-import { freshEvents } from './fresh-events.ts'
-import type { Log } from './log.ts'
-import { makeMetrics, type Metrics } from './metrics.ts'
-import type { Notifier } from './notifier.ts'
+import { expensiveReads } from './database/expensive-reads.ts'
+import { freshEvents } from './events/fresh-events.ts'
+import type { Log } from './observability/log.ts'
+import { makeMetrics, type Metrics } from './observability/metrics.ts'
+import type { Notifier } from './jobs/notifier.ts'
 import type { Platform } from './platform.ts'
-import { reactions } from './reactions.ts'
-import type { Secrets } from './secrets.ts'
-import type { Settings } from './settings.ts'
-import { tracing, type SpanRecorder } from './tracing.ts'
+import { reactions } from './events/domain-events.ts'
+import type { Secrets } from './secrets/secrets.ts'
+import type { Settings } from '../config/settings.ts'
+import { tracing, type SpanRecorder } from './observability/tracing.ts'
 
 /** What it is made of; what is left out gets its production value. */
 export interface PlatformParts {
@@ -38,7 +38,13 @@ export function makePlatform(
   const measured = metrics ?? makeMetrics()
   return {
     pool,
-    reads: expensiveReads({ pool, clock, metrics: measured, connections: settings.read_connections, local: local_database === true }),
+    reads: expensiveReads({
+      pool,
+      clock,
+      metrics: measured,
+      connections: settings.read_connections,
+      local: local_database === true,
+    }),
     clock,
     ids,
     settings,

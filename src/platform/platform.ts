@@ -1,17 +1,17 @@
 /** What every feature is handed: the database, time, ids, secrets, log, metrics and the notifier. Assembled in `app.ts` and by the test kit. */
 import type { SteadyClock } from '../lib/clock.ts'
 import type { IdMaker } from '../lib/ids.ts'
-import type { Settings } from './settings.ts'
+import type { Settings } from '../config/settings.ts'
 import type { Db, Pool } from './database/sql.ts'
-import type { ExpensiveReads } from './expensive-reads.ts'
-import type { FreshEvents } from './fresh-events.ts'
-import type { Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
-import type { Reactions } from './reactions.ts'
-import type { Ageing } from './ageing.ts'
+import type { ExpensiveReads } from './database/expensive-reads.ts'
+import type { FreshEvents } from './events/fresh-events.ts'
+import type { Log } from './observability/log.ts'
+import type { Metrics } from './observability/metrics.ts'
+import type { Reactions } from './events/domain-events.ts'
+import type { Ageing } from './jobs/ageing.ts'
 import type { Writability } from './database/writability.ts'
-import type { Secrets } from './secrets.ts'
-import type { Tracing } from './tracing.ts'
+import type { Secrets } from './secrets/secrets.ts'
+import type { Tracing } from './observability/tracing.ts'
 
 /** What a process may do: answer requests, run lanes, or both. */
 export const roles = ['api', 'worker'] as const

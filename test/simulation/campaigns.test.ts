@@ -5,11 +5,11 @@
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { campaignInvariants } from '../../src/features/campaigns/invariants.ts'
-import { holdOpen } from '../kit/open-transactions.ts'
-import { startProcess } from '../kit/process.ts'
-import { seeded, type Random } from '../kit/random.ts'
-import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+import { campaignInvariants } from '../../src/modules/campaigns/invariants.ts'
+import { holdOpen } from '../support/open-transactions.ts'
+import { startProcess } from '../support/process.ts'
+import { seeded, type Random } from '../support/random.ts'
+import { startWorld, type TestAccount, type World } from '../support/world.ts'
 import { simulatedProcesses } from './processes.ts'
 
 const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4').split(',')
@@ -21,7 +21,16 @@ const contactsCount = 30
 
 /** Recipients, by what the simulator or the sandbox does. */
 const live = ['+19995550001', '+19995550002', '+19995550010', '+19995550014', '+19995550021', '+19995550022', 'nobody']
-const sandbox = ['+15005550006', '+15005550010', '+15005550014', '+15005550001', '+15005550002', '+15005550004', '+15005550009', 'nobody']
+const sandbox = [
+  '+15005550006',
+  '+15005550010',
+  '+15005550014',
+  '+15005550001',
+  '+15005550002',
+  '+15005550004',
+  '+15005550009',
+  'nobody',
+]
 const contactPhone = (n: number): string => `+49151123456${String(n).padStart(2, '0')}`
 
 for (const seed of seeds) {
@@ -48,10 +57,18 @@ async function setUp(t: TestContext, seed: string) {
   const shop = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const trial = await world.account({ mode: 'test' })
   await world.services.billing.prices.setPrice(world.pool, null, 'sms', 1000)
-  const channel = (await shop.api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+4915100000001', credentials: {} }))
-    .body
+  const channel = (
+    await shop.api.post('/v1/channels', {
+      type: 'sms',
+      provider: 'simulator',
+      name: 'Shop',
+      identifier: '+4915100000001',
+      credentials: {},
+    })
+  ).body
   const contacts: string[] = []
-  for (let n = 0; n < contactsCount; n++) contacts.push((await trial.api.post('/v1/contacts', { phone: contactPhone(n), tags: ['all'] })).body.id)
+  for (let n = 0; n < contactsCount; n++)
+    contacts.push((await trial.api.post('/v1/contacts', { phone: contactPhone(n), tags: ['all'] })).body.id)
   return simulate(t, { world, random, shop, trial, channel: channel.id, contacts })
 }
 
@@ -71,7 +88,13 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
   const wrongPolls: string[] = []
   let repeats = 0
   const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, momentMs)
-  const processes = await simulatedProcesses({ world, random, lanes, stepsMs: [10, 200, 3000, 20_000], start: (name) => startProcess(t, world, name) })
+  const processes = await simulatedProcesses({
+    world,
+    random,
+    lanes,
+    stepsMs: [10, 200, 3000, 20_000],
+    start: (name) => startProcess(t, world, name),
+  })
   const api = (account: TestAccount) => random.pick(processes.all).api(account.key)
 
   const launch = async () => {
@@ -108,9 +131,15 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       .catch(() => undefined)
   }
   const leave = async () => {
-    const body = { channel: 'ch_test_sms', from: contactPhone(random.below(contactsCount)), type: 'text', text: { body: random.pick(['STOP', 'START']) } }
+    const body = {
+      channel: 'ch_test_sms',
+      from: contactPhone(random.below(contactsCount)),
+      type: 'text',
+      text: { body: random.pick(['STOP', 'START']) },
+    }
     if (random.below(3) > 0) await api(trial).post('/v1/test/inbound_messages', body)
-    else if (contacts.length > 0) await api(trial).delete(`/v1/contacts/${contacts.splice(random.below(contacts.length), 1)[0]}`)
+    else if (contacts.length > 0)
+      await api(trial).delete(`/v1/contacts/${contacts.splice(random.below(contacts.length), 1)[0]}`)
   }
   const repeatReports = async () => {
     for (const row of await world.pool<{ id: string }[]>`select * from provider_reports`) reports.set(row.id, row)
@@ -196,7 +225,8 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
         await world.clock.advance(pass % 4 === 0 ? 15_000 : 1000)
         for (const { account, id } of launched) await api(account).post(`/v1/campaigns/${id}/resume`)
         for (const process of processes.all) await process.app.lane('heartbeat').tick()
-        for (const process of processes.all) for (const lane of lanes) await whileTimePasses(() => process.app.lane(lane).tick())
+        for (const process of processes.all)
+          for (const lane of lanes) await whileTimePasses(() => process.app.lane(lane).tick())
         const [waiting] = await world.pool<{ rows: number }[]>`
           select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) + (select count(*) from campaign_jobs)
             + (select count(*) from message_transitions) as rows`
@@ -207,12 +237,15 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       const found: string[] = []
       for (const { account, id } of launched) {
         const { status, counters } = (await api(account).get(`/v1/campaigns/${id}`)).body
-        if (!['completed', 'cancelled'].includes(status) || counters.queued > 0) found.push(`${id} ${status} ${JSON.stringify(counters)}`)
+        if (!['completed', 'cancelled'].includes(status) || counters.queued > 0)
+          found.push(`${id} ${status} ${JSON.stringify(counters)}`)
       }
       return found
     },
     async told() {
-      const [row] = await world.pool<{ messages: number }[]>`select count(*) as messages from messages where origin_type = 'campaign'`
+      const [row] = await world.pool<
+        { messages: number }[]
+      >`select count(*) as messages from messages where origin_type = 'campaign'`
       return `${launched.length} campaigns, ${row!.messages} messages, ${processes.deaths()} deaths`
     },
   }

@@ -6,18 +6,18 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
-import { feedService } from '../../src/features/webhooks/feed/service.ts'
-import { readFeedSlice } from '../../src/features/webhooks/fan-out/store.ts'
-import { fanOutLane } from '../../src/features/webhooks/fan-out/fan-out.ts'
-import { lookPastBystanders, stopLooking } from '../../src/platform/feed-horizon-store.ts'
+import { feedService } from '../../src/modules/webhooks/feed/service.ts'
+import { readFeedSlice } from '../../src/modules/webhooks/fan-out/store.ts'
+import { fanOutLane } from '../../src/modules/webhooks/fan-out/fan-out.ts'
+import { lookPastBystanders, stopLooking } from '../../src/platform/events/feed-horizon-store.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
-import { recordEvents } from '../../src/platform/outbox.ts'
-import { closing } from '../kit/closing.ts'
-import { testDatabase } from '../kit/database.ts'
-import { testPool } from '../kit/pool.ts'
-import { seeded, type Random } from '../kit/random.ts'
-import { until } from '../kit/waiting.ts'
-import { startPlatform, type PlatformWorld } from '../kit/world.ts'
+import { recordEvents } from '../../src/platform/events/outbox.ts'
+import { closing } from '../support/closing.ts'
+import { testDatabase } from '../support/database.ts'
+import { testPool } from '../support/pool.ts'
+import { seeded, type Random } from '../support/random.ts'
+import { until } from '../support/waiting.ts'
+import { startPlatform, type PlatformWorld } from '../support/world.ts'
 
 const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4,5,6').split(',')
 const steps = 250
@@ -41,7 +41,9 @@ for (const seed of seeds) {
     assert.deepEqual(simulation.seen.toSorted(), committed.toSorted())
     assert.deepEqual(simulation.seen, await simulation.stored())
     assert.deepEqual(await simulation.delivered(), committed.toSorted())
-    t.diagnostic(`${committed.length} events, ${simulation.deaths()} deaths, ${simulation.bystanders()} bystanders at the end`)
+    t.diagnostic(
+      `${committed.length} events, ${simulation.deaths()} deaths, ${simulation.bystanders()} bystanders at the end`,
+    )
   })
 }
 
@@ -109,7 +111,9 @@ function simulate(world: PlatformWorld, random: Random, { writers, beside, renew
   }
   const record = async (one: Session) => {
     const id = world.platform.ids('evt')
-    await recordEvents(one.sql, [{ ...tenant, id, type: 'message.sent', object_id: 'msg_1', object: { id }, created_at: world.clock.iso() }])
+    await recordEvents(one.sql, [
+      { ...tenant, id, type: 'message.sent', object_id: 'msg_1', object: { id }, created_at: world.clock.iso() },
+    ])
     return id
   }
   const write = async () => {
@@ -185,7 +189,9 @@ function simulate(world: PlatformWorld, random: Random, { writers, beside, renew
       return (await world.pool<{ id: string }[]>`select id from events order by position, id`).map(({ id }) => id)
     },
     async delivered() {
-      return (await world.pool<{ event_id: string }[]>`select event_id from webhook_queue`).map(({ event_id }) => event_id).toSorted()
+      return (await world.pool<{ event_id: string }[]>`select event_id from webhook_queue`)
+        .map(({ event_id }) => event_id)
+        .toSorted()
     },
   }
 }

@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { integrationInvariants } from '../../src/features/integrations/invariants.ts'
-import { startProcess } from '../kit/process.ts'
-import { seeded, type Random } from '../kit/random.ts'
-import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+import { integrationInvariants } from '../../src/modules/automations/invariants.ts'
+import { startProcess } from '../support/process.ts'
+import { seeded, type Random } from '../support/random.ts'
+import { startWorld, type TestAccount, type World } from '../support/world.ts'
 import { simulatedProcesses, type SimulatedProcesses } from './processes.ts'
 import { lookAt, type Halted, type Look, type LookedAt } from './runs-looked-at.ts'
 import { customers, eventTypes, phoneOf, shopsOf, type Shop, type Shops } from './shops.ts'
@@ -33,7 +33,10 @@ for (const seed of seeds) {
     }
     await simulation.comeToRest()
 
-    assert.deepEqual([await simulation.breaches(), await simulation.misshown(), await simulation.lostMoney()], [[], [], 0])
+    assert.deepEqual(
+      [await simulation.breaches(), await simulation.misshown(), await simulation.lostMoney()],
+      [[], [], 0],
+    )
     await simulation.world.invariants()
     t.diagnostic(await simulation.told())
   })
@@ -64,11 +67,38 @@ async function setUp(t: TestContext, seed: string) {
   const live = await world.account({ mode: 'live', credit_micros: credit })
   const trial = await world.account({ mode: 'test' })
   await world.services.billing.prices.setPrice(world.pool, null, 'sms', price)
-  const processes = await simulatedProcesses({ world, random, lanes, stepsMs, start: (name) => startProcess(t, world, name) })
+  const processes = await simulatedProcesses({
+    world,
+    random,
+    lanes,
+    stepsMs,
+    start: (name) => startProcess(t, world, name),
+  })
   const look = lookAt(world.pool)
-  const shop = (account: TestAccount, platform: Shop['platform']): Shop => ({ account, platform, external_id: `${platform}.example.com`, id: null, secret: '' })
-  const shops = shopsOf(world, random, processes, [shop(live, 'shopify'), shop(live, 'custom'), shop(trial, 'custom')], look)
-  const scene: Scene = { world, random, processes, shops, look, live, trial, made: { automations: [], channels: [], suspended: false, credited: credit } }
+  const shop = (account: TestAccount, platform: Shop['platform']): Shop => ({
+    account,
+    platform,
+    external_id: `${platform}.example.com`,
+    id: null,
+    secret: '',
+  })
+  const shops = shopsOf(
+    world,
+    random,
+    processes,
+    [shop(live, 'shopify'), shop(live, 'custom'), shop(trial, 'custom')],
+    look,
+  )
+  const scene: Scene = {
+    world,
+    random,
+    processes,
+    shops,
+    look,
+    live,
+    trial,
+    made: { automations: [], channels: [], suspended: false, credited: credit },
+  }
   const changes = changesOf(scene)
   await changes.newChannel()
   for (const one of shops.all) await changes.open(one)
@@ -98,28 +128,45 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
       if (run.status === 'scheduled') shops.faults.push(`${run.id} waits after the answer: ${what}`)
     return true
   }
-  const channelOf = (account: TestAccount) => (account === trial ? random.pick(['ch_test_sms', 'ch_test_sms', 'ch_test_whatsapp']) : random.pick(made.channels))
+  const channelOf = (account: TestAccount) =>
+    account === trial ? random.pick(['ch_test_sms', 'ch_test_sms', 'ch_test_whatsapp']) : random.pick(made.channels)
   const fields = () => ({
     event_type: random.pick(eventTypes),
     delay_seconds: random.pick([0, 0, 2, 30, 90]),
     cancel_on: random.shuffle(eventTypes).slice(0, random.pick([0, 1, 2])),
     category: random.pick(['transactional', 'transactional', 'marketing']),
-    conditions: random.pick([null, null, { match: 'all', conditions: [{ field: 'data.total', operator: 'greater_than', value: 30 }] }]),
+    conditions: random.pick([
+      null,
+      null,
+      { match: 'all', conditions: [{ field: 'data.total', operator: 'greater_than', value: 30 }] },
+    ]),
   })
 
   const open = async (shop: Shop) => {
-    const answer = await ask('POST', '/v1/integration_sources', shop.account.key, { platform: shop.platform, external_id: shop.external_id })
+    const answer = await ask('POST', '/v1/integration_sources', shop.account.key, {
+      platform: shop.platform,
+      external_id: shop.external_id,
+    })
     if (answer === null || answer.status >= 300) return
     shop.id = answer.body.id
     if (answer.status === 200)
-      await ask('PATCH', `/v1/integration_sources/${shop.id}`, shop.account.key, { signing_secret: (shop.secret = `secret ${shop.external_id}`) })
+      await ask('PATCH', `/v1/integration_sources/${shop.id}`, shop.account.key, {
+        signing_secret: (shop.secret = `secret ${shop.external_id}`),
+      })
     else shop.secret = answer.body.signing_secret
   }
   const create = async () => {
     const { id: source_id, account } = random.pick(shops.all)
     if (source_id === null) return
     const message = { type: 'text', text: { body: 'Hello {{customer.first_name}}' } }
-    const body = { name: 'Thanks', source_id, channel_id: channelOf(account), message, merge_fallbacks: { 'customer.first_name': 'you' }, ...fields() }
+    const body = {
+      name: 'Thanks',
+      source_id,
+      channel_id: channelOf(account),
+      message,
+      merge_fallbacks: { 'customer.first_name': 'you' },
+      ...fields(),
+    }
     const answer = await ask('POST', '/v1/automations', account.key, body)
     if (answer?.status === 201) made.automations.push({ id: answer.body.id, account })
   }
@@ -147,9 +194,15 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
   }
   const remove = async () => {
     if (made.automations.length < 10) return await create()
-    const [{ id, account }] = made.automations.splice(random.below(made.automations.length), 1) as [{ id: string; account: TestAccount }]
+    const [{ id, account }] = made.automations.splice(random.below(made.automations.length), 1) as [
+      { id: string; account: TestAccount },
+    ]
     const request = () => ask('DELETE', `/v1/automations/${id}`, account.key)
-    await stop(`${id} is deleted`, (run) => run.automation_id === id, request, { column: 'automation_id', id, account_id: account.id })
+    await stop(`${id} is deleted`, (run) => run.automation_id === id, request, {
+      column: 'automation_id',
+      id,
+      account_id: account.id,
+    })
   }
   const changeSource = async () => {
     const shop = random.pick(shops.all)
@@ -192,14 +245,23 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
     }
   }
   const newChannel = async () => {
-    const body = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: `+4915100000${100 + random.below(900)}`, credentials: {} }
+    const body = {
+      type: 'sms',
+      provider: 'simulator',
+      name: 'Shop',
+      identifier: `+4915100000${100 + random.below(900)}`,
+      credentials: {},
+    }
     const answer = await ask('POST', '/v1/channels', live.key, body)
     if (answer?.status === 201) made.channels.push(answer.body.id)
   }
   const changeChannel = async () => {
     if (made.channels.length < 2) return await newChannel()
     const id = random.pick(made.channels)
-    if (random.below(3) > 0) return void (await ask('PATCH', `/v1/channels/${id}`, live.key, { status: random.pick(['active', 'active', 'disabled']) }))
+    if (random.below(3) > 0)
+      return void (await ask('PATCH', `/v1/channels/${id}`, live.key, {
+        status: random.pick(['active', 'active', 'disabled']),
+      }))
     const gone = await stop(
       `${id} is deleted`,
       (run) => run.channel_id === id,
@@ -216,8 +278,13 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
       account === trial && random.below(2) === 0
         ? ask('POST', '/v1/test/inbound_messages', trial.key, bySelf)
         : ask('POST', '/v1/contacts', account.key, { phone, consent: { sms: { status: 'opted_out' } } })
-    const isOf = (run: LookedAt) => run.account_id === account.id && run.to === phone && run.channel_id !== 'ch_test_whatsapp'
-    await stop(`${phone} of ${account.id} has opted out`, isOf, request, { column: 'to', id: phone, account_id: account.id })
+    const isOf = (run: LookedAt) =>
+      run.account_id === account.id && run.to === phone && run.channel_id !== 'ch_test_whatsapp'
+    await stop(`${phone} of ${account.id} has opted out`, isOf, request, {
+      column: 'to',
+      id: phone,
+      account_id: account.id,
+    })
   }
   const deleteContact = async () => {
     const account = random.pick([live, trial])
@@ -246,7 +313,11 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
       return { status: 200 }
     }
     made.suspended = true
-    await stop(`${live.id} is suspended`, (run) => run.account_id === live.id, request, { column: 'account_id', id: live.id, account_id: live.id })
+    await stop(`${live.id} is suspended`, (run) => run.account_id === live.id, request, {
+      column: 'account_id',
+      id: live.id,
+      account_id: live.id,
+    })
   }
   let toggled: Promise<void> = Promise.resolve()
   /** Suspends the account, or reinstates it: one after the other, or nobody could say what it is. */
@@ -255,7 +326,22 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
     await world.services.billing.creditWallet(world.pool, live.id, micros, null)
     made.credited += micros
   }
-  const all = [create, change, change, change, pause, pause, remove, changeSource, changeSource, changeChannel, optOut, deleteContact, suspend, () => topUp()]
+  const all = [
+    create,
+    change,
+    change,
+    change,
+    pause,
+    pause,
+    remove,
+    changeSource,
+    changeSource,
+    changeChannel,
+    optOut,
+    deleteContact,
+    suspend,
+    () => topUp(),
+  ]
   return {
     open,
     create,
@@ -318,9 +404,16 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
       const found = [...shops.faults, ...(await look.breaches())]
       for (const { breaches } of integrationInvariants(world.platform)) found.push(...(await breaches(world.pool)))
       const kept = new Set((await world.pool<{ id: string }[]>`select id from automation_events`).map(({ id }) => id))
-      const deleted = new Set((await world.pool<{ id: string }[]>`select id from integration_sources where deleted_at is not null`).map(({ id }) => id))
-      for (const [id, source_id] of shops.receipts) if (!kept.has(id) && !deleted.has(source_id)) found.push(`the receipt ${id} is lost`)
-      const twice = await world.pool<{ id: string }[]>`select min(id) as id from automation_events group by source_id, event_id having count(*) > 1`
+      const deleted = new Set(
+        (await world.pool<{ id: string }[]>`select id from integration_sources where deleted_at is not null`).map(
+          ({ id }) => id,
+        ),
+      )
+      for (const [id, source_id] of shops.receipts)
+        if (!kept.has(id) && !deleted.has(source_id)) found.push(`the receipt ${id} is lost`)
+      const twice = await world.pool<
+        { id: string }[]
+      >`select min(id) as id from automation_events group by source_id, event_id having count(*) > 1`
       return [...found, ...twice.map(({ id }) => `${id} and others are receipts of one event`)]
     },
     /** The wallet is full and the account in use again, every dead process is taken over, and the lanes run until nothing is left. */
@@ -343,11 +436,15 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
       const found: string[] = []
       for (const { id, account } of shops.all) {
         if (id === null) continue
-        const { enabled_events, event_settings, settings } = (await world.api(account).get(`/v1/integration_sources/${id}`)).body
-        const active = (await world.api(account).get(`/v1/automations?source=${id}&status=active&limit=100`)).body.data as { event_type: string }[]
+        const { enabled_events, event_settings, settings } = (
+          await world.api(account).get(`/v1/integration_sources/${id}`)
+        ).body
+        const active = (await world.api(account).get(`/v1/automations?source=${id}&status=active&limit=100`)).body
+          .data as { event_type: string }[]
         const types = [...new Set(active.map(({ event_type }) => event_type))].toSorted()
         const shown = settings.store_all_events ? Object.keys(event_settings) : enabled_events
-        if (shown.toSorted().join() !== types.join()) found.push(`${id} shows ${shown.join()} instead of ${types.join()}`)
+        if (shown.toSorted().join() !== types.join())
+          found.push(`${id} shows ${shown.join()} instead of ${types.join()}`)
       }
       return found
     },

@@ -6,11 +6,11 @@
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Answered } from '../kit/api.ts'
-import { testFollower, type TestFollower } from '../kit/follower.ts'
-import { startProcess } from '../kit/process.ts'
-import { seeded, type Random } from '../kit/random.ts'
-import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+import type { Answered } from '../support/api.ts'
+import { testFollower, type TestFollower } from '../support/follower.ts'
+import { startProcess } from '../support/process.ts'
+import { seeded, type Random } from '../support/random.ts'
+import { startWorld, type TestAccount, type World } from '../support/world.ts'
 import { simulatedProcesses } from './processes.ts'
 
 const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4,5,6').split(',')
@@ -79,11 +79,21 @@ async function setUp(t: TestContext, seed: string) {
   const shop = await world.account({ mode: 'live', credit_micros: 200_000 })
   const trial = await world.account({ mode: 'test' })
   await world.services.billing.prices.setPrice(world.pool, null, 'sms', 1000)
-  const channel = (await shop.api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+4915100000001', credentials: {} }))
-    .body
+  const channel = (
+    await shop.api.post('/v1/channels', {
+      type: 'sms',
+      provider: 'simulator',
+      name: 'Shop',
+      identifier: '+4915100000001',
+      credentials: {},
+    })
+  ).body
   const receiver = world.receiver()
   receiver.always(() => random.pick([{ status: 200 }, { status: 200 }, { status: 500 }, 'reset' as const]))
-  await trial.api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['message.sent', 'message.delivered', 'message.failed'] })
+  await trial.api.post('/v1/webhook_endpoints', {
+    url: receiver.url,
+    events: ['message.sent', 'message.delivered', 'message.failed'],
+  })
   return simulate(t, { world, counting, random, shop, trial, channel: channel.id as string })
 }
 
@@ -102,10 +112,21 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
   let repeats = 0
   /** A pass may wait for time to pass: where nothing else happens, it does. */
   const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, momentMs)
-  const processes = await simulatedProcesses({ world, random, lanes, stepsMs: [10, 200, 3000, 20_000], start: (name) => startProcess(t, world, name) })
+  const processes = await simulatedProcesses({
+    world,
+    random,
+    lanes,
+    stepsMs: [10, 200, 3000, 20_000],
+    start: (name) => startProcess(t, world, name),
+  })
 
   const post = async (one: Sent) => {
-    const body = { channel: one.account === shop ? channel : 'ch_test_sms', to: one.to, type: 'text', text: { body: 'Hello' } }
+    const body = {
+      channel: one.account === shop ? channel : 'ch_test_sms',
+      to: one.to,
+      type: 'text',
+      text: { body: 'Hello' },
+    }
     const answer = await random
       .pick(processes.all)
       .api(one.account.key)
@@ -134,7 +155,12 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
     const again = random
       .shuffle([...reports.values()])
       .slice(0, 5)
-      .map((row) => ({ ...row, id: `again_${repeats++}_${random.below(1e9)}`, due_at: world.clock.iso(random.below(1000)), attempts: 0 }))
+      .map((row) => ({
+        ...row,
+        id: `again_${repeats++}_${random.below(1e9)}`,
+        due_at: world.clock.iso(random.below(1000)),
+        attempts: 0,
+      }))
     for (const row of again)
       await world.pool`insert into provider_reports select * from json_populate_record(null::provider_reports, ${JSON.stringify(row)}::text::json)`
   }
@@ -143,14 +169,34 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
     await random
       .pick(processes.all)
       .api(trial.key)
-      .post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from, type: 'text', text: { body: random.pick(['STOP', 'START', 'Hello']) } })
+      .post('/v1/test/inbound_messages', {
+        channel: 'ch_test_sms',
+        from,
+        type: 'text',
+        text: { body: random.pick(['STOP', 'START', 'Hello']) },
+      })
       .catch(() => undefined)
   }
   const repeatRequest = async () => {
     if (sent.length > 0) await Promise.all([random.pick(sent), random.pick(sent)].map(post))
   }
   const { work, killOne, letTimePass } = processes
-  const whole = [sendSome, sendSome, sendSome, work, work, work, work, work, letTimePass, letTimePass, repeatReports, optOut, repeatRequest, killOne]
+  const whole = [
+    sendSome,
+    sendSome,
+    sendSome,
+    work,
+    work,
+    work,
+    work,
+    work,
+    letTimePass,
+    letTimePass,
+    repeatReports,
+    optOut,
+    repeatRequest,
+    killOne,
+  ]
 
   return {
     world,
@@ -167,7 +213,8 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
         for (const process of processes.all) await process.app.lane('heartbeat').tick()
         let jobs = 0
         for (const process of processes.all) {
-          for (const lane of ['dispatch', 'reports', 'follow-test']) jobs += await whileTimePasses(() => process.app.lane(lane).tick())
+          for (const lane of ['dispatch', 'reports', 'follow-test'])
+            jobs += await whileTimePasses(() => process.app.lane(lane).tick())
           // retries go on for hours: what is at hand in memory comes to rest, what is queued need not
           for (const lane of ['fan-out', 'deliver']) await whileTimePasses(() => processes.pass(process, lane))
         }
@@ -187,11 +234,15 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
       return ended
     },
     async toldTwice() {
-      return [...(await world.pool`select object_id, type, count(*) as times from events where type like 'message.%' group by 1, 2 having count(*) > 1`)]
+      return [
+        ...(await world.pool`select object_id, type, count(*) as times from events where type like 'message.%' group by 1, 2 having count(*) > 1`),
+      ]
     },
     /** Outbound messages by the API: confirmations of opt-outs are the service's own. */
     async count() {
-      const [row] = await world.pool<{ rows: number }[]>`select count(*) as rows from messages where direction = 'outbound' and origin_type = 'api'`
+      const [row] = await world.pool<
+        { rows: number }[]
+      >`select count(*) as rows from messages where direction = 'outbound' and origin_type = 'api'`
       return row!.rows
     },
   }

@@ -1,7 +1,7 @@
 /** The processes of a simulation: two that work on one database in any order, one of which is killed now and then while it works, and another one started. */
-import type { WorldProcess } from '../kit/process.ts'
-import type { Random } from '../kit/random.ts'
-import type { World } from '../kit/world.ts'
+import type { WorldProcess } from '../support/process.ts'
+import type { Random } from '../support/random.ts'
+import type { World } from '../support/world.ts'
 
 export interface SimulatedProcesses {
   /** Those that are alive. */
@@ -25,7 +25,13 @@ export interface SimulatedParts {
   readonly start: (name: string) => Promise<WorldProcess>
 }
 
-export async function simulatedProcesses({ world, random, lanes, stepsMs, start }: SimulatedParts): Promise<SimulatedProcesses> {
+export async function simulatedProcesses({
+  world,
+  random,
+  lanes,
+  stepsMs,
+  start,
+}: SimulatedParts): Promise<SimulatedProcesses> {
   const life = { born: 0, deaths: 0 }
   const begin = () => start(`process ${++life.born}`)
   const all: WorldProcess[] = [await begin(), await begin()]

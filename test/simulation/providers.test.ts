@@ -5,9 +5,9 @@
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Outcome, OutboundMessage, Provider } from '../../src/features/channels/adapter.ts'
-import { startProcess, type WorldProcess } from '../kit/process.ts'
-import { seeded } from '../kit/random.ts'
+import type { Outcome, OutboundMessage, Provider } from '../../src/providers/provider.ts'
+import { startProcess, type WorldProcess } from '../support/process.ts'
+import { seeded } from '../support/random.ts'
 import {
   accepted,
   noAnswer,
@@ -18,8 +18,8 @@ import {
   unknown,
   type Answer,
   type ScriptedProvider,
-} from '../kit/scripted-provider.ts'
-import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+} from '../support/scripted-provider.ts'
+import { startWorld, type TestAccount, type World } from '../support/world.ts'
 import { simulatedProcesses } from './processes.ts'
 
 const seeds = (process.env['POSTHORN_PROVIDER_SEEDS'] ?? '1,3,5').split(',')
@@ -67,9 +67,19 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
   const refusesTo = (to: string): boolean => to.endsWith('9')
   const failsAt = (to: string): boolean => kind === 'asked' && to.endsWith('8')
   const tellLater = (message: OutboundMessage): void => {
-    const receipt = { kind: 'receipt', provider_id: providerIdOf(message.id, message.attempt), ...(kind === 'naming' ? { message_id: message.id } : {}) }
+    const receipt = {
+      kind: 'receipt',
+      provider_id: providerIdOf(message.id, message.attempt),
+      ...(kind === 'naming' ? { message_id: message.id } : {}),
+    }
     const told = failsAt(message.to)
-      ? [{ ...receipt, transition: 'fail', error: { code: 'provider_error', message: 'Switched off.', provider_code: null } }]
+      ? [
+          {
+            ...receipt,
+            transition: 'fail',
+            error: { code: 'provider_error', message: 'Switched off.', provider_code: null },
+          },
+        ]
       : [
           { ...receipt, transition: 'accept' },
           { ...receipt, transition: 'deliver' },
@@ -108,7 +118,8 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
     if (refused) return { kind: 'refused', code: 'upstream_rejected', provider_code: 'no', message: 'Not this one.' }
     return attempts.length === 0 ? { kind: 'never_had' } : taken(id, attempts[0]!)
   }
-  scripted.connect = () => (random.below(100) < state.badness * 50 ? { kind: 'unavailable', message: 'It is away.' } : { kind: 'connected' })
+  scripted.connect = () =>
+    random.below(100) < state.badness * 50 ? { kind: 'unavailable', message: 'It is away.' } : { kind: 'connected' }
   return {
     fates,
     failsAt,
@@ -139,7 +150,14 @@ async function setUp(t: TestContext, kind: (typeof kinds)[number], seed: string)
   })
   assert.equal(status, 201)
   provider.behave(0.6)
-  return simulate(t, { world, shop, channel: body.id as string, scripted, provider, random: seeded(`steps ${kind} ${seed}`) })
+  return simulate(t, {
+    world,
+    shop,
+    channel: body.id as string,
+    scripted,
+    provider,
+    random: seeded(`steps ${kind} ${seed}`),
+  })
 }
 
 interface Scene {
@@ -159,7 +177,11 @@ async function mortalProcess(t: TestContext, { world, scripted }: Scene, name: s
     ...scripted.provider,
     adapter(tools) {
       const adapter = scripted.provider.adapter(tools)
-      return { ...adapter, send: (...given) => (dead ? never : adapter.send!(...given)), ask: (...given) => (dead ? never : adapter.ask!(...given)) }
+      return {
+        ...adapter,
+        send: (...given) => (dead ? never : adapter.send!(...given)),
+        ask: (...given) => (dead ? never : adapter.ask!(...given)),
+      }
     },
   }
   const process = await startProcess(t, { ...world, providers: [mortal] }, name)
@@ -175,7 +197,13 @@ async function mortalProcess(t: TestContext, { world, scripted }: Scene, name: s
 async function simulate(t: TestContext, scene: Scene) {
   const { world, shop, channel, scripted, provider, random } = scene
   const sent = new Map<string, string>()
-  const processes = await simulatedProcesses({ world, random, lanes, stepsMs: [10, 500, 5000, 31_000], start: (name) => mortalProcess(t, scene, name) })
+  const processes = await simulatedProcesses({
+    world,
+    random,
+    lanes,
+    stepsMs: [10, 500, 5000, 31_000],
+    start: (name) => mortalProcess(t, scene, name),
+  })
   const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, 100)
   const sendSome = async () => {
     const messages = Array.from({ length: 1 + random.below(12) }, () => ({
@@ -190,11 +218,26 @@ async function simulate(t: TestContext, scene: Scene) {
   }
   const callBack = async (count: number) => {
     const reports = provider.takeReceipts(count)
-    const answer = await fetch(`${random.pick(processes.all).base_url}/hooks/channels/${channel}`, { method: 'POST', body: JSON.stringify({ reports }) })
+    const answer = await fetch(`${random.pick(processes.all).base_url}/hooks/channels/${channel}`, {
+      method: 'POST',
+      body: JSON.stringify({ reports }),
+    })
     assert.equal(answer.status, 200)
   }
   const { work, killOne, letTimePass } = processes
-  const whole = [sendSome, sendSome, work, work, work, work, work, letTimePass, letTimePass, () => callBack(1 + random.below(4)), killOne]
+  const whole = [
+    sendSome,
+    sendSome,
+    work,
+    work,
+    work,
+    work,
+    work,
+    letTimePass,
+    letTimePass,
+    () => callBack(1 + random.below(4)),
+    killOne,
+  ]
 
   return {
     world,
@@ -206,9 +249,12 @@ async function simulate(t: TestContext, scene: Scene) {
         assert.ok(passes < passesMax, 'the lanes find no rest')
         await world.clock.advance(15_000)
         for (const process of processes.all) await process.app.lane('heartbeat').tick()
-        for (const process of processes.all) for (const lane of lanes) await whileTimePasses(() => processes.pass(process, lane))
+        for (const process of processes.all)
+          for (const lane of lanes) await whileTimePasses(() => processes.pass(process, lane))
         await whileTimePasses(() => callBack(1000))
-        const [waiting] = await world.pool<{ rows: number }[]>`select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as rows`
+        const [waiting] = await world.pool<
+          { rows: number }[]
+        >`select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as rows`
         idle = waiting!.rows === 0 ? idle + 1 : 0
       }
     },
@@ -224,10 +270,13 @@ async function simulate(t: TestContext, scene: Scene) {
     },
     takenTwice: () => [...provider.fates].filter(([, { taken }]) => taken.length > 1),
     async standing() {
-      const [row] = await world.pool<{ rows: number }[]>`select count(*)::int as rows from messages where status <> 'failed'`
+      const [row] = await world.pool<
+        { rows: number }[]
+      >`select count(*)::int as rows from messages where status <> 'failed'`
       return row!.rows
     },
     spent: async () => creditMicros - ((await shop.api.get('/v1/balance')).body.wallet_micros as number),
-    told: () => `${sent.size} messages, ${scripted.sent.length} hand-overs, ${scripted.asked.length} questions, ${processes.deaths()} deaths`,
+    told: () =>
+      `${sent.size} messages, ${scripted.sent.length} hand-overs, ${scripted.asked.length} questions, ${processes.deaths()} deaths`,
   }
 }

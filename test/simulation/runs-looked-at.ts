@@ -47,7 +47,9 @@ export interface Look {
 /** Both tell the same phone, e-mail address or id of the platform. */
 export function sameCustomer(one: object, other: object): boolean {
   const known = new Map(Object.entries(other))
-  return Object.entries(one).some(([name, value]) => ['phone', 'email', 'external_id'].includes(name) && known.get(name) === value)
+  return Object.entries(one).some(
+    ([name, value]) => ['phone', 'email', 'external_id'].includes(name) && known.get(name) === value,
+  )
 }
 
 export function lookAt(pool: Pool): Look {
@@ -71,7 +73,11 @@ export function lookAt(pool: Pool): Look {
 
   return {
     async waiting(source_id, isSo) {
-      const rows = await read(source_id === null ? pool`where r.status = 'scheduled'` : pool`where r.status = 'scheduled' and r.source_id = ${source_id}`)
+      const rows = await read(
+        source_id === null
+          ? pool`where r.status = 'scheduled'`
+          : pool`where r.status = 'scheduled' and r.source_id = ${source_id}`,
+      )
       return rows.filter(isSo)
     },
     runs: async (ids) => (ids.length === 0 ? [] : await read(pool`where r.id = any (${ids as string[]}::text[])`)),
@@ -89,19 +95,26 @@ export function lookAt(pool: Pool): Look {
         if (before !== undefined && before !== outcome) found.push(`${run.id} was ${before} and is ${outcome}`)
         if (run.status !== 'scheduled') ended.set(run.id, outcome)
         else if (run.stopped !== null) found.push(`${run.id} waits, ${run.stopped}`)
-        if (run.status === 'sent' && buried.has(run.id)) found.push(`${run.id} is sent, which waited while its account was suspended`)
+        if (run.status === 'sent' && buried.has(run.id))
+          found.push(`${run.id} is sent, which waited while its account was suspended`)
         if ((run.status === 'sent') !== (run.message_id !== null)) found.push(`${run.id} is ${outcome}`)
       }
-      for (const [pair, some] of Map.groupBy(rows, ({ automation_id, automation_event_id }) => `${automation_id} and ${automation_event_id}`))
+      for (const [pair, some] of Map.groupBy(
+        rows,
+        ({ automation_id, automation_event_id }) => `${automation_id} and ${automation_event_id}`,
+      ))
         if (some.length > 1) found.push(`${pair} have ${some.length} runs`)
-      const restarting = rows.filter(({ status, event_type }) => status === 'scheduled' && /^(cart|checkout)\./.test(event_type))
+      const restarting = rows.filter(
+        ({ status, event_type }) => status === 'scheduled' && /^(cart|checkout)\./.test(event_type),
+      )
       for (const [i, run] of restarting.entries())
         for (const other of restarting.slice(i + 1))
           if (run.automation_id === other.automation_id && sameCustomer(run.customer, other.customer))
             found.push(`${run.id} and ${other.id} wait for one customer`)
       for (const halted of halts.values()) {
         const sent = await sentOf(halted)
-        if (sent !== halted.sent) found.push(`${sent - halted.sent} were sent of ${halted.id} after the answer: ${halted.why}`)
+        if (sent !== halted.sent)
+          found.push(`${sent - halted.sent} were sent of ${halted.id} after the answer: ${halted.why}`)
       }
       const lost = await pool<{ id: string }[]>`
         select a.id from automations a join channels c on c.account_id = a.account_id and c.id = a.channel_id where c.deleted_at is not null and a.status = 'active' and a.deleted_at is null`

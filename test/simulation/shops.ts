@@ -1,8 +1,8 @@
 /** Shops of a simulation: sources that tell of a few customers, through the API and by webhooks of their own, once, again, at once in two processes, or to a process that is being killed. */
-import type { Answered } from '../kit/api.ts'
-import type { Random } from '../kit/random.ts'
-import { customWebhook, shopifyWebhook, type ShopWebhook } from '../kit/shop-webhooks.ts'
-import type { TestAccount, World } from '../kit/world.ts'
+import type { Answered } from '../support/api.ts'
+import type { Random } from '../support/random.ts'
+import { customWebhook, shopifyWebhook, type ShopWebhook } from '../support/shop-webhooks.ts'
+import type { TestAccount, World } from '../support/world.ts'
 import { sameCustomer, type Look } from './runs-looked-at.ts'
 import type { SimulatedProcesses } from './processes.ts'
 
@@ -60,12 +60,24 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
   const told: Telling[] = []
   let number = 0
 
-  async function ask(method: string, path: string, key: string | undefined, body?: unknown, headers: Record<string, string> = {}): Promise<Answered | null> {
+  async function ask(
+    method: string,
+    path: string,
+    key: string | undefined,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answered | null> {
     const api = random.pick(processes.all).api(key)
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
     try {
-      const answer = await api.send(method, path, text === undefined ? headers : { 'content-type': 'application/json', ...headers }, text)
-      if (answer.status >= 400 && !refusals.includes(answer.status)) faults.push(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+      const answer = await api.send(
+        method,
+        path,
+        text === undefined ? headers : { 'content-type': 'application/json', ...headers },
+        text,
+      )
+      if (answer.status >= 400 && !refusals.includes(answer.status))
+        faults.push(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
       return answer
     } catch (error) {
       // a service that is killed answers nobody
@@ -87,7 +99,12 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
     const event = eventOf(world, random, `event ${random.below(5) === 0 ? random.below(number) : number}`)
     const { event_id, customer } = event
     if (random.below(2) === 0)
-      return { source_id, event_id, customer, send: () => ask('POST', '/v1/automation_events', account.key, { source: source_id, ...event }) }
+      return {
+        source_id,
+        event_id,
+        customer,
+        send: () => ask('POST', '/v1/automation_events', account.key, { source: source_id, ...event }),
+      }
     const send = () => {
       const webhook = customWebhook(secret, Math.floor(world.clock.now() / 1000), JSON.stringify(event))
       return ask('POST', `/v1/ingest/custom/${source_id}`, undefined, webhook.body, webhook.headers)
@@ -99,7 +116,8 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
     if (answer === null || answer.status >= 300) return false
     const { body } = answer
     const wrong = (what: string) => void faults.push(`${what}: ${JSON.stringify(body)}`)
-    if (body.source_id !== source_id || (event_id !== null && body.event_id !== event_id)) wrong('a receipt of something else')
+    if (body.source_id !== source_id || (event_id !== null && body.event_id !== event_id))
+      wrong('a receipt of something else')
     const key = `${body.source_id} ${body.event_id}`
     const known = ofEvents.get(key) ?? body.id
     ofEvents.set(key, known)
@@ -117,12 +135,15 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
     const answer = await telling.send()
     if (!note(telling, answer)) return
     const { type, runs } = answer!.body
-    const restarted = runs.filter((run: { reason: string | null }) => run.reason !== 'no_identifier').map((run: { automation_id: string }) => run.automation_id)
+    const restarted = runs
+      .filter((run: { reason: string | null }) => run.reason !== 'no_identifier')
+      .map((run: { automation_id: string }) => run.automation_id)
     for (const now of await look.runs(waiting.map(({ id }) => id))) {
       const before = waiting.find(({ id }) => id === now.id)!
       const cancels = before.cancel_on.includes(type) && now.cancel_on.includes(type)
       const restarts = /^(cart|checkout)\./.test(type) && restarted.includes(now.automation_id)
-      if (now.status === 'scheduled' && (cancels || restarts)) faults.push(`${now.id} waits after the answer to a ${type} of the same customer`)
+      if (now.status === 'scheduled' && (cancels || restarts))
+        faults.push(`${now.id} waits after the answer to a ${type} of the same customer`)
     }
   }
 
@@ -161,7 +182,11 @@ function eventOf(world: World, random: Random, event_id: string) {
     type: random.pick(eventTypes),
     event_id,
     occurred_at: world.clock.iso(-random.below(100_000)),
-    customer: { ...customerOf(random), first_name: random.pick(['Ada', 'Bo', '']), ...(random.below(4) === 0 ? { tags: [`tag${random.below(3)}`] } : {}) },
+    customer: {
+      ...customerOf(random),
+      first_name: random.pick(['Ada', 'Bo', '']),
+      ...(random.below(4) === 0 ? { tags: [`tag${random.below(3)}`] } : {}),
+    },
     consent: said === undefined ? {} : { [random.pick(['marketing', 'marketing', 'transactional'])]: said },
     data: { total: random.below(100) },
   }
@@ -181,9 +206,25 @@ function shopifyCall(random: Random, secret: string, number: number): { customer
     'customers/redact': { shop_id: 1, shop_domain: 'haus.myshopify.com', customer, orders_to_redact: [order_id] },
   }
   const body = JSON.stringify(
-    bodies[topic] ?? { id: order_id, name: `#${order_id}`, email, phone, customer, total_price: '59.99', currency: 'EUR', line_items: [] },
+    bodies[topic] ?? {
+      id: order_id,
+      name: `#${order_id}`,
+      email,
+      phone,
+      customer,
+      total_price: '59.99',
+      currency: 'EUR',
+      line_items: [],
+    },
   )
   const isOfNobody = ['carts/update', 'fulfillments/create', 'refunds/create', 'customers/redact'].includes(topic)
-  const told = { ...(phone === null ? {} : { phone }), ...(email === null ? {} : { email }), ...(external_id === null ? {} : { external_id }) }
-  return { customer: isOfNobody ? {} : told, webhook: shopifyWebhook(topic, secret, body, { event_id: `shopify ${number}` }) }
+  const told = {
+    ...(phone === null ? {} : { phone }),
+    ...(email === null ? {} : { email }),
+    ...(external_id === null ? {} : { external_id }),
+  }
+  return {
+    customer: isOfNobody ? {} : told,
+    webhook: shopifyWebhook(topic, secret, body, { event_id: `shopify ${number}` }),
+  }
 }

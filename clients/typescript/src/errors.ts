@@ -113,17 +113,23 @@ export function errorOf(
   status: number,
   body: unknown,
   headers: Headers,
-  { retryAfterMs, idempotencyKey }: { readonly retryAfterMs?: number | undefined; readonly idempotencyKey?: string | undefined },
+  {
+    retryAfterMs,
+    idempotencyKey,
+  }: { readonly retryAfterMs?: number | undefined; readonly idempotencyKey?: string | undefined },
 ): PosthornError {
   const { error } = (body ?? {}) as { error?: unknown }
   const told = (typeof error === 'object' && error !== null ? error : {}) as Readonly<Record<string, unknown>>
   const Class = classes[status] ?? (status >= 400 && status < 500 ? InvalidRequestError : ServerError)
   return new Class({
-    message: textOf(told['message']) ?? `The answer was ${status} without an error of the service: is this its address?`,
+    message:
+      textOf(told['message']) ?? `The answer was ${status} without an error of the service: is this its address?`,
     code: (textOf(told['code']) as FailureCode | undefined) ?? `http_${status}`,
     status,
     param: textOf(told['param']),
-    details: Array.isArray(told['details']) ? told['details'].filter((each) => typeof each === 'object' && each !== null) : [],
+    details: Array.isArray(told['details'])
+      ? told['details'].filter((each) => typeof each === 'object' && each !== null)
+      : [],
     docUrl: textOf(told['doc_url']),
     requestId: textOf(told['request_id']) ?? headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: retryAfterMs === undefined ? undefined : retryAfterMs / 1000,

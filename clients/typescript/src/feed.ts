@@ -18,7 +18,10 @@ export class EventFeed extends EventsResource {
    * Every event in order, then those to come, without an end: leave the loop, or abort the signal, whose reason it then throws. An outage does not end it:
    * where no answer comes, and on 429 and 5xx, it asks again with growing waits. Throws other refusals.
    */
-  async *follow({ pollMs = 1000, ...query }: FollowQuery = {}, options?: RequestOptions): AsyncGenerator<Event, void, undefined> {
+  async *follow(
+    { pollMs = 1000, ...query }: FollowQuery = {},
+    options?: RequestOptions,
+  ): AsyncGenerator<Event, void, undefined> {
     atLeast('pollMs', pollMs, 0)
     let { starting_after } = query
     for (let failures = 0; ;) {
@@ -42,4 +45,5 @@ export class EventFeed extends EventsResource {
 
 /** Whether it is an outage that may be over later. */
 const passes = (error: unknown): error is PosthornError =>
-  error instanceof ConnectionError || (error instanceof PosthornError && (error.status === 429 || (error.status ?? 0) >= 500))
+  error instanceof ConnectionError ||
+  (error instanceof PosthornError && (error.status === 429 || (error.status ?? 0) >= 500))

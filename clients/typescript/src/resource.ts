@@ -15,7 +15,10 @@ export class Resource {
 
   protected page<T>(path: Request['path'], query?: object, options?: RequestOptions): List<T> {
     return new List<T>((starting_after) =>
-      this.call({ method: 'GET', path, query: { ...query, ...(starting_after === undefined ? {} : { starting_after }) } }, options),
+      this.call(
+        { method: 'GET', path, query: { ...query, ...(starting_after === undefined ? {} : { starting_after }) } },
+        options,
+      ),
     )
   }
 }

@@ -60,7 +60,8 @@ export class Transport {
   readonly #fetch: typeof globalThis.fetch
 
   constructor(options: ClientOptions) {
-    if (typeof options !== 'object' || options === null) throw new TypeError('the options are missing: { apiKey, baseUrl }')
+    if (typeof options !== 'object' || options === null)
+      throw new TypeError('the options are missing: { apiKey, baseUrl }')
     if (typeof options.apiKey !== 'string' || options.apiKey.trim() === '') throw new TypeError('apiKey is missing')
     this.#options = waits(options)
     this.#authorization = `Bearer ${sendable('apiKey', options.apiKey.trim())}`
@@ -104,10 +105,14 @@ export class Transport {
     const headers: Record<string, string> = { authorization: this.#authorization }
     // as it stands there, a redirected POST would go on as a GET
     const init: Init = { method: request.method, headers, redirect: 'manual' }
-    if (request.method === 'POST') headers['idempotency-key'] = sendable('idempotencyKey', options.idempotencyKey ?? randomKey())
+    if (request.method === 'POST')
+      headers['idempotency-key'] = sendable('idempotencyKey', options.idempotencyKey ?? randomKey())
     if (request.body !== undefined) {
       headers['content-type'] = request.contentType ?? 'application/json'
-      init.body = request.contentType === undefined ? JSON.stringify(request.body) : (request.body as NonNullable<RequestInit['body']>)
+      init.body =
+        request.contentType === undefined
+          ? JSON.stringify(request.body)
+          : (request.body as NonNullable<RequestInit['body']>)
     }
     return init
   }
@@ -128,8 +133,19 @@ export class Transport {
       return await Promise.race([this.#ask(url, { ...init, signal: controller.signal }), aborted(controller.signal)])
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
-      if (late) return new TimeoutError({ code: 'timeout', message: `No whole answer came within ${withinMs} ms.`, cause, idempotencyKey })
-      return new ConnectionError({ code: 'connection_failed', message: `No whole answer came: ${reasonOf(cause)}.`, cause, idempotencyKey })
+      if (late)
+        return new TimeoutError({
+          code: 'timeout',
+          message: `No whole answer came within ${withinMs} ms.`,
+          cause,
+          idempotencyKey,
+        })
+      return new ConnectionError({
+        code: 'connection_failed',
+        message: `No whole answer came: ${reasonOf(cause)}.`,
+        cause,
+        idempotencyKey,
+      })
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
@@ -176,9 +192,18 @@ const reasonOf = (cause: unknown): string => {
   return inner?.message ? inner.message : (message ?? String(cause))
 }
 
-const isWorthRepeating = ({ status, code }: PosthornError): boolean => status === 429 || status === 503 || code === 'idempotency_key_in_use'
+const isWorthRepeating = ({ status, code }: PosthornError): boolean =>
+  status === 429 || status === 503 || code === 'idempotency_key_in_use'
 
-const neverSent: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused']
+const neverSent: readonly unknown[] = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ConnectionRefused',
+]
 
 /** False where the runtime says that there was no connection. */
 function mayHaveArrived(failure: unknown): boolean {
@@ -220,23 +245,31 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** `crypto.randomUUID` is not there on pages without TLS. */
-const randomKey = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 function queryOf(query: object = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
-  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
 }
 
 /** Throws where the address is none, or has parts that would be lost. */
 function baseOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username + parsed.search + parsed.hash !== '')
+  if (
+    parsed === undefined ||
+    !/^https?:$/.test(parsed.protocol) ||
+    parsed.username + parsed.search + parsed.hash !== ''
+  )
     throw new TypeError('baseUrl must be an address such as https://posthorn.example.com')
   return parsed.href.replace(/\/+$/, '')
 }
 
 /** Throws on what would lead to another path, and on half a surrogate pair. */
 function segment(text: string): string {
-  if (typeof text !== 'string' || /^\.{0,2}$|\p{Surrogate}/u.test(text)) throw new TypeError(`This is not an id: ${JSON.stringify(text)}`)
+  if (typeof text !== 'string' || /^\.{0,2}$|\p{Surrogate}/u.test(text))
+    throw new TypeError(`This is not an id: ${JSON.stringify(text)}`)
   return `/${encodeURIComponent(text)}`
 }

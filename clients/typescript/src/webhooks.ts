@@ -35,10 +35,15 @@ export async function verifyWebhook(
   if (typeof options !== 'object' || options === null) throw new TypeError('The options must be an object')
   const { toleranceSeconds = 300 } = options
   const secrets = typeof secret === 'string' ? [secret] : secret
-  if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every((each) => typeof each === 'string' && each !== ''))
+  if (
+    !Array.isArray(secrets) ||
+    secrets.length === 0 ||
+    !secrets.every((each) => typeof each === 'string' && each !== '')
+  )
     throw new TypeError('The secret is missing')
   if (secrets.some((each: string) => each !== each.trim())) throw new TypeError('The secret has white space around it')
-  if (globalThis.crypto?.subtle === undefined) throw new TypeError('There is no WebCrypto: browsers have it on pages with TLS alone')
+  if (globalThis.crypto?.subtle === undefined)
+    throw new TypeError('There is no WebCrypto: browsers have it on pages with TLS alone')
   try {
     const body = typeof rawBody === 'string' ? encoder.encode(rawBody) : new Uint8Array(rawBody)
     for (const each of secrets) {
@@ -58,7 +63,11 @@ function serviceClaim(headers: ReceivedHeaders): Claim | null {
   const fields = (headerOf(headers, 'service-signature') ?? '').split(',').map((field) => field.trim().split('='))
   const seconds = fields.find(([name]) => name === 't')?.[1]
   if (seconds === undefined) return null
-  return { prefix: `${seconds}.`, seconds, signatures: fields.filter(([name]) => name === 'v1').map(([, hex]) => bytesOfHex(hex ?? '')) }
+  return {
+    prefix: `${seconds}.`,
+    seconds,
+    signatures: fields.filter(([name]) => name === 'v1').map(([, hex]) => bytesOfHex(hex ?? '')),
+  }
 }
 
 /** `v1,<base64> v1,<base64> …` */
@@ -70,16 +79,23 @@ function standardClaim(headers: ReceivedHeaders): Claim | null {
   return { prefix: `${id}.${seconds}.`, seconds, signatures: signatures.map((each) => bytesOfBase64(each.slice(3))) }
 }
 
-async function matches(claim: Claim | null, secret: Uint8Array<ArrayBuffer> | null, body: Uint8Array, toleranceSeconds: number): Promise<boolean> {
+async function matches(
+  claim: Claim | null,
+  secret: Uint8Array<ArrayBuffer> | null,
+  body: Uint8Array,
+  toleranceSeconds: number,
+): Promise<boolean> {
   if (claim === null || secret === null || secret.length === 0) return false
-  if (!/^\d{1,12}$/.test(claim.seconds) || !(Math.abs(Date.now() / 1000 - Number(claim.seconds)) <= toleranceSeconds)) return false
+  if (!/^\d{1,12}$/.test(claim.seconds) || !(Math.abs(Date.now() / 1000 - Number(claim.seconds)) <= toleranceSeconds))
+    return false
   const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
   const prefix = encoder.encode(claim.prefix)
   const signed = new Uint8Array(prefix.length + body.length)
   signed.set(prefix)
   signed.set(body, prefix.length)
   // a few: a sender of thousands would buy our time with them
-  for (const signature of claim.signatures.slice(0, 8)) if (signature !== null && (await crypto.subtle.verify('HMAC', key, signature, signed))) return true
+  for (const signature of claim.signatures.slice(0, 8))
+    if (signature !== null && (await crypto.subtle.verify('HMAC', key, signature, signed))) return true
   return false
 }
 
@@ -90,7 +106,10 @@ function eventOf(body: Uint8Array): Event | null {
 
 function headerOf(headers: ReceivedHeaders, name: string): string | undefined {
   if (typeof (headers as Headers).get === 'function') return (headers as Headers).get(name) ?? undefined
-  const value = Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1] as string | readonly string[] | undefined
+  const value = Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1] as
+    | string
+    | readonly string[]
+    | undefined
   return typeof value === 'string' ? value : value?.[0]
 }
 

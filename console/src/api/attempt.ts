@@ -7,7 +7,8 @@ export interface Attempt {
 }
 
 /** Random, in a page that came by plain http as well, where a browser has no `randomUUID`. */
-export const randomId = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+export const randomId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 export const keyOf = (id: string, input: string): string => `${id}-${hashOf(input)}`
 

@@ -13,16 +13,22 @@ const v1Clients = new Map<string, Client<V1Paths>>()
 const ownClients = new Map<string, Client<OwnPaths>>()
 
 /** The operations of `/v1` for an account and a mode. */
-export const v1 = (place: Place): Client<V1Paths> => kept(v1Clients, place, (headers) => createClient<V1Paths>({ baseUrl: '/console/api', headers }))
+export const v1 = (place: Place): Client<V1Paths> =>
+  kept(v1Clients, place, (headers) => createClient<V1Paths>({ baseUrl: '/console/api', headers }))
 
 /** The console's own operations; with a place those of an account. */
-export const own = (place?: Place): Client<OwnPaths> => kept(ownClients, place, (headers) => createClient<OwnPaths>({ headers }))
+export const own = (place?: Place): Client<OwnPaths> =>
+  kept(ownClients, place, (headers) => createClient<OwnPaths>({ headers }))
 
 function kept<C>(clients: Map<string, C>, place: Place | undefined, make: (headers: Record<string, string>) => C): C {
   const name = place === undefined ? '' : `${place.account} ${place.mode}`
   const known = clients.get(name)
   if (known !== undefined) return known
-  const client = make(place === undefined ? fromConsole : { ...fromConsole, 'Service-Account': place.account, 'Service-Mode': place.mode })
+  const client = make(
+    place === undefined
+      ? fromConsole
+      : { ...fromConsole, 'Service-Account': place.account, 'Service-Mode': place.mode },
+  )
   clients.set(name, client)
   return client
 }

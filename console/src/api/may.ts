@@ -20,6 +20,8 @@ export function useBecause(place: Place): (grant: Grant, operation?: OpenOperati
   const session = useOwnSession()
   return (grant, operation) => {
     if (!may(session, place, grant)) return text.notAllowed.button
-    return session.impersonating === null || operation !== undefined || grant.endsWith(':read') ? undefined : text.notAllowed.impersonating
+    return session.impersonating === null || operation !== undefined || grant.endsWith(':read')
+      ? undefined
+      : text.notAllowed.impersonating
   }
 }

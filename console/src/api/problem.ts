@@ -15,19 +15,26 @@ export class Problem extends Error {
   readonly details: readonly Detail[]
   readonly request_id: string | undefined
 
-  constructor(status: number, body: { code: string; message: string; param?: string; details?: readonly Detail[]; request_id?: string }) {
+  constructor(
+    status: number,
+    body: { code: string; message: string; param?: string; details?: readonly Detail[]; request_id?: string },
+  ) {
     super(body.message)
     this.name = 'Problem'
     this.status = status
     this.code = body.code
     this.param = body.param
-    this.details = body.details ?? (body.param === undefined ? [] : [{ param: body.param, code: body.code, message: body.message }])
+    this.details =
+      body.details ?? (body.param === undefined ? [] : [{ param: body.param, code: body.code, message: body.message }])
     this.request_id = body.request_id
   }
 
   /** What is wrong with the field of this name, or with something in it. */
   about(param: string): string | undefined {
-    return this.details.find((detail) => detail.param === param || detail.param.startsWith(`${param}.`) || detail.param.startsWith(`${param}[`))?.message
+    return this.details.find(
+      (detail) =>
+        detail.param === param || detail.param.startsWith(`${param}.`) || detail.param.startsWith(`${param}[`),
+    )?.message
   }
 }
 
@@ -40,6 +47,7 @@ export function problemOf(error: unknown): Problem {
 /** The problem in the answer with this status and body. */
 export function problemIn(status: number, body: unknown): Problem {
   const error = (body as { error?: unknown } | undefined)?.error
-  if (typeof error === 'object' && error !== null && 'code' in error) return new Problem(status, error as ConstructorParameters<typeof Problem>[1])
+  if (typeof error === 'object' && error !== null && 'code' in error)
+    return new Problem(status, error as ConstructorParameters<typeof Problem>[1])
   return new Problem(status, { code: 'unexpected', message: text.problem.unexpected })
 }

@@ -13,7 +13,8 @@ export const queryClient = new QueryClient({
       networkMode: 'always',
       staleTime: 1_000,
       refetchInterval: refetchMs,
-      retry: (failures, error) => failures < triesMax && ['network', 'upstream_unavailable'].includes(problemOf(error).code),
+      retry: (failures, error) =>
+        failures < triesMax && ['network', 'upstream_unavailable'].includes(problemOf(error).code),
     },
     mutations: { retry: false, networkMode: 'always' },
   },

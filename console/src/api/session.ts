@@ -18,7 +18,12 @@ async function findSession(): Promise<Session | null> {
   throw problem
 }
 
-const query = { queryKey: key, queryFn: findSession, staleTime: Number.POSITIVE_INFINITY, refetchInterval: false } as const
+const query = {
+  queryKey: key,
+  queryFn: findSession,
+  staleTime: Number.POSITIVE_INFINITY,
+  refetchInterval: false,
+} as const
 
 export const useSession = (): UseQueryResult<Session | null> => useQuery(query)
 

@@ -5,8 +5,18 @@ import type { Query } from '../query.ts'
 import { answered, type Answer } from './client.ts'
 
 /** `name` is the operation and what it is asked for: `['contact_lists.list', query]`. Whoever changes something makes the names stale that it may stand in (`useStale`). Nothing is read until it `isAsked`. */
-export const useRead = <T>(place: Place, name: readonly unknown[], read: () => Promise<Answer<T>>, isAsked = true): UseQueryResult<T> =>
-  useQuery({ queryKey: [place.account, place.mode, ...name], queryFn: () => answered(read()), placeholderData: keepPreviousData, enabled: isAsked })
+export const useRead = <T>(
+  place: Place,
+  name: readonly unknown[],
+  read: () => Promise<Answer<T>>,
+  isAsked = true,
+): UseQueryResult<T> =>
+  useQuery({
+    queryKey: [place.account, place.mode, ...name],
+    queryFn: () => answered(read()),
+    placeholderData: keepPreviousData,
+    enabled: isAsked,
+  })
 
 /** The same of what belongs to no account. */
 export const useReadAlone = <T>(name: readonly unknown[], read: () => Promise<Answer<T>>): UseQueryResult<T> =>

@@ -8,6 +8,9 @@ export function useStale(place: Place): (...operations: readonly string[]) => Pr
   return (...operations) =>
     queries.invalidateQueries({
       predicate: ({ queryKey: [account, mode, operation] }) =>
-        account === place.account && mode === place.mode && typeof operation === 'string' && operations.some((begin) => operation.startsWith(begin)),
+        account === place.account &&
+        mode === place.mode &&
+        typeof operation === 'string' &&
+        operations.some((begin) => operation.startsWith(begin)),
     })
 }

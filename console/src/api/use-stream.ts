@@ -59,7 +59,9 @@ function readingAnew({ account, mode }: Place, queries: QueryClient) {
   let readAt = -Infinity
   const shown: InvalidateQueryFilters = {
     predicate: ({ queryKey, options }) =>
-      queryKey[0] === account && queryKey[1] === mode && (options as { refetchInterval?: unknown }).refetchInterval !== false,
+      queryKey[0] === account &&
+      queryKey[1] === mode &&
+      (options as { refetchInterval?: unknown }).refetchInterval !== false,
   }
   const read = async () => {
     timer = undefined

@@ -35,7 +35,12 @@ function Redirect({ to, next }: { to: string; next?: string }) {
 export function SignedIn({ children }: { children?: ReactNode }) {
   const { data: session, error, refetch } = useSession()
   const { pathname, searchStr } = useLocation()
-  if (session === undefined) return <Alone>{error === null ? <Waiting /> : <ProblemAlert problem={problemOf(error)} onAgain={() => void refetch()} />}</Alone>
+  if (session === undefined)
+    return (
+      <Alone>
+        {error === null ? <Waiting /> : <ProblemAlert problem={problemOf(error)} onAgain={() => void refetch()} />}
+      </Alone>
+    )
   if (session === null) return <Redirect to={paths.signIn} next={pathname + searchStr} />
   return (
     <>

@@ -33,7 +33,9 @@ export function PersonMenu() {
           {user.email}
         </Menu.Label>
         <Menu.Item onClick={() => void navigate({ to: paths.profile as never })}>{frame.profile}</Menu.Item>
-        {user.admin && <Menu.Item onClick={() => void navigate({ to: paths.admin as never })}>{frame.platform}</Menu.Item>}
+        {user.admin && (
+          <Menu.Item onClick={() => void navigate({ to: paths.admin as never })}>{frame.platform}</Menu.Item>
+        )}
         <Menu.Item onClick={() => signOut.run(undefined)}>{frame.signOut}</Menu.Item>
       </Menu.Dropdown>
     </Menu>

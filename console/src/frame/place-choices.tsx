@@ -22,7 +22,12 @@ export function PlaceChoices({ place }: { place: Place }) {
         value={place.account}
         onChange={(event) => go({ ...place, account: event.currentTarget.value })}
       />
-      <SegmentedControl aria-label={text.frame.mode} data={modes} value={place.mode} onChange={(mode) => go({ ...place, mode: mode as Mode })} />
+      <SegmentedControl
+        aria-label={text.frame.mode}
+        data={modes}
+        value={place.mode}
+        onChange={(mode) => go({ ...place, mode: mode as Mode })}
+      />
     </>
   )
 }

@@ -49,7 +49,11 @@ function useScreens(place: Place, typed: string): Found[] {
   if (asked === '') return []
   return accountScreens
     .filter(({ menu, needs }) => menu !== undefined && (needs === undefined || may(session, place, needs)))
-    .map(({ path, menu }) => ({ path: path === '/' ? pathTo(place) : pathTo(place, path), title: text.screens[menu!], kind: text.frame.screen }))
+    .map(({ path, menu }) => ({
+      path: path === '/' ? pathTo(place) : pathTo(place, path),
+      title: text.screens[menu!],
+      kind: text.frame.screen,
+    }))
     .filter(({ title }) => title.toLowerCase().includes(asked))
 }
 
@@ -99,7 +103,12 @@ function Search({ place, onGone }: { place: Place; onGone: () => void }) {
             combobox.resetSelectedOption()
           }}
           // without a choice it is the first
-          onKeyDown={(event) => event.key === 'Enter' && combobox.getSelectedOptionIndex() === -1 && found[0] !== undefined && go(found[0].path)}
+          onKeyDown={(event) =>
+            event.key === 'Enter' &&
+            combobox.getSelectedOptionIndex() === -1 &&
+            found[0] !== undefined &&
+            go(found[0].path)
+          }
         />
       </Combobox.EventsTarget>
       <ScrollArea.Autosize mah="50vh" mt="xs">
@@ -112,7 +121,9 @@ function Search({ place, onGone }: { place: Place; onGone: () => void }) {
               </Text>
             </Combobox.Option>
           ))}
-          {found.length === 0 && typed.trim() !== '' && !results.isAsking && <Combobox.Empty>{text.frame.searchNothing}</Combobox.Empty>}
+          {found.length === 0 && typed.trim() !== '' && !results.isAsking && (
+            <Combobox.Empty>{text.frame.searchNothing}</Combobox.Empty>
+          )}
         </Combobox.Options>
       </ScrollArea.Autosize>
     </Combobox>

@@ -1,6 +1,11 @@
 /** Money and numbers as people read them, by Intl. */
 
-const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 6 })
+const dollars = new Intl.NumberFormat('en', {
+  style: 'currency',
+  currency: 'USD',
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 6,
+})
 const whole = new Intl.NumberFormat('en')
 
 /** Micro-USD as dollars. */

@@ -51,7 +51,11 @@ export function Bubble({ type, content, isOurs = false }: { type: string; conten
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** The words of a content, where it has some. */
-function wordsOf(inner: unknown): { header?: string | undefined; body: string | undefined; footer?: string | undefined } {
+function wordsOf(inner: unknown): {
+  header?: string | undefined
+  body: string | undefined
+  footer?: string | undefined
+} {
   if (typeof inner === 'string') return { body: inner }
   if (!isRecord(inner)) return { body: undefined }
   const of = (name: string) => textOf(inner[name]) ?? (isRecord(inner[name]) ? textOf(inner[name]['text']) : undefined)
@@ -70,7 +74,12 @@ function filesOf(inner: unknown): File[] {
   return (inner as unknown[])
     .filter(isRecord)
     .filter(({ url }) => typeof url === 'string')
-    .map((file) => ({ kind: String(file['type']), url: String(file['url']), name: textOf(file['filename']), caption: textOf(file['caption']) }))
+    .map((file) => ({
+      kind: String(file['type']),
+      url: String(file['url']),
+      name: textOf(file['filename']),
+      caption: textOf(file['caption']),
+    }))
 }
 
 /** What the recipient may press. */
@@ -79,7 +88,9 @@ function buttonsOf(inner: unknown): string[] {
   if (!isRecord(action)) return []
   const own = [textOf(action['button']), textOf(action['name'])]
   const several = Array.isArray(action['buttons'])
-    ? (action['buttons'] as unknown[]).map((one) => (isRecord(one) && isRecord(one['reply']) ? textOf(one['reply']['title']) : undefined))
+    ? (action['buttons'] as unknown[]).map((one) =>
+        isRecord(one) && isRecord(one['reply']) ? textOf(one['reply']['title']) : undefined,
+      )
     : []
   return [...several, ...own].filter((title) => title !== undefined)
 }

@@ -14,12 +14,19 @@ import { UploadButton } from './upload-button.tsx'
 const templatesMax = 100
 
 /** The templates of a channel, whether or not they can be sent; none where none is chosen or it has no templates. */
-export function useTemplates(place: Place, channel: string, type: string): { readonly templates: readonly Template[]; readonly isPending: boolean } {
+export function useTemplates(
+  place: Place,
+  channel: string,
+  type: string,
+): { readonly templates: readonly Template[]; readonly isPending: boolean } {
   const isAsked = channel !== '' && type === 'template'
   const read = useRead(
     place,
     ['channels.list_templates', channel, 'of content'],
-    () => v1(place).GET('/v1/channels/{id}/templates', { params: { path: { id: channel }, query: { limit: templatesMax } } }),
+    () =>
+      v1(place).GET('/v1/channels/{id}/templates', {
+        params: { path: { id: channel }, query: { limit: templatesMax } },
+      }),
     isAsked,
   )
   return { templates: isAsked ? (read.data?.data ?? []) : [], isPending: isAsked && read.isPending }
@@ -38,7 +45,15 @@ export interface ContentFieldsProps<D extends ContentDraft> {
   readonly uploads?: boolean
 }
 
-export function ContentFields<D extends ContentDraft>({ draft, onChange, problem, types, templates, within = '', uploads = false }: ContentFieldsProps<D>) {
+export function ContentFields<D extends ContentDraft>({
+  draft,
+  onChange,
+  problem,
+  types,
+  templates,
+  within = '',
+  uploads = false,
+}: ContentFieldsProps<D>) {
   const words = text.content
   const choices = types.map((value) => ({ value, label: inWords(value) }))
   return (
@@ -52,7 +67,13 @@ export function ContentFields<D extends ContentDraft>({ draft, onChange, problem
         problem={problem}
       />
       {draft.type === 'template' && templates.length > 0 ? (
-        <TemplateFields draft={draft} onChange={onChange} problem={problem} templates={templates} param={`${within}template`} />
+        <TemplateFields
+          draft={draft}
+          onChange={onChange}
+          problem={problem}
+          templates={templates}
+          param={`${within}template`}
+        />
       ) : (
         <LongTextField
           label={words.message}
@@ -77,14 +98,24 @@ export interface TemplateFieldsProps<D> extends Pick<ContentFieldsProps<D & Cont
 }
 
 /** One of the templates, and a field for each of its blanks. */
-export function TemplateFields<D extends ContentDraft>({ draft, onChange, problem, templates, param }: TemplateFieldsProps<D>) {
+export function TemplateFields<D extends ContentDraft>({
+  draft,
+  onChange,
+  problem,
+  templates,
+  param,
+}: TemplateFieldsProps<D>) {
   const words = text.content
   const chosen = templates.find(({ id }) => id === draft.template)
   const isGone = draft.template !== '' && chosen === undefined
   const choices = templates
     .filter((template) => template === chosen || canBeSent(template))
     .map(({ id, name, language }) => ({ value: id, label: `${name} (${language})` }))
-  const unsendable = isGone ? words.templateGone : chosen === undefined || canBeSent(chosen) ? undefined : words.templateStatus(chosen.status)
+  const unsendable = isGone
+    ? words.templateGone
+    : chosen === undefined || canBeSent(chosen)
+      ? undefined
+      : words.templateStatus(chosen.status)
   return (
     <>
       <ChoiceField
@@ -116,7 +147,8 @@ export function TemplateFields<D extends ContentDraft>({ draft, onChange, proble
 export function ContentPreview({ draft, templates }: { draft: ContentDraft; templates: readonly Template[] }) {
   const chosen = draft.type === 'template' ? templates.find(({ id }) => id === draft.template) : undefined
   if (chosen !== undefined) return <TemplateBubble template={chosen} filled={draft.blanks} />
-  if (draft.type === 'template' && templates.length > 0 && draft.template === '') return <Text c="dimmed">{text.content.nothing}</Text>
+  if (draft.type === 'template' && templates.length > 0 && draft.template === '')
+    return <Text c="dimmed">{text.content.nothing}</Text>
   if (draft.type === 'text' && draft.message === '') return <Text c="dimmed">{text.content.nothing}</Text>
   return <Bubble type={draft.type} content={{ [draft.type]: contentOf(draft, templates) ?? draft.message }} />
 }

@@ -17,9 +17,14 @@ export interface ContentDraft {
 export const firstContent: ContentDraft = { type: 'text', message: '', template: '', blanks: {} }
 
 /** The draft with another type, which begins with a sample of it. */
-export const withType = (draft: ContentDraft, type: string): ContentDraft => ({ ...draft, type, message: type === 'text' ? '' : sampleOf(type) })
+export const withType = (draft: ContentDraft, type: string): ContentDraft => ({
+  ...draft,
+  type,
+  message: type === 'text' ? '' : sampleOf(type),
+})
 
-const sampleOf = (type: string): string => JSON.stringify((contentExamples as Readonly<Record<string, unknown>>)[type] ?? {}, null, 2)
+const sampleOf = (type: string): string =>
+  JSON.stringify((contentExamples as Readonly<Record<string, unknown>>)[type] ?? {}, null, 2)
 
 export const canBeSent = ({ status }: Template): boolean => status.toUpperCase() === 'APPROVED'
 
@@ -36,7 +41,8 @@ export interface Blank {
 }
 
 const tag = /\{\{\s*([^{}\s]+)\s*\}\}/g
-const blanksIn = (words: unknown): string[] => (typeof words === 'string' ? [...new Set([...words.matchAll(tag)].map(([, name]) => name!))] : [])
+const blanksIn = (words: unknown): string[] =>
+  typeof words === 'string' ? [...new Set([...words.matchAll(tag)].map(([, name]) => name!))] : []
 const files = new Set(['IMAGE', 'VIDEO', 'DOCUMENT'])
 
 type Part = Readonly<Record<string, unknown>>
@@ -49,7 +55,8 @@ export function blanksOf({ components: parts, parameter_format }: Template): Bla
     if (kindOf(part) === 'BUTTONS') return buttonBlanks(part)
     const kind = kindOf(part) === 'HEADER' ? 'header' : 'body'
     const format = String(part['format']).toUpperCase()
-    if (kind === 'header' && files.has(format)) return [{ name: 'Header', kind, holds: format.toLowerCase(), named: undefined, index: 0 } as const]
+    if (kind === 'header' && files.has(format))
+      return [{ name: 'Header', kind, holds: format.toLowerCase(), named: undefined, index: 0 } as const]
     return blanksIn(part['text']).map((name, index): Blank => {
       const label = kind === 'header' ? 'Header' : 'Body'
       return { name: `${label} ${name}`, kind, holds: 'text', named: isNamed ? name : undefined, index }
@@ -59,7 +66,9 @@ export function blanksOf({ components: parts, parameter_format }: Template): Bla
 
 const buttonBlanks = (part: Part): Blank[] =>
   (Array.isArray(part['buttons']) ? (part['buttons'] as Part[]) : []).flatMap((button, index): Blank[] =>
-    blanksIn(button['url']).length === 0 ? [] : [{ name: `Button ${index + 1}`, kind: 'button', holds: 'text', named: undefined, index }],
+    blanksIn(button['url']).length === 0
+      ? []
+      : [{ name: `Button ${index + 1}`, kind: 'button', holds: 'text', named: undefined, index }],
   )
 
 /** The content object of the API; undefined where the JSON that was entered is none. */
@@ -96,5 +105,7 @@ function templateContent(template: Template, filled: Readonly<Record<string, str
 export function wordsWith(part: Part, filled: Readonly<Record<string, string>>): string {
   const label = kindOf(part) === 'HEADER' ? 'Header' : 'Body'
   const words = part['text']
-  return typeof words === 'string' ? words.replaceAll(tag, (whole, name: string) => filled[`${label} ${name}`] || whole) : ''
+  return typeof words === 'string'
+    ? words.replaceAll(tag, (whole, name: string) => filled[`${label} ${name}`] || whole)
+    : ''
 }

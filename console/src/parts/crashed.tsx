@@ -5,7 +5,8 @@ import { text } from '../text/en.ts'
 import { ProblemAlert } from './problem-alert.tsx'
 
 export function Crashed({ error, reset }: { error: unknown; reset?: () => void }) {
-  if (error instanceof Problem || !(error instanceof Error)) return <ProblemAlert problem={problemOf(error)} onAgain={reset} />
+  if (error instanceof Problem || !(error instanceof Error))
+    return <ProblemAlert problem={problemOf(error)} onAgain={reset} />
   return (
     <div role="alert">
       <Text>{text.problem.crashed}</Text>

@@ -57,7 +57,8 @@ function giveBack(opener: Element | null): void {
     if (isFree() && element instanceof HTMLElement && element.isConnected) element.focus({ preventScroll: true })
 }
 
-const fields = 'input:not([type="hidden"], :disabled), textarea:not(:disabled), select:not(:disabled), [role="combobox"]'
+const fields =
+  'input:not([type="hidden"], :disabled), textarea:not(:disabled), select:not(:disabled), [role="combobox"]'
 
 /** The focus goes to the first field of what it is put on, or to the first button, and not to the cross in the corner. */
 export function firstFieldFirst(content: HTMLElement | null): void {

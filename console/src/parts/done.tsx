@@ -5,7 +5,14 @@ import type { ReactNode } from 'react'
 export function Done({ text = '', children = text }: { text?: string; children?: ReactNode }) {
   const isEmpty = children === '' || children === null || children === false
   return (
-    <Text component="output" display="block" size="sm" mb={isEmpty ? 0 : 'sm'} className={isEmpty ? '' : 'mark mark-good mark-text'} dir="auto">
+    <Text
+      component="output"
+      display="block"
+      size="sm"
+      mb={isEmpty ? 0 : 'sm'}
+      className={isEmpty ? '' : 'mark mark-good mark-text'}
+      dir="auto"
+    >
       {children}
     </Text>
   )

@@ -23,7 +23,11 @@ const shared = ({ label, value, param, problem, hint, error, required }: FieldPr
   'aria-required': required,
 })
 
-export function TextField({ type, autoComplete, ...field }: FieldProps & { type?: 'text' | 'email' | 'search'; autoComplete?: string }) {
+export function TextField({
+  type,
+  autoComplete,
+  ...field
+}: FieldProps & { type?: 'text' | 'email' | 'search'; autoComplete?: string }) {
   return (
     <TextInput
       {...shared(field)}
@@ -36,7 +40,11 @@ export function TextField({ type, autoComplete, ...field }: FieldProps & { type?
 }
 
 /** `onSubmit`: Ctrl or ⌘ with Enter. */
-export function LongTextField({ isCode, onSubmit, ...field }: FieldProps & { isCode?: boolean; onSubmit?: () => void }) {
+export function LongTextField({
+  isCode,
+  onSubmit,
+  ...field
+}: FieldProps & { isCode?: boolean; onSubmit?: () => void }) {
   return (
     <Textarea
       {...shared(field)}
@@ -53,8 +61,18 @@ export function LongTextField({ isCode, onSubmit, ...field }: FieldProps & { isC
   )
 }
 
-export function PasswordField({ autoComplete, ...field }: FieldProps & { autoComplete: 'current-password' | 'new-password' }) {
-  return <TextInput {...shared(field)} type="password" autoComplete={autoComplete} onChange={(event) => field.onChange(event.currentTarget.value)} />
+export function PasswordField({
+  autoComplete,
+  ...field
+}: FieldProps & { autoComplete: 'current-password' | 'new-password' }) {
+  return (
+    <TextInput
+      {...shared(field)}
+      type="password"
+      autoComplete={autoComplete}
+      onChange={(event) => field.onChange(event.currentTarget.value)}
+    />
+  )
 }
 
 export interface Choice {
@@ -63,7 +81,11 @@ export interface Choice {
 }
 
 /** A native select; `any` is the label of the choice of none. */
-export function ChoiceField({ choices, any, ...field }: FieldProps & { choices: readonly (Choice | string)[]; any?: string }) {
+export function ChoiceField({
+  choices,
+  any,
+  ...field
+}: FieldProps & { choices: readonly (Choice | string)[]; any?: string }) {
   const all = [
     ...(any === undefined ? [] : [{ value: '', label: any }]),
     ...choices.map((choice) => (typeof choice === 'string' ? { value: choice, label: choice } : choice)),

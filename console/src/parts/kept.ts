@@ -3,7 +3,8 @@ import type { Place } from '../paths.ts'
 
 const prefix = 'draft '
 
-export const draftKey = (user_id: string, { account, mode }: Place, name: string): string => `${prefix}${user_id} ${account} ${mode} ${name}`
+export const draftKey = (user_id: string, { account, mode }: Place, name: string): string =>
+  `${prefix}${user_id} ${account} ${mode} ${name}`
 
 /** What is more than the browser keeps is not kept. */
 export function keep(key: string, text: string): void {

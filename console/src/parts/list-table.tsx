@@ -45,7 +45,8 @@ export function ListTable<R extends RowData & { readonly id: string }>(props: Li
   const { query, isFiltered } = props
   const { isFirst } = useCursorOf(props.cursor ?? theCursor)
   if (query.isPending) return <Waiting />
-  if (query.isError && query.data === undefined) return <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />
+  if (query.isError && query.data === undefined)
+    return <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />
   const { data } = query.data
   if (data.length === 0 && isFiltered) {
     const clear = <Button onClick={props.onClearFilters}>{text.list.clear}</Button>
@@ -62,7 +63,13 @@ export function ListTable<R extends RowData & { readonly id: string }>(props: Li
 }
 
 /** To the newer and the older pages of a list, where there are some. */
-export function Pager({ page: { has_more, next_cursor }, cursor = theCursor }: { page: ListPage<unknown>; cursor?: string | undefined }) {
+export function Pager({
+  page: { has_more, next_cursor },
+  cursor = theCursor,
+}: {
+  page: ListPage<unknown>
+  cursor?: string | undefined
+}) {
   const { isFirst, newer, older } = useCursorOf(cursor)
   return (
     <Group justify="flex-end" mt="sm">

@@ -8,7 +8,15 @@ import { NotFound, Waiting } from './states.tsx'
 import { usePlace } from './use-place.ts'
 
 /** `title` is that of the screen until what it is about has come. */
-export function Loaded<T>({ title, query, children }: { title: string; query: UseQueryResult<T>; children: (data: T) => ReactNode }) {
+export function Loaded<T>({
+  title,
+  query,
+  children,
+}: {
+  title: string
+  query: UseQueryResult<T>
+  children: (data: T) => ReactNode
+}) {
   const { mode } = usePlace()
   // while another one is asked for, the one before is not shown under its address
   if (query.data !== undefined && !query.isPlaceholderData) return children(query.data)

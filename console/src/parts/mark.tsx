@@ -2,4 +2,6 @@
 
 export type MarkKind = 'good' | 'waiting' | 'busy' | 'bad' | 'off'
 
-export const Mark = ({ kind, children }: { kind: MarkKind; children: string }) => <span className={`mark mark-${kind}`}>{children}</span>
+export const Mark = ({ kind, children }: { kind: MarkKind; children: string }) => (
+  <span className={`mark mark-${kind}`}>{children}</span>
+)

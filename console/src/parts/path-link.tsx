@@ -4,7 +4,12 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Query } from '../query.ts'
 
-export function PathLink({ to, search, children, ...props }: AnchorProps & { to: string; search?: Query; children: ReactNode }) {
+export function PathLink({
+  to,
+  search,
+  children,
+  ...props
+}: AnchorProps & { to: string; search?: Query; children: ReactNode }) {
   return (
     <Anchor component={Link} to={to} search={search as never} underline="always" {...props}>
       {children}

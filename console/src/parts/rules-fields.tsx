@@ -4,7 +4,16 @@ import { ruleFields, ruleOperators } from '../api/generated/tables.ts'
 import type { Problem } from '../api/problem.ts'
 import { inWords, text } from '../text/en.ts'
 import { ChoiceField, LongTextField, TextField } from './fields.tsx'
-import { kindOf, takesSeveral, takesValue, valueKind, type FieldKind, type RuleDraft, type RulesDraft, type ValueKind } from './rules.ts'
+import {
+  kindOf,
+  takesSeveral,
+  takesValue,
+  valueKind,
+  type FieldKind,
+  type RuleDraft,
+  type RulesDraft,
+  type ValueKind,
+} from './rules.ts'
 
 export interface RulesFieldsProps {
   readonly draft: RulesDraft
@@ -18,11 +27,23 @@ export interface RulesFieldsProps {
   readonly mayBeNone?: boolean
 }
 
-export function RulesFields({ draft, onChange, problem, param, fields = ruleFields, mayBeNone = false }: RulesFieldsProps) {
+export function RulesFields({
+  draft,
+  onChange,
+  problem,
+  param,
+  fields = ruleFields,
+  mayBeNone = false,
+}: RulesFieldsProps) {
   const words = text.rules
-  const set = (at: number, rule: RuleDraft) => onChange({ ...draft, rules: draft.rules.map((one, i) => (i === at ? rule : one)) })
+  const set = (at: number, rule: RuleDraft) =>
+    onChange({ ...draft, rules: draft.rules.map((one, i) => (i === at ? rule : one)) })
   const first = Object.keys(fields)[0]!
-  const add = () => onChange({ ...draft, rules: [...draft.rules, { field: first, operator: ruleOperators[fields[first]!][0]!, value: '' }] })
+  const add = () =>
+    onChange({
+      ...draft,
+      rules: [...draft.rules, { field: first, operator: ruleOperators[fields[first]!][0]!, value: '' }],
+    })
   return (
     <Stack>
       <ChoiceField
@@ -36,7 +57,13 @@ export function RulesFields({ draft, onChange, problem, param, fields = ruleFiel
       {draft.rules.map((rule, at) => (
         // rules have no name of their own, and none changes its place
         <Fieldset key={at} legend={words.rule(at + 1)}>
-          <RuleFields rule={rule} onChange={(next) => set(at, next)} problem={problem} param={`${param}.conditions[${at}]`} fields={fields} />
+          <RuleFields
+            rule={rule}
+            onChange={(next) => set(at, next)}
+            problem={problem}
+            param={`${param}.conditions[${at}]`}
+            fields={fields}
+          />
           {(draft.rules.length > 1 || mayBeNone) && (
             <Group justify="flex-end" mt="xs">
               <Button
@@ -71,7 +98,16 @@ interface RuleFieldsProps {
 function RuleFields({ rule, onChange, problem, param, fields }: RuleFieldsProps) {
   const words = text.rules
   if (rule.group !== undefined)
-    return <LongTextField label={words.group} isCode value={rule.group} onChange={(group) => onChange({ ...rule, group })} param={param} problem={problem} />
+    return (
+      <LongTextField
+        label={words.group}
+        isCode
+        value={rule.group}
+        onChange={(group) => onChange({ ...rule, group })}
+        param={param}
+        problem={problem}
+      />
+    )
   const begin = Object.keys(fields).find((name) => name.endsWith('.') && rule.field.startsWith(name))
   const kind = kindOf(rule.field, fields)
   const choose = (field: string) => {
@@ -82,14 +118,21 @@ function RuleFields({ rule, onChange, problem, param, fields }: RuleFieldsProps)
     <div className="filters">
       <ChoiceField
         label={words.field}
-        choices={Object.keys(fields).map((value) => ({ value, label: value === 'attributes.' ? words.attribute : value.endsWith('.') ? `${value}…` : value }))}
+        choices={Object.keys(fields).map((value) => ({
+          value,
+          label: value === 'attributes.' ? words.attribute : value.endsWith('.') ? `${value}…` : value,
+        }))}
         value={begin ?? rule.field}
         onChange={choose}
         param={`${param}.field`}
         problem={problem}
       />
       {begin !== undefined && (
-        <TextField label={words.attributeKey} value={rule.field.slice(begin.length)} onChange={(key) => onChange({ ...rule, field: begin + key })} />
+        <TextField
+          label={words.attributeKey}
+          value={rule.field.slice(begin.length)}
+          onChange={(key) => onChange({ ...rule, field: begin + key })}
+        />
       )}
       <ChoiceField
         label={words.operator}
@@ -114,12 +157,26 @@ function RuleFields({ rule, onChange, problem, param, fields }: RuleFieldsProps)
 
 const statuses = ['opted_in', 'opted_out', 'unknown'] as const
 
-function ValueField(props: { kind: ValueKind; rule: RuleDraft; onChange: (value: string) => void; param: string; problem: Problem | undefined }) {
+function ValueField(props: {
+  kind: ValueKind
+  rule: RuleDraft
+  onChange: (value: string) => void
+  param: string
+  problem: Problem | undefined
+}) {
   const { kind, rule, ...field } = props
   const words = text.rules
   const several = takesSeveral(rule.operator)
   if (!several && kind === 'status')
-    return <ChoiceField label={words.value} any="" choices={statuses.map((value) => ({ value, label: inWords(value) }))} value={rule.value} {...field} />
+    return (
+      <ChoiceField
+        label={words.value}
+        any=""
+        choices={statuses.map((value) => ({ value, label: inWords(value) }))}
+        value={rule.value}
+        {...field}
+      />
+    )
   if (!several && kind === 'boolean') {
     const choices = [
       { value: 'true', label: words.yes },

@@ -49,12 +49,17 @@ export function valueKind(kind: FieldKind, operator: string): ValueKind {
   if (kind === 'boolean') return 'boolean'
   if (kind === 'consent') return 'status'
   if (kind === 'lists') return 'list'
-  return (kind === 'value' || kind === 'any') && operator !== 'contains' && operator !== 'starts_with' ? 'value' : 'text'
+  return (kind === 'value' || kind === 'any') && operator !== 'contains' && operator !== 'starts_with'
+    ? 'value'
+    : 'text'
 }
 
 /** The rules as they are sent. What is no JSON or no number is sent as typed: the API says what is wrong with it, and where. */
 export const rulesOf = ({ match, rules }: RulesDraft, kinds?: Readonly<Record<string, FieldKind>>): Rules =>
-  ({ match, conditions: rules.map((rule) => (rule.group === undefined ? conditionOf(rule, kinds) : parsed(rule.group))) }) as Rules
+  ({
+    match,
+    conditions: rules.map((rule) => (rule.group === undefined ? conditionOf(rule, kinds) : parsed(rule.group))),
+  }) as Rules
 
 function conditionOf({ field, operator, value }: RuleDraft, kinds?: Readonly<Record<string, FieldKind>>): Condition {
   if (!takesValue(operator)) return { field, operator }
@@ -69,7 +74,8 @@ function conditionOf({ field, operator, value }: RuleDraft, kinds?: Readonly<Rec
 
 function scalarOf(typed: string, kind: ValueKind): unknown {
   const value = typed.trim()
-  if (kind === 'number' || kind === 'days') return value !== '' && Number.isFinite(Number(value)) ? Number(value) : value
+  if (kind === 'number' || kind === 'days')
+    return value !== '' && Number.isFinite(Number(value)) ? Number(value) : value
   if (kind === 'boolean') return value === 'true'
   // an attribute may be a number or true; in quotes it is a text
   if (kind === 'value' && /^(-?\d+(\.\d+)?|true|false|".*")$/.test(value)) return parsed(value)
@@ -92,8 +98,16 @@ export function draftOf(stored: unknown): RulesDraft {
 
 function ruleOf(stored: unknown): RuleDraft {
   const { field, operator, value } = stored as Partial<Condition>
-  if (field === undefined || operator === undefined) return { field: '', operator: '', value: '', group: JSON.stringify(stored, null, 2) }
+  if (field === undefined || operator === undefined)
+    return { field: '', operator: '', value: '', group: JSON.stringify(stored, null, 2) }
   const kind = valueKind(kindOf(field), operator)
-  const write = (one: unknown) => (typeof one === 'string' && kind === 'value' && /^(-?\d+(\.\d+)?|true|false)$/.test(one) ? JSON.stringify(one) : String(one))
-  return { field, operator, value: value === undefined ? '' : Array.isArray(value) ? value.map(write).join(', ') : write(value) }
+  const write = (one: unknown) =>
+    typeof one === 'string' && kind === 'value' && /^(-?\d+(\.\d+)?|true|false)$/.test(one)
+      ? JSON.stringify(one)
+      : String(one)
+  return {
+    field,
+    operator,
+    value: value === undefined ? '' : Array.isArray(value) ? value.map(write).join(', ') : write(value),
+  }
 }

@@ -19,7 +19,12 @@ export function Screen({ title, mode, actions, children }: ScreenProps) {
   }, [title, mode])
   // where something on the screen has taken the focus already it is left there
   useEffect(() => {
-    if (document.activeElement === null || document.activeElement === document.body || document.activeElement.closest('nav') !== null) heading.current?.focus()
+    if (
+      document.activeElement === null ||
+      document.activeElement === document.body ||
+      document.activeElement.closest('nav') !== null
+    )
+      heading.current?.focus()
   }, [])
   return (
     <>

@@ -8,6 +8,10 @@ const statuses: Readonly<Record<Exclude<MarkKind, 'off'>, readonly string[]>> = 
   waiting: ['queued', 'sending', 'pending', 'running', 'checked', 'draft', 'throttled', 'unavailable'],
   busy: ['sent', 'received', 'open'],
 }
-const kinds = new Map(Object.entries(statuses).flatMap(([kind, words]) => words.map((word) => [word, kind as MarkKind])))
+const kinds = new Map(
+  Object.entries(statuses).flatMap(([kind, words]) => words.map((word) => [word, kind as MarkKind])),
+)
 
-export const Status = ({ status }: { status: string }) => <Mark kind={kinds.get(status) ?? 'off'}>{inWords(status)}</Mark>
+export const Status = ({ status }: { status: string }) => (
+  <Mark kind={kinds.get(status) ?? 'off'}>{inWords(status)}</Mark>
+)

@@ -24,11 +24,16 @@ export function TemplateBubble({ template, filled = {} }: TemplateBubbleProps) {
           if (words === '')
             return (
               <Text key={key} size="sm">
-                {[String(part['format'] ?? part['type']), file === undefined ? '' : (filled[file.name] ?? '')].join(' ')}
+                {[String(part['format'] ?? part['type']), file === undefined ? '' : (filled[file.name] ?? '')].join(
+                  ' ',
+                )}
               </Text>
             )
           return (
-            <Text key={key} {...(type === 'header' ? { fw: 600 } : type === 'footer' ? { size: 'sm', c: 'dimmed' } : {})}>
+            <Text
+              key={key}
+              {...(type === 'header' ? { fw: 600 } : type === 'footer' ? { size: 'sm', c: 'dimmed' } : {})}
+            >
               {words}
             </Text>
           )

@@ -54,7 +54,10 @@ function offsetMs(instant: number, zone: string): number {
     second: 'numeric',
   }).formatToParts(instant)
   const of = (type: string) => Number(parts.find((part) => part.type === type)?.value)
-  return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second')) - Math.floor(instant / 1000) * 1000
+  return (
+    Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second')) -
+    Math.floor(instant / 1000) * 1000
+  )
 }
 
 /** The name of the zone that the person has chosen. */

@@ -37,7 +37,13 @@ export function UploadButton<D extends ContentDraft>({ draft, onChange, template
     async ({ content }: Chosen, key) => {
       const form = new FormData()
       form.append('file', content)
-      return await answered(own(place).POST('/console/api/media', { body: { file: '' }, bodySerializer: () => form, headers: { 'Idempotency-Key': key } }))
+      return await answered(
+        own(place).POST('/console/api/media', {
+          body: { file: '' },
+          bodySerializer: () => form,
+          headers: { 'Idempotency-Key': key },
+        }),
+      )
     },
     (file) => {
       if (link?.kinds.includes(file.type) !== true) return setTold({ done: '', wrong: words.wrongKind(file.type) })

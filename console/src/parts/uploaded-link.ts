@@ -18,7 +18,11 @@ const headerKinds = ['image', 'video', 'document']
 /** Undefined where nothing takes one. */
 export function linkPlace(draft: ContentDraft, templates: readonly Template[]): LinkPlace | undefined {
   const { type, message, blanks } = draft
-  if (type === 'text') return { kinds: allKinds, put: ({ url }) => ({ message: [message.trimEnd(), url].filter((line) => line !== '').join('\n'), blanks }) }
+  if (type === 'text')
+    return {
+      kinds: allKinds,
+      put: ({ url }) => ({ message: [message.trimEnd(), url].filter((line) => line !== '').join('\n'), blanks }),
+    }
   if (type === 'template') return placeInTemplate(draft, templates)
   const content = parsed(message)
   const put = (value: unknown) => ({ message: JSON.stringify(value, null, 2), blanks })
@@ -31,13 +35,22 @@ export function linkPlace(draft: ContentDraft, templates: readonly Template[]): 
   return { kinds: headerKinds, put: (file) => put({ ...(content as Content), header: attachmentOf(file) }) }
 }
 
-function placeInTemplate({ message, template, blanks }: ContentDraft, templates: readonly Template[]): LinkPlace | undefined {
+function placeInTemplate(
+  { message, template, blanks }: ContentDraft,
+  templates: readonly Template[],
+): LinkPlace | undefined {
   const chosen = templates.find(({ id }) => id === template)
   const blank = chosen === undefined ? undefined : blanksOf(chosen).find(({ holds }) => holds !== 'text')
-  return blank === undefined ? undefined : { kinds: [blank.holds], put: ({ url }) => ({ message, blanks: { ...blanks, [blank.name]: url } }) }
+  return blank === undefined
+    ? undefined
+    : { kinds: [blank.holds], put: ({ url }) => ({ message, blanks: { ...blanks, [blank.name]: url } }) }
 }
 
-const attachmentOf = ({ type, url, filename }: Uploaded): object => ({ type, url, ...(type === 'document' && filename !== null ? { filename } : {}) })
+const attachmentOf = ({ type, url, filename }: Uploaded): object => ({
+  type,
+  url,
+  ...(type === 'document' && filename !== null ? { filename } : {}),
+})
 
 function parsed(json: string): unknown {
   try {

@@ -16,7 +16,13 @@ export interface Channels {
 }
 
 export function useChannels(place: Place): Channels {
-  const read = useRead(place, ['channels.list', channelsMax], () => v1(place).GET('/v1/channels', { params: { query: { limit: channelsMax } } }))
+  const read = useRead(place, ['channels.list', channelsMax], () =>
+    v1(place).GET('/v1/channels', { params: { query: { limit: channelsMax } } }),
+  )
   const all = read.data?.data ?? []
-  return { all, choices: all.map(({ id, name, identifier }) => ({ value: id, label: `${name} (${identifier})` })), isPending: read.isPending }
+  return {
+    all,
+    choices: all.map(({ id, name, identifier }) => ({ value: id, label: `${name} (${identifier})` })),
+    isPending: read.isPending,
+  }
 }

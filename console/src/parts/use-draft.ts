@@ -23,7 +23,11 @@ export interface DraftState<D> {
  * The draft, what changes it, and what forgets it. Without a name it is kept nowhere. Until something is entered it is `first`, as that is now; fields that a kept one lacks are
  * those of `first`.
  */
-export function useDraft<D extends object>(place: Place, name: string | undefined, first: D): readonly [D, (draft: D) => void, () => void, DraftState<D>] {
+export function useDraft<D extends object>(
+  place: Place,
+  name: string | undefined,
+  first: D,
+): readonly [D, (draft: D) => void, () => void, DraftState<D>] {
   const { user } = useOwnSession()
   const key = name === undefined ? undefined : draftKey(user.id, place, name)
   const [entered, setEntered] = useState<Entered<D> | undefined>(() => (key === undefined ? undefined : kept<D>(key)))
@@ -40,7 +44,11 @@ export function useDraft<D extends object>(place: Place, name: string | undefine
     draft,
     (next) => keep({ draft: next, base: entered?.base ?? now }),
     () => keep(undefined),
-    { began: entered?.base === undefined ? first : (JSON.parse(entered.base) as D), isOutdated, wasStored: () => keep({ draft, base: undefined }) },
+    {
+      began: entered?.base === undefined ? first : (JSON.parse(entered.base) as D),
+      isOutdated,
+      wasStored: () => keep({ draft, base: undefined }),
+    },
   ]
 }
 

@@ -14,7 +14,9 @@ export interface Filters {
 export function useFilters(names: readonly string[]): Filters {
   const navigate = useNavigate()
   const search = useLocation().search as Query
-  const filters = Object.fromEntries(Object.entries(search).filter(([name, value]) => names.includes(name) && value !== ''))
+  const filters = Object.fromEntries(
+    Object.entries(search).filter(([name, value]) => names.includes(name) && value !== ''),
+  )
   const cursor = search['starting_after']
   const go = (next: Query, replace: boolean) => void navigate({ to: '.', search: next as never, replace })
   return {

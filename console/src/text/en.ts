@@ -63,7 +63,8 @@ export const text = {
     button: 'API',
     title: 'The request that does the same',
     key: 'Put an API key of this account and mode in place of $POSTHORN_KEY.',
-    session: 'This is the console’s alone: no API key opens it. It takes the cookie of your session, which the browser keeps, in place of $POSTHORN_SESSION.',
+    session:
+      'This is the console’s alone: no API key opens it. It takes the cookie of your session, which the browser keeps, in place of $POSTHORN_SESSION.',
     copy: 'Copy',
     copied: 'Copied',
     reference: 'Its page in the reference',
@@ -108,7 +109,16 @@ export const text = {
 } as const
 
 /** Names and initials as they are written. */
-const spellings: Readonly<Record<string, string>> = { sms: 'SMS', whatsapp: 'WhatsApp', api: 'API', smpp: 'SMPP', rcs: 'RCS', id: 'ID', url: 'URL', sid: 'SID' }
+const spellings: Readonly<Record<string, string>> = {
+  sms: 'SMS',
+  whatsapp: 'WhatsApp',
+  api: 'API',
+  smpp: 'SMPP',
+  rcs: 'RCS',
+  id: 'ID',
+  url: 'URL',
+  sid: 'SID',
+}
 
 /** A word of the API, such as `provider_error`, as people read it: `Provider error`. */
 export function inWords(word: string): string {

@@ -8,7 +8,7 @@ import { constants, createZstdCompress } from 'node:zlib'
 import type { Db, Pool } from '../database/sql.ts'
 import { appliedMigrations } from '../database/migrate.ts'
 import { needsUpgrade } from '../database/upgrade.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 import { isoTime, type Clock } from '../../lib/clock.ts'
 import { partitionsOf, tablesOf, type CarriedTable } from './catalogue.ts'
 import { headText, tableEnd, tableText, trailerText, type Manifest } from './format.ts'
@@ -96,8 +96,13 @@ async function writeTables(parts: BackupParts, sql: Db, path: string): Promise<R
 async function manifestOf({ clock, version, account_id }: BackupParts, sql: Db): Promise<Manifest> {
   const migrations = await appliedMigrations(sql)
   if (migrations.length === 0 || needsUpgrade(migrations))
-    throw new OperatorError('The database has no schema that can be backed up. Run `posthorn migrate` first.', 'database')
-  const [row] = await sql<{ key_check: string | null; address_hash_key: string | null }[]>`select key_check, address_hash_key from installation`
+    throw new OperatorError(
+      'The database has no schema that can be backed up. Run `posthorn migrate` first.',
+      'database',
+    )
+  const [row] = await sql<
+    { key_check: string | null; address_hash_key: string | null }[]
+  >`select key_check, address_hash_key from installation`
   if (row === undefined || row.key_check === null || row.address_hash_key === null)
     throw new OperatorError('The database was never used: there is nothing to back up.', 'database')
   return {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 
 const magic = 'POSTHORN BACKUP 1\n'
 const trailerBytes = '\nsha256 '.length + 64 + 1
@@ -60,7 +60,9 @@ export interface CheckedFile {
 /** Reads a file from beginning to end before anything is done with it. Throws `OperatorError` for one that is cut, changed or none of ours. */
 export async function checkFile(path: string, told: (bytes: number, of: number) => void): Promise<CheckedFile> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-    throw new OperatorError(error.code === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read: ${error.message}.`)
+    throw new OperatorError(
+      error.code === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read: ${error.message}.`,
+    )
   })
   try {
     const stats = await file.stat()
@@ -80,7 +82,9 @@ export async function checkFile(path: string, told: (bytes: number, of: number) 
 }
 
 const damaged = (path: string): OperatorError =>
-  new OperatorError(`${path} is cut or was changed: its checksum does not fit. Nothing was written. Take another copy of it.`)
+  new OperatorError(
+    `${path} is cut or was changed: its checksum does not fit. Nothing was written. Take another copy of it.`,
+  )
 
 async function readHead(file: FileHandle, path: string): Promise<{ manifest: Manifest; from: number }> {
   const buffer = Buffer.alloc(manifestBytesMax)
@@ -106,7 +110,10 @@ async function readHead(file: FileHandle, path: string): Promise<{ manifest: Man
 async function digestOf(path: string, bytes: number, told: (bytes: number) => void): Promise<string> {
   const hash = createHash('sha256')
   let done = 0
-  for await (const chunk of createReadStream(path, { end: bytes - 1, highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(path, {
+    end: bytes - 1,
+    highWaterMark: 1024 * 1024,
+  }) as AsyncIterable<Buffer>) {
     hash.update(chunk)
     done += chunk.length
     told(done)
@@ -121,7 +128,10 @@ export interface TableSink {
 }
 
 /** Takes an unpacked stream apart; `begin` is asked for each table in turn who takes its rows. Holds no more than a piece of it. */
-export async function readTables(unpacked: AsyncIterable<Buffer>, begin: (head: TableHead) => Promise<TableSink>): Promise<void> {
+export async function readTables(
+  unpacked: AsyncIterable<Buffer>,
+  begin: (head: TableHead) => Promise<TableSink>,
+): Promise<void> {
   let held: Buffer = Buffer.alloc(0)
   let sink: TableSink | undefined
   // the line break that ends a head begins what is searched: a table without rows ends at once

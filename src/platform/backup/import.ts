@@ -1,8 +1,8 @@
 /** Brings the rows of one account into a database that has others, beside a running service, in one transaction (behaviour: backup 3). */
 import { appliedMigrations } from '../database/migrate.ts'
 import { sqlState, transact, violatedConstraint, type Db, type Pool } from '../database/sql.ts'
-import { OperatorError } from '../operator-error.ts'
-import { hashAlike, requireFittingKey } from '../secrets.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
+import { hashAlike, requireFittingKey } from '../secrets/secrets.ts'
 import { checkFile, type Manifest, type PartitionNote } from './format.ts'
 import { copyInto, copyWithoutTriggers, loadTables, partitionText, type RestoreParts } from './restore.ts'
 
@@ -30,7 +30,8 @@ const notAllowed = '42501'
 export async function importRows(parts: ImportParts, path: string): Promise<ImportReport> {
   const file = await checkFile(path, parts.checking)
   const { account_id, created_at } = file.manifest
-  if (account_id === null) throw new OperatorError(`${path} holds a whole installation: bring it back with \`posthorn restore ${path}\`.`)
+  if (account_id === null)
+    throw new OperatorError(`${path} holds a whole installation: bring it back with \`posthorn restore ${path}\`.`)
   if (!/^acc_[a-z0-9]+$/.test(account_id)) throw new OperatorError(`${path} names no account.`)
   requireFittingKey(parts.keys, file.manifest)
   const isCarried = (table: string) => parts.isOwned(table, account_id)
@@ -39,9 +40,16 @@ export async function importRows(parts: ImportParts, path: string): Promise<Impo
       await tx`set local statement_timeout = 0`
       await tx`set local idle_in_transaction_session_timeout = 0`
       await requireSameSchema(tx, file.manifest)
-      if (await parts.isThere(tx, account_id)) throw new OperatorError(`The account ${account_id} is here already. Nothing was written.`)
+      if (await parts.isThere(tx, account_id))
+        throw new OperatorError(`The account ${account_id} is here already. Nothing was written.`)
       for (const partition of file.manifest.partitions) await makePartition(tx, partition)
-      const counts = await loadTables({ isCarried, told: parts.told }, tx, path, file, (await withoutTriggers(tx)) ? copyInto : copyWithoutTriggers)
+      const counts = await loadTables(
+        { isCarried, told: parts.told },
+        tx,
+        path,
+        file,
+        (await withoutTriggers(tx)) ? copyInto : copyWithoutTriggers,
+      )
       await requireFindable(parts, tx, file.manifest, counts)
       // what was not fanned out there is the newest here
       await tx`update events set position = feed_position() where account_id = ${account_id} and mode = any(array['live', 'test']) and position >= 0`
@@ -53,13 +61,26 @@ export async function importRows(parts: ImportParts, path: string): Promise<Impo
         `Something of the account is here already (${violatedConstraint(error) ?? 'a unique value'}): a channel with the same identifier, for example. Nothing was written.`,
       )
     })) as Record<string, number>
-  return { file: path, account_id, created_at, rows: Object.values(tables).reduce((sum, count) => sum + count, 0), tables }
+  return {
+    file: path,
+    account_id,
+    created_at,
+    rows: Object.values(tables).reduce((sum, count) => sum + count, 0),
+    tables,
+  }
 }
 
 /** Every installation hashes addresses by a key of its own: opt-outs under that of another would never be found again, and who is opted out would be written to. */
-async function requireFindable({ keys, hashed }: ImportParts, sql: Db, manifest: Manifest, counts: Readonly<Record<string, number>>): Promise<void> {
+async function requireFindable(
+  { keys, hashed }: ImportParts,
+  sql: Db,
+  manifest: Manifest,
+  counts: Readonly<Record<string, number>>,
+): Promise<void> {
   const rows = hashed.reduce((sum, table) => sum + (counts[table] ?? 0), 0)
-  const [here] = await sql<{ key_check: string; address_hash_key: string }[]>`select key_check, address_hash_key from installation`
+  const [here] = await sql<
+    { key_check: string; address_hash_key: string }[]
+  >`select key_check, address_hash_key from installation`
   if (rows === 0 || hashAlike(keys, here!, manifest)) return
   throw new OperatorError(
     `The account has ${rows} opt-outs, which can be found again only where the installation began as a backup of the one that it comes from. Nothing was written. ` +
@@ -70,7 +91,8 @@ async function requireFindable({ keys, hashed }: ImportParts, sql: Db, manifest:
 async function requireSameSchema(sql: Db, { migrations, program }: Manifest): Promise<void> {
   const here = await appliedMigrations(sql)
   const isSame =
-    here.length === migrations.length && here.every(({ number, checksum }, at) => migrations[at]?.number === number && migrations[at]?.checksum === checksum)
+    here.length === migrations.length &&
+    here.every(({ number, checksum }, at) => migrations[at]?.number === number && migrations[at]?.checksum === checksum)
   if (!isSame)
     throw new OperatorError(
       `The file was written by version ${program}, whose schema is another. Bring both installations to the same version, then export again.`,

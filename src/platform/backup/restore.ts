@@ -3,14 +3,30 @@ import { createReadStream } from 'node:fs'
 import { once } from 'node:events'
 import { pipeline, type Writable } from 'node:stream'
 import { createZstdDecompress } from 'node:zlib'
-import { bringForward, lockMigrations, makeSchema, missing, readSchemaFiles, type Migration, type SchemaFiles } from '../database/migrate.ts'
+import {
+  bringForward,
+  lockMigrations,
+  makeSchema,
+  missing,
+  readSchemaFiles,
+  type Migration,
+  type SchemaFiles,
+} from '../database/migrate.ts'
 import type { Db, Pool } from '../database/sql.ts'
-import { OperatorError } from '../operator-error.ts'
-import { requireFittingKey, type SecretKeys } from '../secrets.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
+import { requireFittingKey, type SecretKeys } from '../secrets/secrets.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { quoted, type Progress } from './backup.ts'
 import { identitiesOf, isBlank, tablesOf } from './catalogue.ts'
-import { checkFile, readTables, type CheckedFile, type Manifest, type PartitionNote, type TableHead, type TableSink } from './format.ts'
+import {
+  checkFile,
+  readTables,
+  type CheckedFile,
+  type Manifest,
+  type PartitionNote,
+  type TableHead,
+  type TableSink,
+} from './format.ts'
 
 export interface RestoreParts {
   readonly pool: Pool
@@ -50,7 +66,9 @@ export async function restoreBackup(parts: RestoreParts, path: string): Promise<
     await makeSchema(tx, clock, then)
     await makePartitions(tx, manifest.partitions)
     const tables = await load(parts, tx, path, file)
-    const applied = (await bringForward(tx, clock, known)).applied.filter((name) => known.migrations.some((migration) => migration.name === name))
+    const applied = (await bringForward(tx, clock, known)).applied.filter((name) =>
+      known.migrations.some((migration) => migration.name === name),
+    )
     return { tables, applied }
   })) as { tables: Record<string, number>; applied: string[] }
   await pool`analyze`
@@ -65,21 +83,25 @@ function schemaThen({ migrations, program }: Manifest, known: SchemaFiles): read
     return known.migrations.filter(({ number }) => !later.has(number))
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    throw new OperatorError(`The backup was made by version ${program}, whose schema this one does not know. Start that version or a newer one.`)
+    throw new OperatorError(
+      `The backup was made by version ${program}, whose schema this one does not know. Start that version or a newer one.`,
+    )
   }
 }
 
 async function prepare(sql: Db): Promise<void> {
   await sql`set local statement_timeout = 0`
   await sql`set local idle_in_transaction_session_timeout = 0`
-  if (!(await lockMigrations(sql))) throw new OperatorError('Another process is making the schema of this database. Stop it, then repeat.', 'database')
+  if (!(await lockMigrations(sql)))
+    throw new OperatorError('Another process is making the schema of this database. Stop it, then repeat.', 'database')
   if (!(await isBlank(sql)))
     throw new OperatorError(
       'The database is not empty: restore into one that has just been made, or into another data folder. Nothing was written.',
       'database',
     )
   const [encoding] = await sql<{ name: string }[]>`select current_setting('server_encoding') as name`
-  if (encoding!.name !== 'UTF8') throw new OperatorError(`The database is encoded in ${encoding!.name}: make one in UTF8.`, 'database')
+  if (encoding!.name !== 'UTF8')
+    throw new OperatorError(`The database is encoded in ${encoding!.name}: make one in UTF8.`, 'database')
 }
 
 const nameForm = /^[a-z_][a-z0-9_]{0,62}$/
@@ -93,14 +115,19 @@ async function makePartitions(sql: Db, partitions: readonly PartitionNote[]): Pr
 
 /** The statement that makes one. Throws `OperatorError` for one that this program would not make. */
 export function partitionText({ name, of, bounds, options }: PartitionNote): string {
-  if (![name, of].every((one) => nameForm.test(one)) || !boundsForm.test(bounds) || !options.every((option) => optionForm.test(option)))
+  if (
+    ![name, of].every((one) => nameForm.test(one)) ||
+    !boundsForm.test(bounds) ||
+    !options.every((option) => optionForm.test(option))
+  )
     throw new OperatorError(`The file names a partition that this program would not make: ${JSON.stringify(name)}.`)
   return `create table if not exists ${name} partition of ${of} ${bounds}${options.length === 0 ? '' : ` with (${options.join(', ')})`}`
 }
 
 /** Resolves to the rows of each table. */
 async function load(parts: RestoreParts, sql: Db, path: string, file: CheckedFile): Promise<Record<string, number>> {
-  for (const { name } of (await tablesOf(sql)).toReversed()) if (parts.isCarried(name)) await sql.unsafe(`delete from ${quoted(name)}`)
+  for (const { name } of (await tablesOf(sql)).toReversed())
+    if (parts.isCarried(name)) await sql.unsafe(`delete from ${quoted(name)}`)
   const counts = await loadTables(parts, sql, path, file, copyWithoutTriggers)
   for (const { table, column } of await identitiesOf(sql))
     await sql.unsafe(
@@ -143,7 +170,11 @@ export async function loadTables(
 
 const unpacked = (path: string, { from, to }: CheckedFile): AsyncIterable<Buffer> =>
   // what fails in between ends the reading
-  pipeline(createReadStream(path, { start: from, end: to - 1, highWaterMark: 1024 * 1024 }), createZstdDecompress(), () => undefined)
+  pipeline(
+    createReadStream(path, { start: from, end: to - 1, highWaterMark: 1024 * 1024 }),
+    createZstdDecompress(),
+    () => undefined,
+  )
 
 /** Takes rows as `COPY` writes them. Its end resolves to how many there were. */
 export interface RowsSink {
@@ -166,7 +197,9 @@ export async function copyWithoutTriggers(sql: Db, head: TableHead): Promise<Row
 }
 
 export async function copyInto(sql: Db, { table, columns }: TableHead): Promise<RowsSink> {
-  const stream: Writable = await sql.unsafe(`copy ${quoted(table)} (${columns.map(quoted).join(', ')}) from stdin`).writable()
+  const stream: Writable = await sql
+    .unsafe(`copy ${quoted(table)} (${columns.map(quoted).join(', ')}) from stdin`)
+    .writable()
   let failed: Error | undefined
   stream.on('error', (error) => (failed = error))
   let rows = 0

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { userInfo } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 
 const run = promisify(execFile)
 
@@ -29,21 +29,32 @@ export interface Programs {
 }
 
 const systems: Partial<Record<NodeJS.Platform, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' }
-const environment = { LC_ALL: 'C', TZ: 'UTC', ...(process.env['PATH'] === undefined ? {} : { PATH: process.env['PATH'] }) }
+const environment = {
+  LC_ALL: 'C',
+  TZ: 'UTC',
+  ...(process.env['PATH'] === undefined ? {} : { PATH: process.env['PATH'] }),
+}
 
 /** The programs as this user can run them on clusters under `dataDir`, which must be there. Throws with a sentence on what to do when there are none. */
-export async function findPrograms(dataDir: string, detours: readonly Detour[] = ['uid', 'namespace', 'copy']): Promise<Programs> {
+export async function findPrograms(
+  dataDir: string,
+  detours: readonly Detour[] = ['uid', 'namespace', 'copy'],
+): Promise<Programs> {
   const native = await hydrated(packageFolder(), dataDir)
   const bin = join(native, 'bin')
   const user = await unprivilegedUser()
   if (process.getuid?.() !== 0) return hasName() ? direct(bin) : await nameless(bin, dataDir, user)
   if (user === undefined)
-    throw new OperatorError('PostgreSQL refuses to run as root and this machine has no user `postgres` or `nobody`: run as another user, or set DATABASE_URL.')
+    throw new OperatorError(
+      'PostgreSQL refuses to run as root and this machine has no user `postgres` or `nobody`: run as another user, or set DATABASE_URL.',
+    )
   for (const detour of detours) {
     const programs = await detourBy[detour](bin, dataDir, user)
     if (programs !== undefined) return programs
   }
-  throw new OperatorError('PostgreSQL refuses to run as root, and no way around that works here: run as another user, or set DATABASE_URL.')
+  throw new OperatorError(
+    'PostgreSQL refuses to run as root, and no way around that works here: run as another user, or set DATABASE_URL.',
+  )
 }
 
 function packageFolder(): string {
@@ -59,7 +70,10 @@ function packageFolder(): string {
 
 /** The package leaves its libraries' links to an install script, which may be switched off: they are made here, or in a copy where the package is read-only. */
 async function hydrated(native: string, dataDir: string): Promise<string> {
-  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as { source: string; target: string }[]
+  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as {
+    source: string
+    target: string
+  }[]
   const missing: typeof links = []
   for (const link of links) if (!(await isThere(join(native, '..', link.target)))) missing.push(link)
   if (missing.length === 0) return native
@@ -69,7 +83,10 @@ async function hydrated(native: string, dataDir: string): Promise<string> {
   )
   const root = writable ? native : await copyOnce(native, join(dataDir, 'postgres-programs'))
   for (const { source, target } of missing)
-    await symlink(relative(dirname(target), source), join(root, '..', target.replace(/^native/, basenameOf(root)))).catch(ignoreExisting)
+    await symlink(
+      relative(dirname(target), source),
+      join(root, '..', target.replace(/^native/, basenameOf(root))),
+    ).catch(ignoreExisting)
   return root
 }
 
@@ -103,7 +120,8 @@ function direct(bin: string): Programs {
     bin,
     owner: undefined,
     detour: undefined,
-    start: async (program, folder, args, stdio, detached) => spawn(join(bin, program), args(folder), { stdio, detached, env: environment, cwd: bin }),
+    start: async (program, folder, args, stdio, detached) =>
+      spawn(join(bin, program), args(folder), { stdio, detached, env: environment, cwd: bin }),
   }
 }
 
@@ -128,7 +146,9 @@ interface User {
 
 async function unprivilegedUser(): Promise<User | undefined> {
   const lines = (await readFile('/etc/passwd', 'utf8').catch(() => '')).split('\n').map((line) => line.split(':'))
-  const found = ['postgres', 'nobody'].map((name) => lines.find((fields) => fields[0] === name)).find((fields) => fields !== undefined)
+  const found = ['postgres', 'nobody']
+    .map((name) => lines.find((fields) => fields[0] === name))
+    .find((fields) => fields !== undefined)
   return found === undefined ? undefined : { uid: Number(found[2]), gid: Number(found[3]) }
 }
 
@@ -140,7 +160,10 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
     const mode = (await stat(dataDir)).mode & 0o777
     // others may pass through the folder to the cluster, not look into it
     if ((mode & 0o011) !== 0o011) await chmod(dataDir, mode | 0o011)
-    if (!(await succeeds('/bin/sh', ['-c', 'cd "$2" && exec "$1" --version', 'sh', join(bin, 'postgres'), dataDir], user))) return undefined
+    if (
+      !(await succeeds('/bin/sh', ['-c', 'cd "$2" && exec "$1" --version', 'sh', join(bin, 'postgres'), dataDir], user))
+    )
+      return undefined
     return {
       ...direct(bin),
       owner: user,
@@ -159,7 +182,12 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
       owner: { uid: 0, gid: 0 },
       detour: 'namespace',
       start: async (program, folder, args, stdio, detached) =>
-        spawn('unshare', [...wrap, join(bin, program), ...args(folder)], { stdio, detached, env: environment, cwd: '/' }),
+        spawn('unshare', [...wrap, join(bin, program), ...args(folder)], {
+          stdio,
+          detached,
+          env: environment,
+          cwd: '/',
+        }),
     }
   },
 
@@ -184,7 +212,13 @@ const byDescriptor = (bin: string, user: User, detour: Detour): Programs => ({
     const opened = await open(folder, 'r')
     try {
       const withFolder: StdioOptions = [...stdio, opened.fd]
-      return spawn(join(bin, program), args('/proc/self/fd/3'), { ...user, stdio: withFolder, detached, env: environment, cwd: '/' })
+      return spawn(join(bin, program), args('/proc/self/fd/3'), {
+        ...user,
+        stdio: withFolder,
+        detached,
+        env: environment,
+        cwd: '/',
+      })
     } finally {
       // not awaited: the program may end meanwhile, with nobody listening yet
       void opened.close().catch(() => undefined)

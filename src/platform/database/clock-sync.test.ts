@@ -1,9 +1,9 @@
 /** Processes follow the database's clock, and while they measure it they keep the time that they have (behaviour: operating 3.4). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { closing } from '../../../test/kit/closing.ts'
-import { testDatabase } from '../../../test/kit/database.ts'
-import { testPool } from '../../../test/kit/pool.ts'
+import { closing } from '../../../test/support/closing.ts'
+import { testDatabase } from '../../../test/support/database.ts'
+import { testPool } from '../../../test/support/pool.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { syncClock } from './clock-sync.ts'
 import type { Db } from './sql.ts'

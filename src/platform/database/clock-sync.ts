@@ -27,7 +27,12 @@ export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
 }
 
 /** Repeats the measurement every minute until the signal aborts. `onError` is told when the database did not answer. */
-export async function followClock(sql: Db, clock: SystemClock, signal: AbortSignal, onError: (error: unknown) => void): Promise<void> {
+export async function followClock(
+  sql: Db,
+  clock: SystemClock,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(everyMs, signal)
     if (signal.aborted) return

@@ -5,13 +5,13 @@ import { getDefaultHighWaterMark } from 'node:stream'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import postgres from '#postgres'
-import { closing } from '../../../test/kit/closing.ts'
-import { fatalError, refuseAsFull } from '../../../test/kit/full-database.ts'
-import { holdOpen } from '../../../test/kit/open-transactions.ts'
-import { testPool } from '../../../test/kit/pool.ts'
-import { standStill, until, within } from '../../../test/kit/waiting.ts'
-import { tcpLine } from '../../../test/kit/tcp-line.ts'
-import { startPlatform } from '../../../test/kit/world.ts'
+import { closing } from '../../../test/support/closing.ts'
+import { fatalError, refuseAsFull } from '../../../test/support/full-database.ts'
+import { holdOpen } from '../../../test/support/open-transactions.ts'
+import { testPool } from '../../../test/support/pool.ts'
+import { standStill, until, within } from '../../../test/support/waiting.ts'
+import { tcpLine } from '../../../test/support/tcp-line.ts'
+import { startPlatform } from '../../../test/support/world.ts'
 import { connectionLost } from './failures.ts'
 import { openPool, poolUse } from './pool.ts'
 
@@ -125,7 +125,9 @@ test('a statement whose connections are closed as they open, again and again, is
   const { pool, failures } = pausing(t, gate.url, { pause_seconds: 0.01, connect_timeout: 1 })
 
   gate.killWhileOpening(Infinity)
-  await assert.rejects(within('the refusal', pool`select 1`.execute()), { code: /^(?:CONNECTION_CLOSED|CONNECT_TIMEOUT)$/ })
+  await assert.rejects(within('the refusal', pool`select 1`.execute()), {
+    code: /^(?:CONNECTION_CLOSED|CONNECT_TIMEOUT)$/,
+  })
   gate.killWhileOpening(0)
   // a busy machine may take longer than that second to open one
   const [row] = await until(
@@ -142,7 +144,11 @@ test('a statement whose connections are closed as they open, again and again, is
 })
 
 /** A pool of one connection that notes after how many failures it pauses. */
-function pausing(t: TestContext, url: string, { pause_seconds, ...options }: { pause_seconds: number; connect_timeout?: number }) {
+function pausing(
+  t: TestContext,
+  url: string,
+  { pause_seconds, ...options }: { pause_seconds: number; connect_timeout?: number },
+) {
   const failures: number[] = []
   const backoff = (count: number): number => {
     failures.push(count)
@@ -202,7 +208,10 @@ test('a statement behind one that failed after some of its rows has its own rows
   const sql = testPool(database_url, { max: 1 })
   closing(t, () => sql.end({ timeout: 1 }))
 
-  const [failed, next] = await Promise.allSettled([sql`select 1 / (500 - n) as quotient from generate_series(1, 1000) n`, sql`select 7 as n`])
+  const [failed, next] = await Promise.allSettled([
+    sql`select 1 / (500 - n) as quotient from generate_series(1, 1000) n`,
+    sql`select 7 as n`,
+  ])
   const later = await sql`select 8 as n`
 
   assert.equal(failed.status === 'rejected' && failed.reason.code, '22012')
@@ -219,7 +228,9 @@ test('a connection goes on after a copy whose end had come before its rows were 
   closing(t, () => sql.end({ timeout: 1 }))
   // the last of them fills what is held for the reader, which pauses the socket
   const rows = Math.ceil(getDefaultHighWaterMark(false) / 21)
-  const reading = await sql.unsafe(`copy (select repeat('x', 20) from generate_series(1, ${rows})) to stdout`).readable()
+  const reading = await sql
+    .unsafe(`copy (select repeat('x', 20) from generate_series(1, ${rows})) to stdout`)
+    .readable()
   // all of it is there before anything is read
   await until(
     'the copy to be over',

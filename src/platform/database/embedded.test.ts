@@ -8,13 +8,13 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { closing } from '../../../test/kit/closing.ts'
-import { fullDatabase } from '../../../test/kit/full-database.ts'
-import { testPool } from '../../../test/kit/pool.ts'
-import { until, within } from '../../../test/kit/waiting.ts'
+import { closing } from '../../../test/support/closing.ts'
+import { fullDatabase } from '../../../test/support/full-database.ts'
+import { testPool } from '../../../test/support/pool.ts'
+import { until, within } from '../../../test/support/waiting.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { OperatorError } from '../operator-error.ts'
-import { makeLog } from '../log.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
+import { makeLog } from '../observability/log.ts'
 import { findPrograms, type Detour } from './binaries.ts'
 import { connectEmbedded, startEmbedded } from './embedded.ts'
 import { runningPostmaster } from './postmaster.ts'
@@ -88,7 +88,10 @@ test('a pid file whose number belongs to another program by now keeps nobody fro
   const dataDir = folder(t)
   const first = await startEmbedded({ dataDir, log, throwaway: true })
   await first.stop()
-  await writeFile(join(dataDir, 'postgres/postmaster.pid'), `${process.ppid}\n${join(dataDir, 'postgres')}\n1\n5432\n\n127.0.0.1\n\nready   \n`)
+  await writeFile(
+    join(dataDir, 'postgres/postmaster.pid'),
+    `${process.ppid}\n${join(dataDir, 'postgres')}\n1\n5432\n\n127.0.0.1\n\nready   \n`,
+  )
 
   const second = await startEmbedded({ dataDir, log, throwaway: true })
   closing(t, () => second.stop())
@@ -113,7 +116,10 @@ test('a data folder that cannot be used is refused in one line that says what is
 
   assert.match(await refusal(occupied), /cannot be put into .*postgres: .*Move away what is there/)
   await rename(join(dataDir, 'postgres/posthorn.password'), join(dataDir, 'password'))
-  assert.match(await refusal(dataDir), /The password of the embedded database cannot be read: .* Restore .* from a backup\./)
+  assert.match(
+    await refusal(dataDir),
+    /The password of the embedded database cannot be read: .* Restore .* from a backup\./,
+  )
   await rename(join(dataDir, 'password'), join(dataDir, 'postgres/posthorn.password'))
   await rename(join(dataDir, 'postgres/global/pg_control'), join(dataDir, 'pg_control'))
   assert.match(await refusal(dataDir), /did not start: .*could not find the database system \(.*postgres\.log\)$/)
@@ -135,7 +141,9 @@ test('a server that lets nobody in since its disk is full is told at once, in it
     within('the refusal', connectEmbedded({ dataDir, log, throwaway: true })),
     (error) =>
       error instanceof OperatorError &&
-      /^The embedded database lets nobody in: could not write init file: No space left on device\. [^\n]*$/.test(error.message),
+      /^The embedded database lets nobody in: could not write init file: No space left on device\. [^\n]*$/.test(
+        error.message,
+      ),
   )
   assert.equal(full.asked(), 1)
   await writeFile(pidFile, lines.join('\n'))
@@ -161,7 +169,13 @@ test('a machine that takes over a minute to make a cluster and to start its serv
   let slow_ms = 0
   const clock = { ...machine, now: () => machine.now() + slow_ms }
 
-  const database = await startEmbedded({ dataDir: folder(t), log, throwaway: true, clock, onStarted: () => (slow_ms = 61_000) })
+  const database = await startEmbedded({
+    dataDir: folder(t),
+    log,
+    throwaway: true,
+    clock,
+    onStarted: () => (slow_ms = 61_000),
+  })
   closing(t, () => database.stop())
 
   assert.equal((await ask(t, database.url, 'select 1')).length, 1)
@@ -195,7 +209,8 @@ for (const detour of ['uid', 'namespace', 'copy'] as const satisfies Detour[]) {
       const start = () => startEmbedded({ dataDir, log, throwaway: true, detours: [detour] })
       const first = await start().catch((error: Error) => error)
       // a container may forbid namespaces, and a checkout in a closed home the first way: the other ways are for that
-      if (first instanceof Error && /no way around/.test(first.message) && detour !== 'copy') return t.skip('not possible here')
+      if (first instanceof Error && /no way around/.test(first.message) && detour !== 'copy')
+        return t.skip('not possible here')
       if (first instanceof Error) throw first
       await ask(t, first.url, 'create table kept as select 1 as x')
       await first.stop()
@@ -224,7 +239,11 @@ async function ask(t: TestContext, url: string, text: string): Promise<readonly 
 }
 
 async function holder(t: TestContext, dataDir: string) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../../../test/kit/hold-embedded.ts'), dataDir], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, '../../../test/support/hold-embedded.ts'), dataDir],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  )
   closing(t, () => child.kill('SIGKILL'))
   const [line] = (await within('the holder to hold it', once(child.stdout, 'data'))) as [Buffer]
   return { child, ...(JSON.parse(line.toString()) as { url: string; pid: number }) }

@@ -9,11 +9,11 @@ import { dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { ChildProcess } from 'node:child_process'
 import postgres from '#postgres'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 import { systemClock, type Clock } from '../../lib/clock.ts'
 import { freePort } from '../../lib/free-port.ts'
 import { makeFolder } from '../../lib/make-folder.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../observability/log.ts'
 import { refusesWrites } from './failures.ts'
 import { findPrograms, type Detour, type Programs } from './binaries.ts'
 import { runningPostmaster, stopPostmaster } from './postmaster.ts'
@@ -121,7 +121,9 @@ interface Held extends Address {
 async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embedded> {
   const dataDir = resolve(options.dataDir)
   await makeFolder(dataDir).catch((error: Error) => {
-    throw new OperatorError(`The data folder cannot be made: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`)
+    throw new OperatorError(
+      `The data folder cannot be made: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`,
+    )
   })
   const programs = await findPrograms(dataDir, options.detours)
   const holder: Holder = { options, folder: join(dataDir, 'postgres'), programs, clock: options.clock ?? systemClock() }
@@ -189,12 +191,15 @@ async function acquire(holder: Holder, lost: () => void, port?: number): Promise
 async function passwordOf({ folder }: Holder): Promise<string> {
   const path = join(folder, 'posthorn.password')
   const written = await readFile(path, 'utf8').catch((error: Error) => {
-    throw new OperatorError(`The password of the embedded database cannot be read: ${error.message}. Restore ${path} from a backup.`)
+    throw new OperatorError(
+      `The password of the embedded database cannot be read: ${error.message}. Restore ${path} from a backup.`,
+    )
   })
   return written.trim()
 }
 
-const urlOf = (server: Address, name: string): string => `postgres://posthorn:${server.password}@127.0.0.1:${server.port}/${name}`
+const urlOf = (server: Address, name: string): string =>
+  `postgres://posthorn:${server.password}@127.0.0.1:${server.port}/${name}`
 
 async function holdServer(server: Omit<Held, 'session'>, lost: () => void): Promise<Held> {
   let holding = false
@@ -231,8 +236,14 @@ async function notHeld(error: unknown, server: Address): Promise<{ readonly reas
   const { code, message } = error as Error & { code?: string }
   if (code === '3D000') await makeDatabase(server)
   if (code === '28P01')
-    throw new OperatorError('The database under the data folder does not accept its own password: posthorn.password was changed. Restore it from a backup.')
-  if (refusesWrites(error)) throw new OperatorError(`The embedded database lets nobody in: ${message}. See to its disk and memory, then try again.`, 'database')
+    throw new OperatorError(
+      'The database under the data folder does not accept its own password: posthorn.password was changed. Restore it from a backup.',
+    )
+  if (refusesWrites(error))
+    throw new OperatorError(
+      `The embedded database lets nobody in: ${message}. See to its disk and memory, then try again.`,
+      'database',
+    )
   return { reason: message || String(code) }
 }
 
@@ -255,7 +266,9 @@ async function release(holder: Holder, held: Held): Promise<void> {
   const last = await held.session
     .begin(async (sql) => {
       await sql`select pg_advisory_unlock_shared(${advisoryLocks.hold_embedded})`
-      const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${advisoryLocks.hold_embedded}) as alone`
+      const [row] = await sql<
+        { alone: boolean }[]
+      >`select pg_try_advisory_lock(${advisoryLocks.hold_embedded}) as alone`
       return row!.alone
     })
     .catch(() => false)
@@ -267,7 +280,10 @@ async function release(holder: Holder, held: Held): Promise<void> {
 const logFile = (holder: Holder): string => join(holder.folder, '../postgres.log')
 
 /** Starts a server and waits until it is ready; undefined when it ended for a reason that passes. */
-async function launch(holder: Holder, port?: number): Promise<{ pid: number; port: number; ready: boolean } | undefined> {
+async function launch(
+  holder: Holder,
+  port?: number,
+): Promise<{ pid: number; port: number; ready: boolean } | undefined> {
   const chosen = port ?? (await freePort())
   const size = await stat(logFile(holder)).then(
     (found) => found.size,
@@ -279,7 +295,13 @@ async function launch(holder: Holder, port?: number): Promise<{ pid: number; por
   try {
     const all = { ...settings, ...(holder.options.throwaway === true ? throwawaySettings : {}), port: String(chosen) }
     const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    const child = await holder.programs.start('postgres', holder.folder, (folder) => ['-D', folder, ...args], ['ignore', log.fd, log.fd], true)
+    const child = await holder.programs.start(
+      'postgres',
+      holder.folder,
+      (folder) => ['-D', folder, ...args],
+      ['ignore', log.fd, log.fd],
+      true,
+    )
     child.unref()
     holder.options.onStarted?.()
     const ended = exitOf(child)
@@ -299,14 +321,22 @@ async function explainExit(holder: Holder, code: string, from: number): Promise<
   // the file that a full disk takes no line of is a lock file too
   const full = /No space left on device|Read-only file system/.test(written)
   // another process was quicker, a killed server's children are still there, or the port was taken
-  if (!full && /lock file|shared memory block|Address already in use|could not bind|could not create any TCP/.test(written)) return undefined
+  if (
+    !full &&
+    /lock file|shared memory block|Address already in use|could not bind|could not create any TCP/.test(written)
+  )
+    return undefined
   throw new OperatorError(`The embedded database did not start: ${reasonIn(written) ?? code} (${logFile(holder)})`)
 }
 
 /** The line that tells most of what a program of PostgreSQL wrote before it gave up. */
 function reasonIn(written: string): string | undefined {
   const lines = written.split('\n').filter((line) => line.trim() !== '')
-  return (lines.findLast((line) => /FATAL|PANIC|error/i.test(line)) ?? lines.find((line) => /could not/.test(line)) ?? lines.at(-1))?.trim()
+  return (
+    lines.findLast((line) => /FATAL|PANIC|error/i.test(line)) ??
+    lines.find((line) => /could not/.test(line)) ??
+    lines.at(-1)
+  )?.trim()
 }
 
 function exitOf(child: ChildProcess): Promise<string> {
@@ -331,7 +361,9 @@ async function makeCluster(holder: Holder): Promise<void> {
     await rename(password, join(fresh, 'posthorn.password'))
     await rename(fresh, folder).catch(async (error: Error) => {
       if (!(await isThere(join(folder, 'PG_VERSION'))))
-        throw new OperatorError(`The embedded database cannot be put into ${folder}: ${error.message}. Move away what is there, or set POSTHORN_DATA_DIR.`)
+        throw new OperatorError(
+          `The embedded database cannot be put into ${folder}: ${error.message}. Move away what is there, or set POSTHORN_DATA_DIR.`,
+        )
     })
     if (options.throwaway !== true) await Promise.all([folder, dirname(folder)].map(syncNames))
   } finally {
@@ -363,7 +395,10 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
     const child = await programs.start('initdb', folder, args, [password.fd, 'pipe', 'pipe'], false)
     options.onStarted?.()
     const [output, errors, ended] = await Promise.all([text(child.stdout!), text(child.stderr!), exitOf(child)])
-    if (ended !== 'it ended with 0') throw new OperatorError(`The embedded database could not be made: ${reasonIn(errors) ?? reasonIn(output) ?? ended}.`)
+    if (ended !== 'it ended with 0')
+      throw new OperatorError(
+        `The embedded database could not be made: ${reasonIn(errors) ?? reasonIn(output) ?? ended}.`,
+      )
   } finally {
     await password.close()
   }
@@ -393,6 +428,7 @@ async function giveTo({ owner }: Programs, path: string): Promise<void> {
   if (owner === undefined) return
   const found = await lstat(path)
   if (found.uid === owner.uid) return
-  if (found.isDirectory()) for (const name of await readdir(path, { recursive: true })) await chown(join(path, name), owner.uid, owner.gid)
+  if (found.isDirectory())
+    for (const name of await readdir(path, { recursive: true })) await chown(join(path, name), owner.uid, owner.gid)
   await chown(path, owner.uid, owner.gid)
 }

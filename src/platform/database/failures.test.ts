@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import test from 'node:test'
-import { closing } from '../../../test/kit/closing.ts'
-import { testPool } from '../../../test/kit/pool.ts'
-import { within } from '../../../test/kit/waiting.ts'
-import { startPlatform } from '../../../test/kit/world.ts'
+import { closing } from '../../../test/support/closing.ts'
+import { testPool } from '../../../test/support/pool.ts'
+import { within } from '../../../test/support/waiting.ts'
+import { startPlatform } from '../../../test/support/world.ts'
 import { problemOf } from '../http/envelope.ts'
 import { isUnreachable, neverSent } from './failures.ts'
 import { sqlState } from './sql.ts'
@@ -19,7 +19,10 @@ test('a socket that is not there is a database that cannot be asked; a file that
   const ofSocket = await within('the socket to fail', promise)
   const ofFile = await readFile(nowhere).catch((error: unknown) => error)
 
-  assert.deepEqual([isUnreachable(ofSocket), neverSent(ofSocket), problemOf(ofSocket)?.code], [true, true, 'upstream_unavailable'])
+  assert.deepEqual(
+    [isUnreachable(ofSocket), neverSent(ofSocket), problemOf(ofSocket)?.code],
+    [true, true, 'upstream_unavailable'],
+  )
   assert.deepEqual([isUnreachable(ofFile), neverSent(ofFile), problemOf(ofFile)], [false, false, undefined])
 })
 
@@ -27,7 +30,8 @@ test('a login that PostgreSQL refuses is a database that cannot be asked; a stat
   const { pool, database_url } = await startPlatform(t)
   const stranger = testPool(new URL('/no_such_database', database_url).href, { max: 1 })
   closing(t, () => stranger.end({ timeout: 1 }))
-  const failureOf = async (statement: PromiseLike<unknown>): Promise<unknown> => await Promise.resolve(statement).catch((error: unknown) => error)
+  const failureOf = async (statement: PromiseLike<unknown>): Promise<unknown> =>
+    await Promise.resolve(statement).catch((error: unknown) => error)
 
   const ofLogin = await failureOf(stranger`select 1`)
   const ofStatement = await failureOf(pool`select lastval()`)

@@ -3,13 +3,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { closing } from '../../../test/kit/closing.ts'
-import { testDatabase } from '../../../test/kit/database.ts'
-import { testPool } from '../../../test/kit/pool.ts'
+import { closing } from '../../../test/support/closing.ts'
+import { testDatabase } from '../../../test/support/database.ts'
+import { testPool } from '../../../test/support/pool.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { readFunctions, type SqlFunction, type SqlFunctions } from './functions.ts'
 import { migrate, missingMigrations, type SchemaFiles } from './migrate.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 import type { Pool } from './sql.ts'
 
 const clock = systemClock()
@@ -25,20 +25,25 @@ test('a function is applied after the migrations, again when its text has change
 
   assert.deepEqual(
     reports.map(({ applied }) => applied),
-    [['0001_numbers.sql', 'features/it/sql/answer.sql'], [], ['features/it/sql/answer.sql']],
+    [['0001_numbers.sql', 'modules/it/sql/answer.sql'], [], ['modules/it/sql/answer.sql']],
   )
-  assert.deepEqual([missing, before, await answer(pool), await missingMigrations(pool, second)], [['features/it/sql/answer.sql'], 1, 2, []])
+  assert.deepEqual(
+    [missing, before, await answer(pool), await missingMigrations(pool, second)],
+    [['modules/it/sql/answer.sql'], 1, 2, []],
+  )
 })
 
 test('of many processes that start at once one applies a function', async (t) => {
   const pool = await emptyDatabase(t)
   await migrate(pool, clock, program('1.0.0', answering('answer', 1)))
 
-  const reports = await Promise.all(Array.from({ length: 5 }, () => migrate(pool, clock, program('1.0.0', answering('answer', 2)))))
+  const reports = await Promise.all(
+    Array.from({ length: 5 }, () => migrate(pool, clock, program('1.0.0', answering('answer', 2)))),
+  )
 
   assert.deepEqual(
     reports.flatMap(({ applied }) => applied),
-    ['features/it/sql/answer.sql'],
+    ['modules/it/sql/answer.sql'],
   )
   assert.equal(await answer(pool), 2)
 })
@@ -46,7 +51,10 @@ test('of many processes that start at once one applies a function', async (t) =>
 test('a function whose file is gone is dropped in every shape it had, and may come back', async (t) => {
   const pool = await emptyDatabase(t)
   const { text } = answering('answer', 1)
-  const shapes = sqlFunction('answer', `${text}\ncreate or replace function answer(p_of int) returns int language sql as 'select 1';`)
+  const shapes = sqlFunction(
+    'answer',
+    `${text}\ncreate or replace function answer(p_of int) returns int language sql as 'select 1';`,
+  )
   await migrate(pool, clock, program('1.0.0', shapes, answering('other', 1)))
 
   const without = program('1.0.0', answering('other', 1))
@@ -64,7 +72,10 @@ test('a function whose file is gone is dropped in every shape it had, and may co
 
 test('while versions run side by side, what the newer one applied stays, whichever starts last', async (t) => {
   const pool = await emptyDatabase(t)
-  const [older, newer] = [program('1.9.0', answering('answer', 1)), program('1.10.0', answering('answer', 2), answering('later', 1))]
+  const [older, newer] = [
+    program('1.9.0', answering('answer', 1)),
+    program('1.10.0', answering('answer', 2), answering('later', 1)),
+  ]
 
   const reports = []
   for (const version of [older, newer, older, newer, older]) reports.push(await migrate(pool, clock, version))
@@ -91,7 +102,8 @@ test('an older version is refused where a newer one has dropped a function that 
   await migrate(pool, clock, older)
   await migrate(pool, clock, program('1.1.0'))
 
-  const refused = (error: unknown) => error instanceof OperatorError && /newer than this program: version 1\.1\.0 dropped answer/.test(error.message)
+  const refused = (error: unknown) =>
+    error instanceof OperatorError && /newer than this program: version 1\.1\.0 dropped answer/.test(error.message)
   await assert.rejects(migrate(pool, clock, older), refused)
   await assert.rejects(missingMigrations(pool, older), refused)
 })
@@ -105,7 +117,7 @@ test('a function that the database has lost is applied again', async (t) => {
   const missing = await missingMigrations(pool, files)
   await migrate(pool, clock, files)
 
-  assert.deepEqual([missing, await answer(pool)], [['features/it/sql/answer.sql'], 1])
+  assert.deepEqual([missing, await answer(pool)], [['modules/it/sql/answer.sql'], 1])
 })
 
 test('a function that fails is named, and nothing of the whole start is left behind', async (t) => {
@@ -126,18 +138,24 @@ test('functions are read from the folders named sql, those of the platform befor
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), `-- ${path}`)
   }
-  for (const path of ['features/b/sql/last.sql', 'features/a/sql/second.sql', 'features/a/sql/notes.md', 'features/c/store.ts', 'platform/z/sql/third.sql'])
+  for (const path of [
+    'modules/b/sql/last.sql',
+    'modules/a/sql/second.sql',
+    'modules/a/sql/notes.md',
+    'modules/c/store.ts',
+    'platform/z/sql/third.sql',
+  ])
     await write(path)
 
   const { functions } = await readFunctions(folder)
-  await write('features/b/sql/third.sql')
+  await write('modules/b/sql/third.sql')
 
   assert.deepEqual(
     functions.map(({ name, file }) => [name, file]),
     [
       ['third', 'platform/z/sql/third.sql'],
-      ['second', 'features/a/sql/second.sql'],
-      ['last', 'features/b/sql/last.sql'],
+      ['second', 'modules/a/sql/second.sql'],
+      ['last', 'modules/b/sql/last.sql'],
     ],
   )
   await assert.rejects(readFunctions(folder), /features\/b\/sql\/third\.sql has the name of another function/)
@@ -153,13 +171,24 @@ async function emptyDatabase(t: TestContext): Promise<Pool> {
 
 const answer = async (pool: Pool) => (await pool`select answer()`)[0]!['answer']
 
-const sqlFunction = (name: string, text: string): SqlFunction => ({ name, file: `features/it/sql/${name}.sql`, text, checksum: text })
+const sqlFunction = (name: string, text: string): SqlFunction => ({
+  name,
+  file: `modules/it/sql/${name}.sql`,
+  text,
+  checksum: text,
+})
 
 /** A function that reads a table, so that migrations must have come first. */
 const answering = (name: string, value: number): SqlFunction =>
-  sqlFunction(name, `create or replace function ${name}() returns int language sql as 'select ${value} + count(*)::int from numbers';`)
+  sqlFunction(
+    name,
+    `create or replace function ${name}() returns int language sql as 'select ${value} + count(*)::int from numbers';`,
+  )
 
 function program(version: string, ...list: SqlFunction[]): SchemaFiles {
   const functions: SqlFunctions = { version, functions: list }
-  return { migrations: [{ number: 1, name: '0001_numbers.sql', text: 'create table numbers (n int)', checksum: '1' }], functions }
+  return {
+    migrations: [{ number: 1, name: '0001_numbers.sql', text: 'create table numbers (n int)', checksum: '1' }],
+    functions,
+  }
 }

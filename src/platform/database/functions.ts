@@ -8,17 +8,17 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import posthorn from '../../../package.json' with { type: 'json' }
 import { isoTime, type Clock } from '../../lib/clock.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 import type { Db } from './sql.ts'
 
-/** The folder of `platform/` and `features/`, whose parts may each have a folder `sql/`. */
+/** The folder of `platform/` and `modules/`, whose parts may each have a folder `sql/`. */
 const sourceFolder = fileURLToPath(new URL('../../', import.meta.url))
 
 /** A function as this program wants it. */
 export interface SqlFunction {
   /** The name of the function, which its file has too; the functions of all features share one schema. */
   readonly name: string
-  /** For people: `features/<feature>/sql/<name>.sql`. */
+  /** For people: `modules/<feature>/sql/<name>.sql`. */
   readonly file: string
   readonly text: string
   /** SHA-256 of the file, hex. */
@@ -51,7 +51,7 @@ interface Recorded {
 
 /** The functions of this program by path, those of the platform first: features may use them. Fails when two files have the same name. */
 export async function readFunctions(folder = sourceFolder): Promise<SqlFunctions> {
-  const folders = await Promise.all(['platform', 'features'].map((name) => sqlFolders(join(folder, name))))
+  const folders = await Promise.all(['platform', 'modules'].map((name) => sqlFolders(join(folder, name))))
   const functions = (await Promise.all(folders.flat().map(filesOf))).flat()
   const names = functions.map(({ name }) => name)
   const twice = functions.find(({ name }, at) => names.indexOf(name) !== at)
@@ -96,7 +96,9 @@ function changes({ version, functions }: SqlFunctions, recorded: readonly Record
   const byName = new Map(recorded.map((row) => [row.name, row]))
   const names = new Set(functions.map(({ name }) => name))
   const newer = (row: Recorded) => compareVersions(row.version, version) > 0
-  const gone = functions.find(({ name }) => byName.has(name) && newer(byName.get(name)!) && byName.get(name)!.checksum === null)
+  const gone = functions.find(
+    ({ name }) => byName.has(name) && newer(byName.get(name)!) && byName.get(name)!.checksum === null,
+  )
   if (gone !== undefined)
     throw new OperatorError(
       `The database is newer than this program: version ${byName.get(gone.name)!.version} dropped ${gone.name}. Start the newer version.`,
@@ -108,12 +110,19 @@ function changes({ version, functions }: SqlFunctions, recorded: readonly Record
   }
   return {
     apply: functions.filter((wanted) => !isApplied(wanted)),
-    drop: recorded.filter((row) => !names.has(row.name) && row.checksum !== null && !newer(row)).map(({ name }) => name),
-    keep: functions.filter((wanted) => isApplied(wanted) && compareVersions(byName.get(wanted.name)!.version, version) < 0).map(({ name }) => name),
+    drop: recorded
+      .filter((row) => !names.has(row.name) && row.checksum !== null && !newer(row))
+      .map(({ name }) => name),
+    keep: functions
+      .filter((wanted) => isApplied(wanted) && compareVersions(byName.get(wanted.name)!.version, version) < 0)
+      .map(({ name }) => name),
   }
 }
 
-const described = ({ apply, drop }: Pick<Changes, 'apply' | 'drop'>): string[] => [...apply.map(({ file }) => file), ...drop.map((name) => `drop of ${name}`)]
+const described = ({ apply, drop }: Pick<Changes, 'apply' | 'drop'>): string[] => [
+  ...apply.map(({ file }) => file),
+  ...drop.map((name) => `drop of ${name}`),
+]
 
 async function recordedFunctions(sql: Db): Promise<Recorded[]> {
   return await sql<Recorded[]>`
@@ -148,7 +157,12 @@ async function filesOf(folder: string): Promise<SqlFunction[]> {
     files.map(async (file) => {
       const text = await readFile(join(folder, file), 'utf8')
       const path = join(folder, file).split(/[\\/]/).slice(-4).join('/')
-      return { name: basename(file, '.sql'), file: path, text, checksum: createHash('sha256').update(text).digest('hex') }
+      return {
+        name: basename(file, '.sql'),
+        file: path,
+        text,
+        checksum: createHash('sha256').update(text).digest('hex'),
+      }
     }),
   )
 }

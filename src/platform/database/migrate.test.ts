@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { closing } from '../../../test/kit/closing.ts'
-import { testDatabase } from '../../../test/kit/database.ts'
-import { holdOpen } from '../../../test/kit/open-transactions.ts'
-import { testPool } from '../../../test/kit/pool.ts'
+import { closing } from '../../../test/support/closing.ts'
+import { testDatabase } from '../../../test/support/database.ts'
+import { holdOpen } from '../../../test/support/open-transactions.ts'
+import { testPool } from '../../../test/support/pool.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { bringForward, migrate, missingMigrations, readSchemaFiles, type Migration, type SchemaFiles } from './migrate.ts'
-import { OperatorError } from '../operator-error.ts'
+import {
+  bringForward,
+  migrate,
+  missingMigrations,
+  readSchemaFiles,
+  type Migration,
+  type SchemaFiles,
+} from './migrate.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 
 const clock = systemClock()
 
@@ -53,11 +60,15 @@ test('a database restored onto another cluster, or ahead of it, begins a new fee
   await pool`insert into events (account_id, mode, id, type, object_id, object, created_at, position)
     values ('acc_1', 'test', 'evt_1', 'message.sent', 'msg_1', '{}', '2026-01-31T09:30:00Z', feed_position() + 1000000)`
   await migrate(pool, clock)
-  const [ahead] = await pool`select feed_epoch, feed_position() > (select max(position) from events) as above from installation`
+  const [ahead] =
+    await pool`select feed_epoch, feed_position() > (select max(position) from events) as above from installation`
   await migrate(pool, clock)
   const [same] = await pool`select feed_epoch from installation`
 
-  assert.deepEqual([restored!['feed_epoch'], ahead!['feed_epoch'], ahead!['above'], same!['feed_epoch']], [1, 2, true, 2])
+  assert.deepEqual(
+    [restored!['feed_epoch'], ahead!['feed_epoch'], ahead!['above'], same!['feed_epoch']],
+    [1, 2, true, 2],
+  )
 })
 
 test('a migration beside which others write events begins no new feed epoch', async (t) => {
@@ -83,6 +94,14 @@ async function emptyDatabase(t: TestContext) {
   return pool
 }
 
-const file = (number: number, text: string): Migration => ({ number, name: `000${number}_it.sql`, text, checksum: text })
+const file = (number: number, text: string): Migration => ({
+  number,
+  name: `000${number}_it.sql`,
+  text,
+  checksum: text,
+})
 
-const only = (...migrations: Migration[]): SchemaFiles => ({ migrations, functions: { version: '0.1.0', functions: [] } })
+const only = (...migrations: Migration[]): SchemaFiles => ({
+  migrations,
+  functions: { version: '0.1.0', functions: [] },
+})

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { isoTime, type Clock } from '../../lib/clock.ts'
 import { applyFunctions, missingFunctions, readFunctions, type SqlFunctions } from './functions.ts'
 import { advisoryLocks } from './locks.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 import { transact, type Db, type Pool } from './sql.ts'
 import { needsUpgrade, upgrade, upgradeName, type AppliedMigration } from './upgrade.ts'
 
@@ -45,7 +45,9 @@ export async function readSchemaFiles(): Promise<SchemaFiles> {
 /** The files of a folder by number. Fails when a name has no number or two share one. */
 export async function readMigrations(folder: URL | string = migrationsFolder): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
-  const read = await Promise.all(names.map(async (name) => ({ name, text: await readFile(fileIn(folder, name), 'utf8') })))
+  const read = await Promise.all(
+    names.map(async (name) => ({ name, text: await readFile(fileIn(folder, name), 'utf8') })),
+  )
   const migrations = read.map(({ name, text }) => ({ number: numberOf(name), name, text, checksum: checksumOf(text) }))
   const twice = migrations.find((migration, at) => migrations[at - 1]?.number === migration.number)
   if (twice !== undefined) throw new Error(`migrations: ${twice.name} has the number of another file`)
@@ -67,7 +69,10 @@ export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Pr
     })
     if (report !== undefined) return report
     if (clock.now() > deadline)
-      throw new OperatorError('Another process has been migrating this database for two minutes: see what it is doing, then start again.', 'database')
+      throw new OperatorError(
+        'Another process has been migrating this database for two minutes: see what it is doing, then start again.',
+        'database',
+      )
     await clock.sleep(tryLockEveryMs)
   }
 }
@@ -77,7 +82,9 @@ export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<s
   const known = files ?? (await readSchemaFiles())
   await refuseOldServer(sql)
   const applied = await appliedMigrations(sql)
-  const migrations = needsUpgrade(applied) ? [upgradeName] : missing(known.migrations, applied).map((migration) => migration.name)
+  const migrations = needsUpgrade(applied)
+    ? [upgradeName]
+    : missing(known.migrations, applied).map((migration) => migration.name)
   return [...migrations, ...(await missingFunctions(sql, known.functions))]
 }
 
@@ -91,7 +98,10 @@ export async function bringForward(sql: Db, clock: Clock, known: SchemaFiles): P
   await applyMigrations(sql, clock, todo)
   const functions = await applyFunctions(sql, clock, known.functions)
   await keepInstallation(sql, clock)
-  return { applied: [...(upgraded ? [upgradeName] : []), ...todo.map(({ name }) => name), ...functions], version: known.migrations.at(-1)?.number ?? 0 }
+  return {
+    applied: [...(upgraded ? [upgradeName] : []), ...todo.map(({ name }) => name), ...functions],
+    version: known.migrations.at(-1)?.number ?? 0,
+  }
 }
 
 /** Waits for nobody: false where another process migrates now. To the end of the transaction. */
@@ -124,7 +134,9 @@ async function applyMigrations(sql: Db, clock: Clock, todo: readonly Migration[]
 
 export async function appliedMigrations(sql: Db): Promise<AppliedMigration[]> {
   const [table] = await sql<{ there: boolean }[]>`select to_regclass('schema_migrations') is not null as there`
-  return table!.there ? await sql<AppliedMigration[]>`select number, name, checksum from schema_migrations order by number` : []
+  return table!.there
+    ? await sql<AppliedMigration[]>`select number, name, checksum from schema_migrations order by number`
+    : []
 }
 
 /** Those of `known` that have not been applied. Throws `OperatorError` where one was applied that is not known, or is another by now. */
@@ -132,7 +144,11 @@ export function missing(known: readonly Migration[], applied: readonly AppliedMi
   const byNumber = new Map(known.map((migration) => [migration.number, migration]))
   for (const row of applied) {
     const file = byNumber.get(row.number)
-    if (file === undefined) throw new OperatorError(`The database is newer than this program: it has ${row.name}. Start the newer version.`, 'database')
+    if (file === undefined)
+      throw new OperatorError(
+        `The database is newer than this program: it has ${row.name}. Start the newer version.`,
+        'database',
+      )
     if (file.checksum !== row.checksum)
       throw new OperatorError(
         `migrations/${file.name} was changed after it had been applied to this database. Restore the file; put changes in a new one.`,
@@ -146,7 +162,8 @@ export function missing(known: readonly Migration[], applied: readonly AppliedMi
 async function refuseOldServer(sql: Db): Promise<void> {
   const [server] = await sql<{ version: number; name: string }[]>`
     select current_setting('server_version_num')::int as version, current_setting('server_version') as name`
-  if (server!.version < versionMin) throw new OperatorError(`PostgreSQL 16 or newer is needed; DATABASE_URL leads to ${server!.name}.`, 'database')
+  if (server!.version < versionMin)
+    throw new OperatorError(`PostgreSQL 16 or newer is needed; DATABASE_URL leads to ${server!.name}.`, 'database')
 }
 
 /**
@@ -179,4 +196,5 @@ function numberOf(name: string): number {
 
 const checksumOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-const fileIn = (folder: URL | string, name: string): URL | string => (typeof folder === 'string' ? `${folder}/${name}` : new URL(name, folder))
+const fileIn = (folder: URL | string, name: string): URL | string =>
+  typeof folder === 'string' ? `${folder}/${name}` : new URL(name, folder)

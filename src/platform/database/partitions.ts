@@ -29,7 +29,12 @@ export interface PartitionedTable {
 }
 
 /** Makes the partitions of this period and the next three, and drops those that hold nothing made since `before_ms` (null: none). Resolves to the number of both. */
-export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: number, before_ms: number | null): Promise<number> {
+export async function keepPartitions(
+  pool: Pool,
+  kept: PartitionedTable,
+  now: number,
+  before_ms: number | null,
+): Promise<number> {
   const there = await partitionsOf(pool, kept.table)
   let changed = 0
   let begin = startOf(kept, now)
@@ -39,7 +44,8 @@ export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: nu
   }
   if (before_ms === null) return changed
   changed += await emptyDefault(pool, kept, before_ms)
-  for (const [name, from] of there) if (from !== null && endOf(kept, from) <= before_ms && (await dropPartition(pool, name))) changed += 1
+  for (const [name, from] of there)
+    if (from !== null && endOf(kept, from) <= before_ms && (await dropPartition(pool, name))) changed += 1
   return changed
 }
 
@@ -74,7 +80,11 @@ function endOf({ every }: PartitionedTable, begin: number): number {
 }
 
 /** Rows that came before their period's partition stand in the default one; they go in slices. */
-async function emptyDefault(pool: Pool, { table, prefix, column = 'id' }: PartitionedTable, before: number): Promise<number> {
+async function emptyDefault(
+  pool: Pool,
+  { table, prefix, column = 'id' }: PartitionedTable,
+  before: number,
+): Promise<number> {
   let sum = 0
   for (let slice = 0; slice < slicesMax; slice++) {
     const { count } = await pool.unsafe(
@@ -87,7 +97,8 @@ async function emptyDefault(pool: Pool, { table, prefix, column = 'id' }: Partit
   return sum
 }
 
-const nameOf = (table: string, from: number): string => `${table}_${new Date(from).toISOString().slice(0, 10).replaceAll('-', '')}`
+const nameOf = (table: string, from: number): string =>
+  `${table}_${new Date(from).toISOString().slice(0, 10).replaceAll('-', '')}`
 
 /** The partitions of a table by name, with the start of their period; null for those that are of none. */
 async function partitionsOf(pool: Pool, table: string): Promise<Map<string, number | null>> {
@@ -105,13 +116,18 @@ function beginOf(name: string): number | null {
 async function makePartition(pool: Pool, kept: PartitionedTable, from: number): Promise<boolean> {
   const { table, prefix, column = 'id', fillfactor } = kept
   const [low, high] = [idFloor(prefix, from), idFloor(prefix, endOf(kept, from))]
-  const [stray] = await pool.unsafe(`select 1 from ${table}_default where ${column} >= $1 and ${column} < $2 limit 1`, [low, high])
+  const [stray] = await pool.unsafe(`select 1 from ${table}_default where ${column} >= $1 and ${column} < $2 limit 1`, [
+    low,
+    high,
+  ])
   if (stray !== undefined) return false
   const storage = [...(fillfactor === undefined ? [] : [`fillfactor = ${fillfactor}`]), analysedWhenDoubled].join(', ')
   try {
     await transact(pool, async (sql) => {
       await sql`select set_config('lock_timeout', ${lockTimeout}, true)`
-      await sql.unsafe(`create table if not exists ${nameOf(table, from)} partition of ${table} for values from ('${low}') to ('${high}') with (${storage})`)
+      await sql.unsafe(
+        `create table if not exists ${nameOf(table, from)} partition of ${table} for values from ('${low}') to ('${high}') with (${storage})`,
+      )
     })
     return true
   } catch {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { EventEmitter } from 'node:events'
 import test from 'node:test'
-import { closing } from '../../../test/kit/closing.ts'
-import { holdOpen } from '../../../test/kit/open-transactions.ts'
-import { testPool } from '../../../test/kit/pool.ts'
-import { until, within } from '../../../test/kit/waiting.ts'
-import { startPlatform } from '../../../test/kit/world.ts'
+import { closing } from '../../../test/support/closing.ts'
+import { holdOpen } from '../../../test/support/open-transactions.ts'
+import { testPool } from '../../../test/support/pool.ts'
+import { until, within } from '../../../test/support/waiting.ts'
+import { startPlatform } from '../../../test/support/world.ts'
 import { isoText, listen, openBeside, openPool, poolUse } from './pool.ts'
 
 test('values travel as the API writes them', async (t) => {
@@ -108,7 +108,10 @@ test('a reservation whose connection dies is refused, and giving it back harms n
   for (let round = 0; round < 3; round++) {
     const held = await pool.reserve()
     const [row] = await held<{ pid: number }[]>`select pg_backend_pid() as pid`
-    await Promise.all([held`select pg_sleep(10)`.catch(() => undefined), killer`select pg_terminate_backend(${row!.pid})`])
+    await Promise.all([
+      held`select pg_sleep(10)`.catch(() => undefined),
+      killer`select pg_terminate_backend(${row!.pid})`,
+    ])
     await assert.rejects(held`select 1`.execute())
     held.release()
     assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])

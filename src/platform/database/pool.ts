@@ -62,7 +62,10 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
  * A second pool on the database of `pool`, for work that must not take the connections of everything else. Its sessions neither compile nor share out
  * their queries among processes, so that one of them takes one processor at most; each query is planned for its own values. `name` follows the application's own.
  */
-export function openBeside(pool: Pool, { name, max, statement_timeout_ms }: { name: string; max: number; statement_timeout_ms: number }): Pool {
+export function openBeside(
+  pool: Pool,
+  { name, max, statement_timeout_ms }: { name: string; max: number; statement_timeout_ms: number },
+): Pool {
   const { options } = pool
   const connection = {
     ...options.connection,
@@ -73,7 +76,9 @@ export function openBeside(pool: Pool, { name, max, statement_timeout_ms }: { na
     max_parallel_workers_per_gather: '0',
     plan_cache_mode: 'force_custom_plan',
   }
-  return postgres({ ...options, max, connection } as unknown as postgres.Options<Record<string, postgres.PostgresType>>) as unknown as Pool
+  return postgres({ ...options, max, connection } as unknown as postgres.Options<
+    Record<string, postgres.PostgresType>
+  >) as unknown as Pool
 }
 
 export interface PoolUse {
@@ -109,7 +114,12 @@ export interface Listening {
  * lost. `missed` is called when notifications may have been missed: at the loss, and once listening again. Rejects when the
  * first connection fails.
  */
-export async function listen(pool: Pool, channel: string, heard: (payload: string) => void, missed: () => void): Promise<Listening> {
+export async function listen(
+  pool: Pool,
+  channel: string,
+  heard: (payload: string) => void,
+  missed: () => void,
+): Promise<Listening> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   let stopping = false
   let listening = false

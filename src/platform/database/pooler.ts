@@ -1,6 +1,6 @@
 /** A pooler in front of the database that gives a connection to somebody else between two transactions: what a session holds there is nobody's. */
 import type { Clock } from '../../lib/clock.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 import type { Pool } from './sql.ts'
 
 const message =

@@ -52,7 +52,10 @@ const pidFile = (folder: string): string => join(folder, 'postmaster.pid')
 async function runsOn(pid: number, folder: string): Promise<boolean> {
   if (!isAlive(pid)) return false
   if (process.platform === 'linux') {
-    const [cwd, own] = await Promise.all([stat(`/proc/${pid}/cwd`).catch(() => undefined), stat(folder).catch(() => undefined)])
+    const [cwd, own] = await Promise.all([
+      stat(`/proc/${pid}/cwd`).catch(() => undefined),
+      stat(folder).catch(() => undefined),
+    ])
     return cwd !== undefined && own !== undefined && cwd.dev === own.dev && cwd.ino === own.ino
   }
   if (process.platform === 'win32') return true

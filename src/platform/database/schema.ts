@@ -72,7 +72,8 @@ function tableText(table: Table): string {
   const after = [...table.indexes, ...table.triggers].map((line) => `${line};\n`).join('')
   const options = table.options === null || table.options === '' ? '' : ` with (${table.options})`
   const partitioned = table.partition_key === null ? '' : ` partition by ${table.partition_key.toLowerCase()}`
-  if (table.parent !== null) return `create table ${table.name} partition of ${table.parent} ${table.bounds}${options};\n${after}`
+  if (table.parent !== null)
+    return `create table ${table.name} partition of ${table.parent} ${table.bounds}${options};\n${after}`
   const lines = [...table.columns, ...table.constraints].map((line) => `  ${line}`).join(',\n')
   return `create table ${table.name} (\n${lines}\n)${partitioned}${options};\n${after}`
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { startPlatform } from '../../../test/kit/world.ts'
+import { startPlatform } from '../../../test/support/world.ts'
 import { allSent, didNotCommit, transact, transactionId, violatedConstraint, type Db, type Transaction } from './sql.ts'
 
 test('of statements sent together the first that fails is told, and not what failed for its sake', async (t) => {
@@ -16,7 +16,9 @@ test('of statements sent together the first that fails is told, and not what fai
     }
   }
 
-  const failed = transact(pool, (tx) => allSent([tx`insert into taken values (2)`, insertLater(tx), tx`insert into taken values (3)`]))
+  const failed = transact(pool, (tx) =>
+    allSent([tx`insert into taken values (2)`, insertLater(tx), tx`insert into taken values (3)`]),
+  )
 
   await assert.rejects(failed, (error) => violatedConstraint(error) === 'taken_pkey')
   const kept = await pool<{ n: number }[]>`select n from taken`

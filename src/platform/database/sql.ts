@@ -37,7 +37,9 @@ export async function transactionId(tx: Transaction): Promise<string> {
 
 /** Whether it is certain that a transaction was not committed. False also while its commit is under way, and where the database cannot be asked. */
 export async function didNotCommit(sql: Db, transaction: string): Promise<boolean> {
-  const [row] = await sql<{ aborted: boolean }[]>`select pg_xact_status(${transaction}::xid8) = 'aborted' as aborted`.catch(() => [])
+  const [row] = await sql<
+    { aborted: boolean }[]
+  >`select pg_xact_status(${transaction}::xid8) = 'aborted' as aborted`.catch(() => [])
   return row?.aborted === true
 }
 
@@ -85,4 +87,5 @@ export const jsonRows = (rows: readonly object[]): string => JSON.stringify(rows
  * no line break and are not empty: ids, words, times, numbers, and JSON as `JSON.stringify` writes it. Costs the database a third of
  * what `jsonRows` does. A column without any value is empty: beside columns that have some, its rows are null. In the select list, not after `from`: there every column would be kept as a table of its own first.
  */
-export const textColumn = (values: readonly (string | number | boolean | null)[]): string => (values.every((value) => value === null) ? '' : values.join('\n'))
+export const textColumn = (values: readonly (string | number | boolean | null)[]): string =>
+  values.every((value) => value === null) ? '' : values.join('\n')

@@ -3,9 +3,9 @@
  * squashed migrations are on record as if they had made it (docs/decisions/squashed-migrations.md).
  */
 import { readFile } from 'node:fs/promises'
-import { limits } from '../../contract/limits.ts'
+import { limits } from '../../api/limits.ts'
 import { isoTime, type Clock } from '../../lib/clock.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 import type { Db } from './sql.ts'
 
 /** A migration as a database has it on record. */
@@ -29,8 +29,14 @@ export function needsUpgrade(applied: readonly AppliedMigration[]): boolean {
   if (applied[0]?.name !== before.first) return false
   const last = applied.at(-1)!.name
   if (last === before.last) return true
-  const first = last < before.last ? `Start the version whose last migration is ${before.last} on it once, then this one; or begin` : 'Begin'
-  throw new OperatorError(`The database was made by a development version whose last migration is ${last}. ${first} with an empty database.`, 'database')
+  const first =
+    last < before.last
+      ? `Start the version whose last migration is ${before.last} on it once, then this one; or begin`
+      : 'Begin'
+  throw new OperatorError(
+    `The database was made by a development version whose last migration is ${last}. ${first} with an empty database.`,
+    'database',
+  )
 }
 
 /** Makes the differences, and puts the squashed migrations on record. The caller holds the lock of migrations. Throws `OperatorError` while processes of the version before run. */
@@ -40,7 +46,9 @@ export async function upgrade(sql: Db, clock: Clock, known: readonly AppliedMigr
   await sql.unsafe(text).catch((error: unknown) => {
     throw new Error(`migrations/${upgradeName} failed: ${String(error)}`, { cause: error })
   })
-  const squashed = known.filter(({ number }) => number <= squashedTo).map(({ number, name, checksum }) => ({ number, name, checksum }))
+  const squashed = known
+    .filter(({ number }) => number <= squashedTo)
+    .map(({ number, name, checksum }) => ({ number, name, checksum }))
   await sql`delete from schema_migrations`
   for (const { number, name, checksum } of squashed)
     await sql`insert into schema_migrations (number, name, checksum, applied_at) values (${number}, ${name}, ${checksum}, ${isoTime(clock.now())})`

@@ -2,8 +2,8 @@
  * Whether the database takes writes. A write that failed for want of room tells that it does not; from then on small writes of this file's own
  * ask until one succeeds. While all is well nothing is asked (behaviour: operating 2.3).
  */
-import type { Lane } from '../../lib/loop.ts'
-import type { Log } from '../log.ts'
+import type { Lane } from '../jobs/worker.ts'
+import type { Log } from '../observability/log.ts'
 import { isUnreachable, poolClosed, refusesWrites, wasCancelled } from './failures.ts'
 import { transact, type Pool } from './sql.ts'
 
@@ -36,7 +36,8 @@ export function writability({ pool, log, wake }: WritabilityParts): Writability 
   const listeners: (() => void)[] = []
   let state: 'writable' | 'in doubt' | 'refused' = 'writable'
   const refuse = (error: unknown) => {
-    if (state !== 'refused') log.error({ err: error }, 'the database takes no writes; what needs one is answered 503 until it does')
+    if (state !== 'refused')
+      log.error({ err: error }, 'the database takes no writes; what needs one is answered 503 until it does')
     state = 'refused'
   }
   return {

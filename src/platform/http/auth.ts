@@ -1,9 +1,9 @@
 /** Authentication of a request (behaviour: authentication 3): whose key it carries, and whether that key may call now. */
 import type { IncomingMessage } from 'node:http'
-import type { Caller, Tenant } from '../../contract/caller.ts'
-import type { Id } from '../../contract/ids.ts'
-import { Problem } from '../../contract/problem.ts'
-import type { Scope } from '../../contract/scopes.ts'
+import type { Caller, Tenant } from '../../api/caller.ts'
+import type { Id } from '../../api/ids.ts'
+import { Problem } from '../../api/problem.ts'
+import type { Scope } from '../../api/scopes.ts'
 import type { TraceContext } from '../../lib/trace-context.ts'
 import { clientAddress, type AddressList } from './client-address.ts'
 import { timesGiven } from './repeated-headers.ts'
@@ -30,9 +30,11 @@ export type FindKey = (text: string) => KeyFacts | null | Promise<KeyFacts | nul
 
 /** The text of the API key in a request's Authorization header. Throws `api_key_missing`, and `api_key_invalid` where there are two of them. */
 export function bearerOf(request: IncomingMessage): string {
-  if (timesGiven(request, 'authorization') > 1) throw new Problem('api_key_invalid', 'The header Authorization is given more than once. Give it once.')
+  if (timesGiven(request, 'authorization') > 1)
+    throw new Problem('api_key_invalid', 'The header Authorization is given more than once. Give it once.')
   const header = request.headers.authorization
-  if (header === undefined || header.length < 7 || header.slice(0, 7).toLowerCase() !== 'bearer ') throw keyMissing(request)
+  if (header === undefined || header.length < 7 || header.slice(0, 7).toLowerCase() !== 'bearer ')
+    throw keyMissing(request)
   const text = header.slice(7).trim()
   if (text === '') throw keyMissing(request)
   return text
@@ -51,15 +53,26 @@ const sentAside = (headers: IncomingMessage['headers']): string | undefined =>
   headers['x-api-key'] === undefined ? undefined : 'The API key was sent as X-API-Key, which is not read.'
 
 function wrongScheme(authorization: string): string | undefined {
-  if (/^basic /i.test(authorization)) return 'The header Authorization holds Basic credentials, which are not read: API keys are sent as Bearer.'
-  if (/^svc_[a-z]+_/.test(authorization)) return 'The header Authorization holds the API key alone: the word Bearer and a space belong before it.'
-  return /^bearer/i.test(authorization) ? 'The header Authorization says Bearer without an API key behind it, parted by a space.' : undefined
+  if (/^basic /i.test(authorization))
+    return 'The header Authorization holds Basic credentials, which are not read: API keys are sent as Bearer.'
+  if (/^svc_[a-z]+_/.test(authorization))
+    return 'The header Authorization holds the API key alone: the word Bearer and a space belong before it.'
+  return /^bearer/i.test(authorization)
+    ? 'The header Authorization says Bearer without an API key behind it, parted by a space.'
+    : undefined
 }
 
-const sourceKeyElsewhere = 'This is a source key, which is good for the operations on its own source alone. Call this one with an API key.'
+const sourceKeyElsewhere =
+  'This is a source key, which is good for the operations on its own source alone. Call this one with an API key.'
 
 /** Throws the refusal of a key that may not call now, or not from there. A source key is good for the operations that are made for one, and no key elsewhere. */
-export function admit(key: KeyFacts | null, forSources: boolean, request: IncomingMessage, now: number, isTrusted: AddressList): asserts key is KeyFacts {
+export function admit(
+  key: KeyFacts | null,
+  forSources: boolean,
+  request: IncomingMessage,
+  now: number,
+  isTrusted: AddressList,
+): asserts key is KeyFacts {
   if (key === null) throw new Problem('api_key_invalid')
   if (key.source_status !== null && !forSources) throw new Problem('api_key_invalid', sourceKeyElsewhere)
   if (key.revoked) throw new Problem('api_key_revoked')

@@ -1,5 +1,5 @@
 /** How much of unfinished bodies is held in memory: whoever sends slowly has what was sent kept for as long as a request may take. */
-import { Problem, retrySoon } from '../../contract/problem.ts'
+import { Problem, retrySoon } from '../../api/problem.ts'
 
 /** Of one sender, and of all together. */
 export interface RoomBounds {
@@ -85,6 +85,10 @@ const tooMuchOfOne = ({ sender_bytes_max }: RoomBounds): Problem =>
   )
 
 const tooMuch = (): Problem =>
-  new Problem('upstream_unavailable', 'More bodies are on their way than there is room for, and this one had taken longest. Repeat later with backoff.', {
-    headers: { ...retrySoon, connection: 'close' },
-  })
+  new Problem(
+    'upstream_unavailable',
+    'More bodies are on their way than there is room for, and this one had taken longest. Repeat later with backoff.',
+    {
+      headers: { ...retrySoon, connection: 'close' },
+    },
+  )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Problem } from '../../contract/problem.ts'
+import { Problem } from '../../api/problem.ts'
 import { isJsonType, parseBody, UnfitItem, type ItemsApart } from './body.ts'
 
 const refused = (text: string, apart?: ItemsApart) => {
@@ -26,7 +26,9 @@ test('what no field may hold is refused wherever it stands', () => {
 
 test('items that stand apart are judged alone: the unfit one is marked, its neighbours are as they came', () => {
   const body = parseBody(
-    Buffer.from(`{"messages":[{"text":{"body":"a\\u0000"}},{"to":"+1"},7,{"metadata":${deep(40)}},{"location":{"latitude":1e999}}]}`),
+    Buffer.from(
+      `{"messages":[{"text":{"body":"a\\u0000"}},{"to":"+1"},7,{"metadata":${deep(40)}},{"location":{"latitude":1e999}}]}`,
+    ),
     messages,
   )
   const [nul, fine, seven, tooDeep, tooLarge] = body.messages as unknown[]
@@ -44,13 +46,22 @@ test('an integer that would come back with other digits is refused, one that wou
   for (const lost of ['9007199254740993', '-9007199254740993', '12345678901234567890']) {
     assert.equal(refused(`{"metadata":{"order":[{"id":${lost}}]}}`), 'parameter_invalid metadata.order[0].id')
   }
-  for (const kept of ['9007199254740991', '9007199254740992', '1e21', '100000000000000000000', '0.1234567890123456789', '"12345678901234567890"']) {
+  for (const kept of [
+    '9007199254740991',
+    '9007199254740992',
+    '1e21',
+    '100000000000000000000',
+    '0.1234567890123456789',
+    '"12345678901234567890"',
+  ]) {
     assert.equal(refused(`{"metadata":{"id":${kept},"id_text":"9007199254740993"}}`), 'accepted')
   }
   assert.equal(refused('{"order":12345678901234567890,"note":"\\u0000"}'), 'parameter_invalid order')
 
   const [lost, kept, none] = parseBody(
-    Buffer.from('{"messages":[{"metadata":{"id":9007199254740993}},{"metadata":{"id":9007199254740992}},9007199254740993]}'),
+    Buffer.from(
+      '{"messages":[{"metadata":{"id":9007199254740993}},{"metadata":{"id":9007199254740992}},9007199254740993]}',
+    ),
     messages,
   ).messages as unknown[]
 
@@ -79,7 +90,17 @@ test('JSON in UTF-8 is taken whatever else its content type says', () => {
     ' ; odata.metadata=minimal;charset=us-ascii ',
   ])
     assert.equal(isJsonType(`application/json${type}`), true, type)
-  for (const type of ['; charset=utf-16', '; charset="latin1"', '; version=1; charset=latin1', '; version', '; =1', '; a="b', 'x', '-seq', ', text/plain'])
+  for (const type of [
+    '; charset=utf-16',
+    '; charset="latin1"',
+    '; version=1; charset=latin1',
+    '; version',
+    '; =1',
+    '; a="b',
+    'x',
+    '-seq',
+    ', text/plain',
+  ])
     assert.equal(isJsonType(`application/json${type}`), false, type)
 })
 
@@ -108,9 +129,20 @@ test('digits are looked for in numbers alone, and in texts of any length and kin
     `"${'\\n'.repeat(400_000)}"`,
     `"${'a'.repeat(900_000)}"`,
   ]) {
-    assert.equal(refused(`{"metadata":{"near":9007199254740992,"a":${text},"b":[${text}]}}`), 'accepted', text.slice(0, 40))
-    assert.equal(refused(`{"metadata":{"a":${text},${lost},"b":"${number}"}}`), 'parameter_invalid metadata.id', text.slice(0, 40))
+    assert.equal(
+      refused(`{"metadata":{"near":9007199254740992,"a":${text},"b":[${text}]}}`),
+      'accepted',
+      text.slice(0, 40),
+    )
+    assert.equal(
+      refused(`{"metadata":{"a":${text},${lost},"b":"${number}"}}`),
+      'parameter_invalid metadata.id',
+      text.slice(0, 40),
+    )
   }
   assert.equal(refused(`{"metadata":{"list":[0,-${number}, ${number}]}}`), 'parameter_invalid metadata.list[1]')
-  assert.equal(refused('{"metadata":{"near":9007199254740993,"a":"\\u0000lost digits"}}'), 'parameter_invalid metadata.near')
+  assert.equal(
+    refused('{"metadata":{"near":9007199254740993,"a":"\\u0000lost digits"}}'),
+    'parameter_invalid metadata.near',
+  )
 })

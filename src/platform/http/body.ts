@@ -1,11 +1,11 @@
 /** The request body: read up to a limit, decoded as strict UTF-8 JSON, and searched for what no field may hold (behaviour: conventions 4). */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import type { Detail } from '../../contract/errors.ts'
-import { limits } from '../../contract/limits.ts'
-import { invalid, Problem, throwFailures } from '../../contract/problem.ts'
-import { cutPath } from '../../contract/refusal-size.ts'
-import { join } from '../../contract/validation.ts'
+import type { Detail } from '../../api/errors.ts'
+import { limits } from '../../api/limits.ts'
+import { invalid, Problem, throwFailures } from '../../api/problem.ts'
+import { cutPath } from '../../api/refusal-size.ts'
+import { join } from '../../api/validation.ts'
 import { replaceLongIntegers } from '../../lib/long-integers.ts'
 import type { BodyPlace, BodyRoom } from './body-room.ts'
 
@@ -20,7 +20,8 @@ const discardedBytesMax = 64 * 1024 * 1024
  */
 export function readBody(request: IncomingMessage, bytesMax: number, room: BodyRoom, sender: string): Promise<Buffer> {
   const declared = request.headers['content-length']
-  if (declared === '0' || (declared === undefined && request.headers['transfer-encoding'] === undefined)) return Promise.resolve(empty)
+  if (declared === '0' || (declared === undefined && request.headers['transfer-encoding'] === undefined))
+    return Promise.resolve(empty)
   const length = Number(declared)
   return new Promise((resolve, reject) => {
     let open = true
@@ -90,17 +91,22 @@ class Gathered {
 }
 
 const tooLarge = (bytesMax: number): Problem =>
-  new Problem('payload_too_large', `The body is larger than ${bytesMax / 1024} KB, which is what this endpoint takes. Send less in one request.`)
+  new Problem(
+    'payload_too_large',
+    `The body is larger than ${bytesMax / 1024} KB, which is what this endpoint takes. Send less in one request.`,
+  )
 
 // each blank has one place only, for a header is a stranger's: two adjoining runs of blanks would try every way to part them
 const jsonType =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?(?:utf-?8|us-ascii)"?|(?!charset=)[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[^"\\]*"))[ \t]*)?)*$/i
 
 /** True for the content type of JSON in UTF-8, with or without its charset and parameters that mean nothing here. */
-export const isJsonType = (type: string | undefined): boolean => type === 'application/json' || (type !== undefined && jsonType.test(type))
+export const isJsonType = (type: string | undefined): boolean =>
+  type === 'application/json' || (type !== undefined && jsonType.test(type))
 
 /** True where the body is not packed. */
-export const isPlainEncoding = (encoding: string | undefined): boolean => encoding === undefined || /^(identity)?$/i.test(encoding.trim())
+export const isPlainEncoding = (encoding: string | undefined): boolean =>
+  encoding === undefined || /^(identity)?$/i.test(encoding.trim())
 
 /** Stands in the place of an item that holds what no field may; paths start at the item. */
 export class UnfitItem {
@@ -128,7 +134,10 @@ export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unk
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new Problem('invalid_json', `The body is not valid JSON: ${error instanceof Error ? error.message.slice(0, 200) : 'it cannot be parsed'}.`)
+    throw new Problem(
+      'invalid_json',
+      `The body is not valid JSON: ${error instanceof Error ? error.message.slice(0, 200) : 'it cannot be parsed'}.`,
+    )
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Problem('parameter_invalid', 'The body must be a JSON object, not another kind of JSON value.')
@@ -138,7 +147,11 @@ export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unk
     return judged(value as Record<string, unknown>, { withEscapes, exact: false }, apart)
   } catch (error) {
     if (error !== digitsInDoubt) throw error
-    return judged(JSON.parse(withLostDigitsMarked(text)) as Record<string, unknown>, { withEscapes: true, exact: true }, apart)
+    return judged(
+      JSON.parse(withLostDigitsMarked(text)) as Record<string, unknown>,
+      { withEscapes: true, exact: true },
+      apart,
+    )
   }
 }
 
@@ -159,7 +172,11 @@ const lostDigitsAsJson = JSON.stringify(lostDigits)
 
 const withLostDigitsMarked = (text: string): string => replaceLongIntegers(text, () => lostDigitsAsJson)
 
-function judged(body: Record<string, unknown>, reading: Reading, apart: ItemsApart | undefined): Record<string, unknown> {
+function judged(
+  body: Record<string, unknown>,
+  reading: Reading,
+  apart: ItemsApart | undefined,
+): Record<string, unknown> {
   const items = apart === undefined ? undefined : body[apart.field]
   if (!Array.isArray(items)) refuseUnfit(body, reading)
   else {
@@ -197,30 +214,56 @@ function unfitIn(value: object, reading: Reading): Detail[] {
 
 function search(value: unknown, path: string, depth: number, reading: Reading, details: Detail[]): void {
   if (value === lostDigits && reading.exact) {
-    details.push({ param: path, code: 'invalid_value', message: `\`${path}\` has more digits than a JSON number keeps. Send it as a string.` })
+    details.push({
+      param: path,
+      code: 'invalid_value',
+      message: `\`${path}\` has more digits than a JSON number keeps. Send it as a string.`,
+    })
   } else if (typeof value === 'string') {
     if (reading.withEscapes) checkText(value, path, details)
   } else if (typeof value === 'number') {
     if (!Number.isFinite(value))
-      details.push({ param: path, code: 'invalid_value', message: `\`${path}\` is a number beyond what can be kept. Send it as a string.` })
+      details.push({
+        param: path,
+        code: 'invalid_value',
+        message: `\`${path}\` is a number beyond what can be kept. Send it as a string.`,
+      })
     else if (!reading.exact && Number.isInteger(value) && !Number.isSafeInteger(value)) throw digitsInDoubt
   } else if (typeof value === 'object' && value !== null) {
-    if (depth > limits.json_depth) throw invalid(path, 'invalid_value', `\`${path}\` is nested deeper than ${limits.json_depth} levels. Flatten it.`)
-    if (Array.isArray(value)) for (let i = 0; i < value.length && details.length < detailsMax; i++) searchItem(value[i], path, i, depth, reading, details)
+    if (depth > limits.json_depth)
+      throw invalid(path, 'invalid_value', `\`${path}\` is nested deeper than ${limits.json_depth} levels. Flatten it.`)
+    if (Array.isArray(value))
+      for (let i = 0; i < value.length && details.length < detailsMax; i++)
+        searchItem(value[i], path, i, depth, reading, details)
     else searchFields(value as Record<string, unknown>, path, depth, reading, details)
   }
 }
 
-function searchItem(item: unknown, path: string, index: number, depth: number, reading: Reading, details: Detail[]): void {
-  if (typeof item === 'object' || typeof item === 'number' || reading.withEscapes) search(item, cutPath(`${path}[${index}]`), depth + 1, reading, details)
+function searchItem(
+  item: unknown,
+  path: string,
+  index: number,
+  depth: number,
+  reading: Reading,
+  details: Detail[],
+): void {
+  if (typeof item === 'object' || typeof item === 'number' || reading.withEscapes)
+    search(item, cutPath(`${path}[${index}]`), depth + 1, reading, details)
 }
 
-function searchFields(fields: Record<string, unknown>, path: string, depth: number, reading: Reading, details: Detail[]): void {
+function searchFields(
+  fields: Record<string, unknown>,
+  path: string,
+  depth: number,
+  reading: Reading,
+  details: Detail[],
+): void {
   for (const key in fields) {
     if (details.length >= detailsMax) return
     const value = fields[key]
     if (reading.withEscapes) checkText(key, join(path, key), details)
-    if (reading.withEscapes || typeof value === 'object' || typeof value === 'number') search(value, join(path, key), depth + 1, reading, details)
+    if (reading.withEscapes || typeof value === 'object' || typeof value === 'number')
+      search(value, join(path, key), depth + 1, reading, details)
   }
 }
 
@@ -228,7 +271,11 @@ function searchFields(fields: Record<string, unknown>, path: string, depth: numb
 export function checkText(text: string, param: string, details: Detail[]): void {
   if (details.length >= detailsMax) return
   if (text.includes('\0'))
-    details.push({ param: printable(param), code: 'invalid_value', message: `\`${printable(param)}\` contains the NUL character. Remove it.` })
+    details.push({
+      param: printable(param),
+      code: 'invalid_value',
+      message: `\`${printable(param)}\` contains the NUL character. Remove it.`,
+    })
   else if (!text.isWellFormed())
     details.push({
       param: printable(param),

@@ -5,9 +5,17 @@ import { addressList, isAddressRange } from './client-address.ts'
 test('a list covers addresses and ranges of both families, however an address is written', () => {
   const covers = addressList(['192.0.2.7', '10.0.0.0/8', '2001:db8::/32', '::ffff:198.51.100.0/120'])
 
-  for (const address of ['192.0.2.7', '::ffff:192.0.2.7', '10.255.1.2', '2001:db8:1::1', '2001:0DB8:0:0::1', '198.51.100.9'])
+  for (const address of [
+    '192.0.2.7',
+    '::ffff:192.0.2.7',
+    '10.255.1.2',
+    '2001:db8:1::1',
+    '2001:0DB8:0:0::1',
+    '198.51.100.9',
+  ])
     assert.ok(covers(address), address)
-  for (const address of ['192.0.2.8', '11.0.0.1', '2001:db9::1', '198.51.101.1', '', 'nonsense', '10.0.0', '012.1.1.1']) assert.ok(!covers(address), address)
+  for (const address of ['192.0.2.8', '11.0.0.1', '2001:db9::1', '198.51.101.1', '', 'nonsense', '10.0.0', '012.1.1.1'])
+    assert.ok(!covers(address), address)
 })
 
 test('an entry must be an address or a range in plain notation', () => {

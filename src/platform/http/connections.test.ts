@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { closing } from '../../../test/kit/closing.ts'
-import { until, within } from '../../../test/kit/waiting.ts'
-import { startPlatform, type PlatformWorld } from '../../../test/kit/world.ts'
-import type { Settings } from '../settings.ts'
+import { closing } from '../../../test/support/closing.ts'
+import { until, within } from '../../../test/support/waiting.ts'
+import { startPlatform, type PlatformWorld } from '../../../test/support/world.ts'
+import type { Settings } from '../../config/settings.ts'
 import { Connections, connectionTimes, withinDescriptors, type ConnectionTimes } from './connections.ts'
 import { answerMalformed } from './envelope.ts'
 
@@ -35,11 +35,19 @@ interface Options {
 
 const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 
-async function serve(t: TestContext, { settings = {}, times = {}, handler = (_request, response) => response.end('hello') }: Options = {}): Promise<Served> {
+async function serve(
+  t: TestContext,
+  { settings = {}, times = {}, handler = (_request, response) => response.end('hello') }: Options = {},
+): Promise<Served> {
   const world = await startPlatform(t, { settings })
   const connections = new Connections(world.platform, { ...connectionTimes, checkMs: 10, ...times })
-  const server = createServer({ ...connections.serverOptions, keepAliveTimeout: connections.idleMs, keepAliveTimeoutBuffer: 0 }, handler)
-  server.on('clientError', (error, socket) => connections.onClientError(error, socket as Socket, () => answerMalformed(error, socket, 'req_1', 'http://x')))
+  const server = createServer(
+    { ...connections.serverOptions, keepAliveTimeout: connections.idleMs, keepAliveTimeoutBuffer: 0 },
+    handler,
+  )
+  server.on('clientError', (error, socket) =>
+    connections.onClientError(error, socket as Socket, () => answerMalformed(error, socket, 'req_1', 'http://x')),
+  )
   connections.attach(server)
   server.listen(0, '127.0.0.1')
   await within('the server to listen', once(server, 'listening'))
@@ -66,14 +74,18 @@ async function serve(t: TestContext, { settings = {}, times = {}, handler = (_re
     },
     async figure(name, reason) {
       const { values } = await world.platform.metrics[name].get()
-      return values.filter(({ labels }) => reason === undefined || (labels as { reason?: string }).reason === reason).reduce((sum, { value }) => sum + value, 0)
+      return values
+        .filter(({ labels }) => reason === undefined || (labels as { reason?: string }).reason === reason)
+        .reduce((sum, { value }) => sum + value, 0)
     },
   }
 }
 
 /** Descriptors that the server holds. */
 const held = (server: Server): Promise<number> =>
-  new Promise((resolve, reject) => server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))))
+  new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+  )
 
 const released = (served: Served): Promise<number> =>
   until(
@@ -123,7 +135,8 @@ test('a body that never ends is answered when its time is over, unless it has be
 test('an idle connection is released when its time is over, a long answer takes as long as it takes', async (t) => {
   const answers: (() => void)[] = []
   const served = await serve(t, {
-    handler: (request, response) => void (request.url === '/long' ? answers.push(() => response.end('at last')) : response.end('hello')),
+    handler: (request, response) =>
+      void (request.url === '/long' ? answers.push(() => response.end('at last')) : response.end('hello')),
   })
   const [long, idle] = [await served.client('GET /long HTTP/1.1\r\nHost: x\r\n\r\n'), await served.client()]
   await until('the long request to arrive', () => answers.length === 1)
@@ -153,7 +166,9 @@ test('what is no HTTP is answered, and released a moment later though its client
 })
 
 test('what is no HTTP and comes behind requests without their answers writes nothing into those', async (t) => {
-  const served = await serve(t, { handler: (request, response) => void (request.url === '/begun' ? response.write('begun') : undefined) })
+  const served = await serve(t, {
+    handler: (request, response) => void (request.url === '/begun' ? response.write('begun') : undefined),
+  })
   const client = await served.client(`GET /begun HTTP/1.1\r\nHost: x\r\n\r\n${get}`)
   await until('the first answer to begin', () => client.received().includes('begun'))
 
@@ -165,7 +180,10 @@ test('what is no HTTP and comes behind requests without their answers writes not
 
 test('where as many connections are open as may be, another one is refused in the envelope and closed', async (t) => {
   const answers: (() => void)[] = []
-  const served = await serve(t, { settings: { connection_limit: 3 }, handler: (_request, response) => void answers.push(() => response.end('hello')) })
+  const served = await serve(t, {
+    settings: { connection_limit: 3 },
+    handler: (_request, response) => void answers.push(() => response.end('hello')),
+  })
   const clients = [await served.client(get), await served.client(get), await served.client(get)]
   await until('three requests to arrive', () => answers.length === 3)
 
@@ -207,10 +225,14 @@ test('a new connection takes the place of the one that has been silent for longe
 })
 
 test('one address may hold so many connections, and its silent ones go first; trusted proxies count only in all', async (t) => {
-  const handler: RequestListener = (request, response) => void (request.url === '/held' ? undefined : response.end('hello'))
+  const handler: RequestListener = (request, response) =>
+    void (request.url === '/held' ? undefined : response.end('hello'))
   const hold = 'GET /held HTTP/1.1\r\nHost: x\r\n\r\n'
   const bounded = await serve(t, { handler, settings: { address_connection_limit: 2 } })
-  const trusting = await serve(t, { handler, settings: { address_connection_limit: 2, trusted_proxies: ['127.0.0.0/8'] } })
+  const trusting = await serve(t, {
+    handler,
+    settings: { address_connection_limit: 2, trusted_proxies: ['127.0.0.0/8'] },
+  })
 
   const silent = await bounded.client()
   for (let n = 0; n < 2; n++) await bounded.client(hold)
@@ -251,7 +273,9 @@ test('a connection that cannot be accepted does not end the process', async (t) 
 
 test('the bound on connections leaves files for the database and for webhooks', () => {
   const warnings: unknown[] = []
-  const log = { warn: (...line: unknown[]) => void warnings.push(line) } as unknown as Parameters<typeof withinDescriptors>[2]
+  const log = { warn: (...line: unknown[]) => void warnings.push(line) } as unknown as Parameters<
+    typeof withinDescriptors
+  >[2]
 
   const bounds = [Infinity, 20_000, 4_096, 1_024].map((descriptors) => withinDescriptors(10_000, descriptors, log))
 

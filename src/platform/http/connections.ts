@@ -2,8 +2,8 @@
 import ipaddr from 'ipaddr.js'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Problem } from '../../contract/problem.ts'
-import type { Log } from '../log.ts'
+import { Problem } from '../../api/problem.ts'
+import type { Log } from '../observability/log.ts'
 import type { Platform } from '../platform.ts'
 import { addressList, type AddressList } from './client-address.ts'
 import { rawAnswer } from './envelope.ts'
@@ -21,7 +21,13 @@ export interface ConnectionTimes {
   readonly lingerMs: number
 }
 
-export const connectionTimes: ConnectionTimes = { headMs: 60_000, requestMs: 600_000, idleMs: 65_000, checkMs: 250, lingerMs: 500 }
+export const connectionTimes: ConnectionTimes = {
+  headMs: 60_000,
+  requestMs: 600_000,
+  idleMs: 65_000,
+  checkMs: 250,
+  lingerMs: 500,
+}
 
 /** An idle connection that has been used makes room for a new one only after this long: its client may be about to send. */
 const restMs = 5_000
@@ -35,7 +41,10 @@ const reservedDescriptors = 1_000
 export function withinDescriptors(wanted: number, descriptors: number, log: Pick<Log, 'warn'>): number {
   const affordable = Math.floor(Math.max(descriptors - reservedDescriptors, descriptors / 2))
   if (affordable < wanted)
-    log.warn({ descriptors, connections: affordable }, 'the limit of open files allows for fewer connections than POSTHORN_CONNECTION_LIMIT')
+    log.warn(
+      { descriptors, connections: affordable },
+      'the limit of open files allows for fewer connections than POSTHORN_CONNECTION_LIMIT',
+    )
   return Math.min(wanted, affordable)
 }
 
@@ -112,7 +121,9 @@ export class Connections {
       socket.destroy()
     })
     // one that cannot be accepted would end the process without a listener; what keeps the server from listening is told to who asked for it
-    server.once('listening', () => server.on('error', (error) => this.#platform.log.warn({ err: error }, 'a connection could not be accepted')))
+    server.once('listening', () =>
+      server.on('error', (error) => this.#platform.log.warn({ err: error }, 'a connection could not be accepted')),
+    )
   }
 
   /** What Node could not read, or no longer waits for: `answer` writes the refusal and ends the connection, which is released in any case. */
@@ -134,7 +145,8 @@ export class Connections {
   /** From now on each answer is the last one of its connection. */
   close(): void {
     this.#closing = true
-    for (const { response } of this.#open.values()) if (response?.headersSent === false) response.setHeader('connection', 'close')
+    for (const { response } of this.#open.values())
+      if (response?.headersSent === false) response.setHeader('connection', 'close')
   }
 
   /** Requests that arrive from now on are begun at `release`: until then those who sent them wait, and do not come again. */
@@ -162,7 +174,8 @@ export class Connections {
 
   /** Closes those on which nothing is under way. */
   closeIdle(): void {
-    for (const { socket, restingAt } of [...this.#all.silent, ...this.#all.resting]) if (socket.bytesRead === restingAt) socket.destroy()
+    for (const { socket, restingAt } of [...this.#all.silent, ...this.#all.resting])
+      if (socket.bytesRead === restingAt) socket.destroy()
   }
 
   closeAll(): void {
@@ -177,10 +190,15 @@ export class Connections {
       return false
     }
     const neighbours = this.#isTrusted(from) ? undefined : this.#neighbours(addressKey(from))
-    if (neighbours !== undefined && neighbours.open >= settings.address_connection_limit && !this.#makeRoom(neighbours)) {
+    if (
+      neighbours !== undefined &&
+      neighbours.open >= settings.address_connection_limit &&
+      !this.#makeRoom(neighbours)
+    ) {
       return this.#refuse(socket, 'address', tooManyOfAddress(settings.address_connection_limit))
     }
-    if (this.#all.open >= settings.connection_limit && !this.#makeRoom(this.#all)) return this.#refuse(socket, 'all', tooMany())
+    if (this.#all.open >= settings.connection_limit && !this.#makeRoom(this.#all))
+      return this.#refuse(socket, 'all', tooMany())
     const connection: Connection = {
       socket,
       neighbours,
@@ -236,7 +254,8 @@ export class Connections {
   #makeRoom(group: Holding): boolean {
     const [silent] = group.silent
     const [resting] = group.resting
-    const rested = resting !== undefined && this.#platform.clock.elapsed() - resting.restingSince >= restMs ? resting : undefined
+    const rested =
+      resting !== undefined && this.#platform.clock.elapsed() - resting.restingSince >= restMs ? resting : undefined
     const least = silent ?? rested
     if (least === undefined) return false
     this.#platform.metrics.connections_closed.inc({ reason: 'displaced' })
@@ -293,7 +312,8 @@ function beginIn(group: Holding, connection: Connection): void {
   if (!group.silent.delete(connection)) group.resting.delete(connection)
 }
 
-const groupsOf = ({ neighbours }: Connection, all: Holding): readonly Holding[] => (neighbours === undefined ? [all] : [all, neighbours])
+const groupsOf = ({ neighbours }: Connection, all: Holding): readonly Holding[] =>
+  neighbours === undefined ? [all] : [all, neighbours]
 
 /** Who counts as one: an IPv4 address, mapped or not, and the 64 bits of IPv6 that one customer is given. */
 function addressKey(text: string): string {
@@ -309,7 +329,15 @@ function addressKey(text: string): string {
 const asWritten = { headers: { 'Retry-After': '1' } }
 
 const tooMany = (): Problem =>
-  new Problem('upstream_unavailable', 'The service has as many connections open as it may. Try again in a moment, and use connections again.', asWritten)
+  new Problem(
+    'upstream_unavailable',
+    'The service has as many connections open as it may. Try again in a moment, and use connections again.',
+    asWritten,
+  )
 
 const tooManyOfAddress = (limit: number): Problem =>
-  new Problem('rate_limit_exceeded', `Your address has ${limit} connections open, and may have no more. Use those that are open, or close some.`, asWritten)
+  new Problem(
+    'rate_limit_exceeded',
+    `Your address has ${limit} connections open, and may have no more. Use those that are open, or close some.`,
+    asWritten,
+  )

@@ -2,7 +2,8 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 
 /** What a page reads of an answer beside its body. */
-const exposed = 'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotent-Replayed, Service-Ignored-Fields'
+const exposed =
+  'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotent-Replayed, Service-Ignored-Fields'
 
 const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST, PATCH, DELETE',

@@ -1,6 +1,6 @@
 /** Another way to routes than with a key: the door finds out who calls, everything after that is the pipeline's (behaviour: console 2). */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import type { Caller } from '../../contract/caller.ts'
+import type { Caller } from '../../api/caller.ts'
 import { prepare, perform, type Pipeline, type PreparedRoute } from './pipeline.ts'
 import type { RecorderOf } from './recording.ts'
 import type { Route } from './route.ts'

@@ -1,9 +1,9 @@
 /** Errors on their way out: what an exception answers, and the bytes that malformed HTTP gets. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { errorType } from '../../contract/errors.ts'
-import { errorEntry, Problem, retrySoon } from '../../contract/problem.ts'
-import type { ErrorBody } from '../../contract/resources/api-error.ts'
+import { errorType } from '../../api/errors.ts'
+import { errorEntry, Problem, retrySoon } from '../../api/problem.ts'
+import type { ErrorBody } from '../../api/resources/api-error.ts'
 import { isUnreachable, refusesWrites, wasCancelled } from '../database/failures.ts'
 
 /** The refusal that an exception stands for; undefined for one that nobody expected. A database that cannot be asked, or cannot write, is 503 (behaviour: conventions 7.5). */
@@ -34,12 +34,18 @@ export function errorBody(error: Problem, request_id: string, base_url: string):
     doc_url: `${base_url}/docs/errors#${error.code}`,
   }
   if (error.param !== undefined) body.param = error.param
-  if (error.details !== undefined) body.details = error.details.map(({ param, code, message }) => ({ param, code, message }))
+  if (error.details !== undefined)
+    body.details = error.details.map(({ param, code, message }) => ({ param, code, message }))
   return body
 }
 
 /** Answers a request that was no valid HTTP, and returns with what; undefined where its socket takes no answer any more. */
-export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, request_id: string, base_url: string): Problem | undefined {
+export function answerMalformed(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  request_id: string,
+  base_url: string,
+): Problem | undefined {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return undefined

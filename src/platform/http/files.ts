@@ -31,7 +31,8 @@ export function mountFiles(server: FastifyInstance, path: string, open: OpenFile
       const { first, last } = part ?? { first: 0, last: file.bytes - 1 }
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
-      const stream = request.method === 'HEAD' || file.bytes === 0 ? undefined : await file.read({ first, last }, gone.signal)
+      const stream =
+        request.method === 'HEAD' || file.bytes === 0 ? undefined : await file.read({ first, last }, gone.signal)
       reply.headers({ ...file.headers, 'accept-ranges': 'bytes' })
       if (part !== undefined) reply.code(206).header('content-range', `bytes ${first}-${last}/${file.bytes}`)
       reply.header('content-length', String(last - first + 1))

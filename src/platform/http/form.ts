@@ -2,7 +2,7 @@
 import busboy from 'busboy'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { invalid, Problem } from '../../contract/problem.ts'
+import { invalid, Problem } from '../../api/problem.ts'
 
 export interface FormReader<T> {
   /** Takes a field in; the Problem of one that is not taken. */
@@ -14,7 +14,8 @@ export interface FormReader<T> {
 /** What a form may add to the size of its file. */
 export const formOverhead = 64 * 1024
 
-export const isForm = (request: IncomingMessage): boolean => /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')
+export const isForm = (request: IncomingMessage): boolean =>
+  /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')
 
 /** Runs what reads a streamed body. Rejects with the Problem that the caller is to see; the rest of the body is then thrown away. */
 export async function receiving<T>(request: IncomingMessage, read: () => Promise<T>): Promise<T> {
@@ -44,7 +45,9 @@ export async function readForm<T>(request: IncomingMessage, reader: FormReader<T
       stream.on('error', () => undefined) // whoever reads it is told
       if (name !== 'file') {
         stream.resume()
-        reject(invalid((name ?? '').slice(0, 80), 'unknown_field', 'The file must stand in the field `file` of the form.'))
+        reject(
+          invalid((name ?? '').slice(0, 80), 'unknown_field', 'The file must stand in the field `file` of the form.'),
+        )
         return
       }
       reading = reader.file(piecesOf(stream), filename ?? null)
@@ -54,7 +57,14 @@ export async function readForm<T>(request: IncomingMessage, reader: FormReader<T
       })
     })
     form.on('filesLimit', () => reject(invalid('file', 'too_many', 'Send one file at a time.')))
-    form.on('error', (error) => reject(new Problem('invalid_json', `The form cannot be read: ${error instanceof Error ? error.message : 'it is malformed'}.`)))
+    form.on('error', (error) =>
+      reject(
+        new Problem(
+          'invalid_json',
+          `The form cannot be read: ${error instanceof Error ? error.message : 'it is malformed'}.`,
+        ),
+      ),
+    )
     form.on('close', resolve)
     request.on('error', reject)
     request.on('aborted', () => reject(cutShort()))
@@ -78,14 +88,22 @@ async function* piecesOf(stream: Readable): AsyncGenerator<unknown> {
 /** The refusal of a field that a form may not have. */
 export function unknownField(name: string, known: string): Problem {
   const shown = name.slice(0, 80)
-  return invalid(shown, 'unknown_field', `The form has a field ${JSON.stringify(shown)} that is not known here. Known are ${known}.`)
+  return invalid(
+    shown,
+    'unknown_field',
+    `The form has a field ${JSON.stringify(shown)} that is not known here. Known are ${known}.`,
+  )
 }
 
 const cutShort = (): Problem => new Problem('invalid_json', 'The body ended before it was complete. Send it again.')
 
 function openForm(request: IncomingMessage) {
   try {
-    return busboy({ headers: request.headers, limits: { files: 1, fields: 20, fieldSize: 64 * 1024, parts: 30 }, defParamCharset: 'utf8' })
+    return busboy({
+      headers: request.headers,
+      limits: { files: 1, fields: 20, fieldSize: 64 * 1024, parts: 30 },
+      defParamCharset: 'utf8',
+    })
   } catch {
     // busboy says only that it found no boundary
     throw new Problem('invalid_json', 'The header Content-Type: multipart/form-data has no boundary.')

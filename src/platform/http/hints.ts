@@ -1,8 +1,8 @@
 /** What refusals say beside their code: the path, the method or the field that was probably meant. Asked only once something is refused (behaviour: conventions 1.3, 4.4). */
 import type { FastifyRequest } from 'fastify'
-import { idPrefixes } from '../../contract/ids.ts'
-import { Problem } from '../../contract/problem.ts'
-import { cut } from '../../contract/refusal-size.ts'
+import { idPrefixes } from '../../api/ids.ts'
+import { Problem } from '../../api/problem.ts'
+import { cut } from '../../api/refusal-size.ts'
 import { nearest } from '../../lib/nearest.ts'
 import type { Route } from './route.ts'
 
@@ -50,25 +50,36 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
     known.set(path, { ...entry, methods: entry.methods.add(method) })
   }
   const paths = [...known.values()]
-  const elsewhere = routes.flatMap(({ other_paths = [], method, path }) => other_paths.map((other): OtherPath => ({ steps: stepsOf(other), method, path })))
+  const elsewhere = routes.flatMap(({ other_paths = [], method, path }) =>
+    other_paths.map((other): OtherPath => ({ steps: stepsOf(other), method, path })),
+  )
   return ({ method, url }) => {
     const path = url.split('?', 1)[0]!
     const given = stepsOf(path)
     const methods = paths.filter(({ steps }) => fits(steps, given)).flatMap((entry) => [...entry.methods])
-    const ofPages = pages.filter((page) => page.has_page?.(path) ?? fits(stepsOf(page.path), given)).map((page) => page.method)
+    const ofPages = pages
+      .filter((page) => page.has_page?.(path) ?? fits(stepsOf(page.path), given))
+      .map((page) => page.method)
     // the method is right, and nobody answered: what the path names is not there
-    if (ofPages.includes(method === 'HEAD' ? 'GET' : method)) return new Problem('resource_missing', `There is no file ${cut(path, 200)}.`)
+    if (ofPages.includes(method === 'HEAD' ? 'GET' : method))
+      return new Problem('resource_missing', `There is no file ${cut(path, 200)}.`)
     const allowed = [...new Set([...methods, ...ofPages])].toSorted()
     const takes = allowed.length > 0 ? ` This path takes ${inWords(allowed)}.` : ''
     const others = allowed.length > 0 ? paths.filter((entry) => entry.methods.has(method)) : paths
     const hint = takes + (foreignPath(elsewhere, given, method) ?? meantPath(others, given, method))
     const message = `There is no operation ${method} ${cut(path, 200)}.${hint} The reference at /docs lists them all.`
-    return new Problem('resource_missing', message, allowed.length > 0 ? { headers: { allow: allowed.join(', ') } } : {})
+    return new Problem(
+      'resource_missing',
+      message,
+      allowed.length > 0 ? { headers: { allow: allowed.join(', ') } } : {},
+    )
   }
 }
 
 /** Methods and paths that no operation has, and that a router would take for another one's, the word for its id, as `/things/export` for `/things/{id}`. */
-export function pathsMistakenForIds(routes: readonly Pick<Route, 'method' | 'path'>[]): Pick<Route, 'method' | 'path'>[] {
+export function pathsMistakenForIds(
+  routes: readonly Pick<Route, 'method' | 'path'>[],
+): Pick<Route, 'method' | 'path'>[] {
   const has = new Set(routes.map(({ method, path }) => `${method} ${path}`))
   const known = routes.map(({ method, path }) => ({ method, path, steps: stepsOf(path) }))
   return [...new Map(known.map((one) => [one.path, one.steps]))].flatMap(([path, words]) => {
@@ -81,21 +92,28 @@ const stepsOf = (path: string): string[] => path.split('/').slice(1)
 const isParameter = (step: string): boolean => step.startsWith('{')
 
 const fits = (steps: readonly string[], given: readonly string[]): boolean =>
-  steps.length === given.length && steps.every((step, at) => (isParameter(step) ? mayBe(step, given[at]!) : step === given[at]))
+  steps.length === given.length &&
+  steps.every((step, at) => (isParameter(step) ? mayBe(step, given[at]!) : step === given[at]))
 
 /** Whether a router takes these words for this path, one of them for an id that it cannot be. */
 function isTakenFor(steps: readonly string[], words: readonly string[]): boolean {
   if (steps.length !== words.length) return false
   const differing = steps.flatMap((step, at) => (step === words[at] ? [] : [[step, words[at]!] as const]))
-  return differing.every(([step, word]) => isParameter(step) && !isParameter(word)) && differing.some(([step, word]) => !mayBe(step, word))
+  return (
+    differing.every(([step, word]) => isParameter(step) && !isParameter(word)) &&
+    differing.some(([step, word]) => !mayBe(step, word))
+  )
 }
 
 /** Whether the word may stand for this parameter. */
-const mayBe = (parameter: string, word: string): boolean => word.length <= paramLengthMax && (parameter.endsWith('id}') ? isId(word) : word !== '')
+const mayBe = (parameter: string, word: string): boolean =>
+  word.length <= paramLengthMax && (parameter.endsWith('id}') ? isId(word) : word !== '')
 
 /** A sentence that names our operation where the path is what another service calls it. */
 function foreignPath(elsewhere: readonly OtherPath[], given: readonly string[], method: string): string | undefined {
-  const same = elsewhere.filter(({ steps }) => steps.length === given.length && steps.every((step, at) => isParameter(step) || step === given[at]))
+  const same = elsewhere.filter(
+    ({ steps }) => steps.length === given.length && steps.every((step, at) => isParameter(step) || step === given[at]),
+  )
   const best = same.find((other) => other.method === method) ?? same[0]
   return best && ` Did you mean ${best.method} ${best.path}?`
 }
@@ -108,19 +126,28 @@ function meantPath(paths: readonly KnownPath[], given: readonly string[], method
   const versioned = ['v1', ...given.slice(start)]
   const last = versioned.at(-1)!
   // some name the operation at the end of the path: `…/send`
-  const best = nearestPath(paths, versioned, method) ?? (isId(last) ? undefined : nearestPath(paths, versioned.slice(0, -1), method))
+  const best =
+    nearestPath(paths, versioned, method) ??
+    (isId(last) ? undefined : nearestPath(paths, versioned.slice(0, -1), method))
   if (best === undefined) return ''
   const named = best.methods.has(method) ? method : [...best.methods].toSorted().join(' or ')
   return ` Did you mean ${named} ${cut(best.path, 200)}?`
 }
 
-function nearestPath(paths: readonly KnownPath[], given: readonly string[], method: string): { path: string; methods: Set<string> } | undefined {
+function nearestPath(
+  paths: readonly KnownPath[],
+  given: readonly string[],
+  method: string,
+): { path: string; methods: Set<string> } | undefined {
   const candidates = paths
     .flatMap(({ steps, methods }) => {
       const path = spelt(steps, given)
       return path === undefined ? [] : [{ path, methods }]
     })
-    .toSorted((one, other) => Number(other.methods.has(method)) - Number(one.methods.has(method)) || one.path.length - other.path.length)
+    .toSorted(
+      (one, other) =>
+        Number(other.methods.has(method)) - Number(one.methods.has(method)) || one.path.length - other.path.length,
+    )
   const asked = `/${given.map((step) => cut(step, wordLengthMax)).join('/')}`
   const path = nearest(
     asked,
@@ -146,16 +173,26 @@ const prefixes = new RegExp(`^(${Object.values(idPrefixes).join('|')})_`)
 /** An id has one of our prefixes, or digits; a word in its place is another path. */
 const isId = (word: string): boolean => prefixes.test(word) || /[%\d]/.test(word)
 
-const isNear = (word: string, known: string): boolean => word !== '' && word.length <= wordLengthMax && nearest(word, [known]) !== undefined
+const isNear = (word: string, known: string): boolean =>
+  word !== '' && word.length <= wordLengthMax && nearest(word, [known]) !== undefined
 
-const inWords = (words: readonly string[]): string => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`)
+const inWords = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
 /** The field that was probably meant by one that is not known: what others call so, else the nearest of `known`. */
-export function meantField(field: string, known: readonly string[], otherNames: Readonly<Record<string, string>> = {}): string | undefined {
+export function meantField(
+  field: string,
+  known: readonly string[],
+  otherNames: Readonly<Record<string, string>> = {},
+): string | undefined {
   if (field.length > wordLengthMax) return undefined
   const plain = field.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
   const same = known.find((name) => name.replaceAll('_', '') === plain)
-  return same ?? (Object.hasOwn(otherNames, plain) ? otherNames[plain] : undefined) ?? (plain === '' ? undefined : nearest(field, known))
+  return (
+    same ??
+    (Object.hasOwn(otherNames, plain) ? otherNames[plain] : undefined) ??
+    (plain === '' ? undefined : nearest(field, known))
+  )
 }
 
 /** The refusal of a body with fields at its top that are not known: it names them, and what was probably meant. Every other error stays as it is. */
@@ -176,5 +213,9 @@ export function namingUnknown(
   const more = unknown.length - sentences.length
   if (more > 0) sentences.push(` There ${more === 1 ? 'is 1 more' : `are ${more} more`} of that kind.`)
   const { param, details, headers } = error
-  return new Problem(error.code, error.message + sentences.join(''), { param, details, ...(headers === undefined ? {} : { headers }) })
+  return new Problem(error.code, error.message + sentences.join(''), {
+    param,
+    details,
+    ...(headers === undefined ? {} : { headers }),
+  })
 }

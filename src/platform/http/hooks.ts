@@ -1,6 +1,6 @@
 /** A path for callbacks of other services. No API key: a signature over the raw body stands in for it, which `take` checks. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { limits } from '../../contract/limits.ts'
+import { limits } from '../../api/limits.ts'
 import type { BodyRoom } from './body-room.ts'
 import { readBody } from './body.ts'
 
@@ -30,8 +30,16 @@ export function mountHooks(server: FastifyInstance, path: string, room: BodyRoom
     url: path,
     handler: async (request, reply) => {
       const { id } = request.params as { id: string }
-      const call = { method: request.method, path: request.raw.url ?? '', headers: flatHeaders(request), query: flatQuery(request) }
-      const bodyOf = async () => (request.method === 'POST' ? await readBody(request.raw, limits.callback_body_bytes, room, `hook ${id}`) : new Uint8Array())
+      const call = {
+        method: request.method,
+        path: request.raw.url ?? '',
+        headers: flatHeaders(request),
+        query: flatQuery(request),
+      }
+      const bodyOf = async () =>
+        request.method === 'POST'
+          ? await readBody(request.raw, limits.callback_body_bytes, room, `hook ${id}`)
+          : new Uint8Array()
       const answer = await take(id, call, bodyOf)
       return reply.header('x-content-type-options', 'nosniff').type(answer.content_type).send(answer.body)
     },
@@ -39,10 +47,15 @@ export function mountHooks(server: FastifyInstance, path: string, room: BodyRoom
 }
 
 const flatHeaders = (request: FastifyRequest): Record<string, string> =>
-  Object.fromEntries(Object.entries(request.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
+  Object.fromEntries(
+    Object.entries(request.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  )
 
 /** Of a parameter that is there several times the first counts. */
 const flatQuery = (request: FastifyRequest): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(request.query as Record<string, string | string[]>).map(([name, value]) => [name, Array.isArray(value) ? (value[0] ?? '') : value]),
+    Object.entries(request.query as Record<string, string | string[]>).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? (value[0] ?? '') : value,
+    ]),
   )

@@ -1,7 +1,7 @@
 /** SQL of `idempotency_keys`: one request's key, and the fragments by which the statement that accepts messages keeps its keys. */
-import type { Tenant } from '../../contract/caller.ts'
-import { errorCatalogue } from '../../contract/errors.ts'
-import { limits } from '../../contract/limits.ts'
+import type { Tenant } from '../../api/caller.ts'
+import { errorCatalogue } from '../../api/errors.ts'
+import { limits } from '../../api/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../database/sql.ts'
 
@@ -25,7 +25,13 @@ export interface KeyRow {
 }
 
 /** Inserts the key, or takes over one that is expired or whose lease ended. False: it is taken. */
-export async function claimKey(sql: Db, request: KeyedRequest, lease_until: string | null, now: number, aged_ms: number): Promise<boolean> {
+export async function claimKey(
+  sql: Db,
+  request: KeyedRequest,
+  lease_until: string | null,
+  now: number,
+  aged_ms: number,
+): Promise<boolean> {
   const { account_id, mode, operation, key, fingerprint } = request
   const at = isoTime(now)
   const rows = await sql`
@@ -49,7 +55,13 @@ export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | 
 }
 
 /** Keeps what a request is answered from now on under a key that nobody has. False: it is taken, and what stands there goes on to stand. */
-export async function keepReply(sql: Db, request: KeyedRequest, reply: { status: number; response: object }, now: number, aged_ms: number): Promise<boolean> {
+export async function keepReply(
+  sql: Db,
+  request: KeyedRequest,
+  reply: { status: number; response: object },
+  now: number,
+  aged_ms: number,
+): Promise<boolean> {
   const { account_id, mode, operation, key, fingerprint } = request
   const rows = await sql`
     insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, response, created_at)
@@ -119,9 +131,12 @@ export const freeKeys = (sql: Db, aged_ms: number) => sql`
   )`
 
 /** Of the rows of `submitted`: those whose key is kept. A 400 leaves its key free (behaviour: idempotency 3.2). */
-const kept = (sql: Db) => sql`idempotency_key is not null and (value is not null or code is distinct from 'parameter_invalid')`
+const kept = (sql: Db) =>
+  sql`idempotency_key is not null and (value is not null or code is distinct from 'parameter_invalid')`
 
-const statuses = JSON.stringify(Object.fromEntries(Object.entries(errorCatalogue).map(([code, { status }]) => [code, status])))
+const statuses = JSON.stringify(
+  Object.fromEntries(Object.entries(errorCatalogue).map(([code, { status }]) => [code, status])),
+)
 
 /**
  * The insert of the keys of `submitted` (n, account_id, mode, message_id, code, value and `keyColumns`): a message stands for its own 202, a `code` for the

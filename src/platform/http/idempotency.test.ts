@@ -1,8 +1,8 @@
 /** Keys of operations with a network call in them, whose database goes away (behaviour: idempotency 4.2). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { until } from '../../../test/kit/waiting.ts'
-import { startPlatform } from '../../../test/kit/world.ts'
+import { until } from '../../../test/support/waiting.ts'
+import { startPlatform } from '../../../test/support/world.ts'
 import { inFlight, underLease } from './idempotency.ts'
 
 const request = { account_id: 'acc_1', mode: 'test', operation: 'POST /v1/things', key: 'a', fingerprint: 'f' } as const
@@ -46,7 +46,10 @@ test('an outcome that could not be written is written when the database is back,
   )
   const again = await run()
 
-  assert.deepEqual([again.status, again.body, again.headers, times()], [201, { done: 1 }, { 'idempotent-replayed': 'true' }, 1])
+  assert.deepEqual(
+    [again.status, again.body, again.headers, times()],
+    [201, { done: 1 }, { 'idempotent-replayed': 'true' }, 1],
+  )
 })
 
 test('a lease that was taken over is not settled by who held it before', async (t) => {
@@ -60,7 +63,10 @@ test('a lease that was taken over is not settled by who held it before', async (
   await clock.advance(500)
   const again = await run()
 
-  assert.deepEqual([taken.body, again.body, again.headers, times()], [{ done: 2 }, { done: 2 }, { 'idempotent-replayed': 'true' }, 2])
+  assert.deepEqual(
+    [taken.body, again.body, again.headers, times()],
+    [{ done: 2 }, { done: 2 }, { 'idempotent-replayed': 'true' }, 2],
+  )
 })
 
 test('a repeat beside another body is in use where another process holds the key for it', async (t) => {

@@ -4,29 +4,40 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
-import type { Caller } from '../../contract/caller.ts'
-import { consoleErrorCatalogue } from '../../contract/console-errors.ts'
-import { errorCatalogue, type Detail, type ErrorCode } from '../../contract/errors.ts'
-import { limits } from '../../contract/limits.ts'
-import { Problem, invalid } from '../../contract/problem.ts'
+import type { Caller } from '../../api/caller.ts'
+import { consoleErrorCatalogue } from '../../api/console-errors.ts'
+import { errorCatalogue, type Detail, type ErrorCode } from '../../api/errors.ts'
+import { limits } from '../../api/limits.ts'
+import { Problem, invalid } from '../../api/problem.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { neverSent } from '../database/failures.ts'
 import { transact, type Db } from '../database/sql.ts'
 import type { Platform } from '../platform.ts'
-import { claimKey, extendLease, findKey, freeKey, storeReply, type Claim, type KeyedRequest, type KeyRow } from './idempotency-store.ts'
+import {
+  claimKey,
+  extendLease,
+  findKey,
+  freeKey,
+  storeReply,
+  type Claim,
+  type KeyedRequest,
+  type KeyRow,
+} from './idempotency-store.ts'
 import type { KeepReply, Reply } from './route.ts'
 
 const leaseMs = 60_000
 
 /** SHA-256 of the canonical body (fields in the order of their names) and query: the same for the same request. */
-export const canonicalFingerprint = (body: unknown, query: object = {}): string => hash('sha256', `${canonical(body)}\n${canonical(query)}`, 'base64url')
+export const canonicalFingerprint = (body: unknown, query: object = {}): string =>
+  hash('sha256', `${canonical(body)}\n${canonical(query)}`, 'base64url')
 
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   const fields = value as Record<string, unknown>
   let text = '{'
-  for (const key of Object.keys(fields).sort()) text += `${text.length === 1 ? '' : ','}${JSON.stringify(key)}:${canonical(fields[key])}`
+  for (const key of Object.keys(fields).sort())
+    text += `${text.length === 1 ? '' : ','}${JSON.stringify(key)}:${canonical(fields[key])}`
   return `${text}}`
 }
 
@@ -34,9 +45,18 @@ function canonical(value: unknown): string {
 export function checkIdempotencyKey(header: string): string {
   const bytes = Buffer.from(header, 'latin1')
   const key = isUtf8(bytes) ? bytes.toString('utf8') : header
-  if (key === '') throw invalid('Idempotency-Key', 'too_short', 'The header `Idempotency-Key` is empty. Give it a value or leave it out.')
+  if (key === '')
+    throw invalid(
+      'Idempotency-Key',
+      'too_short',
+      'The header `Idempotency-Key` is empty. Give it a value or leave it out.',
+    )
   if (key.length > limits.idempotency_key_length_max && [...key].length > limits.idempotency_key_length_max)
-    throw invalid('Idempotency-Key', 'too_long', `The header \`Idempotency-Key\` must have at most ${limits.idempotency_key_length_max} characters.`)
+    throw invalid(
+      'Idempotency-Key',
+      'too_long',
+      `The header \`Idempotency-Key\` must have at most ${limits.idempotency_key_length_max} characters.`,
+    )
   return key
 }
 
@@ -44,7 +64,8 @@ export function checkIdempotencyKey(header: string): string {
 const operationLengthMax = 1000
 
 /** What stands for an operation: itself, or its digest where a path holds words longer than any id. */
-const shortened = (operation: string): string => (operation.length <= operationLengthMax ? operation : hash('sha256', operation, 'base64url'))
+const shortened = (operation: string): string =>
+  operation.length <= operationLengthMax ? operation : hash('sha256', operation, 'base64url')
 
 /** What a keyed request of this caller is about. A key of the console is its user's alone: what was answered may hold what other members may not see. */
 export const keyedRequest = (caller: Caller, operation: string, key: string, fingerprint: string): KeyedRequest => ({
@@ -89,7 +110,12 @@ interface KeyedTurn<A> {
  * Runs a keyed request, one at a time under a key. Where the key is taken, what is stored decides; where nothing is yet, whoever runs under it is the first:
  * `idempotency_key_in_use`, or `idempotency_key_reused` where that is a different request.
  */
-export async function oneAtATime<A>(platform: Platform, flights: InFlight, request: KeyedRequest, turn: KeyedTurn<A>): Promise<A> {
+export async function oneAtATime<A>(
+  platform: Platform,
+  flights: InFlight,
+  request: KeyedRequest,
+  turn: KeyedTurn<A>,
+): Promise<A> {
   const other = flights.running(request)
   if (other === undefined) {
     const answer = await alone(flights, request, turn)
@@ -97,7 +123,8 @@ export async function oneAtATime<A>(platform: Platform, flights: InFlight, reque
   }
   const row = await knownKey(platform, request)
   // null: running, or rolled back or expired between two statements, which is rare and safe to retry
-  if (row === null || row.status === null) throw refusalWhileRunning(row?.fingerprint ?? other ?? request.fingerprint, request)
+  if (row === null || row.status === null)
+    throw refusalWhileRunning(row?.fingerprint ?? other ?? request.fingerprint, request)
   sameRequest(row, request)
   return await turn.again(row)
 }
@@ -128,7 +155,10 @@ const storedRefusals: ReadonlySet<number> = new Set([402, 404, 409, 422])
 
 /** True for a refusal that is kept and replayed; every other one leaves the key free. */
 export const isStoredRefusal = (error: unknown): error is Problem =>
-  error instanceof Problem && storedRefusals.has(error.status) && error.code !== 'idempotency_key_in_use' && error.code !== 'idempotency_key_reused'
+  error instanceof Problem &&
+  storedRefusals.has(error.status) &&
+  error.code !== 'idempotency_key_in_use' &&
+  error.code !== 'idempotency_key_reused'
 
 /** What is stored of a refusal: everything but what belongs to one request. */
 export const storedRefusal = (problem: Problem): object => ({
@@ -147,10 +177,16 @@ const storedBody = (platform: Pick<Platform, 'secrets'>, row: KeyRow): unknown =
 /** The Problem of a body that `storedRefusal` made. */
 export function replayedRefusal(stored: unknown): Problem {
   const { error } = stored as { error: { code: ErrorCode; message: string; param?: string; details?: Detail[] } }
-  const more: { param?: string; details?: readonly Detail[]; headers: Record<string, string> } = { headers: replayedHeaders }
+  const more: { param?: string; details?: readonly Detail[]; headers: Record<string, string> } = {
+    headers: replayedHeaders,
+  }
   if (error.param !== undefined) more.param = error.param
   if (error.details !== undefined) more.details = error.details
-  return new Problem(error.code in errorCatalogue || error.code in consoleErrorCatalogue ? error.code : 'internal_error', error.message, more)
+  return new Problem(
+    error.code in errorCatalogue || error.code in consoleErrorCatalogue ? error.code : 'internal_error',
+    error.message,
+    more,
+  )
 }
 
 /** Stands between the fingerprint that is known before a streamed body is read and the digest of the body; neither can hold it. */
@@ -210,7 +246,9 @@ export async function underLease(platform: Platform, flights: InFlight, operatio
     const claim: Claim = { request, claimed_at: isoTime(now) }
     if (!(await claimUnderLease(platform, flights, claim, now))) return 'known'
     const result = await attemptHolding(platform, flights, operation, claim)
-    await endClaim(platform, flights, claim, () => settleKey(platform.pool, platform, operation, claim.claimed_at, result))
+    await endClaim(platform, flights, claim, () =>
+      settleKey(platform.pool, platform, operation, claim.claimed_at, result),
+    )
     return unwrap(result)
   }
   return await oneAtATime(platform, flights, request, { first, again: (row) => replayOf(platform, operation, row) })
@@ -227,9 +265,15 @@ async function claimUnderLease(platform: Platform, flights: InFlight, claim: Cla
 }
 
 /** Does the operation while its key is kept reserved; frees the key where nothing of the outcome is stored. */
-async function attemptHolding(platform: Platform, flights: InFlight, operation: Operation, claim: Claim): Promise<OperationOutcome> {
+async function attemptHolding(
+  platform: Platform,
+  flights: InFlight,
+  operation: Operation,
+  claim: Claim,
+): Promise<OperationOutcome> {
   const keep: KeepReply = async (tx, reply) => {
-    if (!(await settleKey(tx, platform, operation, claim.claimed_at, { reply }))) throw new Problem('idempotency_key_in_use')
+    if (!(await settleKey(tx, platform, operation, claim.claimed_at, { reply })))
+      throw new Problem('idempotency_key_in_use')
   }
   const ended = new AbortController()
   const kept = keepLease(platform, claim, ended.signal)
@@ -253,7 +297,12 @@ const [endWithinMs, unsettledMax] = [600_000, 200]
  * Ends a claim. Rejects where that failed: then it is tried again for ten minutes, so that whoever repeats the request does not find its key in use for longer than
  * the database was away. After the lease it is for whoever is quicker: a claim that was taken over is another one.
  */
-async function endClaim(platform: Platform, flights: InFlight, claim: Claim, work: () => Promise<unknown>): Promise<void> {
+async function endClaim(
+  platform: Platform,
+  flights: InFlight,
+  claim: Claim,
+  work: () => Promise<unknown>,
+): Promise<void> {
   try {
     await work()
   } catch (error) {
@@ -262,7 +311,12 @@ async function endClaim(platform: Platform, flights: InFlight, claim: Claim, wor
   }
 }
 
-async function retryEndingClaim({ clock, log }: Platform, { unsettled }: InFlight, claim: Claim, work: () => Promise<unknown>): Promise<void> {
+async function retryEndingClaim(
+  { clock, log }: Platform,
+  { unsettled }: InFlight,
+  claim: Claim,
+  work: () => Promise<unknown>,
+): Promise<void> {
   if (unsettled.size >= unsettledMax) return
   unsettled.add(claim)
   const until = clock.elapsed() + endWithinMs
@@ -315,11 +369,25 @@ async function replayOf(platform: Platform, { digest }: Operation, row: KeyRow):
 }
 
 /** False: somebody else has the key by now. */
-async function settleKey(sql: Db, platform: Platform, { request, secret }: Operation, claimed_at: string, outcome: OperationOutcome): Promise<boolean> {
-  const [status, body] = 'refusal' in outcome ? [outcome.refusal.status, storedRefusal(outcome.refusal)] : [outcome.reply.status, outcome.reply.body]
+async function settleKey(
+  sql: Db,
+  platform: Platform,
+  { request, secret }: Operation,
+  claimed_at: string,
+  outcome: OperationOutcome,
+): Promise<boolean> {
+  const [status, body] =
+    'refusal' in outcome
+      ? [outcome.refusal.status, storedRefusal(outcome.refusal)]
+      : [outcome.reply.status, outcome.reply.body]
   const text = JSON.stringify(body ?? null)
   const digest = 'reply' in outcome ? outcome.reply.digest : undefined
   const fingerprint = digest === undefined ? request.fingerprint : `${request.fingerprint}${digestMark}${digest}`
-  const stored = { fingerprint, status, response: secret ? null : text, encrypted_response: secret ? platform.secrets.seal(text) : null }
+  const stored = {
+    fingerprint,
+    status,
+    response: secret ? null : text,
+    encrypted_response: secret ? platform.secrets.seal(text) : null,
+  }
   return await storeReply(sql, { request, claimed_at }, stored)
 }

@@ -8,7 +8,9 @@ const readyWithinMs = 2_000
 /** `isStopping` makes `/readyz` refuse while requests in hand are finished. */
 export function mountOperatorPages(server: FastifyInstance, platform: Platform, isStopping: () => boolean): void {
   const also = { exposeHeadRoute: true } // many monitors ask by HEAD
-  server.get('/healthz', also, (_request, reply) => reply.type('application/json; charset=utf-8').send('{"status":"ok"}'))
+  server.get('/healthz', also, (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send('{"status":"ok"}'),
+  )
   server.get('/readyz', also, async (_request, reply) => {
     const ready = !isStopping() && platform.storage.writable && (await answers(platform))
     return reply
@@ -29,7 +31,10 @@ export function mountOperatorPages(server: FastifyInstance, platform: Platform, 
 async function answers(platform: Platform): Promise<boolean> {
   const late = new AbortController()
   try {
-    return await Promise.race([platform.pool`select 1`.then(() => true), platform.clock.sleep(readyWithinMs, late.signal).then(() => false)])
+    return await Promise.race([
+      platform.pool`select 1`.then(() => true),
+      platform.clock.sleep(readyWithinMs, late.signal).then(() => false),
+    ])
   } catch (error) {
     platform.storage.failed(error)
     return false // the database does not answer

@@ -1,21 +1,36 @@
 /** Pagination (behaviour: conventions 8): `limit`, `starting_after`, newest first, list envelope. */
 import { Type, type TProperties, type TSchema } from 'typebox'
-import { objectName } from '../../contract/resources/shared-fields.ts'
-import { limits } from '../../contract/limits.ts'
-import { invalid, type Problem } from '../../contract/problem.ts'
+import { objectName } from '../../api/resources/shared-fields.ts'
+import { limits } from '../../api/limits.ts'
+import { invalid, type Problem } from '../../api/problem.ts'
 
 /** The query fields that every list takes; spread into the schema of a list's query. */
 const pageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.page_max, default: limits.page_default, description: 'Objects per page.' })),
-  starting_after: Type.Optional(Type.String({ minLength: 1, description: 'The id of the last object of the previous page (`next_cursor`).' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limits.page_max,
+      default: limits.page_default,
+      description: 'Objects per page.',
+    }),
+  ),
+  starting_after: Type.Optional(
+    Type.String({ minLength: 1, description: 'The id of the last object of the previous page (`next_cursor`).' }),
+  ),
 }
 
 /** The query schema of a list with these filters. Unknown parameters are refused. */
-export const listQuery = <P extends TProperties>(filters: P) => Type.Object({ ...filters, ...pageQuery }, { additionalProperties: false })
+export const listQuery = <P extends TProperties>(filters: P) =>
+  Type.Object({ ...filters, ...pageQuery }, { additionalProperties: false })
 
 /** The query schema of a list that is always one page: without a default limit, which would cut it where nobody is told of more. */
 export const onePageQuery = Type.Object(
-  { ...pageQuery, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.page_max, description: 'Objects at most. Default: all of them.' })) },
+  {
+    ...pageQuery,
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: limits.page_max, description: 'Objects at most. Default: all of them.' }),
+    ),
+  },
   { additionalProperties: false },
 )
 
@@ -45,13 +60,21 @@ export const pageOf = (query: { limit?: number; starting_after?: string }): Page
  * Refuses a `starting_after` that `exists` does not find (parameter_invalid). `absence` begins the sentence: 'No channel has the id'. Cursors of objects
  * deleted since the page before are good, so `exists` knows those too.
  */
-export async function requireCursor(cursor: string | undefined, absence: string, exists: (cursor: string) => Promise<boolean>): Promise<void> {
+export async function requireCursor(
+  cursor: string | undefined,
+  absence: string,
+  exists: (cursor: string) => Promise<boolean>,
+): Promise<void> {
   if (cursor !== undefined && !(await exists(cursor))) throw wrongCursor(absence)
 }
 
 /** What `requireCursor` throws, for lists that look their cursor up in another way. */
 export const wrongCursor = (absence: string): Problem =>
-  invalid('starting_after', 'invalid_value', `${absence} given in starting_after. Use the next_cursor of the page before.`)
+  invalid(
+    'starting_after',
+    'invalid_value',
+    `${absence} given in starting_after. Use the next_cursor of the page before.`,
+  )
 
 /** Wraps up to `limit + 1` rows, newest first, as a page: the extra row only tells that there is more. */
 export function pageReply<T extends { readonly id: string }>(rows: readonly T[], limit: number) {
@@ -61,9 +84,21 @@ export function pageReply<T extends { readonly id: string }>(rows: readonly T[],
 }
 
 /** Everything in one page. `limit` and `starting_after` are honoured where given, and `has_more` is always false (behaviour: conventions 8.4). */
-export function onePage<T extends { readonly id?: string }>(all: readonly T[], query: { limit?: number; starting_after?: string } = {}) {
+export function onePage<T extends { readonly id?: string }>(
+  all: readonly T[],
+  query: { limit?: number; starting_after?: string } = {},
+) {
   const after = query.starting_after === undefined ? 0 : all.findIndex((item) => item.id === query.starting_after) + 1
   if (query.starting_after !== undefined && after === 0)
-    throw invalid('starting_after', 'invalid_value', 'Nothing in this list has the id given in starting_after. Leave it out to start at the newest.')
-  return { object: 'list' as const, data: all.slice(after, after + (query.limit ?? all.length)), has_more: false, next_cursor: null }
+    throw invalid(
+      'starting_after',
+      'invalid_value',
+      'Nothing in this list has the id given in starting_after. Leave it out to start at the newest.',
+    )
+  return {
+    object: 'list' as const,
+    data: all.slice(after, after + (query.limit ?? all.length)),
+    has_more: false,
+    next_cursor: null,
+  }
 }

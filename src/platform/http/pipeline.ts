@@ -3,14 +3,14 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { TObject } from 'typebox'
-import type { Caller } from '../../contract/caller.ts'
-import type { Detail } from '../../contract/errors.ts'
-import type { Id } from '../../contract/ids.ts'
-import { limits } from '../../contract/limits.ts'
-import { Problem } from '../../contract/problem.ts'
-import { validator, type Validator } from '../../contract/validation.ts'
+import type { Caller } from '../../api/caller.ts'
+import type { Detail } from '../../api/errors.ts'
+import type { Id } from '../../api/ids.ts'
+import { limits } from '../../api/limits.ts'
+import { Problem } from '../../api/problem.ts'
+import { validator, type Validator } from '../../api/validation.ts'
 import type { Db } from '../database/sql.ts'
-import type { Series } from '../fast-histogram.ts'
+import type { Series } from '../observability/fast-histogram.ts'
 import type { Platform } from '../platform.ts'
 import { asksForCsv } from './accept.ts'
 import { admit, bearerOf, callerOf, type FindKey, type KeyFacts } from './auth.ts'
@@ -18,7 +18,16 @@ import { isJsonType, isPlainEncoding, parseBody, readBody } from './body.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { AddressList } from './client-address.ts'
 import { namingUnknown, type RefuseUnknown } from './hints.ts'
-import { canonicalFingerprint, checkIdempotencyKey, inTransaction, keepNothing, keyedRequest, refuseReused, underLease, type InFlight } from './idempotency.ts'
+import {
+  canonicalFingerprint,
+  checkIdempotencyKey,
+  inTransaction,
+  keepNothing,
+  keyedRequest,
+  refuseReused,
+  underLease,
+  type InFlight,
+} from './idempotency.ts'
 import { queryReader, type QueryReader, type RawQuery } from './query.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
 import { recorded, type Call, type Change, type Recorder } from './recording.ts'
@@ -78,7 +87,10 @@ export function prepare(route: Route, index: number, rate_limit: number, record?
         ? undefined
         : validator(schema.additionalProperties === false ? { ...schema, additionalProperties: true } : schema),
     bodyOptional: route.body_optional ?? (schema?.required ?? []).length === 0,
-    known: open && route.known_fields === undefined ? undefined : new Set([...Object.keys(schema?.properties ?? {}), ...(route.known_fields ?? [])]),
+    known:
+      open && route.known_fields === undefined
+        ? undefined
+        : new Set([...Object.keys(schema?.properties ?? {}), ...(route.known_fields ?? [])]),
     open,
     times: new Map(),
     record,
@@ -113,7 +125,8 @@ function enter(
     request.caller = callerOf(key, request.id as Id<'req'>, request.trace)
     const limit = prepared?.rate_limit ?? platform.settings.rate_limit_default
     const verdict = limiter.take(key.key_id, prepared?.index ?? 0, limit)
-    if (verdict instanceof Promise) verdict.then((late) => afterLimit(pipeline, prepared, key, late, limit, request, reply, done), done)
+    if (verdict instanceof Promise)
+      verdict.then((late) => afterLimit(pipeline, prepared, key, late, limit, request, reply, done), done)
     else afterLimit(pipeline, prepared, key, verdict, limit, request, reply, done)
   } catch (error) {
     done(error as Error)
@@ -151,9 +164,13 @@ function forbidden(route: Route, key: KeyFacts): Problem | undefined {
   if (key.source_status === 'disabled') return new Problem('source_disabled')
   if (route.source_key === true && key.source_status === null) return new Problem('scope_missing', apiKeyOnSource)
   if (route.scope !== null && !key.scopes.includes(route.scope)) {
-    return new Problem('scope_missing', `The API key ${key.key_id} lacks the scope ${route.scope} of this operation. GET /v1/me shows the scopes of a key.`)
+    return new Problem(
+      'scope_missing',
+      `The API key ${key.key_id} lacks the scope ${route.scope} of this operation. GET /v1/me shows the scopes of a key.`,
+    )
   }
-  if (route.mode !== undefined && route.mode !== key.mode) return new Problem(route.mode === 'live' ? 'live_mode_required' : 'test_mode_required')
+  if (route.mode !== undefined && route.mode !== key.mode)
+    return new Problem(route.mode === 'live' ? 'live_mode_required' : 'test_mode_required')
   return undefined
 }
 
@@ -172,7 +189,15 @@ class Context implements RouteRequest<unknown, unknown> {
   readonly #reply: FastifyReply
   #aborter: AbortController | undefined
 
-  constructor(request: FastifyRequest, reply: FastifyReply, query: unknown, body: unknown, sql: Db, idempotency_key: string | undefined, keep = keepNothing) {
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    query: unknown,
+    body: unknown,
+    sql: Db,
+    idempotency_key: string | undefined,
+    keep = keepNothing,
+  ) {
     this.caller = request.caller!
     this.params = request.params as Record<string, string>
     this.query = query
@@ -212,7 +237,16 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const isPost = route.method === 'POST'
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const read = takesBody
-      ? bodyOf(prepared, request.raw, await readBody(request.raw, route.body_bytes_max ?? limits.body_bytes, pipeline.bodies, request.caller!.account_id))
+      ? bodyOf(
+          prepared,
+          request.raw,
+          await readBody(
+            request.raw,
+            route.body_bytes_max ?? limits.body_bytes,
+            pipeline.bodies,
+            request.caller!.account_id,
+          ),
+        )
       : undefined
     const header = isPost ? request.raw.headers['idempotency-key'] : undefined
     const key = header === undefined ? undefined : checkIdempotencyKey(String(header))
@@ -220,8 +254,14 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
     const query = prepared.readQuery(request.query as RawQuery, request.url, details)
     const refusedQuery = details.length > 0
     const given = read instanceof Problem ? undefined : read
-    if (prepared.checkBody !== undefined && given !== undefined) details.push(...failuresOf(prepared.checkBody(given), given, route))
-    const misshapen = read instanceof Problem ? read : details.length > 0 ? Problem.invalid(details as [Detail, ...Detail[]]) : undefined
+    if (prepared.checkBody !== undefined && given !== undefined)
+      details.push(...failuresOf(prepared.checkBody(given), given, route))
+    const misshapen =
+      read instanceof Problem
+        ? read
+        : details.length > 0
+          ? Problem.invalid(details as [Detail, ...Detail[]])
+          : undefined
     if (misshapen !== undefined) {
       // the key is looked at before the shape: a known one decides
       if (key !== undefined)
@@ -229,7 +269,12 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
           pipeline.platform,
           pipeline.flights,
           // no request that was carried out had a query like a refused one
-          keyedRequest(request.caller!, operationOf(route, request), key, canonicalFingerprint(given, refusedQuery ? (request.query as RawQuery) : query)),
+          keyedRequest(
+            request.caller!,
+            operationOf(route, request),
+            key,
+            canonicalFingerprint(given, refusedQuery ? (request.query as RawQuery) : query),
+          ),
         )
       throw given === undefined ? misshapen : namingUnknown(misshapen, given, prepared.known, route.other_names)
     }
@@ -281,24 +326,42 @@ function operate(
   const handler = route.handler as unknown as (context: RouteRequest<unknown, unknown>) => Promise<Reply>
   const { platform, flights } = pipeline
   if (route.csv !== undefined && asksForCsv(request.raw.headers.accept))
-    return route.csv(new Context(request, reply, query, body, platform.pool, undefined) as unknown as Parameters<NonNullable<Route['csv']>>[0])
+    return route.csv(
+      new Context(request, reply, query, body, platform.pool, undefined) as unknown as Parameters<
+        NonNullable<Route['csv']>
+      >[0],
+    )
   if (route.expensive?.when?.(query as never) ?? route.expensive !== undefined) {
     const { signal, caller } = new Context(request, reply, query, body, platform.pool, key)
     const { narrow } = route.expensive!
-    return platform.reads.run({ account_id: caller.account_id, gone: signal, narrow }, (sql) => handler(new Context(request, reply, query, body, sql, key)))
+    return platform.reads.run({ account_id: caller.account_id, gone: signal, narrow }, (sql) =>
+      handler(new Context(request, reply, query, body, sql, key)),
+    )
   }
-  route.permit?.(new Context(request, reply, query, body, platform.pool, key) as unknown as Parameters<NonNullable<Route['permit']>>[0])
+  route.permit?.(
+    new Context(request, reply, query, body, platform.pool, key) as unknown as Parameters<
+      NonNullable<Route['permit']>
+    >[0],
+  )
   const plain: Call = (sql, keep) => handler(new Context(request, reply, query, body, sql, key, keep))
-  const call = record === undefined ? plain : recorded(route, (tx, outcome) => record(tx, { route, request: changeOf(request, body), outcome }), plain)
+  const call =
+    record === undefined
+      ? plain
+      : recorded(route, (tx, outcome) => record(tx, { route, request: changeOf(request, body), outcome }), plain)
   if (key === undefined || route.idempotent === 'own') return call(platform.pool, keepNothing)
-  const fingerprint = route.streamed === true ? streamFingerprint(request, query) : canonicalFingerprint(given, query as object)
+  const fingerprint =
+    route.streamed === true ? streamFingerprint(request, query) : canonicalFingerprint(given, query as object)
   const operation = {
     request: keyedRequest(request.caller!, operationOf(route, request), key, fingerprint),
     secret: route.secret_reply === true,
     handler: call,
-    ...(route.digestOf === undefined ? {} : { digest: () => route.digestOf!({ query: query as never, raw: request.raw }) }),
+    ...(route.digestOf === undefined
+      ? {}
+      : { digest: () => route.digestOf!({ query: query as never, raw: request.raw }) }),
   }
-  return route.idempotent === 'lease' || route.streamed === true ? underLease(platform, flights, operation) : inTransaction(platform, flights, operation)
+  return route.idempotent === 'lease' || route.streamed === true
+    ? underLease(platform, flights, operation)
+    : inTransaction(platform, flights, operation)
 }
 
 /** What a record is made of. */
@@ -318,7 +381,10 @@ const operationOf = (route: Route, request: FastifyRequest): string =>
 
 /** A streamed body is not held in memory: its length and kind stand for it until it has been read, then its digest as well. */
 const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
-  canonicalFingerprint([request.headers['content-length'] ?? null, (request.headers['content-type'] ?? '').split(';')[0]], query as object)
+  canonicalFingerprint(
+    [request.headers['content-length'] ?? null, (request.headers['content-type'] ?? '').split(';')[0]],
+    query as object,
+  )
 
 /** The body; JSON that holds what no field may is a Problem in its place, for the key is looked at first. Throws what is no JSON. */
 function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): Record<string, unknown> | Problem {
@@ -338,9 +404,16 @@ function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): R
 }
 
 function notJson(bytes: Buffer, type: string | undefined, encoding: string | undefined): Problem {
-  if (bytes.length === 0) return new Problem('invalid_json', 'The body is empty. Send a JSON object with the header Content-Type: application/json.')
+  if (bytes.length === 0)
+    return new Problem(
+      'invalid_json',
+      'The body is empty. Send a JSON object with the header Content-Type: application/json.',
+    )
   if (!isPlainEncoding(encoding))
-    return new Problem('invalid_json', 'The body comes packed, as its Content-Encoding says. Send it unpacked, without that header.')
+    return new Problem(
+      'invalid_json',
+      'The body comes packed, as its Content-Encoding says. Send it unpacked, without that header.',
+    )
   return new Problem(
     'invalid_json',
     `The body ${type === undefined ? 'has no Content-Type' : 'has another Content-Type'}. Send JSON in UTF-8 with the header Content-Type: application/json.`,
@@ -350,7 +423,11 @@ function notJson(bytes: Buffer, type: string | undefined, encoding: string | und
 const namedMax = 20
 
 /** Names the fields that no schema knows in `Service-Ignored-Fields`, and takes them out where the schema is closed. */
-function ignoreUnknown(prepared: PreparedRoute, body: Record<string, unknown>, reply: FastifyReply): Record<string, unknown> {
+function ignoreUnknown(
+  prepared: PreparedRoute,
+  body: Record<string, unknown>,
+  reply: FastifyReply,
+): Record<string, unknown> {
   const { known, route } = prepared
   if (known === undefined) return body
   let unknown: string[] | undefined
@@ -358,14 +435,18 @@ function ignoreUnknown(prepared: PreparedRoute, body: Record<string, unknown>, r
   if (route.ignored_within !== undefined) unknown = [...(unknown ?? []), ...route.ignored_within(body)]
   if (unknown === undefined || unknown.length === 0) return body
   const named = unknown.slice(0, namedMax).map((field) => encodeURIComponent(field.slice(0, 64).toWellFormed()))
-  reply.header('service-ignored-fields', (unknown.length > namedMax ? [...named, `and-${unknown.length - namedMax}-more`] : named).join(', '))
+  reply.header(
+    'service-ignored-fields',
+    (unknown.length > namedMax ? [...named, `and-${unknown.length - namedMax}-more`] : named).join(', '),
+  )
   return prepared.open ? body : Object.fromEntries(Object.entries(body).filter(([field]) => known.has(field)))
 }
 
 /** Answers; a status that the route does not declare is a bug, for its body would have no white list. */
 function send(route: Route, reply: FastifyReply, { status, body, headers }: Reply): void {
   const schema = route.replies[status]
-  if (schema === undefined) throw new Error(`${route.method} ${route.path} answered ${status}, which it does not declare`)
+  if (schema === undefined)
+    throw new Error(`${route.method} ${route.path} answered ${status}, which it does not declare`)
   reply.code(status)
   if (headers !== undefined) reply.headers(headers)
   if (route.csv !== undefined) reply.header('vary', reply.hasHeader('vary') ? 'origin, accept' : 'accept')

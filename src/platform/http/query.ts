@@ -1,9 +1,9 @@
 /** Query strings: unknown, repeated and empty parameters are refused, the rest is turned into the types of the schema (behaviour: conventions 5). */
 import type { TObject, TSchema } from 'typebox'
-import type { Detail } from '../../contract/errors.ts'
-import { limits } from '../../contract/limits.ts'
-import { parseDateTime } from '../../contract/times.ts'
-import { validator } from '../../contract/validation.ts'
+import type { Detail } from '../../api/errors.ts'
+import { limits } from '../../api/limits.ts'
+import { parseDateTime } from '../../api/times.ts'
+import { validator } from '../../api/validation.ts'
 import { checkText } from './body.ts'
 import { meantField } from './hints.ts'
 
@@ -18,7 +18,9 @@ const none: Record<string, unknown> = Object.freeze({})
 
 /** The reader of a query schema; without one every parameter is unknown. */
 export function queryReader(schema: TObject | undefined): QueryReader {
-  const fields = new Map<string, Coerce>(Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, coercion(name, property)]))
+  const fields = new Map<string, Coerce>(
+    Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, coercion(name, property)]),
+  )
   const required = (schema as { required?: readonly string[] } | undefined)?.required ?? []
   const validate = schema === undefined ? undefined : validator(schema)
   const names = [...fields.keys()]
@@ -28,7 +30,8 @@ export function queryReader(schema: TObject | undefined): QueryReader {
     const given = Object.keys(raw)
     if (given.length === 0 && required.length === 0) return none
     const values: Record<string, unknown> = {}
-    for (const name of given) if (!open || fields.has(name)) readParameter(name, raw[name]!, fields.get(name), names, values, details)
+    for (const name of given)
+      if (!open || fields.has(name)) readParameter(name, raw[name]!, fields.get(name), names, values, details)
     for (const param of new Set(undecodable(url))) {
       const message = `The query parameter \`${param}\` is not percent-encoded UTF-8. Encode its value, a percent sign as %25.`
       if (fields.has(param)) details.push({ param, code: 'invalid_format', message })
@@ -48,7 +51,8 @@ function hintOf(name: string, names: readonly string[]): string {
   return meant === undefined ? '' : `Did you mean \`${meant}\`? `
 }
 
-const knownAre = (names: readonly string[]): string => (names.length === 0 ? 'This operation takes none.' : `Known are: ${names.join(', ')}.`)
+const knownAre = (names: readonly string[]): string =>
+  names.length === 0 ? 'This operation takes none.' : `Known are: ${names.join(', ')}.`
 
 function readParameter(
   name: string,
@@ -67,9 +71,17 @@ function readParameter(
       message: `The query parameter \`${param}\` is not known here. ${details.length < hintsMax ? hintOf(name, names) : ''}${knownAre(names)}`,
     })
   } else if (typeof text !== 'string') {
-    details.push({ param, code: 'invalid_value', message: `The query parameter \`${param}\` is given more than once. Give it once.` })
+    details.push({
+      param,
+      code: 'invalid_value',
+      message: `The query parameter \`${param}\` is given more than once. Give it once.`,
+    })
   } else if (text === '') {
-    details.push({ param, code: 'invalid_value', message: `The query parameter \`${param}\` is empty. Give it a value or leave it out.` })
+    details.push({
+      param,
+      code: 'invalid_value',
+      message: `The query parameter \`${param}\` is empty. Give it a value or leave it out.`,
+    })
   } else {
     checkText(text, param, details)
     values[name] = coerce(text)
@@ -98,7 +110,8 @@ export function isDecodable(text: string): boolean {
 /** Text to the type that the schema asks for; what does not fit stays text, for the validation to name. */
 function coercion(name: string, schema: TSchema): Coerce {
   const { type } = schema as { type?: string | string[] }
-  if (type === 'integer' || type === 'number') return (text) => (/^-?\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : text)
+  if (type === 'integer' || type === 'number')
+    return (text) => (/^-?\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : text)
   if (type === 'boolean') return (text) => (text === 'true' ? true : text === 'false' ? false : text)
   if (type === 'array') return (text) => text.split(',')
   if (isDateTime(schema)) return (text) => parseDateTime(text, name.endsWith('_before') ? 'up' : 'down') ?? text

@@ -53,7 +53,11 @@ const isStep = (outcome: unknown): boolean => outcome === null || typeof outcome
 type Work = (tx: Transaction) => Promise<unknown>
 
 /** The pool, of which the first transaction that writes ends with the record. */
-function recordingPool(pool: Pool, write: (tx: Db, outcome: unknown) => Promise<void>, state: { written: boolean }): Pool {
+function recordingPool(
+  pool: Pool,
+  write: (tx: Db, outcome: unknown) => Promise<void>,
+  state: { written: boolean },
+): Pool {
   const begin = async (work: Work): Promise<unknown> => {
     const before = state.written
     try {
@@ -73,7 +77,8 @@ function recordingPool(pool: Pool, write: (tx: Db, outcome: unknown) => Promise<
   return new Proxy(pool, {
     get(target, name) {
       if (name !== 'begin') return Reflect.get(target, name) as unknown
-      return (...given: unknown[]) => (typeof given[0] === 'function' ? begin(given[0] as Work) : Reflect.apply(target.begin, target, given))
+      return (...given: unknown[]) =>
+        typeof given[0] === 'function' ? begin(given[0] as Work) : Reflect.apply(target.begin, target, given)
     },
   })
 }

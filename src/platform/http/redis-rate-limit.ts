@@ -2,8 +2,8 @@
 import { Redis } from 'ioredis'
 import type { SteadyClock } from '../../lib/clock.ts'
 import { deadlines } from '../../lib/deadlines.ts'
-import type { Log } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Log } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import { processRateLimiter, verdict, windowMs, type RateLimiter } from './rate-limit.ts'
 
 /** Counts, opens the window on the first, and tells what is left of it. */
@@ -37,7 +37,11 @@ export function redisRateLimiter(url: string, clock: SteadyClock, log: Log, metr
   redis.on('error', () => undefined) // each request says it below; a state change is logged once
   redis.on('ready', () => (askAgainAt = -Infinity))
   const missed = (error: unknown) => {
-    if (!lost) log.warn({ error: error instanceof Error ? error.message : String(error) }, 'Redis does not answer: rate limits are per process until it does')
+    if (!lost)
+      log.warn(
+        { error: error instanceof Error ? error.message : String(error) },
+        'Redis does not answer: rate limits are per process until it does',
+      )
     lost = true
     askAgainAt = clock.elapsed() + askAgainMs
   }

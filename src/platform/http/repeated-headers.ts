@@ -2,7 +2,10 @@
 import type { IncomingMessage } from 'node:http'
 
 /** How often a header came. Cheap where its value has no comma. `name` in small letters. */
-export function timesGiven({ headers, rawHeaders }: IncomingMessage, name: 'host' | 'authorization' | 'content-type'): number {
+export function timesGiven(
+  { headers, rawHeaders }: IncomingMessage,
+  name: 'host' | 'authorization' | 'content-type',
+): number {
   const value = headers[name]
   if (value === undefined) return 0
   if (!value.includes(',')) return 1
@@ -13,6 +16,7 @@ export function timesGiven({ headers, rawHeaders }: IncomingMessage, name: 'host
 
 /** The first value of a header that came more than once. */
 export function firstValue({ rawHeaders }: IncomingMessage, name: string): string | undefined {
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === name) return rawHeaders[at + 1]
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]!.toLowerCase() === name) return rawHeaders[at + 1]
   return undefined
 }

@@ -1,7 +1,7 @@
 /** What is kept of a request once it was answered: its time in the figures, and a line in the log where it was refused (behaviour: operating 2.2). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ProblemCode } from '../../contract/problem.ts'
-import type { Series } from '../fast-histogram.ts'
+import type { ProblemCode } from '../../api/problem.ts'
+import type { Series } from '../observability/fast-histogram.ts'
 import type { Platform } from '../platform.ts'
 
 declare module 'fastify' {
@@ -26,12 +26,23 @@ export function requestLog(platform: Platform, note: NoteAnswer | undefined, oth
   }
 }
 
-function observe(platform: Platform, { prepared }: FastifyRequest, reply: FastifyReply, otherTimes: Map<number, Series>): void {
+function observe(
+  platform: Platform,
+  { prepared }: FastifyRequest,
+  reply: FastifyReply,
+  otherTimes: Map<number, Series>,
+): void {
   const times = prepared === null ? otherTimes : prepared.times
   let series = times.get(reply.statusCode)
   if (series === undefined) {
-    const labels = prepared === null ? { method: 'any', route: 'other' } : { method: prepared.route.method, route: prepared.route.path }
-    times.set(reply.statusCode, (series = platform.metrics.request_seconds.series({ ...labels, status: reply.statusCode })))
+    const labels =
+      prepared === null
+        ? { method: 'any', route: 'other' }
+        : { method: prepared.route.method, route: prepared.route.path }
+    times.set(
+      reply.statusCode,
+      (series = platform.metrics.request_seconds.series({ ...labels, status: reply.statusCode })),
+    )
   }
   series.observe(reply.elapsedTime / 1000)
 }

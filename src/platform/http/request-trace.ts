@@ -1,7 +1,7 @@
 /** The trace that a request is of: its own header's, or one that is recorded from here on (behaviour: operating 9). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readTraceparent, type TraceContext } from '../../lib/trace-context.ts'
-import type { Span, Tracing } from '../tracing.ts'
+import type { Span, Tracing } from '../observability/tracing.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

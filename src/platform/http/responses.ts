@@ -1,7 +1,7 @@
 /** A route as Fastify takes it: its path, and the white lists of its replies. */
 import fastJsonStringify, { type Schema } from 'fast-json-stringify'
 import type { TSchema } from 'typebox'
-import { ApiError } from '../../contract/resources/api-error.ts'
+import { ApiError } from '../../api/resources/api-error.ts'
 import type { Route } from './route.ts'
 
 /** A path with parameters in braces, as the router writes them. */
@@ -10,7 +10,8 @@ export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g
 /** The white lists of a route's replies; errors have one of their own. */
 export function responses(route: Pick<Route, 'replies'>): Record<string, unknown> {
   const declared: Record<string, unknown> = { '4xx': apiError, '5xx': apiError }
-  for (const [status, schema] of Object.entries(route.replies)) if (typeof schema !== 'string') declared[status] = whiteList(schema)
+  for (const [status, schema] of Object.entries(route.replies))
+    if (typeof schema !== 'string') declared[status] = whiteList(schema)
   return declared
 }
 

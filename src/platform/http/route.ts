@@ -1,11 +1,11 @@
 /** A route is one row: method, path, scope, schemas, errors, handler. Validation, OpenAPI and the docs derive from it. */
 import type { Static, TObject, TSchema } from 'typebox'
 import type { IncomingMessage } from 'node:http'
-import type { Caller, Mode } from '../../contract/caller.ts'
-import type { Detail, ErrorCode } from '../../contract/errors.ts'
-import type { Scope } from '../../contract/scopes.ts'
+import type { Caller, Mode } from '../../api/caller.ts'
+import type { Detail, ErrorCode } from '../../api/errors.ts'
+import type { Scope } from '../../api/scopes.ts'
 import type { Db } from '../database/sql.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../../config/settings.ts'
 import type { ItemsApart } from './body.ts'
 
 /** What a handler answers. The body's schema is the one declared for this status in `replies`. */
@@ -154,7 +154,8 @@ export function route<Q extends TObject, B extends TSchema>(definition: RouteDef
   return definition as unknown as Route
 }
 
-type SignedDefinition = Omit<RouteDefinition<TObject, TSchema>, 'handler' | 'scope' | 'take'> & Required<Pick<RouteDefinition<TObject, TSchema>, 'take'>>
+type SignedDefinition = Omit<RouteDefinition<TObject, TSchema>, 'handler' | 'scope' | 'take'> &
+  Required<Pick<RouteDefinition<TObject, TSchema>, 'take'>>
 
 /**
  * Declares a route that takes no key: a signature over the raw body stands in for it, which `take` checks, as everything else. It has no rate limit; a query and an

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { Problem } from '../../contract/problem.ts'
+import { Problem } from '../../api/problem.ts'
 import { wasCancelled } from '../database/failures.ts'
 import type { Platform } from '../platform.ts'
 import type { FindKey } from './auth.ts'
@@ -46,7 +46,8 @@ export interface ServerParts {
 export function makeServer(parts: ServerParts): FastifyInstance {
   const { platform, routes, connections } = parts
   const { settings, ids } = platform
-  const malformed = (error: Error, socket: Socket) => connections.onClientError(error, socket, () => refuseMalformed(platform, error, socket))
+  const malformed = (error: Error, socket: Socket) =>
+    connections.onClientError(error, socket, () => refuseMalformed(platform, error, socket))
   const server: FastifyInstance = Fastify({
     logger: false,
     genReqId: () => ids('req'),
@@ -58,7 +59,12 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     return503OnClosing: false,
     rewriteUrl: ({ url }) => routableUrl(url ?? '/'),
     routerOptions: { maxParamLength: paramLengthMax },
-    http: { maxHeaderSize: 32 * 1024, requireHostHeader: false, joinDuplicateHeaders: true, ...connections.serverOptions },
+    http: {
+      maxHeaderSize: 32 * 1024,
+      requireHostHeader: false,
+      joinDuplicateHeaders: true,
+      ...connections.serverOptions,
+    },
     clientErrorHandler: malformed,
     // a path that the router cannot even look up: no hook has run
     frameworkErrors: (_error, request, reply) => {
@@ -75,7 +81,8 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   server.decorateRequest('trace', undefined)
   server.decorateRequest('span', undefined)
   // the pipeline reads bodies itself, after the checks that come before them
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) server.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
+    server.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   server.setValidatorCompiler(() => () => true)
   server.setSerializerCompiler(serialiser)
   const unread = unreadAnswers(server.server, platform.clock)
@@ -88,9 +95,13 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     unread.inTurn(request.raw, reply.raw, () => connections.begin(reply.raw, () => done(hostProblem(request.raw))))
   })
   if (settings.cors_origins.length > 0) server.addHook('onRequest', answerOrigins(settings.cors_origins))
-  server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))
+  server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    server.server.emit('request', request, response),
+  )
   // Node would hang up without a word
-  server.server.on('connect', (request: IncomingMessage, socket: Socket) => malformed(new Error(request.method), socket))
+  server.server.on('connect', (request: IncomingMessage, socket: Socket) =>
+    malformed(new Error(request.method), socket),
+  )
   const note = requestLog(platform, parts.note)
   server.addHook('onResponse', (request, reply, done) => {
     note(request, reply)
@@ -102,7 +113,8 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   const unknown = unknownPath(pipeline, parts.doors ?? [])
   server.setNotFoundHandler(unknown)
   routes.forEach((route, index) => mount(server, pipeline, route, index + 1, parts.recorderOf?.(route)))
-  for (const { method, path } of pathsMistakenForIds(routes)) server.route({ method, url: routerPath(path), handler: unknown })
+  for (const { method, path } of pathsMistakenForIds(routes))
+    server.route({ method, url: routerPath(path), handler: unknown })
   for (const door of parts.doors ?? []) mountDoor(server, pipeline, door)
   return server
 }
@@ -120,12 +132,16 @@ function pagesOf(server: FastifyInstance): readonly KnownPage[] {
   server.addHook('onRoute', ({ url, method, config }) => {
     if (url.startsWith('/v1/')) return
     const path = url.replaceAll(/:(\w+)/g, '{$1}')
-    for (const each of [method].flat()) if (each !== 'HEAD' && each !== 'OPTIONS') pages.push({ path, method: each, has_page: config?.has_page })
+    for (const each of [method].flat())
+      if (each !== 'HEAD' && each !== 'OPTIONS') pages.push({ path, method: each, has_page: config?.has_page })
   })
   return pages
 }
 
-function pipelineOf({ platform, findKey, limiter, routes, flights, bodies }: ServerParts, pages: readonly KnownPage[]): Pipeline {
+function pipelineOf(
+  { platform, findKey, limiter, routes, flights, bodies }: ServerParts,
+  pages: readonly KnownPage[],
+): Pipeline {
   return {
     platform,
     findKey,
@@ -155,7 +171,8 @@ function routableUrl(target: string): string {
 /** Node itself would refuse a missing Host without a body and a request id, and take the first of two. */
 function hostProblem(request: IncomingMessage): Problem | undefined {
   const hosts = timesGiven(request, 'host')
-  if (hosts === 0 && request.httpVersion === '1.1') return new Problem('parameter_invalid', 'HTTP/1.1 requires the header Host. Add it.')
+  if (hosts === 0 && request.httpVersion === '1.1')
+    return new Problem('parameter_invalid', 'HTTP/1.1 requires the header Host. Add it.')
   if (hosts > 1) return new Problem('parameter_invalid', 'The header Host is given more than once. Give it once.')
   return undefined
 }
@@ -165,10 +182,17 @@ function settleType({ raw }: FastifyRequest): void {
   if (timesGiven(raw, 'content-type') > 1) raw.headers['content-type'] = firstValue(raw, 'content-type')
   const type = raw.headers['content-type']
   if (type === undefined || type === 'application/json') return
-  if (!/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(;|$)/.test(type)) raw.headers['content-type'] = 'application/octet-stream'
+  if (!/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(;|$)/.test(type))
+    raw.headers['content-type'] = 'application/octet-stream'
 }
 
-function mount(server: FastifyInstance, pipeline: Pipeline, route: Route, index: number, record: Recorder | undefined): void {
+function mount(
+  server: FastifyInstance,
+  pipeline: Pipeline,
+  route: Route,
+  index: number,
+  record: Recorder | undefined,
+): void {
   const { settings } = pipeline.platform
   const prepared = prepare(route, index, settings[route.rate_limit ?? 'rate_limit_default'], record)
   server.route({
@@ -191,11 +215,13 @@ const named =
 /** The answer to a path or method that no operation has: in `/v1` it comes after authentication and rate limit, and behind a door it is not to be stored either. */
 function unknownPath(pipeline: Pipeline, doors: readonly Door[]) {
   const check = guard(pipeline, undefined)
-  const isBehindDoor = (path: string): boolean => doors.some(({ prefix }) => prefix !== '' && `${path}/`.startsWith(`${prefix}/`))
+  const isBehindDoor = (path: string): boolean =>
+    doors.some(({ prefix }) => prefix !== '' && `${path}/`.startsWith(`${prefix}/`))
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0]!
     if (isBehindDoor(path)) reply.header('cache-control', 'no-store')
-    if (path !== '/v1' && !path.startsWith('/v1/')) return fail(pipeline.platform, pipeline.refuseUnknown(request), request, reply)
+    if (path !== '/v1' && !path.startsWith('/v1/'))
+      return fail(pipeline.platform, pipeline.refuseUnknown(request), request, reply)
     check(request, reply, (error) => fail(pipeline.platform, error, request, reply))
     return reply
   }
@@ -205,7 +231,8 @@ function unknownPath(pipeline: Pipeline, doors: readonly Door[]) {
 function refuseMalformed({ ids, log, settings }: Platform, error: Error, socket: Socket): void {
   const request_id = ids('req')
   const refused = answerMalformed(error, socket, request_id, settings.base_url)
-  if (refused !== undefined) log.info({ request_id, route: 'other', status: refused.status, code: refused.code }, 'a request was refused')
+  if (refused !== undefined)
+    log.info({ request_id, route: 'other', status: refused.status, code: refused.code }, 'a request was refused')
 }
 
 function begin(platform: Platform, request: FastifyRequest, reply: FastifyReply): void {
@@ -225,11 +252,17 @@ function fail(platform: Platform, error: unknown, request: FastifyRequest, reply
   if (problem.headers !== undefined) reply.headers(problem.headers)
   reply.header('x-request-id', request.id)
   if (wasCancelled(error))
-    platform.log.warn({ request_id: request.id, route: request.prepared?.route.path ?? 'other' }, 'the statement of a request was cancelled')
+    platform.log.warn(
+      { request_id: request.id, route: request.prepared?.route.path ?? 'other' },
+      'the statement of a request was cancelled',
+    )
   return reply.code(problem.status).send({ error: errorBody(problem, request.id, platform.settings.base_url) })
 }
 
 function unexpected(platform: Platform, error: unknown, request: FastifyRequest): Problem {
-  platform.log.error({ err: error, request_id: request.id, method: request.method, route: request.prepared?.route.path ?? 'other' }, 'a request failed')
+  platform.log.error(
+    { err: error, request_id: request.id, method: request.method, route: request.prepared?.route.path ?? 'other' },
+    'a request failed',
+  )
   return new Problem('internal_error')
 }

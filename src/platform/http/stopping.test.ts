@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { closing } from '../../../test/kit/closing.ts'
-import { until, within } from '../../../test/kit/waiting.ts'
-import { startPlatform, startWorld } from '../../../test/kit/world.ts'
+import { closing } from '../../../test/support/closing.ts'
+import { until, within } from '../../../test/support/waiting.ts'
+import { startPlatform, startWorld } from '../../../test/support/world.ts'
 import { Connections } from './connections.ts'
 import { stopListening } from './stopping.ts'
 
@@ -139,7 +139,10 @@ test('an answer under way is finished, and says that it is the last; of requests
 
 test('a request whose rest does not come within five seconds is cut off', async (t) => {
   const served = await serve(t, (request, response) => void request.on('end', () => response.end()).resume())
-  const slow = [await served.client('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc'), await served.client('POST / HTTP/1.1\r\nHos')]
+  const slow = [
+    await served.client('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc'),
+    await served.client('POST / HTTP/1.1\r\nHos'),
+  ]
   const silent = await served.client()
   await until('all to be there', async () => (await openOf(served)) === 3)
 
@@ -155,6 +158,10 @@ test('a request whose rest does not come within five seconds is cut off', async 
   await until('the slow ones to be cut off', () => slow.every((client) => client.ended()))
 })
 
-async function openOf({ platform }: { platform: { metrics: { connections_open: { get(): Promise<{ values: { value: number }[] }> } } } }): Promise<number> {
+async function openOf({
+  platform,
+}: {
+  platform: { metrics: { connections_open: { get(): Promise<{ values: { value: number }[] }> } } }
+}): Promise<number> {
   return (await platform.metrics.connections_open.get()).values[0]?.value ?? 0
 }

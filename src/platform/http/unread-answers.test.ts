@@ -5,9 +5,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
-import { closing } from '../../../test/kit/closing.ts'
-import { fakeClock } from '../../../test/kit/clock.ts'
-import { until, within } from '../../../test/kit/waiting.ts'
+import { closing } from '../../../test/support/closing.ts'
+import { fakeClock } from '../../../test/support/clock.ts'
+import { until, within } from '../../../test/support/waiting.ts'
 import { readNothingAfterTheEnd, UnreadAnswers, unreadBounds, type UnreadBounds } from './unread-answers.ts'
 
 /** More than the system buffers for a connection. */
@@ -28,7 +28,9 @@ async function serverOf(t: TestContext, bounds: Partial<UnreadBounds> = {}) {
     } else response.end(path === '/small' ? 'small' : path === '/page' ? page : 'a'.repeat(answerBytes))
     unread.sent(response, path === '/page', path === '/stream')
   }
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => unread.inTurn(request, response, () => answer(request.url!, response)))
+  const server = createServer((request: IncomingMessage, response: ServerResponse) =>
+    unread.inTurn(request, response, () => answer(request.url!, response)),
+  )
   server.listen(0, '127.0.0.1')
   await within('the server to listen', once(server, 'listening'))
   const sockets: Socket[] = []
@@ -44,7 +46,10 @@ async function serverOf(t: TestContext, bounds: Partial<UnreadBounds> = {}) {
     socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
     return socket
   }
-  const open = () => new Promise<number>((resolve, reject) => server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))))
+  const open = () =>
+    new Promise<number>((resolve, reject) =>
+      server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+    )
   return { clock, unread, begun, ask, open }
 }
 

@@ -14,7 +14,12 @@ export interface UnreadBounds {
   readonly aheadMax: number
 }
 
-export const unreadBounds: UnreadBounds = { bytesMax: 64 * 1024 * 1024, patienceMs: 60_000, bytesPerSecond: 16 * 1024, aheadMax: 32 }
+export const unreadBounds: UnreadBounds = {
+  bytesMax: 64 * 1024 * 1024,
+  patienceMs: 60_000,
+  bytesPerSecond: 16 * 1024,
+  aheadMax: 32,
+}
 
 /** What Node's parser takes for "this connection speaks another protocol from here on": it leaves the rest of what it was given alone. */
 const readNoFurther = 2
@@ -31,7 +36,8 @@ export function readNothingAfterTheEnd(server: Server): void {
   server.on('connection', (socket: Socket & { parser?: Parser }) => {
     const { parser } = socket
     const onIncoming = parser?.onIncoming
-    if (onIncoming !== undefined) parser!.onIncoming = (request, keepAlive) => (socket.destroyed ? readNoFurther : onIncoming(request, keepAlive))
+    if (onIncoming !== undefined)
+      parser!.onIncoming = (request, keepAlive) => (socket.destroyed ? readNoFurther : onIncoming(request, keepAlive))
   })
 }
 

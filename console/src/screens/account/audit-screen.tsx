@@ -21,14 +21,24 @@ export function AuditScreen() {
   const place = usePlace()
   const zone = useZone()
   const { query, isFiltered, set, clear } = useFilters(['actor', 'object_id', 'created_after', 'created_before'])
-  const entries = useRead(place, ['audit_entries.list', query], () => own(place).GET('/console/api/audit_entries', { params: { query: listQuery(query) } }))
+  const entries = useRead(place, ['audit_entries.list', query], () =>
+    own(place).GET('/console/api/audit_entries', { params: { query: listQuery(query) } }),
+  )
   const columns = useColumns()
   const words = text.audit
   return (
-    <Screen title={text.screens.audit} mode={place.mode} actions={<ApiButton request={{ method: 'GET', path: '/console/api/audit_entries', place }} />}>
+    <Screen
+      title={text.screens.audit}
+      mode={place.mode}
+      actions={<ApiButton request={{ method: 'GET', path: '/console/api/audit_entries', place }} />}
+    >
       <div className="filters">
         <FilterText label={words.actor} value={query['actor'] ?? ''} onApply={(value) => set('actor', value)} />
-        <FilterText label={words.object} value={query['object_id'] ?? ''} onApply={(value) => set('object_id', value)} />
+        <FilterText
+          label={words.object}
+          value={query['object_id'] ?? ''}
+          onApply={(value) => set('object_id', value)}
+        />
         <FilterText
           label={words.createdAfter}
           value={query['created_after'] ?? ''}
@@ -42,7 +52,14 @@ export function AuditScreen() {
           onApply={(value) => set('created_before', value === '' ? '' : instantOf(value, zone))}
         />
       </div>
-      <ListTable name={text.screens.audit} columns={columns} query={entries} isFiltered={isFiltered} onClearFilters={clear} empty={words.empty} />
+      <ListTable
+        name={text.screens.audit}
+        columns={columns}
+        query={entries}
+        isFiltered={isFiltered}
+        onClearFilters={clear}
+        empty={words.empty}
+      />
     </Screen>
   )
 }
@@ -56,7 +73,9 @@ function useColumns(): Column<Entry>[] {
     {
       id: 'actor',
       header: columns.actor,
-      cell: ({ actor, impersonator_id }) => <Id>{impersonator_id === null ? actor.id : as(impersonator_id, actor.id)}</Id>,
+      cell: ({ actor, impersonator_id }) => (
+        <Id>{impersonator_id === null ? actor.id : as(impersonator_id, actor.id)}</Id>
+      ),
     },
     { id: 'action', header: columns.action, cell: ({ action }) => action },
     {
@@ -67,7 +86,11 @@ function useColumns(): Column<Entry>[] {
         return <Id>{path === undefined ? object_id : <PathLink to={path}>{object_id}</PathLink>}</Id>
       },
     },
-    { id: 'changes', header: columns.changes, cell: ({ changes }) => <Code className="code">{JSON.stringify(changes)}</Code> },
+    {
+      id: 'changes',
+      header: columns.changes,
+      cell: ({ changes }) => <Code className="code">{JSON.stringify(changes)}</Code>,
+    },
     { id: 'address', header: columns.address, cell: ({ address }) => address },
     { id: 'request', header: columns.request, cell: ({ request_id }) => <Id>{request_id}</Id> },
   ]

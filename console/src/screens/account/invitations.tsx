@@ -32,7 +32,12 @@ export function Invitations({ onDone }: { onDone: (said: string) => void }) {
   )
   const again = useAction(
     ({ email, role }: Invitation, key) =>
-      answered(own(place).POST('/console/api/invitations', { body: { email, role: role as Role }, headers: { 'Idempotency-Key': key } })),
+      answered(
+        own(place).POST('/console/api/invitations', {
+          body: { email, role: role as Role },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
     async (invitation) => {
       setUrl(invitation.url ?? undefined)
       await stale('invitations.')
@@ -50,20 +55,33 @@ export function Invitations({ onDone }: { onDone: (said: string) => void }) {
   )
 }
 
-function useColumns(onAgain: (invitation: Invitation) => void, onWithdraw: (invitation: Invitation) => void): Column<Invitation>[] {
+function useColumns(
+  onAgain: (invitation: Invitation) => void,
+  onWithdraw: (invitation: Invitation) => void,
+): Column<Invitation>[] {
   const time = useTime()
   const words = text.team
   return [
     { id: 'email', header: words.columns.email, cell: ({ email }) => email },
     { id: 'role', header: words.columns.role, cell: ({ role }) => inWords(role) },
-    { id: 'mail', header: words.columns.mail, cell: ({ mail }) => (mail === null ? words.byLink : (words.mail[mail.status] ?? mail.status)) },
+    {
+      id: 'mail',
+      header: words.columns.mail,
+      cell: ({ mail }) => (mail === null ? words.byLink : (words.mail[mail.status] ?? mail.status)),
+    },
     { id: 'expires', header: words.columns.expires, cell: ({ expires_at }) => time(expires_at) },
     {
       id: 'actions',
       header: '',
       cell: (invitation) => (
         <>
-          <ActionButton label={words.again} named={words.againNamed(invitation.email)} variant="subtle" size="xs" onPress={() => onAgain(invitation)} />
+          <ActionButton
+            label={words.again}
+            named={words.againNamed(invitation.email)}
+            variant="subtle"
+            size="xs"
+            onPress={() => onAgain(invitation)}
+          />
           <ActionButton
             label={words.withdraw}
             named={words.withdrawNamed(invitation.email)}

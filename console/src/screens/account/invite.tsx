@@ -22,7 +22,8 @@ export function Invite({ onClose, onDone }: { onClose: () => void; onDone: (said
   const [url, setUrl] = useState<string>()
   const words = text.team
   const invite = useAction(
-    (body: { email: string; role: Role }, key) => answered(own(place).POST('/console/api/invitations', { body, headers: { 'Idempotency-Key': key } })),
+    (body: { email: string; role: Role }, key) =>
+      answered(own(place).POST('/console/api/invitations', { body, headers: { 'Idempotency-Key': key } })),
     async (invitation) => {
       forget()
       await stale('invitations.')

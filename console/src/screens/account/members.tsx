@@ -25,7 +25,8 @@ export function Members({ onDone }: { onDone: (said: string) => void }) {
   const members = useRead(place, ['members.list'], () => own(place).GET('/console/api/members'))
   const words = text.team
   const change = useAction(
-    ({ id, role }: { id: string; role: Role }) => answered(own(place).PATCH('/console/api/members/{id}', { params: { path: { id } }, body: { role } })),
+    ({ id, role }: { id: string; role: Role }) =>
+      answered(own(place).PATCH('/console/api/members/{id}', { params: { path: { id } }, body: { role } })),
     async (member) => {
       await stale('members.')
       onDone(words.changed(member.name, inWords(member.role)))
@@ -75,13 +76,24 @@ function useColumns(onRole: (id: string, role: Role) => void, onRemove: (member:
         />
       ),
     },
-    { id: 'two_factor', header: words.columns.twoFactor, cell: ({ two_factor }) => (two_factor ? words.on : words.off) },
+    {
+      id: 'two_factor',
+      header: words.columns.twoFactor,
+      cell: ({ two_factor }) => (two_factor ? words.on : words.off),
+    },
     { id: 'since', header: words.columns.since, cell: ({ created_at }) => time(created_at) },
     {
       id: 'remove',
       header: '',
       cell: (member) => (
-        <ActionButton label={words.remove} named={words.removeNamed(member.name)} variant="subtle" color="red" size="xs" onPress={() => onRemove(member)} />
+        <ActionButton
+          label={words.remove}
+          named={words.removeNamed(member.name)}
+          variant="subtle"
+          color="red"
+          size="xs"
+          onPress={() => onRemove(member)}
+        />
       ),
     },
   ]

@@ -67,7 +67,11 @@ function SettingsForm({ account }: { account: Account }) {
     },
   )
   return (
-    <Screen title={text.screens.settings} mode={place.mode} actions={<ApiButton request={{ method: 'GET', path: '/console/api/account', place }} />}>
+    <Screen
+      title={text.screens.settings}
+      mode={place.mode}
+      actions={<ApiButton request={{ method: 'GET', path: '/console/api/account', place }} />}
+    >
       <Done text={said} />
       <Fields given={given} onChange={change} problem={save.problem} isRunning={save.isRunning} onGiven={save.run} />
     </Screen>

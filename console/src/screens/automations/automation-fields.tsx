@@ -34,7 +34,12 @@ export function AutomationFields(props: AutomationFieldsProps) {
   return (
     <>
       <TextField label={words.name} {...field('name', 'name')} required />
-      <ChoiceField label={words.source} any={words.choose} choices={choicesOf(sources, draft.source)} {...field('source', 'source_id')} />
+      <ChoiceField
+        label={words.source}
+        any={words.choose}
+        choices={choicesOf(sources, draft.source)}
+        {...field('source', 'source_id')}
+      />
       <EventFields {...props} />
       <Fieldset legend={words.rules}>
         <Text size="sm" mb="sm">
@@ -51,12 +56,19 @@ export function AutomationFields(props: AutomationFieldsProps) {
       </Fieldset>
       <TextField label={words.delay} {...field('delay', 'delay_seconds')} />
       <TextField label={words.cancelOn} hint={words.cancelHint} {...field('cancel_on', 'cancel_on')} />
-      <ChoiceField label={words.channel} any={words.choose} choices={channels.choices} {...field('channel', 'channel_id')} />
+      <ChoiceField
+        label={words.channel}
+        any={words.choose}
+        choices={channels.choices}
+        {...field('channel', 'channel_id')}
+      />
       <ChoiceField
         label={words.category}
         choices={(['transactional', 'marketing'] as const).map((value) => ({ value, label: words.categories[value] }))}
         value={draft.category}
-        onChange={(category) => onChange({ ...draft, category: category === 'marketing' ? 'marketing' : 'transactional' })}
+        onChange={(category) =>
+          onChange({ ...draft, category: category === 'marketing' ? 'marketing' : 'transactional' })
+        }
         param="category"
         problem={problem}
       />
@@ -91,7 +103,12 @@ function EventFields({ sources, draft, onChange, problem }: AutomationFieldsProp
         problem={problem}
       />
       {isOwn && (
-        <TextField label={words.customEvent} hint={words.customHint} value={draft.event} onChange={(event) => set(event.startsWith(custom) ? event : custom)} />
+        <TextField
+          label={words.customEvent}
+          hint={words.customHint}
+          value={draft.event}
+          onChange={(event) => set(event.startsWith(custom) ? event : custom)}
+        />
       )}
     </>
   )
@@ -103,7 +120,14 @@ function MessageFields({ channels, templates, draft, onChange, problem }: Automa
     <Fieldset legend={words.message}>
       <Stack>
         <Text size="sm">{words.tags}</Text>
-        <ContentFields draft={draft} onChange={onChange} problem={problem} types={types} templates={templates} within="message." />
+        <ContentFields
+          draft={draft}
+          onChange={onChange}
+          problem={problem}
+          types={types}
+          templates={templates}
+          within="message."
+        />
         {mergeTagsIn(contentOf(draft, templates)).map((tag) => (
           <TextField
             key={tag}

@@ -85,7 +85,9 @@ export function AutomationForm({ place, title, first, given, stored }: Automatio
             {button(words.simulate, 'simulate')}
             {button(words.activate, 'activate', because ?? (isActive ? words.isActive : undefined))}
             {isActive && button(words.pause, 'pause')}
-            {draft.id !== '' && <DeleteAutomation place={place} id={draft.id} because={because} onDeleted={form.forget} />}
+            {draft.id !== '' && (
+              <DeleteAutomation place={place} id={draft.id} because={because} onDeleted={form.forget} />
+            )}
           </div>
         </Stack>
         <div className="sticky">
@@ -95,7 +97,15 @@ export function AutomationForm({ place, title, first, given, stored }: Automatio
         </div>
       </div>
       {stored !== undefined && <RunsTable place={place} automation={stored.id} />}
-      {isSimulating && <SimulateDialog place={place} id={draft.id} source={draft.source} type={draft.event} onClose={() => setSimulating(false)} />}
+      {isSimulating && (
+        <SimulateDialog
+          place={place}
+          id={draft.id}
+          source={draft.source}
+          type={draft.event}
+          onClose={() => setSimulating(false)}
+        />
+      )}
     </Screen>
   )
 }

@@ -17,13 +17,24 @@ export function NewAutomationScreen() {
   const place = usePlace()
   const { source = '', event_type: event = '' } = useLocation().search as Query
   const given = { ...(source === '' ? {} : { source }), ...(event === '' ? {} : { event }) }
-  return <AutomationForm key={`${source} ${event}`} place={place} title={text.automations.create} first={emptyAutomation} given={given} stored={undefined} />
+  return (
+    <AutomationForm
+      key={`${source} ${event}`}
+      place={place}
+      title={text.automations.create}
+      first={emptyAutomation}
+      given={given}
+      stored={undefined}
+    />
+  )
 }
 
 export function AutomationScreen() {
   const place = usePlace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const automation = useRead(place, ['automations.retrieve', id], () => v1(place).GET('/v1/automations/{id}', { params: { path: { id } } }))
+  const automation = useRead(place, ['automations.retrieve', id], () =>
+    v1(place).GET('/v1/automations/{id}', { params: { path: { id } } }),
+  )
   return (
     <Loaded title={text.screens.automations} query={automation}>
       {(stored) => <StoredAutomation key={id} place={place} stored={stored} />}
@@ -35,5 +46,7 @@ export function AutomationScreen() {
 function StoredAutomation({ place, stored }: { place: Place; stored: Automation }) {
   const { templates, isPending } = useTemplates(place, stored.channel_id, stored.message.type)
   if (isPending) return <Waiting />
-  return <AutomationForm place={place} title={stored.name} first={draftOf(stored, templates)} given={{}} stored={stored} />
+  return (
+    <AutomationForm place={place} title={stored.name} first={draftOf(stored, templates)} given={{}} stored={stored} />
+  )
 }

@@ -49,7 +49,9 @@ export function creationOf(draft: AutomationDraft, templates: readonly Template[
     event_type: draft.event.trim(),
     conditions: draft.rules.rules.length === 0 ? null : rulesOf(draft.rules, eventFields),
     // what is no number is refused, and said at its field
-    delay_seconds: (draft.delay.trim() !== '' && Number.isFinite(minutes) ? Math.round(minutes * secondsPerMinute) : draft.delay) as number,
+    delay_seconds: (draft.delay.trim() !== '' && Number.isFinite(minutes)
+      ? Math.round(minutes * secondsPerMinute)
+      : draft.delay) as number,
     cancel_on: draft.cancel_on
       .split(',')
       .map((type) => type.trim())
@@ -57,7 +59,9 @@ export function creationOf(draft: AutomationDraft, templates: readonly Template[
     channel_id: draft.channel,
     category: draft.category,
     message: { type: draft.type, [draft.type]: content } as unknown as AutomationCreation['message'],
-    merge_fallbacks: Object.fromEntries(Object.entries(draft.fallbacks).filter(([name, value]) => value !== '' && tags.includes(name))),
+    merge_fallbacks: Object.fromEntries(
+      Object.entries(draft.fallbacks).filter(([name, value]) => value !== '' && tags.includes(name)),
+    ),
   }
 }
 

@@ -29,25 +29,45 @@ export function AutomationsScreen() {
   const navigate = useNavigate()
   const because = useBecause(place)('integrations:write')
   const { query, isFiltered, set, clear } = useFilters(['source', 'status'])
-  const automations = useRead(place, ['automations.list', query], () => v1(place).GET('/v1/automations', { params: { query: listQuery(query) } }))
+  const automations = useRead(place, ['automations.list', query], () =>
+    v1(place).GET('/v1/automations', { params: { query: listQuery(query) } }),
+  )
   const sources = useSources(place).data?.data ?? []
   const columns = useColumns(place, (id) => sources.find((source) => source.id === id)?.name ?? id)
   const create = () => void navigate({ to: pathTo(place, 'automations', 'new') as never })
-  const field = (name: 'source' | 'status') => ({ any: words.any, value: query[name] ?? '', onChange: (value: string) => set(name, value) })
+  const field = (name: 'source' | 'status') => ({
+    any: words.any,
+    value: query[name] ?? '',
+    onChange: (value: string) => set(name, value),
+  })
   return (
     <Screen
       title={text.screens.automations}
       mode={place.mode}
       actions={
         <>
-          <ApiButton request={{ operation: 'automations.list', method: 'GET', path: `/v1/automations${queryText({ ...query, limit: '50' })}` }} />
+          <ApiButton
+            request={{
+              operation: 'automations.list',
+              method: 'GET',
+              path: `/v1/automations${queryText({ ...query, limit: '50' })}`,
+            }}
+          />
           <ActionButton label={words.create} because={because} onPress={create} />
         </>
       }
     >
       <div className="filters">
-        <ChoiceField label={words.columns.source} choices={sources.map(({ id, name }) => ({ value: id, label: name }))} {...field('source')} />
-        <ChoiceField label={words.columns.status} choices={statuses.map((value) => ({ value, label: inWords(value) }))} {...field('status')} />
+        <ChoiceField
+          label={words.columns.source}
+          choices={sources.map(({ id, name }) => ({ value: id, label: name }))}
+          {...field('source')}
+        />
+        <ChoiceField
+          label={words.columns.status}
+          choices={statuses.map((value) => ({ value, label: inWords(value) }))}
+          {...field('status')}
+        />
       </div>
       <Stack>
         <ListTable

@@ -19,7 +19,9 @@ type Run = components['schemas']['AutomationRun']
 
 export function RunsTable({ place, automation }: { place: Place; automation?: string }) {
   const query = { limit: rowsMax, ...(automation === undefined ? {} : { automation }) }
-  const runs = useRead(place, ['automation_runs.list', query], () => v1(place).GET('/v1/automation_runs', { params: { query } }))
+  const runs = useRead(place, ['automation_runs.list', query], () =>
+    v1(place).GET('/v1/automation_runs', { params: { query } }),
+  )
   const columns = useColumns(place)
   return (
     <section className="after" aria-busy={runs.isPending}>

@@ -56,14 +56,19 @@ const written = 'written'
 export function SimulateDialog({ place, id, source, type, onClose }: SimulateProps) {
   const time = useTime()
   const asked = { source, type, limit: lastMax }
-  const receipts = useRead(place, ['automation_events.list', asked], () => v1(place).GET('/v1/automation_events', { params: { query: asked } }))
+  const receipts = useRead(place, ['automation_events.list', asked], () =>
+    v1(place).GET('/v1/automation_events', { params: { query: asked } }),
+  )
   const last = receipts.data?.data ?? []
   const [chosen, choose] = useState<string>()
   const of = chosen ?? last[0]?.id ?? written
   const [json, setJson] = useState(() => sampleOf(type))
   const event = parsed(json)
-  const action = useAction((body: Asked) => answered(v1(place).POST('/v1/automations/{id}/simulate', { params: { path: { id } }, body })))
-  const body: Asked | undefined = of !== written ? { automation_event_id: of } : event === undefined || event === null ? undefined : { event }
+  const action = useAction((body: Asked) =>
+    answered(v1(place).POST('/v1/automations/{id}/simulate', { params: { path: { id } }, body })),
+  )
+  const body: Asked | undefined =
+    of !== written ? { automation_event_id: of } : event === undefined || event === null ? undefined : { event }
   return (
     <Dialog title={text.automations.form.simulate} isOpen onClose={onClose} size="lg">
       <Stack>
@@ -95,7 +100,11 @@ export function SimulateDialog({ place, id, source, type, onClose }: SimulatePro
         {action.problem !== undefined && <ProblemAlert problem={action.problem} />}
         {action.result !== undefined && <Outcome simulation={action.result} />}
         <Group justify="flex-end">
-          <Button loading={action.isRunning} disabled={body === undefined} onClick={() => body !== undefined && action.run(body)}>
+          <Button
+            loading={action.isRunning}
+            disabled={body === undefined}
+            onClick={() => body !== undefined && action.run(body)}
+          >
             {text.automations.form.simulate}
           </Button>
         </Group>

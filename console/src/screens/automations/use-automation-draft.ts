@@ -29,17 +29,31 @@ export interface AutomationFormState {
   readonly isOutdated: boolean
 }
 
-const said: Readonly<Record<After, string>> = { stay: words.saved, simulate: '', activate: words.activated, pause: words.paused }
+const said: Readonly<Record<After, string>> = {
+  stay: words.saved,
+  simulate: '',
+  activate: words.activated,
+  pause: words.paused,
+}
 
 function statusAfter(id: string, after: After): { status?: 'active' | 'paused' } {
   if (after === 'activate') return { status: 'active' }
   return after === 'pause' || id === '' ? { status: 'paused' } : {}
 }
 
-export function useAutomationDraft(place: Place, first: AutomationDraft, given: Partial<AutomationDraft>, channels: Channels): AutomationFormState {
+export function useAutomationDraft(
+  place: Place,
+  first: AutomationDraft,
+  given: Partial<AutomationDraft>,
+  channels: Channels,
+): AutomationFormState {
   const navigate = useNavigate()
   const stale = useStale(place)
-  const [kept, change, forget, { isOutdated, wasStored }] = useDraft(place, `automation ${first.id === '' ? 'new' : first.id}`, first)
+  const [kept, change, forget, { isOutdated, wasStored }] = useDraft(
+    place,
+    `automation ${first.id === '' ? 'new' : first.id}`,
+    first,
+  )
   const [isGiven, setGiven] = useState(true)
   const [only] = channels.all
   const written = isGiven ? { ...kept, ...given } : kept

@@ -31,7 +31,13 @@ export function BillingScreen() {
       actions={
         <>
           <ApiButton request={{ operation: 'balance.retrieve', method: 'GET', path: '/v1/balance' }} />
-          {topUps.areOffered && <ActionButton label={words.topUp} because={place.mode === 'test' ? words.testMode : because} onPress={() => setOpen(true)} />}
+          {topUps.areOffered && (
+            <ActionButton
+              label={words.topUp}
+              because={place.mode === 'test' ? words.testMode : because}
+              onPress={() => setOpen(true)}
+            />
+          )}
         </>
       }
     >

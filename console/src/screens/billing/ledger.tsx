@@ -28,7 +28,9 @@ export function Ledger() {
   const place = usePlace()
   const zone = useZone()
   const { query, isFiltered, set, clear } = useFilters(['type', 'created_after', 'created_before'])
-  const entries = useRead(place, ['balance_transactions.list', query], () => v1(place).GET('/v1/balance_transactions', { params: { query: listQuery(query) } }))
+  const entries = useRead(place, ['balance_transactions.list', query], () =>
+    v1(place).GET('/v1/balance_transactions', { params: { query: listQuery(query) } }),
+  )
   const columns = useColumns(place)
   const words = text.billing
   return (
@@ -40,7 +42,13 @@ export function Ledger() {
         <Download place={place} query={query} />
       </Group>
       <div className="filters">
-        <ChoiceField label={words.type} any={words.anyType} choices={choices} value={query['type'] ?? ''} onChange={(type) => set('type', type)} />
+        <ChoiceField
+          label={words.type}
+          any={words.anyType}
+          choices={choices}
+          value={query['type'] ?? ''}
+          onChange={(type) => set('type', type)}
+        />
         {(['created_after', 'created_before'] as const).map((name) => (
           <FilterText
             key={`${name} ${query[name] ?? ''}`}
@@ -50,7 +58,14 @@ export function Ledger() {
           />
         ))}
       </div>
-      <InnerList name={words.ledger} columns={columns} query={entries} isFiltered={isFiltered} onClearFilters={clear} empty={words.ledgerEmpty} />
+      <InnerList
+        name={words.ledger}
+        columns={columns}
+        query={entries}
+        isFiltered={isFiltered}
+        onClearFilters={clear}
+        empty={words.ledgerEmpty}
+      />
     </div>
   )
 }
@@ -68,7 +83,11 @@ function useColumns(place: Place): Column<Entry>[] {
       id: 'about',
       header: words.about,
       cell: ({ message_id, top_up_id, payment_reference }) =>
-        message_id === null ? (payment_reference ?? top_up_id ?? '') : <PathLink to={pathTo(place, 'messages', message_id)}>{message_id}</PathLink>,
+        message_id === null ? (
+          (payment_reference ?? top_up_id ?? '')
+        ) : (
+          <PathLink to={pathTo(place, 'messages', message_id)}>{message_id}</PathLink>
+        ),
     },
     { id: 'note', header: words.note, cell: ({ note }) => <bdi>{note}</bdi> },
   ]
@@ -80,7 +99,9 @@ async function everyEntry(place: Place, { starting_after: _page, ...filters }: Q
   let cursor: string | null = null
   do {
     const query = { ...filters, limit: '100', ...(cursor === null ? {} : { starting_after: cursor }) }
-    const page: { data: Entry[]; next_cursor: string | null } = await answered(v1(place).GET('/v1/balance_transactions', { params: { query: query as never } }))
+    const page: { data: Entry[]; next_cursor: string | null } = await answered(
+      v1(place).GET('/v1/balance_transactions', { params: { query: query as never } }),
+    )
     entries.push(...page.data)
     cursor = page.next_cursor
   } while (cursor !== null)

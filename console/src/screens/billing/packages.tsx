@@ -18,7 +18,8 @@ function usePackageColumns(): Column<Package>[] {
     {
       id: 'channels',
       header: words.channels,
-      cell: ({ channel_types }) => (channel_types.length === 0 ? text.billing.anyChannel : channel_types.map(inWords).join(', ')),
+      cell: ({ channel_types }) =>
+        channel_types.length === 0 ? text.billing.anyChannel : channel_types.map(inWords).join(', '),
     },
     { id: 'left', header: words.left, cell: ({ credits_remaining }) => numberOf(credits_remaining) },
     { id: 'of', header: words.of, cell: ({ credits_total }) => numberOf(credits_total) },
@@ -36,7 +37,9 @@ export function Packages() {
 
 export function Prices() {
   const place = usePlace()
-  const prices = useRead(place, ['prices.list'], () => v1(place).GET('/v1/prices', { params: { query: { limit: 100 } } }))
+  const prices = useRead(place, ['prices.list'], () =>
+    v1(place).GET('/v1/prices', { params: { query: { limit: 100 } } }),
+  )
   const words = text.billing.priceColumns
   return (
     <RowsTable

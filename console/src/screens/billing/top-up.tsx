@@ -19,11 +19,16 @@ import { text } from '../../text/en.ts'
 export function useTopUps(place: Place): { readonly areOffered: boolean } {
   const found = useQuery({
     queryKey: [place.account, 'live', 'top_ups.list'],
-    queryFn: () => answered(own({ ...place, mode: 'live' }).GET('/console/api/top_ups', { params: { query: { limit: 1 } } })),
+    queryFn: () =>
+      answered(own({ ...place, mode: 'live' }).GET('/console/api/top_ups', { params: { query: { limit: 1 } } })),
     refetchInterval: false,
     retry: false,
   })
-  return { areOffered: found.isSuccess || (found.isError && !['resource_missing', 'role_not_allowed'].includes(problemOf(found.error).code)) }
+  return {
+    areOffered:
+      found.isSuccess ||
+      (found.isError && !['resource_missing', 'role_not_allowed'].includes(problemOf(found.error).code)),
+  }
 }
 
 export function TopUp({ onClose }: { onClose: () => void }) {
@@ -32,7 +37,9 @@ export function TopUp({ onClose }: { onClose: () => void }) {
   const [error, setError] = useState<string>()
   const begin = useAction(
     async (amount_micros: number, key) => {
-      const { url } = await answered(own(place).POST('/console/api/top_ups', { body: { amount_micros }, headers: { 'Idempotency-Key': key } }))
+      const { url } = await answered(
+        own(place).POST('/console/api/top_ups', { body: { amount_micros }, headers: { 'Idempotency-Key': key } }),
+      )
       if (url === null) throw new Problem(0, { code: 'unexpected', message: text.problem.unexpected })
       return url
     },
@@ -65,7 +72,9 @@ export function TopUp({ onClose }: { onClose: () => void }) {
             error={error}
             required
           />
-          {begin.problem !== undefined && begin.problem.about('amount_micros') === undefined && <ProblemAlert problem={begin.problem} />}
+          {begin.problem !== undefined && begin.problem.about('amount_micros') === undefined && (
+            <ProblemAlert problem={begin.problem} />
+          )}
           <Group justify="flex-end">
             <Button type="submit" loading={begin.isRunning}>
               {words.pay}

@@ -22,7 +22,9 @@ export function UsageRegion() {
     v1(place).GET('/v1/usage', { params: { query: { ...period, group_by: 'channel_type', limit: 100 } } }),
   )
   const words = text.billing
-  const rows = (usage.data?.data ?? []).filter(({ messages, refunded_micros, refunded_credits }) => messages + refunded_micros + refunded_credits > 0)
+  const rows = (usage.data?.data ?? []).filter(
+    ({ messages, refunded_micros, refunded_credits }) => messages + refunded_micros + refunded_credits > 0,
+  )
   return (
     <Region title={words.usage}>
       <Text size="sm" c="dimmed">
@@ -34,11 +36,23 @@ export function UsageRegion() {
           name={words.usage}
           rows={rows.map((row) => ({ ...row, id: row.channel_type ?? '' }))}
           columns={[
-            { id: 'kind', header: words.usageColumns.kind, cell: ({ channel_type }) => (channel_type === null ? words.anyChannel : inWords(channel_type)) },
+            {
+              id: 'kind',
+              header: words.usageColumns.kind,
+              cell: ({ channel_type }) => (channel_type === null ? words.anyChannel : inWords(channel_type)),
+            },
             { id: 'messages', header: words.usageColumns.messages, cell: ({ messages }) => numberOf(messages) },
-            { id: 'credits', header: words.usageColumns.credits, cell: ({ package_credits }) => numberOf(package_credits) },
+            {
+              id: 'credits',
+              header: words.usageColumns.credits,
+              cell: ({ package_credits }) => numberOf(package_credits),
+            },
             { id: 'wallet', header: words.usageColumns.wallet, cell: ({ wallet_micros }) => dollarsOf(wallet_micros) },
-            { id: 'refunded', header: words.usageColumns.refunded, cell: ({ refunded_micros }) => dollarsOf(refunded_micros) },
+            {
+              id: 'refunded',
+              header: words.usageColumns.refunded,
+              cell: ({ refunded_micros }) => dollarsOf(refunded_micros),
+            },
           ]}
         />
       )}

@@ -47,7 +47,9 @@ export function AudienceFields(props: AudienceFieldsProps) {
 }
 
 function SegmentChoice({ place, draft, onChange, problem }: AudienceFieldsProps) {
-  const read = useRead(place, ['segments.list', choicesMax], () => v1(place).GET('/v1/segments', { params: { query: { limit: choicesMax } } }))
+  const read = useRead(place, ['segments.list', choicesMax], () =>
+    v1(place).GET('/v1/segments', { params: { query: { limit: choicesMax } } }),
+  )
   return (
     <ChoiceField
       label={words.audiences.segment}
@@ -62,12 +64,17 @@ function SegmentChoice({ place, draft, onChange, problem }: AudienceFieldsProps)
 }
 
 function ListChoice({ place, draft, onChange, problem }: AudienceFieldsProps) {
-  const read = useRead(place, ['contact_lists.list', choicesMax], () => v1(place).GET('/v1/contact_lists', { params: { query: { limit: choicesMax } } }))
+  const read = useRead(place, ['contact_lists.list', choicesMax], () =>
+    v1(place).GET('/v1/contact_lists', { params: { query: { limit: choicesMax } } }),
+  )
   return (
     <ChoiceField
       label={words.audiences.list}
       any={words.choose}
-      choices={(read.data?.data ?? []).map(({ id, name, contacts_count }) => ({ value: id, label: `${name} (${numberOf(contacts_count)})` }))}
+      choices={(read.data?.data ?? []).map(({ id, name, contacts_count }) => ({
+        value: id,
+        label: `${name} (${numberOf(contacts_count)})`,
+      }))}
       value={draft.list}
       onChange={(list) => onChange({ ...draft, list })}
       param="audience"

@@ -21,14 +21,24 @@ const statuses: Readonly<Record<Step, readonly string[]>> = {
   cancel: ['scheduled', 'queued', 'sending', 'paused'],
 }
 
-export function CampaignActions({ place, campaign, onDone }: { place: Place; campaign: Campaign; onDone: (said: string) => void }) {
+export function CampaignActions({
+  place,
+  campaign,
+  onDone,
+}: {
+  place: Place
+  campaign: Campaign
+  onDone: (said: string) => void
+}) {
   const stale = useStale(place)
   const [isAsking, setAsking] = useState(false)
   const allowed = useBecause(place)
   const because = allowed('campaigns:write')
   const step = useAction(
     ({ id, to }: { id: string; to: Step; status: string }, key) =>
-      answered(v1(place).POST(`/v1/campaigns/{id}/${to}`, { params: { path: { id } }, headers: { 'Idempotency-Key': key } })),
+      answered(
+        v1(place).POST(`/v1/campaigns/{id}/${to}`, { params: { path: { id } }, headers: { 'Idempotency-Key': key } }),
+      ),
     async (_campaign, { to }) => {
       setAsking(false)
       onDone(words.done[to])
@@ -44,7 +54,12 @@ export function CampaignActions({ place, campaign, onDone }: { place: Place; cam
       <div className="actions">
         <ActionButton label={words.pause} variant="default" because={whyNot('pause')} onPress={() => run('pause')} />
         <ActionButton label={words.resume} variant="default" because={whyNot('resume')} onPress={() => run('resume')} />
-        <ActionButton label={words.cancel} variant="default" because={whyNot('cancel')} onPress={() => setAsking(true)} />
+        <ActionButton
+          label={words.cancel}
+          variant="default"
+          because={whyNot('cancel')}
+          onPress={() => setAsking(true)}
+        />
         <DuplicateButtons place={place} campaign={campaign} because={because} />
       </div>
       {step.problem !== undefined && <ProblemAlert problem={step.problem} />}
@@ -61,12 +76,26 @@ export function CampaignActions({ place, campaign, onDone }: { place: Place; cam
 }
 
 /** Each makes a draft, and shows it. */
-function DuplicateButtons({ place, campaign, because }: { place: Place; campaign: Campaign; because: string | undefined }) {
+function DuplicateButtons({
+  place,
+  campaign,
+  because,
+}: {
+  place: Place
+  campaign: Campaign
+  because: string | undefined
+}) {
   const navigate = useNavigate()
   const stale = useStale(place)
   const action = useAction(
     (body: { recipients: 'all' | 'failed' }, key) =>
-      answered(v1(place).POST('/v1/campaigns/{id}/duplicate', { params: { path: { id: campaign.id } }, body, headers: { 'Idempotency-Key': key } })),
+      answered(
+        v1(place).POST('/v1/campaigns/{id}/duplicate', {
+          params: { path: { id: campaign.id } },
+          body,
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
     async ({ id }) => {
       await stale('campaigns.list')
       await navigate({ to: pathTo(place, 'campaigns', id) as never })
@@ -75,8 +104,18 @@ function DuplicateButtons({ place, campaign, because }: { place: Place; campaign
   const noneFailed = campaign.counters.failed === 0 ? words.noneFailed : undefined
   return (
     <>
-      <ActionButton label={words.duplicate} variant="default" because={because} onPress={() => action.run({ recipients: 'all' })} />
-      <ActionButton label={words.again} variant="default" because={because ?? noneFailed} onPress={() => action.run({ recipients: 'failed' })} />
+      <ActionButton
+        label={words.duplicate}
+        variant="default"
+        because={because}
+        onPress={() => action.run({ recipients: 'all' })}
+      />
+      <ActionButton
+        label={words.again}
+        variant="default"
+        because={because ?? noneFailed}
+        onPress={() => action.run({ recipients: 'failed' })}
+      />
       {action.problem !== undefined && <ProblemAlert problem={action.problem} />}
     </>
   )

@@ -62,7 +62,14 @@ export function CampaignForm({ place, title, first }: CampaignFormProps) {
     <Screen title={title} mode={place.mode} actions={<ApiButton request={request} />}>
       <div className="two-columns">
         <Stack>
-          <FormFields place={place} channels={channels} templates={templates} draft={draft} onChange={form.change} problem={form.problem} />
+          <FormFields
+            place={place}
+            channels={channels}
+            templates={templates}
+            draft={draft}
+            onChange={form.change}
+            problem={form.problem}
+          />
           <Outdated when={form.isOutdated} onGivenUp={form.forget} />
           <Done text={form.done} />
           {form.problem !== undefined && <ProblemAlert problem={form.problem} />}
@@ -78,7 +85,9 @@ export function CampaignForm({ place, title, first }: CampaignFormProps) {
         </Stack>
       </div>
       {open === 'test' && <SendTestDialog place={place} id={draft.id} onClose={() => setOpen(undefined)} />}
-      {open === 'launch' && <LaunchDialog place={place} id={draft.id} onClose={() => setOpen(undefined)} onLaunched={form.leave} />}
+      {open === 'launch' && (
+        <LaunchDialog place={place} id={draft.id} onClose={() => setOpen(undefined)} onLaunched={form.leave} />
+      )}
     </Screen>
   )
 }
@@ -96,7 +105,14 @@ function FormFields({ place, channels, templates, draft, onChange, problem }: Fi
   const types = channels.all.find(({ id }) => id === draft.channel)?.capabilities ?? [draft.type]
   return (
     <>
-      <TextField label={words.name} value={draft.name} onChange={(name) => onChange({ ...draft, name })} param="name" problem={problem} required />
+      <TextField
+        label={words.name}
+        value={draft.name}
+        onChange={(name) => onChange({ ...draft, name })}
+        param="name"
+        problem={problem}
+        required
+      />
       <ChoiceField
         label={words.channel}
         any={words.choose}
@@ -109,12 +125,24 @@ function FormFields({ place, channels, templates, draft, onChange, problem }: Fi
       <AudienceFields place={place} draft={draft} onChange={onChange} problem={problem} />
       <Fieldset legend={words.message}>
         <Stack>
-          <ContentFields draft={draft} onChange={onChange} problem={problem} types={types} templates={templates} within="message." uploads />
+          <ContentFields
+            draft={draft}
+            onChange={onChange}
+            problem={problem}
+            types={types}
+            templates={templates}
+            within="message."
+            uploads
+          />
           <Fallbacks draft={draft} onChange={onChange} problem={problem} templates={templates} />
         </Stack>
       </Fieldset>
       <ScheduleFields draft={draft} onChange={onChange} problem={problem} />
-      <Checkbox label={words.optedIn} checked={draft.is_opt_in} onChange={(event) => onChange({ ...draft, is_opt_in: event.currentTarget.checked })} />
+      <Checkbox
+        label={words.optedIn}
+        checked={draft.is_opt_in}
+        onChange={(event) => onChange({ ...draft, is_opt_in: event.currentTarget.checked })}
+      />
       <Checkbox
         label={words.consent}
         checked={draft.is_consented}

@@ -26,7 +26,9 @@ export function CampaignProgress({ place, campaign }: { place: Place; campaign: 
     <Screen
       title={campaign.name}
       mode={place.mode}
-      actions={<ApiButton request={{ operation: 'campaigns.retrieve', method: 'GET', path: `/v1/campaigns/${campaign.id}` }} />}
+      actions={
+        <ApiButton request={{ operation: 'campaigns.retrieve', method: 'GET', path: `/v1/campaigns/${campaign.id}` }} />
+      }
     >
       <Stack>
         <ProgressBar campaign={campaign} />
@@ -71,9 +73,14 @@ function Results({ place, campaign: { id, counters, cost } }: { place: Place; ca
     own(place).GET('/console/api/campaigns/{id}/responses', { params: { path: { id } } }),
   )
   const answered = (count: number | undefined) =>
-    count === undefined || responses === undefined ? '…' : responses.complete ? numberOf(count) : words.atLeast(numberOf(count))
+    count === undefined || responses === undefined
+      ? '…'
+      : responses.complete
+        ? numberOf(count)
+        : words.atLeast(numberOf(count))
   const { total, skip_reasons } = counters
-  const share = (count: number) => (count === 0 || total === 0 ? numberOf(count) : words.share(numberOf(count), percents.format(count / total)))
+  const share = (count: number) =>
+    count === 0 || total === 0 ? numberOf(count) : words.share(numberOf(count), percents.format(count / total))
   const reasons = Object.entries(skip_reasons).map(([reason, count]) => `${inWords(reason)}: ${numberOf(count)}`)
   const counted = (['queued', 'sent', 'delivered', 'read', 'failed', 'skipped', 'cancelled'] as const).map(
     (name) => [words[name], share(counters[name])] as const,
@@ -89,7 +96,10 @@ function Results({ place, campaign: { id, counters, cost } }: { place: Place; ca
           [words.why, reasons.length === 0 ? null : reasons.join(', ')],
           [
             words.cost,
-            [cost.package_credits > 0 ? text.campaigns.launch.credits(numberOf(cost.package_credits)) : '', dollarsOf(cost.wallet_micros)]
+            [
+              cost.package_credits > 0 ? text.campaigns.launch.credits(numberOf(cost.package_credits)) : '',
+              dollarsOf(cost.wallet_micros),
+            ]
               .filter((part) => part !== '')
               .join(' + '),
           ],

@@ -16,11 +16,17 @@ import { draftOf, type Campaign } from './campaign.ts'
 export function CampaignScreen() {
   const place = usePlace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const query = useRead(place, ['campaigns.retrieve', id], () => v1(place).GET('/v1/campaigns/{id}', { params: { path: { id } } }))
+  const query = useRead(place, ['campaigns.retrieve', id], () =>
+    v1(place).GET('/v1/campaigns/{id}', { params: { path: { id } } }),
+  )
   return (
     <Loaded title={text.screens.campaigns} query={query}>
       {(campaign) =>
-        campaign.status === 'draft' ? <StoredDraft key={id} place={place} campaign={campaign} /> : <CampaignProgress place={place} campaign={campaign} />
+        campaign.status === 'draft' ? (
+          <StoredDraft key={id} place={place} campaign={campaign} />
+        ) : (
+          <CampaignProgress place={place} campaign={campaign} />
+        )
       }
     </Loaded>
   )

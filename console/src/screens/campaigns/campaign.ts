@@ -66,13 +66,16 @@ export const emptyCampaign: CampaignDraft = {
 export function creationOf(draft: CampaignDraft, templates: readonly Template[], zone: string): CampaignCreation {
   const content = contentOf(draft, templates)
   const tags = mergeTagsIn(content)
-  const window = draft.from.trim() === '' && draft.until.trim() === '' ? null : { start: draft.from.trim(), end: draft.until.trim() }
+  const window =
+    draft.from.trim() === '' && draft.until.trim() === '' ? null : { start: draft.from.trim(), end: draft.until.trim() }
   return {
     name: draft.name.trim(),
     channel: draft.channel,
     audience: audienceOf(draft),
     message: { type: draft.type, [draft.type]: content } as unknown as CampaignCreation['message'],
-    merge_fallbacks: Object.fromEntries(Object.entries(draft.fallbacks).filter(([name, value]) => value !== '' && tags.includes(name))),
+    merge_fallbacks: Object.fromEntries(
+      Object.entries(draft.fallbacks).filter(([name, value]) => value !== '' && tags.includes(name)),
+    ),
     require_opt_in: draft.is_opt_in,
     consent_declared: draft.is_consented,
     schedule: {

@@ -27,7 +27,9 @@ export function CampaignsScreen() {
   const navigate = useNavigate()
   const because = useBecause(place)('campaigns:write')
   const { query, isFiltered, set, clear } = useFilters(['status'])
-  const campaigns = useRead(place, ['campaigns.list', query], () => v1(place).GET('/v1/campaigns', { params: { query: listQuery(query) } }))
+  const campaigns = useRead(place, ['campaigns.list', query], () =>
+    v1(place).GET('/v1/campaigns', { params: { query: listQuery(query) } }),
+  )
   const columns = useColumns(place)
   const create = () => void navigate({ to: pathTo(place, 'campaigns', 'new') as never })
   return (
@@ -36,7 +38,13 @@ export function CampaignsScreen() {
       mode={place.mode}
       actions={
         <>
-          <ApiButton request={{ operation: 'campaigns.list', method: 'GET', path: `/v1/campaigns${queryText({ ...query, limit: '50' })}` }} />
+          <ApiButton
+            request={{
+              operation: 'campaigns.list',
+              method: 'GET',
+              path: `/v1/campaigns${queryText({ ...query, limit: '50' })}`,
+            }}
+          />
           <ActionButton label={words.create} because={because} onPress={create} />
         </>
       }
@@ -77,7 +85,11 @@ function useColumns(place: Place): Column<Campaign>[] {
     },
     { id: 'status', header: words.columns.status, cell: ({ status }) => <Status status={status} /> },
     { id: 'channel', header: words.columns.channel, cell: ({ channel_type }) => channel_type },
-    { id: 'recipients', header: words.columns.recipients, cell: ({ counters, audience }) => numberOf(counters.total || (audience.recipients_count ?? 0)) },
+    {
+      id: 'recipients',
+      header: words.columns.recipients,
+      cell: ({ counters, audience }) => numberOf(counters.total || (audience.recipients_count ?? 0)),
+    },
     { id: 'sent', header: words.columns.sent, cell: ({ counters }) => numberOf(counters.sent) },
     { id: 'created', header: words.columns.created, cell: ({ created_at }) => time(created_at) },
   ]

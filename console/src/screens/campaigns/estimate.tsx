@@ -49,14 +49,22 @@ export function Estimate({ place, draft, body, templates, isReady }: EstimatePro
 
 function costOf({ package_credits, wallet_micros }: { package_credits: number; wallet_micros: number }): string {
   const { credits } = text.campaigns.launch
-  const parts = [package_credits > 0 ? credits(numberOf(package_credits)) : '', package_credits > 0 && wallet_micros === 0 ? '' : dollarsOf(wallet_micros)]
+  const parts = [
+    package_credits > 0 ? credits(numberOf(package_credits)) : '',
+    package_credits > 0 && wallet_micros === 0 ? '' : dollarsOf(wallet_micros),
+  ]
   return words.costs(parts.filter((part) => part !== '').join(' + '))
 }
 
 function useCount(place: Place, { audience, list, segment, recipients }: CampaignDraft): number | undefined {
   const isList = audience === 'list' && list !== ''
   const isSegment = audience === 'segment' && segment !== ''
-  const ofList = useRead(place, ['contact_lists.retrieve', list], () => v1(place).GET('/v1/contact_lists/{id}', { params: { path: { id: list } } }), isList)
+  const ofList = useRead(
+    place,
+    ['contact_lists.retrieve', list],
+    () => v1(place).GET('/v1/contact_lists/{id}', { params: { path: { id: list } } }),
+    isList,
+  )
   const ofSegment = useRead(
     place,
     ['segments.preview', segment],

@@ -39,7 +39,13 @@ export function LaunchDialog({ place, id, onClose, onLaunched }: LaunchDialogPro
   const [isShort, setShort] = useState(false)
   const action = useAction(
     (body: { allow_insufficient_funds: boolean }, key) =>
-      answered(v1(place).POST('/v1/campaigns/{id}/launch', { params: { path: { id } }, body, headers: { 'Idempotency-Key': key } })),
+      answered(
+        v1(place).POST('/v1/campaigns/{id}/launch', {
+          params: { path: { id } },
+          body,
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
     onLaunched,
   )
   // the other form of the answer is CSV, which is not asked for
@@ -50,9 +56,17 @@ export function LaunchDialog({ place, id, onClose, onLaunched }: LaunchDialogPro
     <Dialog title={words.title} isOpen onClose={onClose} size="lg">
       <Stack>
         {data === undefined && !rehearsal.isError && <Waiting />}
-        {rehearsal.isError && <ProblemAlert problem={problemOf(rehearsal.error)} onAgain={() => void rehearsal.refetch()} />}
+        {rehearsal.isError && (
+          <ProblemAlert problem={problemOf(rehearsal.error)} onAgain={() => void rehearsal.refetch()} />
+        )}
         {data !== undefined && <Rehearsed rehearsal={data} />}
-        {lacksFunds && <Checkbox label={words.shortOfFunds} checked={isShort} onChange={(event) => setShort(event.currentTarget.checked)} />}
+        {lacksFunds && (
+          <Checkbox
+            label={words.shortOfFunds}
+            checked={isShort}
+            onChange={(event) => setShort(event.currentTarget.checked)}
+          />
+        )}
         {action.problem !== undefined && <ProblemAlert problem={action.problem} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
@@ -74,7 +88,10 @@ function Rehearsed({ rehearsal }: { rehearsal: Rehearsal }) {
   const time = useTime()
   const { recipients_count, would_send, would_skip, cost, starts_at, ends_at, checks } = rehearsal
   const skipped = Object.entries(would_skip).map(([reason, count]) => `${inWords(reason)}: ${numberOf(count)}`)
-  const parts = [cost.package_credits > 0 ? words.credits(numberOf(cost.package_credits)) : '', dollarsOf(cost.wallet_micros)]
+  const parts = [
+    cost.package_credits > 0 ? words.credits(numberOf(cost.package_credits)) : '',
+    dollarsOf(cost.wallet_micros),
+  ]
   return (
     <>
       <List aria-label={words.checks} listStyleType="none" spacing="xs">

@@ -45,7 +45,9 @@ export function RecipientsTable({ place, campaign: { id } }: { place: Place; cam
         />
         <FilterText key={to} label={words.to} value={to} onApply={(typed) => set('to', typed)} />
       </div>
-      {recipients.isError && <ProblemAlert problem={problemOf(recipients.error)} onAgain={() => void recipients.refetch()} />}
+      {recipients.isError && (
+        <ProblemAlert problem={problemOf(recipients.error)} onAgain={() => void recipients.refetch()} />
+      )}
       <RowsTable name={words.recipients} columns={columns} rows={page?.data ?? []} />
       {page !== undefined && <Pager page={page} />}
     </section>
@@ -58,7 +60,11 @@ function useColumns(place: Place): Column<Recipient>[] {
     { id: 'to', header: words.to, cell: ({ to }) => <bdi>{to}</bdi> },
     { id: 'name', header: words.name, cell: ({ name }) => <bdi>{name}</bdi> },
     { id: 'status', header: words.status, cell: ({ status }) => <Status status={status} /> },
-    { id: 'why', header: words.why, cell: ({ skip_reason, error }) => (skip_reason === null ? error?.message : inWords(skip_reason)) },
+    {
+      id: 'why',
+      header: words.why,
+      cell: ({ skip_reason, error }) => (skip_reason === null ? error?.message : inWords(skip_reason)),
+    },
     {
       id: 'message',
       header: words.message,
@@ -69,6 +75,10 @@ function useColumns(place: Place): Column<Recipient>[] {
           </PathLink>
         ),
     },
-    { id: 'at', header: words.at, cell: ({ failed_at, read_at, delivered_at, sent_at }) => time(failed_at ?? read_at ?? delivered_at ?? sent_at) },
+    {
+      id: 'at',
+      header: words.at,
+      cell: ({ failed_at, read_at, delivered_at, sent_at }) => time(failed_at ?? read_at ?? delivered_at ?? sent_at),
+    },
   ]
 }

@@ -40,7 +40,12 @@ export function recipientLines(recipients: readonly Recipient[]): string {
   const variables = [...new Set(recipients.flatMap((one) => Object.keys(one.variables ?? {})))]
   const isPlain = variables.length === 0
   const lines = recipients.map((one) => {
-    const cells = [one.to, one.first_name ?? '', one.last_name ?? '', ...variables.map((name) => String(one.variables?.[name] ?? ''))]
+    const cells = [
+      one.to,
+      one.first_name ?? '',
+      one.last_name ?? '',
+      ...variables.map((name) => String(one.variables?.[name] ?? '')),
+    ]
     return cells
       .map(written)
       .join(',')

@@ -17,7 +17,14 @@ const words = text.campaigns.form
 export function SendTestDialog({ place, id, onClose }: { place: Place; id: string; onClose: () => void }) {
   const [to, setTo] = useState('')
   const action = useAction(
-    (body: { to: string }, key) => answered(v1(place).POST('/v1/campaigns/{id}/test', { params: { path: { id } }, body, headers: { 'Idempotency-Key': key } })),
+    (body: { to: string }, key) =>
+      answered(
+        v1(place).POST('/v1/campaigns/{id}/test', {
+          params: { path: { id } },
+          body,
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
     undefined,
     useAttempt(place, `campaign test ${id}`),
   )
@@ -36,7 +43,8 @@ export function SendTestDialog({ place, id, onClose }: { place: Place; id: strin
           <Done>
             {action.result !== undefined && (
               <>
-                {words.tested} <PathLink to={pathTo(place, 'messages', action.result.id)}>{text.campaigns.one.openMessage}</PathLink>
+                {words.tested}{' '}
+                <PathLink to={pathTo(place, 'messages', action.result.id)}>{text.campaigns.one.openMessage}</PathLink>
               </>
             )}
           </Done>

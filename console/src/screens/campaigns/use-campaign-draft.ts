@@ -32,7 +32,11 @@ export interface CampaignForm {
 export function useCampaignDraft(place: Place, first: CampaignDraft, channels: Channels): CampaignForm {
   const navigate = useNavigate()
   const stale = useStale(place)
-  const [draft, change, forget, { isOutdated, wasStored }] = useDraft(place, `campaign ${first.id === '' ? 'new' : first.id}`, first)
+  const [draft, change, forget, { isOutdated, wasStored }] = useDraft(
+    place,
+    `campaign ${first.id === '' ? 'new' : first.id}`,
+    first,
+  )
   const [then, setThen] = useState<Then>()
   const [done, setDone] = useState('')
   const follow = useRef<() => void>(() => undefined)
@@ -61,7 +65,11 @@ export function useCampaignDraft(place: Place, first: CampaignDraft, channels: C
   const [only] = channels.all
   useEffect(() => {
     if (draft.channel === '' && only !== undefined)
-      change({ ...draft, channel: only.id, type: only.capabilities.includes(draft.type) ? draft.type : only.capabilities[0]! })
+      change({
+        ...draft,
+        channel: only.id,
+        type: only.capabilities.includes(draft.type) ? draft.type : only.capabilities[0]!,
+      })
   })
   return {
     draft,

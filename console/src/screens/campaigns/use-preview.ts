@@ -9,7 +9,11 @@ import type { CampaignCreation } from './campaign.ts'
 type Preview = components['schemas']['MessagePreview']
 
 /** Undefined while it is asked for, and of a draft that lacks something. */
-export function usePreview(place: Place, { channel, message, audience, merge_fallbacks }: CampaignCreation, isReady: boolean): Preview | undefined {
+export function usePreview(
+  place: Place,
+  { channel, message, audience, merge_fallbacks }: CampaignCreation,
+  isReady: boolean,
+): Preview | undefined {
   const asked = JSON.stringify({ channel, message, audience, merge_fallbacks })
   const rested = useRested(asked)
   const { data } = useQuery({

@@ -30,7 +30,10 @@ export function ChangeChannelDialog({ place, channel, onClose, onSaved }: Change
   const [settings, setSettings] = useState<Entered>(() => enteredOf(channel.settings))
   const [isRenewing, setRenewing] = useState(false)
   const [credentials, setCredentials] = useState<Entered>({})
-  const action = useAction((body: Change) => answered(v1(place).PATCH('/v1/channels/{id}', { params: { path: { id: channel.id } }, body })), onSaved)
+  const action = useAction(
+    (body: Change) => answered(v1(place).PATCH('/v1/channels/{id}', { params: { path: { id: channel.id } }, body })),
+    onSaved,
+  )
   const fields = [rateField, ...(provider?.settings ?? [])]
   const save = () =>
     action.run({
@@ -44,11 +47,23 @@ export function ChangeChannelDialog({ place, channel, onClose, onSaved }: Change
       <Stack>
         <TextField label={words.name} value={name} onChange={setName} param="name" problem={problem} />
         <ProviderFields fields={fields} within="settings" entered={settings} onChange={setSettings} problem={problem} />
-        {provider !== undefined && <Checkbox label={one.renew} checked={isRenewing} onChange={(event) => setRenewing(event.currentTarget.checked)} />}
+        {provider !== undefined && (
+          <Checkbox
+            label={one.renew}
+            checked={isRenewing}
+            onChange={(event) => setRenewing(event.currentTarget.checked)}
+          />
+        )}
         {isRenewing && provider !== undefined && (
           <>
             <Text size="sm">{words.encrypted}</Text>
-            <ProviderFields fields={provider.credentials} within="credentials" entered={credentials} onChange={setCredentials} problem={problem} />
+            <ProviderFields
+              fields={provider.credentials}
+              within="credentials"
+              entered={credentials}
+              onChange={setCredentials}
+              problem={problem}
+            />
           </>
         )}
         {problem !== undefined && <ProblemAlert problem={problem} />}

@@ -34,7 +34,11 @@ export function ChannelScreen() {
   if (query.data === undefined) {
     if (query.error === null) return <Waiting />
     const problem = problemOf(query.error)
-    return problem.code === 'resource_missing' ? <NotFound /> : <ProblemAlert problem={problem} onAgain={() => void query.refetch()} />
+    return problem.code === 'resource_missing' ? (
+      <NotFound />
+    ) : (
+      <ProblemAlert problem={problem} onAgain={() => void query.refetch()} />
+    )
   }
   return <ShownChannel place={place} channel={query.data} />
 }
@@ -46,7 +50,9 @@ function ShownChannel({ place, channel }: { place: Place; channel: Channel }) {
     <Screen
       title={channel.name}
       mode={place.mode}
-      actions={<ApiButton request={{ operation: 'channels.retrieve', method: 'GET', path: `/v1/channels/${channel.id}` }} />}
+      actions={
+        <ApiButton request={{ operation: 'channels.retrieve', method: 'GET', path: `/v1/channels/${channel.id}` }} />
+      }
     >
       <Stack>
         <Region title={words.one.facts}>
@@ -89,11 +95,18 @@ function ChannelActions({ place, channel }: { place: Place; channel: Channel }) 
     return stale('channels.')
   }
   const reconnect = useAction(
-    (id: string, key) => answered(v1(place).POST('/v1/channels/{id}/reconnect', { params: { path: { id } }, headers: { 'Idempotency-Key': key } })),
+    (id: string, key) =>
+      answered(
+        v1(place).POST('/v1/channels/{id}/reconnect', {
+          params: { path: { id } },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
     () => fresh(words.one.reconnected),
   )
   const enabling = useAction(
-    (status: 'active' | 'disabled') => answered(v1(place).PATCH('/v1/channels/{id}', { params: { path }, body: { status } })),
+    (status: 'active' | 'disabled') =>
+      answered(v1(place).PATCH('/v1/channels/{id}', { params: { path }, body: { status } })),
     () => fresh(words.one.saved),
   )
   const problem = reconnect.problem ?? enabling.problem
@@ -135,7 +148,15 @@ function ChannelActions({ place, channel }: { place: Place; channel: Channel }) 
   )
 }
 
-const DeleteChannel = ({ place, channel, because }: { place: Place; channel: Channel; because: string | undefined }) => (
+const DeleteChannel = ({
+  place,
+  channel,
+  because,
+}: {
+  place: Place
+  channel: Channel
+  because: string | undefined
+}) => (
   <DeleteButton
     place={place}
     id={channel.id}

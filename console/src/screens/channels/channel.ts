@@ -21,7 +21,8 @@ export const useChannel = (place: Place, id: string): UseQueryResult<Channel> =>
 export const useChannels = (place: Place): UseQueryResult<readonly Channel[]> =>
   useQuery({
     queryKey: [place.account, place.mode, 'channels.list', 'choices'],
-    queryFn: async () => (await answered(v1(place).GET('/v1/channels', { params: { query: { limit: choicesMax } } }))).data,
+    queryFn: async () =>
+      (await answered(v1(place).GET('/v1/channels', { params: { query: { limit: choicesMax } } }))).data,
   })
 
 export const useTemplates = (place: Place, channel: string | undefined): UseQueryResult<readonly Template[]> =>
@@ -30,7 +31,8 @@ export const useTemplates = (place: Place, channel: string | undefined): UseQuer
     queryFn:
       channel === undefined || channel === ''
         ? skipToken
-        : async () => (await answered(v1(place).GET('/v1/channels/{id}/templates', { params: { path: { id: channel } } }))).data,
+        : async () =>
+            (await answered(v1(place).GET('/v1/channels/{id}/templates', { params: { path: { id: channel } } }))).data,
   })
 
 export const hasTemplates = ({ capabilities }: Channel): boolean => capabilities.includes('template')
@@ -38,7 +40,10 @@ export const hasTemplates = ({ capabilities }: Channel): boolean => capabilities
 /** How a channel is: its link to the provider while it may send, else why it may not. */
 export function healthOf({ status, connection_status }: Channel): { word: string; kind: MarkKind } {
   if (status !== 'active') return { word: status, kind: status === 'pending' ? 'busy' : 'off' }
-  return { word: connection_status, kind: connection_status === 'connected' ? 'good' : connection_status === 'connecting' ? 'busy' : 'bad' }
+  return {
+    word: connection_status,
+    kind: connection_status === 'connected' ? 'good' : connection_status === 'connecting' ? 'busy' : 'bad',
+  }
 }
 
 export function rateOf({ settings }: Channel): string {

@@ -21,7 +21,9 @@ const { channels: words } = text
 export function ChannelsScreen() {
   const place = usePlace()
   const { query, isFiltered, clear } = useFilters([])
-  const list = useRead(place, ['channels.list', query], () => v1(place).GET('/v1/channels', { params: { query: listQuery(query) } }))
+  const list = useRead(place, ['channels.list', query], () =>
+    v1(place).GET('/v1/channels', { params: { query: listQuery(query) } }),
+  )
   return (
     <Screen
       title={text.screens.channels}
@@ -35,7 +37,8 @@ export function ChannelsScreen() {
     >
       {place.mode === 'test' && (
         <Text size="sm" mb="sm">
-          {words.liveOnly} <PathLink to={pathTo({ ...place, mode: 'live' }, 'channels', 'new')}>{words.goLive}</PathLink>
+          {words.liveOnly}{' '}
+          <PathLink to={pathTo({ ...place, mode: 'live' }, 'channels', 'new')}>{words.goLive}</PathLink>
         </Text>
       )}
       <ListTable
@@ -60,7 +63,12 @@ function useWhyNot(place: Place): string | undefined {
 function ConnectButton({ place }: { place: Place }) {
   const navigate = useNavigate()
   return (
-    <ActionButton label={words.connect} size="xs" because={useWhyNot(place)} onPress={() => void navigate({ to: pathTo(place, 'channels', 'new') as never })} />
+    <ActionButton
+      label={words.connect}
+      size="xs"
+      because={useWhyNot(place)}
+      onPress={() => void navigate({ to: pathTo(place, 'channels', 'new') as never })}
+    />
   )
 }
 

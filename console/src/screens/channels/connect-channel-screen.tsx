@@ -24,7 +24,8 @@ export function ConnectChannelScreen() {
   const [draft, setDraft] = useState(kept)
   const [connected, setConnected] = useState<components['schemas']['ConnectedChannel']>()
   const action = useAction(
-    (body: ChannelCreation, key) => answered(v1(place).POST('/v1/channels', { body, headers: { 'Idempotency-Key': key } })),
+    (body: ChannelCreation, key) =>
+      answered(v1(place).POST('/v1/channels', { body, headers: { 'Idempotency-Key': key } })),
     (channel) => {
       forget()
       setConnected(channel)
@@ -41,14 +42,23 @@ export function ConnectChannelScreen() {
     <Screen
       title={words.connect}
       mode={place.mode}
-      actions={<ApiButton request={{ operation: 'channels.create', method: 'POST', path: '/v1/channels', body: shown }} />}
+      actions={
+        <ApiButton request={{ operation: 'channels.create', method: 'POST', path: '/v1/channels', body: shown }} />
+      }
     >
       {place.mode === 'test' ? (
         <Text>
-          {words.liveOnly} <PathLink to={pathTo({ ...place, mode: 'live' }, 'channels', 'new')}>{words.goLive}</PathLink>
+          {words.liveOnly}{' '}
+          <PathLink to={pathTo({ ...place, mode: 'live' }, 'channels', 'new')}>{words.goLive}</PathLink>
         </Text>
       ) : connected === undefined ? (
-        <ConnectForm draft={draft} onChange={change} onSubmit={() => action.run(creationOf(draft))} problem={action.problem} isRunning={action.isRunning} />
+        <ConnectForm
+          draft={draft}
+          onChange={change}
+          onSubmit={() => action.run(creationOf(draft))}
+          problem={action.problem}
+          isRunning={action.isRunning}
+        />
       ) : (
         <ConnectedPanel place={place} channel={connected} verify_token={connected.verify_token} isNew />
       )}

@@ -15,7 +15,15 @@ export interface ConnectDraft {
   readonly settings: Entered
 }
 
-export const emptyDraft: ConnectDraft = { provider: '', type: '', name: '', identifier: '', rate: '', credentials: {}, settings: {} }
+export const emptyDraft: ConnectDraft = {
+  provider: '',
+  type: '',
+  name: '',
+  identifier: '',
+  rate: '',
+  credentials: {},
+  settings: {},
+}
 
 export interface OfferedProvider {
   readonly name: string
@@ -31,7 +39,8 @@ export interface OfferedProvider {
 
 export const offered: readonly OfferedProvider[] = providers
 
-export const providerOf = ({ provider }: Pick<ConnectDraft, 'provider'>): OfferedProvider | undefined => offered.find(({ name }) => name === provider)
+export const providerOf = ({ provider }: Pick<ConnectDraft, 'provider'>): OfferedProvider | undefined =>
+  offered.find(({ name }) => name === provider)
 
 export function creationOf(draft: ConnectDraft): ChannelCreation {
   const provider = providerOf(draft)
@@ -53,6 +62,11 @@ export function creationOf(draft: ConnectDraft): ChannelCreation {
 
 /** As it may be shown and kept. */
 export function withoutSecrets(draft: ConnectDraft): ConnectDraft {
-  const secret = new Set((providerOf(draft)?.credentials ?? []).filter(({ kind }) => kind === 'secret').map(({ name }) => name))
-  return { ...draft, credentials: Object.fromEntries(Object.entries(draft.credentials).filter(([name]) => !secret.has(name))) }
+  const secret = new Set(
+    (providerOf(draft)?.credentials ?? []).filter(({ kind }) => kind === 'secret').map(({ name }) => name),
+  )
+  return {
+    ...draft,
+    credentials: Object.fromEntries(Object.entries(draft.credentials).filter(([name]) => !secret.has(name))),
+  }
 }

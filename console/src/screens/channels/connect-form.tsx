@@ -40,7 +40,9 @@ export function ConnectForm({ draft, onChange, onSubmit, problem, isRunning }: C
             ))}
           </Stack>
         </Radio.Group>
-        {provider !== undefined && <ChannelFields provider={provider} draft={draft} onChange={onChange} problem={problem} />}
+        {provider !== undefined && (
+          <ChannelFields provider={provider} draft={draft} onChange={onChange} problem={problem} />
+        )}
         {problem !== undefined && <ProblemAlert problem={problem} />}
         <Group>
           <Button type="submit" loading={isRunning} disabled={provider === undefined}>

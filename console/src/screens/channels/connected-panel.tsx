@@ -36,7 +36,13 @@ export function ConnectedPanel({ place, channel, verify_token, isNew = false }: 
         <Region title={words.atProvider}>
           <Stack gap="sm">
             <Group align="end">
-              <TextInput className="grow" label={words.webhook} description={words.webhookHint} value={channel.webhook_url} readOnly />
+              <TextInput
+                className="grow"
+                label={words.webhook}
+                description={words.webhookHint}
+                value={channel.webhook_url}
+                readOnly
+              />
               <CopyButton value={channel.webhook_url} />
             </Group>
             {verify_token !== undefined && <VerifyToken value={verify_token} />}
@@ -86,7 +92,14 @@ function TestRegion({ place, channel }: { place: Place; channel: Channel }) {
   return (
     <Region title={words.test}>
       <Stack gap="sm" className="form">
-        <TextField label={words.recipient} hint={words.recipientHint} value={to} onChange={setTo} param="to" problem={action.problem} />
+        <TextField
+          label={words.recipient}
+          hint={words.recipientHint}
+          value={to}
+          onChange={setTo}
+          param="to"
+          problem={action.problem}
+        />
         {approved.length > 0 && (
           <ChoiceField
             label={words.template}
@@ -106,7 +119,12 @@ function TestRegion({ place, channel }: { place: Place; channel: Channel }) {
           )}
         </Done>
         <Group>
-          <ActionButton label={words.send} because={because} loading={action.isRunning} onPress={() => action.run(message)} />
+          <ActionButton
+            label={words.send}
+            because={because}
+            loading={action.isRunning}
+            onPress={() => action.run(message)}
+          />
         </Group>
       </Stack>
     </Region>

@@ -78,7 +78,9 @@ function hintOf({ hint, fallback, kind, required }: ProviderField): string {
 
 /** What was entered as the API takes it: what is empty is left out. */
 export function valuesOf(fields: readonly ProviderField[], entered: Entered): Record<string, unknown> {
-  const given = fields.map((field) => [field, entered[field.name]?.trim() ?? ''] as const).filter(([, value]) => value !== '')
+  const given = fields
+    .map((field) => [field, entered[field.name]?.trim() ?? ''] as const)
+    .filter(([, value]) => value !== '')
   return Object.fromEntries(given.map(([{ name, kind }, value]) => [name, valueOf(kind, value)]))
 }
 

@@ -25,13 +25,18 @@ export function TemplateScreen() {
   const { data, error, refetch } = useTemplates(place, channel)
   const template = data?.find((one) => one.id === id)
   if (data === undefined && error === null) return <Waiting />
-  if (data === undefined && problemOf(error).code !== 'resource_missing') return <ProblemAlert problem={problemOf(error)} onAgain={() => void refetch()} />
+  if (data === undefined && problemOf(error).code !== 'resource_missing')
+    return <ProblemAlert problem={problemOf(error)} onAgain={() => void refetch()} />
   if (template === undefined) return <NotFound />
   return (
     <Screen
       title={template.name}
       mode={place.mode}
-      actions={<ApiButton request={{ operation: 'channels.list_templates', method: 'GET', path: `/v1/channels/${channel}/templates` }} />}
+      actions={
+        <ApiButton
+          request={{ operation: 'channels.list_templates', method: 'GET', path: `/v1/channels/${channel}/templates` }}
+        />
+      }
     >
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Region title={words.preview}>

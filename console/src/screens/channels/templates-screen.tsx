@@ -31,10 +31,14 @@ export function TemplatesScreen() {
     <Screen
       title={text.screens.templates}
       mode={place.mode}
-      actions={isWaiting ? undefined : <ApiButton request={{ operation: 'channels.list_templates', method: 'GET', path }} />}
+      actions={
+        isWaiting ? undefined : <ApiButton request={{ operation: 'channels.list_templates', method: 'GET', path }} />
+      }
     >
       {isWaiting && <Waiting />}
-      {channels.error !== null && <ProblemAlert problem={problemOf(channels.error)} onAgain={() => void channels.refetch()} />}
+      {channels.error !== null && (
+        <ProblemAlert problem={problemOf(channels.error)} onAgain={() => void channels.refetch()} />
+      )}
       {having !== undefined && (
         <div className="filters">
           <ChoiceField
@@ -46,7 +50,10 @@ export function TemplatesScreen() {
         </div>
       )}
       {having !== undefined && channel === undefined && (
-        <Empty why={words.noChannel} action={<PathLink to={pathTo(place, 'channels')}>{text.screens.channels}</PathLink>} />
+        <Empty
+          why={words.noChannel}
+          action={<PathLink to={pathTo(place, 'channels')}>{text.screens.channels}</PathLink>}
+        />
       )}
       {channel !== undefined && <TemplatesTable place={place} channel={channel} />}
     </Screen>

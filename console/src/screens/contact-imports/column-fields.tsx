@@ -55,7 +55,9 @@ function choicesFor(name: string, value: string): Choice[] {
     ...channelTypes.map((type) => ({ value: `consent.${type}`, label: consentBy(inWords(type)) })),
     ...channelTypes.map((type) => ({ value: `identifiers.${type}`, label: identifierOn(inWords(type)) })),
   ]
-  return value === '' || choices.some((choice) => choice.value === value) ? choices : [{ value, label: value }, ...choices]
+  return value === '' || choices.some((choice) => choice.value === value)
+    ? choices
+    : [{ value, label: value }, ...choices]
 }
 
 /** The key of an attribute that is called as a column. */

@@ -25,7 +25,12 @@ export function DraftForm({ draft }: { draft: StepwiseImport }) {
     >
       <Stack>
         <Text size="sm">{words.rows(numberOf(draft.total))}</Text>
-        <ColumnFields columns={draft.columns} said={columns} onSay={(name, field) => say({ columns: { [name]: field } })} problem={check.problem} />
+        <ColumnFields
+          columns={draft.columns}
+          said={columns}
+          onSay={(name, field) => say({ columns: { [name]: field } })}
+          problem={check.problem}
+        />
         <TextField
           label={words.country}
           hint={words.countryHint}

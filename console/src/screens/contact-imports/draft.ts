@@ -55,7 +55,9 @@ export function useImportDraft(draft: StepwiseImport): DraftState {
   const columns = { ...known, ...said.columns }
   const country = (said.country ?? draft.default_country ?? '').toUpperCase()
   const consent = said.consent ?? draft.consent_declared
-  const isSame = country.trim() === (draft.default_country ?? '') && Object.entries(columns).every(([name, field]) => known[name] === field)
+  const isSame =
+    country.trim() === (draft.default_country ?? '') &&
+    Object.entries(columns).every(([name, field]) => known[name] === field)
   const sent = Object.entries(columns).filter(([, field]) => field !== '')
   return {
     columns,
@@ -73,11 +75,15 @@ export function useImportDraft(draft: StepwiseImport): DraftState {
 }
 
 /** The steps of a draft. `forget` is called where there is nothing more to say. */
-function useSteps({ id, consent_declared }: StepwiseImport, forget: () => void): Pick<DraftState, 'check' | 'start' | 'cancel'> {
+function useSteps(
+  { id, consent_declared }: StepwiseImport,
+  forget: () => void,
+): Pick<DraftState, 'check' | 'start' | 'cancel'> {
   const place = usePlace()
   const stale = useStale(place)
   const path = { id }
-  const change = async (body: Partial<Description>) => await answered(own(place).PATCH('/console/api/imports/{id}', { params: { path }, body }))
+  const change = async (body: Partial<Description>) =>
+    await answered(own(place).PATCH('/console/api/imports/{id}', { params: { path }, body }))
   const step = (key: string) => ({ params: { path }, headers: { 'Idempotency-Key': key } })
   const done = async () => {
     await stale('imports.', 'contact_imports.', 'contacts.')
@@ -88,7 +94,8 @@ function useSteps({ id, consent_declared }: StepwiseImport, forget: () => void):
   }, done)
   const start = useAction(
     async (description: Description, key) => {
-      if (description.consent_declared !== consent_declared) await change({ consent_declared: description.consent_declared })
+      if (description.consent_declared !== consent_declared)
+        await change({ consent_declared: description.consent_declared })
       return await answered(own(place).POST('/console/api/imports/{id}/start', step(key)))
     },
     async () => {

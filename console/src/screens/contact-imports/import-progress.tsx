@@ -26,7 +26,9 @@ export function ImportProgress({ started }: { started: StepwiseImport }) {
         <Status status={status} />
       </Group>
       <progress className="progress" aria-label={words.progress} max={100} value={done} />
-      <Done text={`${words.counts(totals, ...others)}${warnings > 0 ? ` ${words.warnings(numberOf(warnings))}` : ''}`} />
+      <Done
+        text={`${words.counts(totals, ...others)}${warnings > 0 ? ` ${words.warnings(numberOf(warnings))}` : ''}`}
+      />
       {error !== null && <ProblemAlert problem={problemIn(0, { error })} />}
       <Group>
         {!isOnItsWay(started) && (rejected > 0 || warnings > 0) && <RejectedRows id={id} />}
@@ -42,7 +44,10 @@ function RejectedRows({ id }: { id: string }) {
   const rows = useRead(place, ['contact_imports.list_errors', id], () =>
     v1(place).GET('/v1/contact_imports/{id}/errors', { params: { path: { id } }, parseAs: 'text' }),
   )
-  const url = useMemo(() => (rows.data === undefined ? undefined : URL.createObjectURL(new Blob([rows.data], { type: 'text/csv' }))), [rows.data])
+  const url = useMemo(
+    () => (rows.data === undefined ? undefined : URL.createObjectURL(new Blob([rows.data], { type: 'text/csv' }))),
+    [rows.data],
+  )
   useEffect(() => () => void (url !== undefined && URL.revokeObjectURL(url)), [url])
   if (url === undefined) return null
   return (

@@ -36,14 +36,24 @@ export function ImportScreen() {
   const navigate = useNavigate()
   const { import: id } = useLocation().search as Query
   const words = text.contactImports
-  const all = useRead(place, ['contact_imports.list'], () => v1(place).GET('/v1/contact_imports', { params: { query: { limit: shownMax } } }))
+  const all = useRead(place, ['contact_imports.list'], () =>
+    v1(place).GET('/v1/contact_imports', { params: { query: { limit: shownMax } } }),
+  )
   const columns = useColumns()
   const rows = all.data?.data ?? []
   return (
     <Screen
       title={words.title}
       mode={place.mode}
-      actions={<ApiButton request={{ operation: 'contact_imports.create', method: 'POST', path: '/v1/contact_imports?consent_declared=true' }} />}
+      actions={
+        <ApiButton
+          request={{
+            operation: 'contact_imports.create',
+            method: 'POST',
+            path: '/v1/contact_imports?consent_declared=true',
+          }}
+        />
+      }
     >
       <Stack gap="lg">
         <Import id={id} onUploaded={(draft) => void navigate({ to: '.', search: { import: draft } as never })} />
@@ -73,9 +83,13 @@ function Import({ id, onUploaded }: { id: string | undefined; onUploaded: (id: s
   const isWaiting = id !== undefined && read.isPending
   return (
     <Stack maw="44rem">
-      {!isWaiting && (read.data === undefined || isDraft(read.data)) && <FileField onUploaded={(draft) => onUploaded(draft.id)} />}
+      {!isWaiting && (read.data === undefined || isDraft(read.data)) && (
+        <FileField onUploaded={(draft) => onUploaded(draft.id)} />
+      )}
       {isWaiting && <Waiting />}
-      {read.isError && read.data === undefined && <ProblemAlert problem={problemOf(read.error)} onAgain={() => void read.refetch()} />}
+      {read.isError && read.data === undefined && (
+        <ProblemAlert problem={problemOf(read.error)} onAgain={() => void read.refetch()} />
+      )}
       {read.data !== undefined && (
         <>
           <Title order={2} size="h4">

@@ -32,7 +32,9 @@ export function ListsScreen() {
   const [isNew, setNew] = useState(false)
   const [leaving, setLeaving] = useState<ContactList>()
   const [done, setDone] = useState('')
-  const lists = useRead(place, ['contact_lists.list', query], () => v1(place).GET('/v1/contact_lists', { params: { query: listQuery(query) } }))
+  const lists = useRead(place, ['contact_lists.list', query], () =>
+    v1(place).GET('/v1/contact_lists', { params: { query: listQuery(query) } }),
+  )
   const columns = useColumns(because, setLeaving)
   const words = text.contactLists
   const create = <ActionButton label={words.create} because={because} onPress={() => setNew(true)} />
@@ -48,7 +50,14 @@ export function ListsScreen() {
       }
     >
       <Done text={done} />
-      <ListTable name={text.screens.lists} columns={columns} query={lists} isFiltered={false} onClearFilters={clear} empty={words.empty} />
+      <ListTable
+        name={text.screens.lists}
+        columns={columns}
+        query={lists}
+        isFiltered={false}
+        onClearFilters={clear}
+        empty={words.empty}
+      />
       {isNew && (
         <NewList
           onClose={() => setNew(false)}

@@ -18,7 +18,8 @@ export function NewList({ onClose, onSaved }: { onClose: () => void; onSaved: (l
   const stale = useStale(place)
   const [draft, change, forget] = useDraft(place, 'list', { name: '', description: '' })
   const save = useAction(
-    (body: { name: string; description?: string }, key) => answered(v1(place).POST('/v1/contact_lists', { body, headers: { 'Idempotency-Key': key } })),
+    (body: { name: string; description?: string }, key) =>
+      answered(v1(place).POST('/v1/contact_lists', { body, headers: { 'Idempotency-Key': key } })),
     async (list) => {
       forget()
       await stale('contact_lists.')
@@ -36,7 +37,14 @@ export function NewList({ onClose, onSaved }: { onClose: () => void; onSaved: (l
         }}
       >
         <Stack>
-          <TextField label={words.name} value={draft.name} onChange={(name) => change({ ...draft, name })} param="name" problem={save.problem} required />
+          <TextField
+            label={words.name}
+            value={draft.name}
+            onChange={(name) => change({ ...draft, name })}
+            param="name"
+            problem={save.problem}
+            required
+          />
           <LongTextField
             label={words.description}
             value={draft.description}

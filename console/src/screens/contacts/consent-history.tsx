@@ -43,14 +43,16 @@ function useColumns(): Column<Change>[] {
     {
       id: 'channel',
       header: columns.channel,
-      cell: ({ channel_type }) => consentChannel(inWords(channel_type.split('.')[0]!), channel_type.endsWith('.marketing')),
+      cell: ({ channel_type }) =>
+        consentChannel(inWords(channel_type.split('.')[0]!), channel_type.endsWith('.marketing')),
     },
     { id: 'status', header: columns.status, cell: ({ status }) => <Status status={status} /> },
     { id: 'source', header: columns.source, cell: ({ source }) => inWords(source) },
     {
       id: 'message',
       header: columns.message,
-      cell: ({ message_id }) => (message_id === null ? null : <PathLink to={pathTo(place, 'messages', message_id)}>{message_id}</PathLink>),
+      cell: ({ message_id }) =>
+        message_id === null ? null : <PathLink to={pathTo(place, 'messages', message_id)}>{message_id}</PathLink>,
     },
   ]
 }

@@ -19,9 +19,12 @@ export function ContactAbout({ contact }: { contact: Contact }) {
         of={[
           [facts.phone, contact.phone],
           [facts.email, contact.email],
-          ...Object.entries(contact.identifiers).map(([type, identifier]) => [facts.identifier(inWords(type)), identifier] as const),
+          ...Object.entries(contact.identifiers).map(
+            ([type, identifier]) => [facts.identifier(inWords(type)), identifier] as const,
+          ),
           ...Object.entries(contact.consent).map(
-            ([type, { status, source }]) => [facts.consent(inWords(type)), consentSaid(inWords(status), inWords(source))] as const,
+            ([type, { status, source }]) =>
+              [facts.consent(inWords(type)), consentSaid(inWords(status), inWords(source))] as const,
           ),
           [facts.country, contact.country],
           [facts.locale, contact.locale],

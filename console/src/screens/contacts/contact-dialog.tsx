@@ -15,18 +15,41 @@ import { Outdated } from '../../parts/outdated.tsx'
 import { useDraft } from '../../parts/use-draft.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { inWords, text } from '../../text/en.ts'
-import { changeOf, draftNames, draftOf, type ConsentChosen, type ContactDraft, type ObjectName, type TextName } from './contact-draft.ts'
+import {
+  changeOf,
+  draftNames,
+  draftOf,
+  type ConsentChosen,
+  type ContactDraft,
+  type ObjectName,
+  type TextName,
+} from './contact-draft.ts'
 import type { Contact } from './contact.ts'
 
 type Body = components['schemas']['ContactUpdate']
 
-export function ContactDialog({ stored, onClose, onSaved }: { stored?: Contact; onClose: () => void; onSaved: (contact: Contact) => void }) {
+export function ContactDialog({
+  stored,
+  onClose,
+  onSaved,
+}: {
+  stored?: Contact
+  onClose: () => void
+  onSaved: (contact: Contact) => void
+}) {
   const place = usePlace()
   const stale = useStale(place)
-  const [draft, change, forget, { began, isOutdated }] = useDraft(place, `contact ${stored?.id ?? 'new'}`, draftOf(stored))
+  const [draft, change, forget, { began, isOutdated }] = useDraft(
+    place,
+    `contact ${stored?.id ?? 'new'}`,
+    draftOf(stored),
+  )
   const consent = JSON.stringify(stored?.consent)
   // with what was stored when it was chosen: an opt-out may come meanwhile
-  const [{ chosen, beside }, choose] = useState<{ chosen: ConsentChosen; beside: string | undefined }>({ chosen: {}, beside: consent })
+  const [{ chosen, beside }, choose] = useState<{ chosen: ConsentChosen; beside: string | undefined }>({
+    chosen: {},
+    beside: consent,
+  })
   const isChosen = Object.values(chosen).some((status) => status !== '')
   const save = useAction(
     (body: Body, key) =>
@@ -88,7 +111,12 @@ interface FieldsProps {
 function ContactFields(props: FieldsProps) {
   const { draft, onChange, problem } = props
   const words = text.contacts
-  const of = (name: TextName) => ({ value: draft[name], onChange: (value: string) => onChange({ ...draft, [name]: value }), param: name, problem })
+  const of = (name: TextName) => ({
+    value: draft[name],
+    onChange: (value: string) => onChange({ ...draft, [name]: value }),
+    param: name,
+    problem,
+  })
   return (
     <>
       <TextField label={words.phone} hint={words.phoneHint} {...of('phone')} />
@@ -105,7 +133,12 @@ function MoreFields({ draft, onChange, consent, onConsent, problem }: FieldsProp
   const words = text.contacts
   const [isOpen, setOpen] = useState(false)
   const isRefused = draftNames.slice(4).some((name) => problem?.about(name) !== undefined)
-  const of = (name: TextName | 'tags') => ({ value: draft[name], onChange: (value: string) => onChange({ ...draft, [name]: value }), param: name, problem })
+  const of = (name: TextName | 'tags') => ({
+    value: draft[name],
+    onChange: (value: string) => onChange({ ...draft, [name]: value }),
+    param: name,
+    problem,
+  })
   const json = (name: ObjectName) => ({
     value: draft[name],
     onChange: (value: string) => onChange({ ...draft, [name]: value }),
@@ -114,7 +147,10 @@ function MoreFields({ draft, onChange, consent, onConsent, problem }: FieldsProp
     isCode: true,
     error: objectIn(draft[name]) === undefined ? words.notObject : undefined,
   })
-  const statuses = (['opted_in', 'opted_out', 'unknown'] as const).map((value) => ({ value, label: words.consents[value] }))
+  const statuses = (['opted_in', 'opted_out', 'unknown'] as const).map((value) => ({
+    value,
+    label: words.consents[value],
+  }))
   return (
     <details open={isOpen || isRefused} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{words.more}</summary>

@@ -29,7 +29,8 @@ export type TextName = (typeof texts)[number]
 export type ObjectName = (typeof objects)[number]
 export const draftNames: readonly string[] = [...texts, ...objects, 'tags', 'consent']
 
-const asJson = (value: object | undefined): string => (value === undefined || Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2))
+const asJson = (value: object | undefined): string =>
+  value === undefined || Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2)
 
 /** Of a stored contact, or empty. */
 export function draftOf(contact: Contact | undefined): ContactDraft {
@@ -52,7 +53,8 @@ export function draftOf(contact: Contact | undefined): ContactDraft {
 /** What differs between the drafts, and the consent that was chosen, as a change; undefined while something is no object in JSON. */
 export function changeOf(before: ContactDraft, after: ContactDraft, chosen: ConsentChosen): Body | undefined {
   const change: Record<string, unknown> = {}
-  for (const name of texts) if (after[name].trim() !== before[name]) change[name] = after[name].trim() === '' ? null : after[name].trim()
+  for (const name of texts)
+    if (after[name].trim() !== before[name]) change[name] = after[name].trim() === '' ? null : after[name].trim()
   if (after.tags !== before.tags) change['tags'] = splitTags(after.tags)
   for (const name of objects) {
     if (after[name] === before[name]) continue
@@ -60,7 +62,9 @@ export function changeOf(before: ContactDraft, after: ContactDraft, chosen: Cons
     if (written === undefined) return undefined
     change[name] = name === 'metadata' ? written : mergeOf(objectIn(before[name]) ?? {}, written)
   }
-  const consent = Object.entries(chosen).filter(([type, status]) => status !== '' && (channelTypes as readonly string[]).includes(type))
+  const consent = Object.entries(chosen).filter(
+    ([type, status]) => status !== '' && (channelTypes as readonly string[]).includes(type),
+  )
   if (consent.length > 0) change['consent'] = Object.fromEntries(consent)
   return change as Body
 }

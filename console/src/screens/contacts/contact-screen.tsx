@@ -29,7 +29,9 @@ import { nameOf, type Contact } from './contact.ts'
 export function ContactScreen() {
   const place = usePlace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const contact = useRead(place, ['contacts.retrieve', id], () => v1(place).GET('/v1/contacts/{id}', { params: { path: { id } } }))
+  const contact = useRead(place, ['contacts.retrieve', id], () =>
+    v1(place).GET('/v1/contacts/{id}', { params: { path: { id } } }),
+  )
   return (
     <Loaded title={text.screens.contacts} query={contact}>
       {(shown) => <Shown key={id} contact={shown} />}
@@ -44,7 +46,9 @@ function Shown({ contact }: { contact: Contact }) {
     <Screen
       title={nameOf(contact)}
       mode={mode}
-      actions={<ApiButton request={{ operation: 'contacts.retrieve', method: 'GET', path: `/v1/contacts/${contact.id}` }} />}
+      actions={
+        <ApiButton request={{ operation: 'contacts.retrieve', method: 'GET', path: `/v1/contacts/${contact.id}` }} />
+      }
     >
       <Stack>
         <Done text={done} />
@@ -76,7 +80,8 @@ function Actions({ contact, onDone }: { contact: Contact; onDone: (done: string)
   const [open, setOpen] = useState<'edit' | 'delete'>()
   const words = text.contacts
   const block = useAction(
-    (blocked: boolean) => answered(v1(place).PATCH('/v1/contacts/{id}', { body: { blocked }, params: { path: { id: contact.id } } })),
+    (blocked: boolean) =>
+      answered(v1(place).PATCH('/v1/contacts/{id}', { body: { blocked }, params: { path: { id: contact.id } } })),
     async ({ blocked }) => {
       await stale('contacts.')
       onDone(blocked ? words.nowBlocked : words.nowUnblocked)
@@ -98,7 +103,13 @@ function Actions({ contact, onDone }: { contact: Contact; onDone: (done: string)
           loading={block.isRunning}
           onPress={() => block.run(!contact.blocked)}
         />
-        <ActionButton label={words.takeOut} variant="default" because={because('export')} loading={takeOut.isRunning} onPress={() => takeOut.run(contact.id)} />
+        <ActionButton
+          label={words.takeOut}
+          variant="default"
+          because={because('export')}
+          loading={takeOut.isRunning}
+          onPress={() => takeOut.run(contact.id)}
+        />
         <ActionButton label={words.delete} variant="default" because={mayNot} onPress={() => setOpen('delete')} />
       </Group>
       {open === 'edit' && (
@@ -142,7 +153,10 @@ function useRemove(contact: Contact) {
   return useAction(
     (id: string) => answered(v1(place).DELETE('/v1/contacts/{id}', { params: { path: { id } } })),
     async () => {
-      await navigate({ to: pathTo(place, 'contacts') as never, state: { done: text.contacts.deleted(nameOf(contact)) } })
+      await navigate({
+        to: pathTo(place, 'contacts') as never,
+        state: { done: text.contacts.deleted(nameOf(contact)) },
+      })
       await stale('contacts.list')
     },
   )

@@ -19,7 +19,9 @@ export function ContactTags({ contact: { id, tags } }: { contact: Contact }) {
   const [typed, setTyped] = useState('')
   const change = useAction(
     (by: { add?: string[]; remove?: string[] }, key) =>
-      answered(v1(place).POST('/v1/contacts/tags', { body: { contacts: [id], ...by }, headers: { 'Idempotency-Key': key } })),
+      answered(
+        v1(place).POST('/v1/contacts/tags', { body: { contacts: [id], ...by }, headers: { 'Idempotency-Key': key } }),
+      ),
     async (_, { add }) => {
       if (add !== undefined) setTyped('')
       await stale('contacts.')
@@ -42,7 +44,13 @@ export function ContactTags({ contact: { id, tags } }: { contact: Contact }) {
             className="tag"
             rightSection={
               because === undefined && (
-                <CloseButton size="sm" variant="transparent" c="inherit" aria-label={words.removeTag(tag)} onClick={() => change.run({ remove: [tag] })} />
+                <CloseButton
+                  size="sm"
+                  variant="transparent"
+                  c="inherit"
+                  aria-label={words.removeTag(tag)}
+                  onClick={() => change.run({ remove: [tag] })}
+                />
               )
             }
           >

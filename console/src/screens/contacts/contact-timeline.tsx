@@ -34,7 +34,8 @@ export function ContactTimeline({ contact }: { contact: Contact }) {
       <List listStyleType="none" spacing="xs">
         {messages.map(({ id, status, type, channel_type, created_at }) => (
           <List.Item key={id}>
-            <PathLink to={pathTo(place, 'messages', id)}>{`${inWords(channel_type)} · ${inWords(type)}`}</PathLink> <Status status={status} />{' '}
+            <PathLink to={pathTo(place, 'messages', id)}>{`${inWords(channel_type)} · ${inWords(type)}`}</PathLink>{' '}
+            <Status status={status} />{' '}
             <Text span size="sm" c="dimmed">
               {time(created_at)}
             </Text>
@@ -69,11 +70,17 @@ function useTimeline({ id, phone, identifiers }: Contact) {
     queries: (found.data?.data ?? []).map((conversation) => ({
       queryKey: [place.account, place.mode, 'conversations.list_messages', conversation.id, rowsMax],
       queryFn: () =>
-        answered(own(place).GET('/console/api/conversations/{id}/messages', { params: { path: { id: conversation.id }, query: { limit: rowsMax } } })),
+        answered(
+          own(place).GET('/console/api/conversations/{id}/messages', {
+            params: { path: { id: conversation.id }, query: { limit: rowsMax } },
+          }),
+        ),
     })),
   })
   const reads = [...(to === undefined ? [] : [sent]), found, ...conversations]
-  const byId = new Map<string, Message>([sent, ...conversations].flatMap(({ data }) => data?.data ?? []).map((message) => [message.id, message]))
+  const byId = new Map<string, Message>(
+    [sent, ...conversations].flatMap(({ data }) => data?.data ?? []).map((message) => [message.id, message]),
+  )
   const newestFirst = (one: Message, other: Message) => (one.id < other.id ? 1 : -1)
   return {
     messages: [...byId.values()].toSorted(newestFirst).slice(0, rowsMax),

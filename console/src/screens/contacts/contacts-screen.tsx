@@ -25,7 +25,19 @@ import { text } from '../../text/en.ts'
 import { ContactDialog } from './contact-dialog.tsx'
 import { nameOf, type Contact } from './contact.ts'
 
-const filterNames = ['query', 'tag', 'list', 'segment', 'consent', 'phone', 'email', 'external_id', 'created_after', 'created_before', 'updated_after']
+const filterNames = [
+  'query',
+  'tag',
+  'list',
+  'segment',
+  'consent',
+  'phone',
+  'email',
+  'external_id',
+  'created_after',
+  'created_before',
+  'updated_after',
+]
 
 export function ContactsScreen() {
   const place = usePlace()
@@ -34,7 +46,9 @@ export function ContactsScreen() {
   const filters = useFilters(filterNames)
   const [isNew, setNew] = useState(false)
   const [done, setDone] = useState(useLocation().state.done ?? '')
-  const contacts = useRead(place, ['contacts.list', filters.query], () => v1(place).GET('/v1/contacts', { params: { query: listQuery(filters.query) } }))
+  const contacts = useRead(place, ['contacts.list', filters.query], () =>
+    v1(place).GET('/v1/contacts', { params: { query: listQuery(filters.query) } }),
+  )
   const exporting = useExport(filters.query, () => setDone(text.contacts.exported))
   const columns = useColumns()
   const words = text.contacts
@@ -44,7 +58,13 @@ export function ContactsScreen() {
       mode={place.mode}
       actions={
         <>
-          <ApiButton request={{ operation: 'contacts.list', method: 'GET', path: `/v1/contacts${queryText({ limit: '50', ...filters.query })}` }} />
+          <ApiButton
+            request={{
+              operation: 'contacts.list',
+              method: 'GET',
+              path: `/v1/contacts${queryText({ limit: '50', ...filters.query })}`,
+            }}
+          />
           <ActionButton
             label={words.importThem}
             variant="default"
@@ -104,14 +124,25 @@ function ContactFilters({ filters: { query, set } }: { filters: Filters }) {
   const all = { params: { query: { limit: 100 } } }
   const lists = useRead(place, ['contact_lists.list', 'choices'], () => v1(place).GET('/v1/contact_lists', all))
   const segments = useRead(place, ['segments.list', 'choices'], () => v1(place).GET('/v1/segments', all))
-  const choicesOf = (rows: readonly { id: string; name: string }[] | undefined) => (rows ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  const choicesOf = (rows: readonly { id: string; name: string }[] | undefined) =>
+    (rows ?? []).map(({ id, name }) => ({ value: id, label: name }))
   const choice = (name: string) => ({ value: query[name] ?? '', onChange: (value: string) => set(name, value) })
   return (
     <search aria-label={text.list.filters} className="filters">
-      <FilterText type="search" label={words.search} value={query['query'] ?? ''} onApply={(value) => set('query', value)} />
+      <FilterText
+        type="search"
+        label={words.search}
+        value={query['query'] ?? ''}
+        onApply={(value) => set('query', value)}
+      />
       <FilterText label={words.tag} value={query['tag'] ?? ''} onApply={(value) => set('tag', value)} />
       <ChoiceField label={words.list} any={words.anyList} choices={choicesOf(lists.data?.data)} {...choice('list')} />
-      <ChoiceField label={words.segment} any={words.anySegment} choices={choicesOf(segments.data?.data)} {...choice('segment')} />
+      <ChoiceField
+        label={words.segment}
+        any={words.anySegment}
+        choices={choicesOf(segments.data?.data)}
+        {...choice('segment')}
+      />
     </search>
   )
 }

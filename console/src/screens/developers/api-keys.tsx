@@ -84,9 +84,17 @@ function useColumns(onRevoke: (key: Key) => void): Column<Key>[] {
     { id: 'name', header: words.columns.name, cell: ({ name }) => <bdi>{name}</bdi> },
     { id: 'key', header: words.columns.key, cell: ({ mode, last_four }) => `svc_${mode}_…${last_four}` },
     { id: 'scopes', header: words.columns.scopes, cell: ({ scopes }) => scopes.join(', ') },
-    { id: 'addresses', header: words.columns.addresses, cell: ({ ip_allowlist }) => (ip_allowlist.length === 0 ? words.everywhere : ip_allowlist.join(', ')) },
+    {
+      id: 'addresses',
+      header: words.columns.addresses,
+      cell: ({ ip_allowlist }) => (ip_allowlist.length === 0 ? words.everywhere : ip_allowlist.join(', ')),
+    },
     { id: 'expires', header: words.columns.expires, cell: ({ expires_at }) => time(expires_at) },
-    { id: 'state', header: words.columns.state, cell: ({ revoked_at }) => (revoked_at === null ? words.inForce : words.revokedAt(time(revoked_at))) },
+    {
+      id: 'state',
+      header: words.columns.state,
+      cell: ({ revoked_at }) => (revoked_at === null ? words.inForce : words.revokedAt(time(revoked_at))),
+    },
     {
       id: 'revoke',
       header: '',

@@ -41,7 +41,8 @@ export function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (k
   const stale = useStale(place)
   const [draft, change, forget] = useDraft(place, 'api_key', first)
   const create = useAction(
-    (body: ReturnType<typeof bodyOf>, key) => answered(own(place).POST('/console/api/api_keys', { body, headers: { 'Idempotency-Key': key } })),
+    (body: ReturnType<typeof bodyOf>, key) =>
+      answered(own(place).POST('/console/api/api_keys', { body, headers: { 'Idempotency-Key': key } })),
     async ({ key }) => {
       forget()
       await stale('api_keys.')
@@ -59,7 +60,13 @@ export function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (k
         }}
       >
         <Stack>
-          <TextField label={words.name} value={draft.name} onChange={(name) => change({ ...draft, name })} param="name" problem={problem} />
+          <TextField
+            label={words.name}
+            value={draft.name}
+            onChange={(name) => change({ ...draft, name })}
+            param="name"
+            problem={problem}
+          />
           <TextField
             label={words.expires}
             hint={words.expiresHint}
@@ -91,7 +98,11 @@ export function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (k
 
 function Scopes({ chosen, onChange }: { chosen: readonly Scope[]; onChange: (chosen: readonly Scope[]) => void }) {
   return (
-    <Checkbox.Group label={text.developers.scopes} value={[...chosen]} onChange={(values) => onChange(scopes.filter((scope) => values.includes(scope)))}>
+    <Checkbox.Group
+      label={text.developers.scopes}
+      value={[...chosen]}
+      onChange={(values) => onChange(scopes.filter((scope) => values.includes(scope)))}
+    >
       <div className="scopes">
         {scopes.map((scope) => (
           <Checkbox key={scope} value={scope} label={scope} size="md" />

@@ -24,7 +24,11 @@ export function DevelopersScreen() {
     if (request_id !== undefined) setTab('requests')
   }
   return (
-    <Screen title={text.screens.developers} mode={place.mode} actions={<ApiButton request={{ method: 'GET', path: '/console/api/api_keys', place }} />}>
+    <Screen
+      title={text.screens.developers}
+      mode={place.mode}
+      actions={<ApiButton request={{ method: 'GET', path: '/console/api/api_keys', place }} />}
+    >
       <Tabs value={tab} onChange={(chosen) => setTab(chosen ?? 'keys')} keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="keys">{tabs.keys}</Tabs.Tab>

@@ -21,14 +21,21 @@ export function Requests() {
   const place = usePlace()
   const { query, isFiltered, set, clear } = useFilters(['refused', 'request_id'])
   const { request_id, ...listed } = query
-  const requests = useRead(place, ['requests.list', listed], () => own(place).GET('/console/api/requests', { params: { query: listQuery(listed) } }))
+  const requests = useRead(place, ['requests.list', listed], () =>
+    own(place).GET('/console/api/requests', { params: { query: listQuery(listed) } }),
+  )
   const columns = useColumns()
   const words = text.developers
   return (
     <Stack>
       <Text size="sm">{words.requestsWhy}</Text>
       <div className="filters">
-        <FilterText label={words.requestId} type="search" value={request_id ?? ''} onApply={(value) => set('request_id', value)} />
+        <FilterText
+          label={words.requestId}
+          type="search"
+          value={request_id ?? ''}
+          onApply={(value) => set('request_id', value)}
+        />
         <ChoiceField
           label={words.refused}
           any={words.all}
@@ -38,7 +45,14 @@ export function Requests() {
         />
       </div>
       {request_id === undefined ? (
-        <ListTable name={words.tabs.requests} columns={columns} query={requests} isFiltered={isFiltered} onClearFilters={clear} empty={words.requestsEmpty} />
+        <ListTable
+          name={words.tabs.requests}
+          columns={columns}
+          query={requests}
+          isFiltered={isFiltered}
+          onClearFilters={clear}
+          empty={words.requestsEmpty}
+        />
       ) : (
         <OneRequest id={request_id} columns={columns} />
       )}
@@ -53,7 +67,11 @@ function OneRequest({ id, columns }: { id: string; columns: readonly Column<Logg
     queryFn: () => answered(own(place).GET('/console/api/requests/{id}', { params: { path: { id } } })),
   })
   if (found.isError) return <ProblemAlert problem={problemOf(found.error)} />
-  return found.data === undefined ? <Waiting /> : <RowsTable name={text.developers.tabs.requests} columns={columns} rows={[found.data]} />
+  return found.data === undefined ? (
+    <Waiting />
+  ) : (
+    <RowsTable name={text.developers.tabs.requests} columns={columns} rows={[found.data]} />
+  )
 }
 
 function useColumns(): Column<LoggedRequest>[] {

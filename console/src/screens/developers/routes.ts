@@ -2,5 +2,10 @@
 import type { ScreenRoute } from '../../frame/screen-route.ts'
 
 export const developerScreens: readonly ScreenRoute[] = [
-  { path: 'developers', menu: 'developers', needs: 'requests', load: async () => (await import('./developers-screen.tsx')).DevelopersScreen },
+  {
+    path: 'developers',
+    menu: 'developers',
+    needs: 'requests',
+    load: async () => (await import('./developers-screen.tsx')).DevelopersScreen,
+  },
 ]

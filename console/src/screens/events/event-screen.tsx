@@ -20,7 +20,9 @@ export function EventScreen() {
   const place = usePlace()
   const time = useTime()
   const { id } = useParams({ strict: false }) as { id: string }
-  const query = useRead(place, ['events.retrieve', id], () => v1(place).GET('/v1/events/{id}', { params: { path: { id } } }))
+  const query = useRead(place, ['events.retrieve', id], () =>
+    v1(place).GET('/v1/events/{id}', { params: { path: { id } } }),
+  )
   const words = text.events
   return (
     <Loaded title={words.event} query={query}>

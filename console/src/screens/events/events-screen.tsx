@@ -17,7 +17,12 @@ import { text } from '../../text/en.ts'
 type Event = components['schemas']['Event']
 
 const filters = ['type', 'object_id', 'created_after', 'created_before'] as const
-const labels = { type: text.events.type, object_id: text.events.object, created_after: text.events.createdAfter, created_before: text.events.createdBefore }
+const labels = {
+  type: text.events.type,
+  object_id: text.events.object,
+  created_after: text.events.createdAfter,
+  created_before: text.events.createdBefore,
+}
 
 /** The resource that an event is about has an id, but for the balance. */
 export function objectIdOf({ data: { object } }: Event): string | undefined {
@@ -29,14 +34,24 @@ export function EventsScreen() {
   const place = usePlace()
   const zone = useZone()
   const { query, isFiltered, set, clear } = useFilters(filters)
-  const events = useRead(place, ['events.list', query], () => v1(place).GET('/v1/events', { params: { query: listQuery(query) } }))
+  const events = useRead(place, ['events.list', query], () =>
+    v1(place).GET('/v1/events', { params: { query: listQuery(query) } }),
+  )
   const problem = events.isError ? problemOf(events.error) : undefined
   const columns = useColumns()
   return (
     <Screen
       title={text.screens.events}
       mode={place.mode}
-      actions={<ApiButton request={{ operation: 'events.list', method: 'GET', path: `/v1/events${queryText({ ...query, limit: '50' })}` }} />}
+      actions={
+        <ApiButton
+          request={{
+            operation: 'events.list',
+            method: 'GET',
+            path: `/v1/events${queryText({ ...query, limit: '50' })}`,
+          }}
+        />
+      }
     >
       <div className="filters">
         {filters.map((name) => (
@@ -49,7 +64,14 @@ export function EventsScreen() {
           />
         ))}
       </div>
-      <ListTable name={text.screens.events} columns={columns} query={events} isFiltered={isFiltered} onClearFilters={clear} empty={text.events.empty} />
+      <ListTable
+        name={text.screens.events}
+        columns={columns}
+        query={events}
+        isFiltered={isFiltered}
+        onClearFilters={clear}
+        empty={text.events.empty}
+      />
     </Screen>
   )
 }

@@ -25,7 +25,11 @@ export function HomeScreen() {
   const place = usePlace()
   const overview = useRead(place, ['overview.retrieve'], () => own(place).GET('/console/api/overview'))
   return (
-    <Screen title={text.screens.home} mode={place.mode} actions={<ApiButton request={{ method: 'GET', path: '/console/api/overview', place }} />}>
+    <Screen
+      title={text.screens.home}
+      mode={place.mode}
+      actions={<ApiButton request={{ method: 'GET', path: '/console/api/overview', place }} />}
+    >
       {overview.isError && <ProblemAlert problem={problemOf(overview.error)} onAgain={() => void overview.refetch()} />}
       {overview.isPending && <Waiting />}
       {overview.data !== undefined && <Shown overview={overview.data} />}
@@ -76,7 +80,9 @@ function Attention({ matters }: { matters: Overview['needs_attention'] }) {
         <List>
           {matters.map(({ type, id }) => (
             <List.Item key={`${type} ${id}`}>
-              <PathLink to={type === 'balance_low' ? pathTo(place, 'billing') : (pathOfObject(place, id) ?? pathTo(place))}>
+              <PathLink
+                to={type === 'balance_low' ? pathTo(place, 'billing') : (pathOfObject(place, id) ?? pathTo(place))}
+              >
                 {words.matters[type] ?? inWords(type)}
               </PathLink>
             </List.Item>

@@ -5,7 +5,15 @@ import type { Conversation } from './conversation.ts'
 import { ReplyForm } from './reply-form.tsx'
 import { SendTemplate } from './send-template.tsx'
 
-export function Answer({ conversation, isClosed, onDone }: { conversation: Conversation; isClosed: boolean; onDone: (done: string) => void }) {
+export function Answer({
+  conversation,
+  isClosed,
+  onDone,
+}: {
+  conversation: Conversation
+  isClosed: boolean
+  onDone: (done: string) => void
+}) {
   if (!isClosed) return <ReplyForm conversation={conversation} onDone={onDone} />
   return (
     <div>

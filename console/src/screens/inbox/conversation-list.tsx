@@ -29,7 +29,8 @@ export interface ConversationListProps {
 
 export function ConversationList({ shown, query, onTried }: ConversationListProps) {
   if (query.isPending) return <Waiting />
-  if (query.data === undefined) return <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />
+  if (query.data === undefined)
+    return <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />
   const { data } = query.data
   if (data.length === 0 && shown.filters.isFiltered)
     return <Empty why={text.list.noMatch} action={<Button onClick={shown.filters.clear}>{text.list.clear}</Button>} />
@@ -52,7 +53,8 @@ function Row({ conversation, shown }: { conversation: Conversation; shown: Shown
   const time = useShortTime()
   const { user } = useOwnSession()
   const { all } = useChannels(place)
-  const { id, channel_id, assignee, assignee_name, read, last_message_at, last_message_text, last_message_type } = conversation
+  const { id, channel_id, assignee, assignee_name, read, last_message_at, last_message_text, last_message_type } =
+    conversation
   const channel = all.find((one) => one.id === channel_id)
   const words = text.inbox
   return (
@@ -79,7 +81,11 @@ function Row({ conversation, shown }: { conversation: Conversation; shown: Shown
         {last_message_text ?? (last_message_type === null ? '' : inWords(last_message_type))}
       </Text>
       <Text size="xs" c="dimmed">
-        {[channel?.name ?? channel_id, time(last_message_at), assignee === user.id ? words.yours : (assignee_name ?? '')]
+        {[
+          channel?.name ?? channel_id,
+          time(last_message_at),
+          assignee === user.id ? words.yours : (assignee_name ?? ''),
+        ]
           .filter((part) => part !== '')
           .join(' · ')}
       </Text>
@@ -112,7 +118,14 @@ function First({ onTried }: { onTried: () => void }) {
   return (
     <>
       {arrive.problem !== undefined && <ProblemAlert problem={arrive.problem} />}
-      {channel !== undefined && <ActionButton label={words.tryIt} because={because} loading={arrive.isRunning} onPress={() => arrive.run(channel.id)} />}
+      {channel !== undefined && (
+        <ActionButton
+          label={words.tryIt}
+          because={because}
+          loading={arrive.isRunning}
+          onPress={() => arrive.run(channel.id)}
+        />
+      )}
     </>
   )
 }

@@ -28,7 +28,9 @@ export function ConversationPane({ id, back }: { id: string; back: Query }) {
         {text.inbox.back}
       </PathLink>
       {conversation.isPending && <Waiting />}
-      {conversation.isError && <ProblemAlert problem={problemOf(conversation.error)} onAgain={() => void conversation.refetch()} />}
+      {conversation.isError && (
+        <ProblemAlert problem={problemOf(conversation.error)} onAgain={() => void conversation.refetch()} />
+      )}
       {conversation.data !== undefined && <Read conversation={conversation.data} />}
     </div>
   )
@@ -59,7 +61,13 @@ function Read({ conversation }: { conversation: Conversation }) {
 }
 
 /** Who sees to it, and whether there is still something to see to. */
-function Handling({ conversation: { id, status, assignee, assignee_name }, onDone }: { conversation: Conversation; onDone: (done: string) => void }) {
+function Handling({
+  conversation: { id, status, assignee, assignee_name },
+  onDone,
+}: {
+  conversation: Conversation
+  onDone: (done: string) => void
+}) {
   const { user } = useOwnSession()
   const words = text.inbox
   const change = useChange(id, ({ status: to, assignee: whose }) => {
@@ -85,7 +93,11 @@ function Handling({ conversation: { id, status, assignee, assignee_name }, onDon
           onPress={() => change.run({ assignee: isMine ? null : user.id })}
         />
         <Text size="sm" c="dimmed" dir="auto">
-          {assignee === null ? words.unassigned : isMine ? words.assignedToYou : words.assignedTo(assignee_name ?? assignee)}
+          {assignee === null
+            ? words.unassigned
+            : isMine
+              ? words.assignedToYou
+              : words.assignedTo(assignee_name ?? assignee)}
         </Text>
       </Group>
       {change.problem !== undefined && <ProblemAlert problem={change.problem} />}

@@ -9,7 +9,8 @@ import { useStale } from '../../api/use-stale.ts'
 import { usePlace } from '../../parts/use-place.ts'
 
 export type Conversation = components['schemas']['Conversation']
-export type Message = operations['conversations.list_messages']['responses'][200]['content']['application/json']['data'][number]
+export type Message =
+  operations['conversations.list_messages']['responses'][200]['content']['application/json']['data'][number]
 type Change = components['schemas']['ConversationUpdate']
 
 /** What people call who wrote. */
@@ -27,7 +28,10 @@ export function useConversation(id: string | undefined): UseQueryResult<Conversa
 }
 
 /** Changes a conversation, and says why the person may not. */
-export function useChange(id: string, onDone: (change: Change) => void = () => undefined): Action<Change> & { readonly because: string | undefined } {
+export function useChange(
+  id: string,
+  onDone: (change: Change) => void = () => undefined,
+): Action<Change> & { readonly because: string | undefined } {
   const place = usePlace()
   const stale = useStale(place)
   const because = useBecause(place)('messages:write')

@@ -16,7 +16,11 @@ import { replyRequest } from './use-send.ts'
 import { useShow, type Show } from './use-show.ts'
 
 const choices = (['open', 'mine', 'done'] as const).map((value) => ({ value, label: text.inbox.shown[value] }))
-const incoming: ApiRequest = { operation: 'messages.list', method: 'GET', path: '/v1/messages?direction=inbound&limit=50' }
+const incoming: ApiRequest = {
+  operation: 'messages.list',
+  method: 'GET',
+  path: '/v1/messages?direction=inbound&limit=50',
+}
 
 export function InboxScreen() {
   const place = usePlace()
@@ -26,7 +30,8 @@ export function InboxScreen() {
     own(place).GET('/console/api/conversations', { params: { query: listQuery(shown.query) } }),
   )
   const read = useConversation(shown.open)
-  const request = shown.open === undefined || read.isPlaceholderData || read.data === undefined ? incoming : replyRequest(read.data)
+  const request =
+    shown.open === undefined || read.isPlaceholderData || read.data === undefined ? incoming : replyRequest(read.data)
   const list = useFocusOnReturn(shown.open)
   const words = text.inbox
   return (
@@ -34,7 +39,12 @@ export function InboxScreen() {
       <Done text={done} />
       <div className="inbox" data-open={shown.open !== undefined || undefined}>
         <div className="inbox-list" ref={list}>
-          <ChoiceField label={words.show} choices={choices} value={shown.show} onChange={(show) => shown.choose(show as Show)} />
+          <ChoiceField
+            label={words.show}
+            choices={choices}
+            value={shown.show}
+            onChange={(show) => shown.choose(show as Show)}
+          />
           <ConversationList shown={shown} query={conversations} onTried={() => setDone(words.tried)} />
         </div>
         {shown.open === undefined ? (
@@ -56,7 +66,8 @@ function useFocusOnReturn(open: string | undefined) {
   useEffect(() => {
     const left = before.current
     before.current = open
-    if (open === undefined && left !== undefined) list.current?.querySelector<HTMLElement>(`[data-conversation="${CSS.escape(left)}"]`)?.focus()
+    if (open === undefined && left !== undefined)
+      list.current?.querySelector<HTMLElement>(`[data-conversation="${CSS.escape(left)}"]`)?.focus()
   }, [open])
   return list
 }

@@ -32,7 +32,12 @@ export function MessageLog({ conversation }: { conversation: Conversation }) {
       {pages.isPending && <Waiting />}
       {pages.isError && <ProblemAlert problem={problemOf(pages.error)} onAgain={() => void pages.refetch()} />}
       {pages.hasNextPage && (
-        <Button variant="default" size="xs" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+        <Button
+          variant="default"
+          size="xs"
+          loading={pages.isFetchingNextPage}
+          onClick={() => void pages.fetchNextPage()}
+        >
           {words.older}
         </Button>
       )}
@@ -51,7 +56,10 @@ function useMessages({ id }: Conversation) {
     queryFn: ({ pageParam }) =>
       answered(
         own(place).GET('/console/api/conversations/{id}/messages', {
-          params: { path: { id }, query: { limit: pageMessages, ...(pageParam === '' ? {} : { starting_after: pageParam }) } },
+          params: {
+            path: { id },
+            query: { limit: pageMessages, ...(pageParam === '' ? {} : { starting_after: pageParam }) },
+          },
         }),
       ),
     initialPageParam: '',

@@ -31,7 +31,8 @@ export function ReplyForm({ conversation, onDone }: { conversation: Conversation
   })
   const { problem } = send
   const said = { type: 'text', content: { body: reply } }
-  const atField = problem === undefined ? undefined : (words.refused[problem.code] ?? problem.about('text') ?? problem.about('to'))
+  const atField =
+    problem === undefined ? undefined : (words.refused[problem.code] ?? problem.about('text') ?? problem.about('to'))
   const submit = () => {
     const isEmpty = reply.trim() === ''
     setMissing(isEmpty)

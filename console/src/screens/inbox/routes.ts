@@ -2,5 +2,10 @@
 import type { ScreenRoute } from '../../frame/screen-route.ts'
 
 export const inboxScreens: readonly ScreenRoute[] = [
-  { path: 'inbox', menu: 'inbox', needs: 'messages:read', load: async () => (await import('./inbox-screen.tsx')).InboxScreen },
+  {
+    path: 'inbox',
+    menu: 'inbox',
+    needs: 'messages:read',
+    load: async () => (await import('./inbox-screen.tsx')).InboxScreen,
+  },
 ]

@@ -32,7 +32,10 @@ export function useSend(conversation: Conversation, onSent: (said: Said) => void
   const place = usePlace()
   const stale = useStale(place)
   return useAction(
-    (said: Said, key) => answered(v1(place).POST('/v1/messages', { body: bodyOf(conversation, said), headers: { 'Idempotency-Key': key } })),
+    (said: Said, key) =>
+      answered(
+        v1(place).POST('/v1/messages', { body: bodyOf(conversation, said), headers: { 'Idempotency-Key': key } }),
+      ),
     async (_, said) => {
       onSent(said)
       await stale('messages.', 'conversations.list_messages')

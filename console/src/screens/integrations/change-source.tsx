@@ -24,7 +24,11 @@ export interface ChangeSourceProps {
 
 export function ChangeSource({ place, source, onClose, onSaved }: ChangeSourceProps) {
   const [draft, setDraft] = useState({ name: source.name, url: source.url ?? '', secret: '', ...source.settings })
-  const action = useAction((body: Change) => answered(v1(place).PATCH('/v1/integration_sources/{id}', { params: { path: { id: source.id } }, body })), onSaved)
+  const action = useAction(
+    (body: Change) =>
+      answered(v1(place).PATCH('/v1/integration_sources/{id}', { params: { path: { id: source.id } }, body })),
+    onSaved,
+  )
   const { problem } = action
   const save = () =>
     action.run({
@@ -40,15 +44,31 @@ export function ChangeSource({ place, source, onClose, onSaved }: ChangeSourcePr
   return (
     <Dialog title={words.change} isOpen onClose={onClose}>
       <Stack>
-        <TextField label={text.integrations.form.name} value={draft.name} onChange={(name) => setDraft({ ...draft, name })} param="name" problem={problem} />
-        <TextField label={text.integrations.form.url} value={draft.url} onChange={(url) => setDraft({ ...draft, url })} param="url" problem={problem} />
+        <TextField
+          label={text.integrations.form.name}
+          value={draft.name}
+          onChange={(name) => setDraft({ ...draft, name })}
+          param="name"
+          problem={problem}
+        />
+        <TextField
+          label={text.integrations.form.url}
+          value={draft.url}
+          onChange={(url) => setDraft({ ...draft, url })}
+          param="url"
+          problem={problem}
+        />
         <ChoiceField
           label={words.consent}
           choices={(['implied', 'explicit'] as const).map((value) => ({ value, label: words.consents[value] }))}
           value={draft.consent_mode}
           onChange={(consent_mode) => setDraft({ ...draft, consent_mode })}
         />
-        <Checkbox label={words.sync} checked={draft.contact_sync} onChange={(event) => setDraft({ ...draft, contact_sync: event.currentTarget.checked })} />
+        <Checkbox
+          label={words.sync}
+          checked={draft.contact_sync}
+          onChange={(event) => setDraft({ ...draft, contact_sync: event.currentTarget.checked })}
+        />
         <Checkbox
           label={words.all}
           checked={draft.store_all_events}

@@ -32,7 +32,8 @@ export function NewSource({ place, onClose }: { place: Place; onClose: () => voi
   const [made, setMade] = useState<SourceSecrets>()
   const [existing, setExisting] = useState<string>()
   const action = useAction(
-    (body: Creation, key) => answered(v1(place).POST('/v1/integration_sources', { body, headers: { 'Idempotency-Key': key } })),
+    (body: Creation, key) =>
+      answered(v1(place).POST('/v1/integration_sources', { body, headers: { 'Idempotency-Key': key } })),
     async (source) => {
       forget()
       if ('source_key' in source) setMade(source)
@@ -54,10 +55,17 @@ export function NewSource({ place, onClose }: { place: Place; onClose: () => voi
     )
   return (
     <Dialog title={text.integrations.create} isOpen onClose={onClose}>
-      <SourceForm draft={draft} onChange={change} problem={action.problem} isRunning={action.isRunning} onSubmit={() => action.run(bodyOf(draft))}>
+      <SourceForm
+        draft={draft}
+        onChange={change}
+        problem={action.problem}
+        isRunning={action.isRunning}
+        onSubmit={() => action.run(bodyOf(draft))}
+      >
         {existing !== undefined && (
           <>
-            {words.existed} <PathLink to={pathTo(place, 'integrations', existing)}>{text.integrations.one.facts}</PathLink>
+            {words.existed}{' '}
+            <PathLink to={pathTo(place, 'integrations', existing)}>{text.integrations.one.facts}</PathLink>
           </>
         )}
       </SourceForm>
@@ -76,7 +84,12 @@ interface SourceFormProps {
 }
 
 function SourceForm({ draft, onChange, problem, isRunning, onSubmit, children }: SourceFormProps) {
-  const field = (param: keyof typeof empty) => ({ param, problem, value: draft[param], onChange: (value: string) => onChange({ ...draft, [param]: value }) })
+  const field = (param: keyof typeof empty) => ({
+    param,
+    problem,
+    value: draft[param],
+    onChange: (value: string) => onChange({ ...draft, [param]: value }),
+  })
   return (
     <form
       onSubmit={(event) => {
@@ -92,7 +105,14 @@ function SourceForm({ draft, onChange, problem, isRunning, onSubmit, children }:
         {problem !== undefined && <ProblemAlert problem={problem} />}
         <Done>{children}</Done>
         <Group justify="space-between">
-          <ApiButton request={{ operation: 'integration_sources.upsert', method: 'POST', path: '/v1/integration_sources', body: bodyOf(draft) }} />
+          <ApiButton
+            request={{
+              operation: 'integration_sources.upsert',
+              method: 'POST',
+              path: '/v1/integration_sources',
+              body: bodyOf(draft),
+            }}
+          />
           <Button type="submit" loading={isRunning}>
             {words.create}
           </Button>

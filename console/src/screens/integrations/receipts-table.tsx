@@ -22,7 +22,9 @@ type Receipt = components['schemas']['AutomationEvent']
 export function ReceiptsTable({ place, source }: { place: Place; source: string }) {
   const { query, set } = useFilters(['type', 'status'])
   const asked = { ...query, source }
-  const receipts = useRead(place, ['automation_events.list', asked], () => v1(place).GET('/v1/automation_events', { params: { query: listQuery(asked) } }))
+  const receipts = useRead(place, ['automation_events.list', asked], () =>
+    v1(place).GET('/v1/automation_events', { params: { query: listQuery(asked) } }),
+  )
   const columns = useColumns()
   const type = query['type'] ?? ''
   return (

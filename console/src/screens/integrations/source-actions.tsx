@@ -82,7 +82,13 @@ function RollButton({ place, source, because }: ActionProps) {
   const [isAsking, setAsking] = useState(false)
   const [made, setMade] = useState<SourceSecrets>()
   const action = useAction(
-    (id: string, key) => answered(v1(place).POST('/v1/integration_sources/{id}/roll_key', { params: { path: { id } }, headers: { 'Idempotency-Key': key } })),
+    (id: string, key) =>
+      answered(
+        v1(place).POST('/v1/integration_sources/{id}/roll_key', {
+          params: { path: { id } },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
     async (rolled) => {
       setAsking(false)
       setMade(rolled)

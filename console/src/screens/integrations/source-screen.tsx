@@ -22,7 +22,9 @@ const words = text.integrations.one
 export function SourceScreen() {
   const place = usePlace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const source = useRead(place, ['integration_sources.retrieve', id], () => v1(place).GET('/v1/integration_sources/{id}', { params: { path: { id } } }))
+  const source = useRead(place, ['integration_sources.retrieve', id], () =>
+    v1(place).GET('/v1/integration_sources/{id}', { params: { path: { id } } }),
+  )
   return (
     <Loaded title={text.screens.integrations} query={source}>
       {(one) => <ShownSource place={place} source={one} />}
@@ -37,7 +39,15 @@ function ShownSource({ place, source }: { place: Place; source: Source }) {
     <Screen
       title={source.name}
       mode={place.mode}
-      actions={<ApiButton request={{ operation: 'integration_sources.retrieve', method: 'GET', path: `/v1/integration_sources/${source.id}` }} />}
+      actions={
+        <ApiButton
+          request={{
+            operation: 'integration_sources.retrieve',
+            method: 'GET',
+            path: `/v1/integration_sources/${source.id}`,
+          }}
+        />
+      }
     >
       <Stack>
         <SourceActions place={place} source={source} />

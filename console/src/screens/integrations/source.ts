@@ -11,7 +11,9 @@ const sourcesMax = 100
 
 /** Those to choose from. */
 export const useSources = (place: Place): UseQueryResult<{ data: Source[] }> =>
-  useRead(place, ['integration_sources.list', sourcesMax], () => v1(place).GET('/v1/integration_sources', { params: { query: { limit: sourcesMax } } }))
+  useRead(place, ['integration_sources.list', sourcesMax], () =>
+    v1(place).GET('/v1/integration_sources', { params: { query: { limit: sourcesMax } } }),
+  )
 
 /** What is shown once: the key, and the secret that comes with it. */
 export interface SourceSecrets {

@@ -25,7 +25,9 @@ export function SourcesScreen() {
   const because = useBecause(place)('integrations:write')
   const [isCreating, setCreating] = useState(false)
   const { query, clear } = useFilters([])
-  const sources = useRead(place, ['integration_sources.list', query], () => v1(place).GET('/v1/integration_sources', { params: { query: listQuery(query) } }))
+  const sources = useRead(place, ['integration_sources.list', query], () =>
+    v1(place).GET('/v1/integration_sources', { params: { query: listQuery(query) } }),
+  )
   const columns = useColumns(place)
   return (
     <Screen
@@ -34,7 +36,11 @@ export function SourcesScreen() {
       actions={
         <>
           <ApiButton
-            request={{ operation: 'integration_sources.list', method: 'GET', path: `/v1/integration_sources${queryText({ ...query, limit: '50' })}` }}
+            request={{
+              operation: 'integration_sources.list',
+              method: 'GET',
+              path: `/v1/integration_sources${queryText({ ...query, limit: '50' })}`,
+            }}
           />
           <ActionButton label={words.create} because={because} onPress={() => setCreating(true)} />
         </>
@@ -47,7 +53,11 @@ export function SourcesScreen() {
         isFiltered={false}
         onClearFilters={clear}
         empty={words.none}
-        emptyAction={because === undefined && <ActionButton label={words.first} variant="light" onPress={() => setCreating(true)} />}
+        emptyAction={
+          because === undefined && (
+            <ActionButton label={words.first} variant="light" onPress={() => setCreating(true)} />
+          )
+        }
       />
       {isCreating && <NewSource place={place} onClose={() => setCreating(false)} />}
     </Screen>

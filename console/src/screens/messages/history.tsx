@@ -22,7 +22,8 @@ export function Timeline({ id }: { id: string }) {
     v1(place).GET('/v1/messages/{id}/events', { params: { path: { id }, query: { limit: rowsMax } } }),
   )
   if (events.isPending) return <Waiting />
-  if (events.data === undefined) return <ProblemAlert problem={problemOf(events.error)} onAgain={() => void events.refetch()} />
+  if (events.data === undefined)
+    return <ProblemAlert problem={problemOf(events.error)} onAgain={() => void events.refetch()} />
   return (
     <List type="ordered" className="timeline" withPadding={false}>
       {events.data.data.toReversed().map(({ id: event, status, error, created_at }) => (
@@ -71,7 +72,11 @@ function useAttemptColumns(): Column<Attempt>[] {
     { id: 'at', header: columns.at, cell: ({ created_at }) => time(created_at) },
     { id: 'provider', header: columns.provider, cell: ({ provider }) => inWords(provider) },
     { id: 'outcome', header: columns.outcome, cell: ({ outcome }) => <Status status={outcome} /> },
-    { id: 'said', header: columns.said, cell: ({ provider_code, provider_message }) => <bdi>{said(provider_code, provider_message)}</bdi> },
+    {
+      id: 'said',
+      header: columns.said,
+      cell: ({ provider_code, provider_message }) => <bdi>{said(provider_code, provider_message)}</bdi>,
+    },
     { id: 'took', header: columns.took, cell: ({ duration_ms }) => milliseconds(numberOf(duration_ms)) },
   ]
 }

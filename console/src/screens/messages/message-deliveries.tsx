@@ -29,7 +29,9 @@ export function MessageDeliveries({ id }: { id: string }) {
       <Title order={2} size="h4">
         {words.deliveries}
       </Title>
-      {deliveries.isError && <ProblemAlert problem={problemOf(deliveries.error)} onAgain={() => void deliveries.refetch()} />}
+      {deliveries.isError && (
+        <ProblemAlert problem={problemOf(deliveries.error)} onAgain={() => void deliveries.refetch()} />
+      )}
       <RowsTable name={words.deliveries} columns={columns} rows={rows} />
       {deliveries.isSuccess && rows.length === 0 && (
         <Text size="sm" p="xs">
@@ -43,14 +45,18 @@ export function MessageDeliveries({ id }: { id: string }) {
 function useColumns(): Column<Delivery>[] {
   const place = usePlace()
   const time = useTime()
-  const endpoints = useRead(place, ['webhook_endpoints.list', rowsMax], () => v1(place).GET('/v1/webhook_endpoints', { params: { query: { limit: rowsMax } } }))
+  const endpoints = useRead(place, ['webhook_endpoints.list', rowsMax], () =>
+    v1(place).GET('/v1/webhook_endpoints', { params: { query: { limit: rowsMax } } }),
+  )
   const urls = new Map(endpoints.data?.data.map(({ id, url }) => [id, url]))
   const { deliveryColumns: columns } = text.messages
   return [
     {
       id: 'endpoint',
       header: columns.endpoint,
-      cell: ({ endpoint_id }) => <PathLink to={pathTo(place, 'webhooks', endpoint_id)}>{urls.get(endpoint_id) ?? endpoint_id}</PathLink>,
+      cell: ({ endpoint_id }) => (
+        <PathLink to={pathTo(place, 'webhooks', endpoint_id)}>{urls.get(endpoint_id) ?? endpoint_id}</PathLink>
+      ),
     },
     { id: 'event', header: columns.event, cell: ({ event_id }) => <ObjectLink id={event_id} /> },
     { id: 'type', header: columns.type, cell: ({ event_type }) => event_type },

@@ -59,7 +59,10 @@ export function MessageFacts({ message }: { message: Message }) {
         [facts.expiresAt, message.expires_at === null ? null : time(message.expires_at)],
         [facts.priority, inWords(message.priority)],
         [facts.parts, segments === null ? null : parts(segments, message.encoding)],
-        [facts.metadata, Object.keys(metadata).length === 0 ? null : <Code key="metadata">{JSON.stringify(metadata)}</Code>],
+        [
+          facts.metadata,
+          Object.keys(metadata).length === 0 ? null : <Code key="metadata">{JSON.stringify(metadata)}</Code>,
+        ],
       ]}
     />
   )

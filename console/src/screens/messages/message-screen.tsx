@@ -39,7 +39,9 @@ type Body = components['schemas']['SendMessage']
 export function MessageScreen() {
   const place = usePlace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const message = useRead(place, ['messages.retrieve', id], () => v1(place).GET('/v1/messages/{id}', { params: { path: { id } } }))
+  const message = useRead(place, ['messages.retrieve', id], () =>
+    v1(place).GET('/v1/messages/{id}', { params: { path: { id } } }),
+  )
   return (
     <Loaded title={text.messages.title} query={message}>
       {(shown) => <Shown key={id} message={shown} />}
@@ -70,7 +72,13 @@ function Shown({ message }: { message: Message }) {
             because={because.again}
             onPress={() => again.run(bodyOf(message))}
           />
-          <ActionButton label={words.cancel} variant="default" loading={cancel.isRunning} because={because.cancel} onPress={() => cancel.run(message.id)} />
+          <ActionButton
+            label={words.cancel}
+            variant="default"
+            loading={cancel.isRunning}
+            because={because.cancel}
+            onPress={() => cancel.run(message.id)}
+          />
         </>
       }
     >
@@ -116,7 +124,10 @@ function useActions(message: Message, onDone: (done: string) => void) {
     useAttempt(place, `send again ${message.id}`),
   )
   const cancel = useAction(
-    (id: string, key) => answered(v1(place).POST('/v1/messages/{id}/cancel', { params: { path: { id } }, headers: { 'Idempotency-Key': key } })),
+    (id: string, key) =>
+      answered(
+        v1(place).POST('/v1/messages/{id}/cancel', { params: { path: { id } }, headers: { 'Idempotency-Key': key } }),
+      ),
     async () => {
       await stale('messages.')
       onDone(text.messages.cancelled)

@@ -25,7 +25,16 @@ import { SendMessage } from './send-message.tsx'
 
 type Message = components['schemas']['Message']
 
-const filterNames = ['channel', 'direction', 'status', 'to', 'reference', 'created_after', 'created_before', 'updated_after']
+const filterNames = [
+  'channel',
+  'direction',
+  'status',
+  'to',
+  'reference',
+  'created_after',
+  'created_before',
+  'updated_after',
+]
 
 export function MessagesScreen() {
   const place = usePlace()
@@ -33,7 +42,9 @@ export function MessagesScreen() {
   const because = useBecause(place)('messages:write')
   const filters = useFilters(filterNames)
   const [isSending, setSending] = useState(false)
-  const messages = useRead(place, ['messages.list', filters.query], () => v1(place).GET('/v1/messages', { params: { query: listQuery(filters.query) } }))
+  const messages = useRead(place, ['messages.list', filters.query], () =>
+    v1(place).GET('/v1/messages', { params: { query: listQuery(filters.query) } }),
+  )
   const columns = useColumns()
   const words = text.messages
   const send = <ActionButton label={words.send} because={because} onPress={() => setSending(true)} />
@@ -43,7 +54,13 @@ export function MessagesScreen() {
       mode={place.mode}
       actions={
         <>
-          <ApiButton request={{ operation: 'messages.list', method: 'GET', path: `/v1/messages${queryText({ limit: '50', ...filters.query })}` }} />
+          <ApiButton
+            request={{
+              operation: 'messages.list',
+              method: 'GET',
+              path: `/v1/messages${queryText({ limit: '50', ...filters.query })}`,
+            }}
+          />
           {send}
         </>
       }
@@ -57,7 +74,12 @@ export function MessagesScreen() {
         onClearFilters={filters.clear}
         empty={words.empty}
       />
-      {isSending && <SendMessage onClose={() => setSending(false)} onSent={({ id }) => void navigate({ to: pathTo(place, 'messages', id) as never })} />}
+      {isSending && (
+        <SendMessage
+          onClose={() => setSending(false)}
+          onSent={({ id }) => void navigate({ to: pathTo(place, 'messages', id) as never })}
+        />
+      )}
     </Screen>
   )
 }
@@ -67,7 +89,10 @@ function MessageFilters({ filters: { query, set } }: { filters: Filters }) {
   const zone = useZone()
   const channels = useChannels(place)
   const words = text.messages.filters
-  const directions = (['outbound', 'inbound'] as const).map((value) => ({ value, label: text.messages.directions[value] }))
+  const directions = (['outbound', 'inbound'] as const).map((value) => ({
+    value,
+    label: text.messages.directions[value],
+  }))
   const statuses = messageStatuses.map((value) => ({ value, label: inWords(value) }))
   const choice = (name: string) => ({ value: query[name] ?? '', onChange: (value: string) => set(name, value) })
   const typed = (name: string) => query[name] ?? ''
@@ -78,8 +103,18 @@ function MessageFilters({ filters: { query, set } }: { filters: Filters }) {
       <ChoiceField label={words.status} any={words.anyStatus} choices={statuses} {...choice('status')} />
       <FilterText label={words.to} value={typed('to')} onApply={(value) => set('to', value)} />
       <FilterText label={words.reference} value={typed('reference')} onApply={(value) => set('reference', value)} />
-      <FilterText isWhole label={words.createdAfter} value={typed('created_after')} onApply={(value) => set('created_after', instantOf(value, zone))} />
-      <FilterText isWhole label={words.createdBefore} value={typed('created_before')} onApply={(value) => set('created_before', instantOf(value, zone))} />
+      <FilterText
+        isWhole
+        label={words.createdAfter}
+        value={typed('created_after')}
+        onApply={(value) => set('created_after', instantOf(value, zone))}
+      />
+      <FilterText
+        isWhole
+        label={words.createdBefore}
+        value={typed('created_before')}
+        onApply={(value) => set('created_before', instantOf(value, zone))}
+      />
     </search>
   )
 }
@@ -90,10 +125,18 @@ function useColumns(): Column<Message>[] {
   const { columns, directions } = text.messages
   return [
     { id: 'id', header: columns.id, cell: ({ id }) => <PathLink to={pathTo(place, 'messages', id)}>{id}</PathLink> },
-    { id: 'who', header: columns.who, cell: ({ direction, to, from }) => <bdi>{direction === 'inbound' ? from : to}</bdi> },
+    {
+      id: 'who',
+      header: columns.who,
+      cell: ({ direction, to, from }) => <bdi>{direction === 'inbound' ? from : to}</bdi>,
+    },
     { id: 'status', header: columns.status, cell: ({ status }) => <Status status={status} /> },
     { id: 'channel', header: columns.channel, cell: ({ channel_type }) => inWords(channel_type) },
-    { id: 'direction', header: columns.direction, cell: ({ direction }) => directions[direction as keyof typeof directions] ?? direction },
+    {
+      id: 'direction',
+      header: columns.direction,
+      cell: ({ direction }) => directions[direction as keyof typeof directions] ?? direction,
+    },
     { id: 'type', header: columns.type, cell: ({ type }) => inWords(type) },
     { id: 'reference', header: columns.reference, cell: ({ reference }) => <bdi>{reference}</bdi> },
     { id: 'created', header: columns.created, cell: ({ created_at }) => time(created_at) },

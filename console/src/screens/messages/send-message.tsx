@@ -33,9 +33,27 @@ export interface SendDraft extends ContentDraft {
   readonly metadata: string
 }
 
-const first: SendDraft = { ...firstContent, channel: '', to: '', reference: '', reply_to: '', send_at: '', expires_in_seconds: '', priority: '', metadata: '' }
+const first: SendDraft = {
+  ...firstContent,
+  channel: '',
+  to: '',
+  reference: '',
+  reply_to: '',
+  send_at: '',
+  expires_in_seconds: '',
+  priority: '',
+  metadata: '',
+}
 
-export function SendMessage({ onClose, onSent, to }: { onClose: () => void; onSent: (message: Message) => void; to?: string }) {
+export function SendMessage({
+  onClose,
+  onSent,
+  to,
+}: {
+  onClose: () => void
+  onSent: (message: Message) => void
+  to?: string
+}) {
   const place = usePlace()
   const zone = useZone()
   const stale = useStale(place)
@@ -63,8 +81,18 @@ export function SendMessage({ onClose, onSent, to }: { onClose: () => void; onSe
         }}
       >
         <Stack>
-          <SendFields draft={draft} onChange={change} problem={send.problem} channels={channels} channel={channel} templates={templates} />
-          <FormProblem problem={send.problem} fields={['channel', 'to', 'type', draft.type, 'reference', ...moreNames]} />
+          <SendFields
+            draft={draft}
+            onChange={change}
+            problem={send.problem}
+            channels={channels}
+            channel={channel}
+            templates={templates}
+          />
+          <FormProblem
+            problem={send.problem}
+            fields={['channel', 'to', 'type', draft.type, 'reference', ...moreNames]}
+          />
           <Group justify="flex-end">
             <Button type="submit" loading={send.isRunning || channels.isPending || isPending}>
               {words.sendIt}
@@ -107,7 +135,14 @@ function SendFields({ draft, onChange, problem, channels, channel, templates }: 
         problem={problem}
         required
       />
-      <ContentFields draft={draft} onChange={onChange} problem={problem} types={channel?.capabilities ?? ['text']} templates={templates} uploads />
+      <ContentFields
+        draft={draft}
+        onChange={onChange}
+        problem={problem}
+        types={channel?.capabilities ?? ['text']}
+        templates={templates}
+        uploads
+      />
       <TextField
         label={words.reference}
         value={draft.reference}
@@ -126,7 +161,15 @@ function SendFields({ draft, onChange, problem, channels, channel, templates }: 
 const moreNames = ['reply_to', 'send_at', 'expires_in_seconds', 'priority', 'metadata'] as const
 
 /** What few messages need, folded away until one of them is set or refused. */
-function MoreFields({ draft, onChange, problem }: { draft: SendDraft; onChange: (draft: SendDraft) => void; problem: Problem | undefined }) {
+function MoreFields({
+  draft,
+  onChange,
+  problem,
+}: {
+  draft: SendDraft
+  onChange: (draft: SendDraft) => void
+  problem: Problem | undefined
+}) {
   const zone = useZone()
   const words = text.messages
   const of = (name: (typeof moreNames)[number]) => ({

@@ -11,6 +11,7 @@ export function whyOf({ status, error, send_at, ...message }: Message, time: (in
     const sentence = (why.failed[error.code] ?? why.other)(error.message)
     return error.provider_code === '' ? sentence : why.withCode(sentence, error.provider_code)
   }
-  if (status === 'queued' && send_at !== null && Date.parse(send_at) > Date.parse(message.created_at)) return why.scheduled(time(send_at))
+  if (status === 'queued' && send_at !== null && Date.parse(send_at) > Date.parse(message.created_at))
+    return why.scheduled(time(send_at))
   return status in why ? why[status as 'queued'] : inWords(status)
 }

@@ -14,7 +14,15 @@ export interface Credentials {
 }
 
 /** Asks for the code that `mfa_required` wants, of the app or a recovery code. */
-export function CodeForm({ problem, isRunning, onCode }: { problem: Problem | undefined; isRunning: boolean; onCode: (code: string) => void }) {
+export function CodeForm({
+  problem,
+  isRunning,
+  onCode,
+}: {
+  problem: Problem | undefined
+  isRunning: boolean
+  onCode: (code: string) => void
+}) {
   const [code, setCode] = useState('')
   const [isRecovery, setRecovery] = useState(false)
   const { signIn } = text.people
@@ -49,7 +57,12 @@ export function CodeForm({ problem, isRunning, onCode }: { problem: Problem | un
 }
 
 /** The password alone, for whoever is known: to sign in again. */
-export function PasswordForm(props: { label: string; problem: Problem | undefined; isRunning: boolean; onPassword: (password: string) => void }) {
+export function PasswordForm(props: {
+  label: string
+  problem: Problem | undefined
+  isRunning: boolean
+  onPassword: (password: string) => void
+}) {
   const [password, setPassword] = useState('')
   return (
     <form
@@ -59,7 +72,12 @@ export function PasswordForm(props: { label: string; problem: Problem | undefine
       }}
     >
       <Stack>
-        <PasswordField label={text.people.password} value={password} onChange={setPassword} autoComplete="current-password" />
+        <PasswordField
+          label={text.people.password}
+          value={password}
+          onChange={setPassword}
+          autoComplete="current-password"
+        />
         {props.problem !== undefined && <ProblemAlert problem={props.problem} />}
         <Button type="submit" loading={props.isRunning}>
           {props.label}

@@ -35,7 +35,11 @@ export function InvitationScreen() {
       </CardScreen>
     )
   if (found.data === undefined)
-    return <CardScreen title={words.unknown}>{found.isError ? <ProblemAlert problem={problemOf(found.error)} /> : <Waiting />}</CardScreen>
+    return (
+      <CardScreen title={words.unknown}>
+        {found.isError ? <ProblemAlert problem={problemOf(found.error)} /> : <Waiting />}
+      </CardScreen>
+    )
   return (
     <CardScreen title={words.title(found.data.account_name)}>
       <Join key={token} token={token} invitation={found.data} />
@@ -88,7 +92,9 @@ function Join({ token, invitation }: { token: string; invitation: Invitation }) 
           hint={invitation.has_user ? people.invitation.yours : people.passwordHint}
           autoComplete={invitation.has_user ? 'current-password' : 'new-password'}
         />
-        {accept.problem?.code === 'mfa_required' && <TextField label={people.signIn.code} {...field('code')} autoComplete="one-time-code" />}
+        {accept.problem?.code === 'mfa_required' && (
+          <TextField label={people.signIn.code} {...field('code')} autoComplete="one-time-code" />
+        )}
         <FormProblem problem={accept.problem} fields={['name', 'password', 'code']} />
         <Button type="submit" loading={accept.isRunning}>
           {people.invitation.accept}

@@ -37,7 +37,15 @@ function Ask() {
       <Stack>
         <Text size="sm">{words.why}</Text>
         <Done text={said} />
-        <TextField label={text.people.email} type="email" value={email} onChange={setEmail} param="email" problem={ask.problem} autoComplete="username" />
+        <TextField
+          label={text.people.email}
+          type="email"
+          value={email}
+          onChange={setEmail}
+          param="email"
+          problem={ask.problem}
+          autoComplete="username"
+        />
         <FormProblem problem={ask.problem} fields={['email']} />
         <Button type="submit" loading={ask.isRunning}>
           {words.send}

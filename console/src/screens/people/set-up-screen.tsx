@@ -28,7 +28,10 @@ export function SetUpScreen() {
       forgetToken()
       setSession(session)
       const [account] = session.accounts
-      return navigate({ to: (account === undefined ? paths.start : pathTo({ account: account.id, mode: 'test' })) as never, replace: true })
+      return navigate({
+        to: (account === undefined ? paths.start : pathTo({ account: account.id, mode: 'test' })) as never,
+        replace: true,
+      })
     },
   )
   const { setUp } = text.people
@@ -37,17 +40,35 @@ export function SetUpScreen() {
       {token === '' ? (
         <Text>{setUp.noToken}</Text>
       ) : (
-        <OwnerForm problem={action.problem} isRunning={action.isRunning} onGiven={(owner) => action.run({ token, ...owner })} />
+        <OwnerForm
+          problem={action.problem}
+          isRunning={action.isRunning}
+          onGiven={(owner) => action.run({ token, ...owner })}
+        />
       )}
     </CardScreen>
   )
 }
 
-function OwnerForm({ problem, isRunning, onGiven }: { problem: Problem | undefined; isRunning: boolean; onGiven: (owner: Owner) => void }) {
+function OwnerForm({
+  problem,
+  isRunning,
+  onGiven,
+}: {
+  problem: Problem | undefined
+  isRunning: boolean
+  onGiven: (owner: Owner) => void
+}) {
   const [given, setGiven] = useState<Owner>({ name: '', email: '', password: '' })
   const { people } = text
-  const field = (param: keyof Owner) => ({ param, problem, value: given[param], onChange: (value: string) => setGiven({ ...given, [param]: value }) })
-  const isAtField = problem !== undefined && ['name', 'email', 'password'].some((param) => problem.about(param) !== undefined)
+  const field = (param: keyof Owner) => ({
+    param,
+    problem,
+    value: given[param],
+    onChange: (value: string) => setGiven({ ...given, [param]: value }),
+  })
+  const isAtField =
+    problem !== undefined && ['name', 'email', 'password'].some((param) => problem.about(param) !== undefined)
   return (
     <form
       onSubmit={(event) => {
@@ -59,7 +80,12 @@ function OwnerForm({ problem, isRunning, onGiven }: { problem: Problem | undefin
         <Text size="sm">{people.setUp.why}</Text>
         <TextField label={people.name} {...field('name')} autoComplete="name" />
         <TextField label={people.email} type="email" {...field('email')} autoComplete="username" />
-        <PasswordField label={people.password} {...field('password')} hint={people.passwordHint} autoComplete="new-password" />
+        <PasswordField
+          label={people.password}
+          {...field('password')}
+          hint={people.passwordHint}
+          autoComplete="new-password"
+        />
         {problem !== undefined && !isAtField && <ProblemAlert problem={problem} />}
         <Button type="submit" loading={isRunning}>
           {people.setUp.create}

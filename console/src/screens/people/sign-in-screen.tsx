@@ -41,7 +41,12 @@ export function SignInScreen() {
       >
         <Stack>
           <TextField label={people.email} type="email" value={email} onChange={setEmail} autoComplete="username" />
-          <PasswordField label={people.password} value={password} onChange={setPassword} autoComplete="current-password" />
+          <PasswordField
+            label={people.password}
+            value={password}
+            onChange={setPassword}
+            autoComplete="current-password"
+          />
           {signIn.problem !== undefined && <ProblemAlert problem={signIn.problem} />}
           <Button type="submit" loading={signIn.isRunning}>
             {people.signIn.title}

@@ -11,7 +11,13 @@ import { FormProblem } from '../../parts/form-problem.tsx'
 import { pathTo } from '../../paths.ts'
 import { text } from '../../text/en.ts'
 
-export function Impersonate({ account: { id, name }, onClose }: { account: { id: string; name: string }; onClose: () => void }) {
+export function Impersonate({
+  account: { id, name },
+  onClose,
+}: {
+  account: { id: string; name: string }
+  onClose: () => void
+}) {
   const [reason, setReason] = useState('')
   const navigate = useNavigate()
   const words = text.platform
@@ -32,7 +38,15 @@ export function Impersonate({ account: { id, name }, onClose }: { account: { id:
       >
         <Stack>
           <Text dir="auto">{words.impersonateWhy(name)}</Text>
-          <TextField label={words.reason} hint={words.reasonHint} value={reason} onChange={setReason} param="reason" problem={begin.problem} required />
+          <TextField
+            label={words.reason}
+            hint={words.reasonHint}
+            value={reason}
+            onChange={setReason}
+            param="reason"
+            problem={begin.problem}
+            required
+          />
           <FormProblem problem={begin.problem} fields={['reason']} />
           <Group justify="flex-end">
             <Button type="submit" loading={begin.isRunning}>

@@ -15,7 +15,10 @@ export function NewAccount({ onClose, onMade }: { onClose: () => void; onMade: (
   const queries = useQueryClient()
   const words = text.platform
   const make = useAction(
-    (given: string, key) => answered(own().POST('/console/api/admin/accounts', { body: { name: given }, headers: { 'Idempotency-Key': key } })),
+    (given: string, key) =>
+      answered(
+        own().POST('/console/api/admin/accounts', { body: { name: given }, headers: { 'Idempotency-Key': key } }),
+      ),
     async (account) => {
       onMade(account.name)
       onClose()

@@ -38,7 +38,10 @@ export function PlatformScreen() {
       </header>
       <main id="content" className="page" tabIndex={-1}>
         {user.admin ? (
-          <Screen title={words.title} actions={<ApiButton request={{ method: 'GET', path: '/console/api/admin/accounts' }} />}>
+          <Screen
+            title={words.title}
+            actions={<ApiButton request={{ method: 'GET', path: '/console/api/admin/accounts' }} />}
+          >
             <Stack gap="xl">
               <Accounts because={impersonating === null ? undefined : text.notAllowed.impersonating} />
               <Users />
@@ -61,7 +64,10 @@ function List<R extends RowData & { readonly id: string }>(props: {
   cursor: string
   columns: Column<R>[]
   empty: string
-  read: (query: { limit: number; starting_after?: string }) => Promise<{ data?: Page<R>; error?: unknown; response: Response }>
+  read: (query: {
+    limit: number
+    starting_after?: string
+  }) => Promise<{ data?: Page<R>; error?: unknown; response: Response }>
   children?: ReactNode
 }) {
   const cursor = useCursorOf(props.cursor)
@@ -108,7 +114,11 @@ function useAccountColumns(because: string | undefined, onChosen: (account: Acco
     { id: 'name', header: columns.name, cell: ({ name }) => <bdi>{name}</bdi> },
     { id: 'id', header: columns.id, cell: ({ id }) => id },
     { id: 'owner', header: columns.owner, cell: ({ owner_email }) => owner_email },
-    { id: 'state', header: columns.state, cell: ({ suspended_at }) => (suspended_at === null ? active : suspended(time(suspended_at) ?? '')) },
+    {
+      id: 'state',
+      header: columns.state,
+      cell: ({ suspended_at }) => (suspended_at === null ? active : suspended(time(suspended_at) ?? '')),
+    },
     { id: 'created', header: columns.created, cell: ({ created_at }) => time(created_at) },
     {
       id: 'act',

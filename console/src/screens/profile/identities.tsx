@@ -18,7 +18,10 @@ const key = ['identities.list']
 
 /** Nothing where there is no provider. */
 export function Identities() {
-  const { data: setup } = useQuery({ queryKey: ['setup.retrieve'], queryFn: () => answered(own().GET('/console/api/setup')) })
+  const { data: setup } = useQuery({
+    queryKey: ['setup.retrieve'],
+    queryFn: () => answered(own().GET('/console/api/setup')),
+  })
   const { identity, error } = useSearch({ strict: false }) as { identity?: string; error?: string }
   const queries = useQueryClient()
   const [said, setSaid] = useState('')
@@ -53,7 +56,10 @@ export function Identities() {
 
 function Linked({ onUnlinked }: { onUnlinked: () => Promise<void> }) {
   const identities = useQuery({ queryKey: key, queryFn: () => answered(own().GET('/console/api/identities')) })
-  const unlink = useAction((id: string) => answered(own().DELETE('/console/api/identities/{id}', { params: { path: { id } } })), onUnlinked)
+  const unlink = useAction(
+    (id: string) => answered(own().DELETE('/console/api/identities/{id}', { params: { path: { id } } })),
+    onUnlinked,
+  )
   const problem = unlink.problem ?? (identities.isError ? problemOf(identities.error) : undefined)
   const words = text.profile
   return (
@@ -64,7 +70,13 @@ function Linked({ onUnlinked }: { onUnlinked: () => Promise<void> }) {
           <Text size="sm">
             {name} <bdi>{email}</bdi>
           </Text>
-          <ActionButton label={words.unlink} named={words.unlinkNamed(email ?? name)} variant="subtle" size="xs" onPress={() => unlink.run(id)} />
+          <ActionButton
+            label={words.unlink}
+            named={words.unlinkNamed(email ?? name)}
+            variant="subtle"
+            size="xs"
+            onPress={() => unlink.run(id)}
+          />
         </Group>
       ))}
     </>
@@ -73,7 +85,11 @@ function Linked({ onUnlinked }: { onUnlinked: () => Promise<void> }) {
 
 function Pending({ name, onLinked }: { name: string; onLinked: () => Promise<void> }) {
   const navigate = useNavigate()
-  const pending = useQuery({ queryKey: ['oauth.retrieve_pending'], queryFn: () => answered(own().GET('/console/api/oauth/pending')), retry: false })
+  const pending = useQuery({
+    queryKey: ['oauth.retrieve_pending'],
+    queryFn: () => answered(own().GET('/console/api/oauth/pending')),
+    retry: false,
+  })
   const close = () => void navigate({ to: paths.profile as never, replace: true })
   const settle = useAction(
     (action: 'link' | 'cancel') => answered(own().POST('/console/api/oauth/pending', { body: { action } })),

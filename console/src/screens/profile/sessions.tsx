@@ -59,13 +59,25 @@ function useColumns(onEnd: (id: string) => void): Column<Summary>[] {
   return [
     { id: 'where', header: words.columns.where, cell: ({ user_agent }) => <bdi>{user_agent ?? words.unknown}</bdi> },
     { id: 'address', header: words.columns.address, cell: ({ address }) => address },
-    { id: 'seen', header: words.columns.seen, cell: ({ seen_at, current }) => (current ? words.thisOne : time(seen_at)) },
+    {
+      id: 'seen',
+      header: words.columns.seen,
+      cell: ({ seen_at, current }) => (current ? words.thisOne : time(seen_at)),
+    },
     { id: 'begun', header: words.columns.begun, cell: ({ created_at }) => time(created_at) },
     {
       id: 'end',
       header: '',
       cell: ({ id, current, user_agent, address }) =>
-        current ? null : <ActionButton label={words.end} named={words.endNamed(user_agent ?? address)} variant="subtle" size="xs" onPress={() => onEnd(id)} />,
+        current ? null : (
+          <ActionButton
+            label={words.end}
+            named={words.endNamed(user_agent ?? address)}
+            variant="subtle"
+            size="xs"
+            onPress={() => onEnd(id)}
+          />
+        ),
     },
   ]
 }

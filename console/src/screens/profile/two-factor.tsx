@@ -87,7 +87,15 @@ function RecoveryCodes({ codes, onStored }: { codes: readonly string[]; onStored
   )
 }
 
-function Confirm({ factor, onClose, onConfirmed }: { factor: SecondFactor; onClose: () => void; onConfirmed: (codes: readonly string[]) => void }) {
+function Confirm({
+  factor,
+  onClose,
+  onConfirmed,
+}: {
+  factor: SecondFactor
+  onClose: () => void
+  onConfirmed: (codes: readonly string[]) => void
+}) {
   const [code, setCode] = useState('')
   const confirm = useAction(
     (given: string) => answered(own().POST('/console/api/two_factor/confirm', { body: { code: given } })),
@@ -106,8 +114,17 @@ function Confirm({ factor, onClose, onConfirmed }: { factor: SecondFactor; onClo
           <Text size="sm">{words.scan}</Text>
           <QrCode value={factor.otpauth_url} />
           <TextField label={words.secret} value={factor.secret} onChange={() => undefined} />
-          <TextField label={words.code} value={code} onChange={setCode} param="code" problem={confirm.problem} autoComplete="one-time-code" />
-          {confirm.problem !== undefined && confirm.problem.about('code') === undefined && <ProblemAlert problem={confirm.problem} />}
+          <TextField
+            label={words.code}
+            value={code}
+            onChange={setCode}
+            param="code"
+            problem={confirm.problem}
+            autoComplete="one-time-code"
+          />
+          {confirm.problem !== undefined && confirm.problem.about('code') === undefined && (
+            <ProblemAlert problem={confirm.problem} />
+          )}
           <Group justify="flex-end">
             <Button type="submit" loading={confirm.isRunning}>
               {words.confirm}

@@ -42,7 +42,10 @@ export function You() {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          change.run({ name: given.name, ...(changesEmail ? { email: given.email, current_password: given.current_password } : {}) })
+          change.run({
+            name: given.name,
+            ...(changesEmail ? { email: given.email, current_password: given.current_password } : {}),
+          })
         }}
       >
         <Stack gap="sm">
@@ -112,8 +115,15 @@ export function Password() {
           {/* so that password managers know whose it is */}
           <input type="hidden" autoComplete="username" value={user.email} readOnly />
           <PasswordField label={words.current} {...field('current_password')} autoComplete="current-password" />
-          <PasswordField label={words.next} {...field('new_password')} hint={text.people.passwordHint} autoComplete="new-password" />
-          {change.problem !== undefined && change.problem.param === undefined && <ProblemAlert problem={change.problem} />}
+          <PasswordField
+            label={words.next}
+            {...field('new_password')}
+            hint={text.people.passwordHint}
+            autoComplete="new-password"
+          />
+          {change.problem !== undefined && change.problem.param === undefined && (
+            <ProblemAlert problem={change.problem} />
+          )}
           <Group>
             <Button type="submit" variant="default" loading={change.isRunning}>
               {words.change}

@@ -19,7 +19,11 @@ export function Matching({ rules }: { rules: ReturnType<typeof rulesOf> }) {
   })
   return (
     <Text component="output" display="block" aria-busy={isPlaceholderData} c={isError ? 'dimmed' : undefined}>
-      {isError ? text.segments.unreadable : data === undefined ? '' : text.segments.matching(data.count, numberOf(data.count))}
+      {isError
+        ? text.segments.unreadable
+        : data === undefined
+          ? ''
+          : text.segments.matching(data.count, numberOf(data.count))}
     </Text>
   )
 }

@@ -35,18 +35,35 @@ interface SegmentDraft {
 
 export function NewSegmentScreen() {
   const place = usePlace()
-  return <SegmentForm stored={undefined} title={text.segments.create} first={{ name: '', description: '', rules: firstRules }} place={place} />
+  return (
+    <SegmentForm
+      stored={undefined}
+      title={text.segments.create}
+      first={{ name: '', description: '', rules: firstRules }}
+      place={place}
+    />
+  )
 }
 
 export function SegmentScreen() {
   const place = usePlace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const segment = useRead(place, ['segments.retrieve', id], () => v1(place).GET('/v1/segments/{id}', { params: { path: { id } } }))
+  const segment = useRead(place, ['segments.retrieve', id], () =>
+    v1(place).GET('/v1/segments/{id}', { params: { path: { id } } }),
+  )
   return (
     <Loaded title={text.screens.segments} query={segment}>
       {(stored) => {
         const { name, description, rules } = stored
-        return <SegmentForm key={id} stored={stored} title={name} first={{ name, description, rules: draftOf(rules) }} place={place} />
+        return (
+          <SegmentForm
+            key={id}
+            stored={stored}
+            title={name}
+            first={{ name, description, rules: draftOf(rules) }}
+            place={place}
+          />
+        )
       }}
     </Loaded>
   )
@@ -57,7 +74,17 @@ const requestOf = (stored: Segment | undefined, body: object): ApiRequest =>
     ? { operation: 'segments.create', method: 'POST', path: '/v1/segments', body }
     : { operation: 'segments.update', method: 'PATCH', path: `/v1/segments/${stored.id}`, body }
 
-function SegmentForm({ stored, title, first, place }: { stored: Segment | undefined; title: string; first: SegmentDraft; place: Place }) {
+function SegmentForm({
+  stored,
+  title,
+  first,
+  place,
+}: {
+  stored: Segment | undefined
+  title: string
+  first: SegmentDraft
+  place: Place
+}) {
   const navigate = useNavigate()
   const stale = useStale(place)
   const because = useBecause(place)('contacts:write')
@@ -107,11 +134,26 @@ function SegmentForm({ stored, title, first, place }: { stored: Segment | undefi
   )
 }
 
-function Fields({ draft, onChange, problem }: { draft: SegmentDraft; onChange: (draft: SegmentDraft) => void; problem: Problem | undefined }) {
+function Fields({
+  draft,
+  onChange,
+  problem,
+}: {
+  draft: SegmentDraft
+  onChange: (draft: SegmentDraft) => void
+  problem: Problem | undefined
+}) {
   const words = text.segments
   return (
     <>
-      <TextField label={words.name} value={draft.name} onChange={(name) => onChange({ ...draft, name })} param="name" problem={problem} required />
+      <TextField
+        label={words.name}
+        value={draft.name}
+        onChange={(name) => onChange({ ...draft, name })}
+        param="name"
+        problem={problem}
+        required
+      />
       <LongTextField
         label={words.description}
         value={draft.description}
@@ -119,7 +161,12 @@ function Fields({ draft, onChange, problem }: { draft: SegmentDraft; onChange: (
         param="description"
         problem={problem}
       />
-      <RulesFields draft={draft.rules} onChange={(rules) => onChange({ ...draft, rules })} problem={problem} param="rules" />
+      <RulesFields
+        draft={draft.rules}
+        onChange={(rules) => onChange({ ...draft, rules })}
+        problem={problem}
+        param="rules"
+      />
       <Matching rules={rulesOf(draft.rules)} />
     </>
   )

@@ -31,7 +31,9 @@ export function SegmentsScreen() {
   const { query, clear } = useFilters([])
   const [leaving, setLeaving] = useState<Segment>()
   const [done, setDone] = useState('')
-  const segments = useRead(place, ['segments.list', query], () => v1(place).GET('/v1/segments', { params: { query: listQuery(query) } }))
+  const segments = useRead(place, ['segments.list', query], () =>
+    v1(place).GET('/v1/segments', { params: { query: listQuery(query) } }),
+  )
   const columns = useColumns(because, setLeaving)
   const words = text.segments
   return (
@@ -41,12 +43,23 @@ export function SegmentsScreen() {
       actions={
         <>
           <ApiButton request={{ operation: 'segments.list', method: 'GET', path: '/v1/segments?limit=50' }} />
-          <ActionButton label={words.create} because={because} onPress={() => void navigate({ to: pathTo(place, 'segments', 'new') as never })} />
+          <ActionButton
+            label={words.create}
+            because={because}
+            onPress={() => void navigate({ to: pathTo(place, 'segments', 'new') as never })}
+          />
         </>
       }
     >
       <Done text={done} />
-      <ListTable name={text.screens.segments} columns={columns} query={segments} isFiltered={false} onClearFilters={clear} empty={words.empty} />
+      <ListTable
+        name={text.screens.segments}
+        columns={columns}
+        query={segments}
+        isFiltered={false}
+        onClearFilters={clear}
+        empty={words.empty}
+      />
       {leaving !== undefined && (
         <DeleteSegment
           segment={leaving}
@@ -95,7 +108,15 @@ function useColumns(because: string | undefined, onDelete: (segment: Segment) =>
   ]
 }
 
-function DeleteSegment({ segment, onClose, onDeleted }: { segment: Segment; onClose: () => void; onDeleted: () => void }) {
+function DeleteSegment({
+  segment,
+  onClose,
+  onDeleted,
+}: {
+  segment: Segment
+  onClose: () => void
+  onDeleted: () => void
+}) {
   const place = usePlace()
   const stale = useStale(place)
   const words = text.segments

@@ -13,13 +13,22 @@ import { objectIn } from '../../parts/json-object.ts'
 import { bodyOf, draftOf, type Creation, type Endpoint } from './endpoint.ts'
 import { EndpointFields, endpointFields } from './endpoint-fields.tsx'
 
-export function ChangeEndpoint({ endpoint, onClose, onSaved }: { endpoint: Endpoint; onClose: () => void; onSaved: () => unknown }) {
+export function ChangeEndpoint({
+  endpoint,
+  onClose,
+  onSaved,
+}: {
+  endpoint: Endpoint
+  onClose: () => void
+  onSaved: () => unknown
+}) {
   const place = usePlace()
   const [draft, change, forget, { isOutdated }] = useDraft(place, `endpoint ${endpoint.id}`, draftOf(endpoint))
   const [token, setToken] = useState('')
   const { id } = endpoint
   const save = useAction(
-    (body: Omit<Creation, 'source'>) => answered(v1(place).PATCH('/v1/webhook_endpoints/{id}', { params: { path: { id } }, body })),
+    (body: Omit<Creation, 'source'>) =>
+      answered(v1(place).PATCH('/v1/webhook_endpoints/{id}', { params: { path: { id } }, body })),
     () => {
       forget()
       return onSaved()
@@ -35,7 +44,14 @@ export function ChangeEndpoint({ endpoint, onClose, onSaved }: { endpoint: Endpo
       >
         <Stack>
           <Outdated when={isOutdated} onGivenUp={forget} />
-          <EndpointFields draft={draft} onChange={change} token={token} onToken={setToken} problem={save.problem} isChange />
+          <EndpointFields
+            draft={draft}
+            onChange={change}
+            token={token}
+            onToken={setToken}
+            problem={save.problem}
+            isChange
+          />
           <FormProblem problem={save.problem} fields={endpointFields} />
           <Group justify="flex-end">
             <Button type="submit" loading={save.isRunning}>

@@ -25,7 +25,14 @@ import type { Endpoint } from './endpoint.ts'
 const choices = deliveryStatuses.map((value) => ({ value, label: inWords(value) }))
 
 /** What became of an attempt, in a sentence. */
-export function outcomeOf({ event_type, status, response_status, duration_ms, error, error_message }: Delivery): string {
+export function outcomeOf({
+  event_type,
+  status,
+  response_status,
+  duration_ms,
+  error,
+  error_message,
+}: Delivery): string {
   const words = text.webhooks.one
   if (status === 'delivered') return words.delivered(event_type, response_status, duration_ms)
   return error === null ? words.waiting(event_type) : words.failed(event_type, error_message ?? inWords(error))
@@ -60,11 +67,24 @@ export function Deliveries({ endpoint: { id } }: { endpoint: Endpoint }) {
         {words.title}
       </Title>
       <div className="filters">
-        <ChoiceField label={words.status} any={words.anyStatus} choices={choices} value={query['status'] ?? ''} onChange={(status) => set('status', status)} />
+        <ChoiceField
+          label={words.status}
+          any={words.anyStatus}
+          choices={choices}
+          value={query['status'] ?? ''}
+          onChange={(status) => set('status', status)}
+        />
       </div>
       <Done text={done} />
       {retry.problem !== undefined && <ProblemAlert problem={retry.problem} />}
-      <InnerList name={words.title} columns={columns} query={deliveries} isFiltered={isFiltered} onClearFilters={clear} empty={words.empty} />
+      <InnerList
+        name={words.title}
+        columns={columns}
+        query={deliveries}
+        isFiltered={isFiltered}
+        onClearFilters={clear}
+        empty={words.empty}
+      />
     </div>
   )
 }

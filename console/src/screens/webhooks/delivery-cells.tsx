@@ -5,7 +5,11 @@ import { inWords, text } from '../../text/en.ts'
 export type Delivery = components['schemas']['WebhookDelivery']
 
 /** What the endpoint answered, or why it did not. */
-export function DeliveryAnswer({ delivery: { response_status, duration_ms, error, error_message } }: { delivery: Delivery }) {
+export function DeliveryAnswer({
+  delivery: { response_status, duration_ms, error, error_message },
+}: {
+  delivery: Delivery
+}) {
   if (error !== null) return <bdi>{error_message ?? inWords(error)}</bdi>
   return response_status === null ? null : text.webhooks.deliveries.answered(response_status, duration_ms)
 }

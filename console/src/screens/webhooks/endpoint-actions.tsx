@@ -38,18 +38,31 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
     return stale('webhook_endpoints.')
   }
   const test = useAction(
-    (of: string, key) => answered(v1(place).POST('/v1/webhook_endpoints/{id}/test', { params: { path: { id: of } }, headers: { 'Idempotency-Key': key } })),
+    (of: string, key) =>
+      answered(
+        v1(place).POST('/v1/webhook_endpoints/{id}/test', {
+          params: { path: { id: of } },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
     (delivery) => fresh(outcomeOf(delivery)),
   )
   const set = useAction(
-    (to: 'active' | 'disabled') => answered(v1(place).PATCH('/v1/webhook_endpoints/{id}', { params: { path: { id } }, body: { status: to } })),
+    (to: 'active' | 'disabled') =>
+      answered(v1(place).PATCH('/v1/webhook_endpoints/{id}', { params: { path: { id } }, body: { status: to } })),
     (changed) => fresh(changed.status === 'active' ? words.enabled : words.disabled),
   )
   const shared = { variant: 'default', because } as const
   return (
     <div>
       <div className="actions">
-        <ActionButton label={words.test} {...shared} because={notTested} loading={test.isRunning} onPress={() => test.run(id)} />
+        <ActionButton
+          label={words.test}
+          {...shared}
+          because={notTested}
+          loading={test.isRunning}
+          onPress={() => test.run(id)}
+        />
         <ActionButton label={words.edit} {...shared} onPress={() => ask('change')} />
         <ActionButton label={words.roll} {...shared} onPress={() => ask('roll')} />
         {status === 'active' ? (
@@ -57,7 +70,11 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
         ) : (
           <ActionButton label={words.enable} {...shared} loading={set.isRunning} onPress={() => set.run('active')} />
         )}
-        <ReplayFailed id={id} because={notReplayed ?? (status === 'active' ? undefined : words.enableFirst)} onTold={fresh} />
+        <ReplayFailed
+          id={id}
+          because={notReplayed ?? (status === 'active' ? undefined : words.enableFirst)}
+          onTold={fresh}
+        />
         <ActionButton label={words.delete} {...shared} onPress={() => ask('delete')} />
       </div>
       {test.problem !== undefined && <ProblemAlert problem={test.problem} />}

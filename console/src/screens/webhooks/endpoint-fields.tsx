@@ -9,7 +9,15 @@ import { objectIn } from '../../parts/json-object.ts'
 import type { EndpointDraft } from './endpoint.ts'
 
 /** The API's names, at which refusals are shown. */
-export const endpointFields = ['url', 'description', 'events', 'filters', 'metadata', 'verification_token', 'source'] as const
+export const endpointFields = [
+  'url',
+  'description',
+  'events',
+  'filters',
+  'metadata',
+  'verification_token',
+  'source',
+] as const
 
 export interface EndpointFieldsProps {
   readonly draft: EndpointDraft
@@ -64,7 +72,9 @@ export function EndpointFields(props: EndpointFieldsProps) {
 const allEvents = '*'
 
 const eventsAfter = (before: readonly string[], now: readonly string[]): readonly string[] =>
-  now.includes(allEvents) && !before.includes(allEvents) ? [allEvents] : now.filter((type) => type !== allEvents || now.length === 1)
+  now.includes(allEvents) && !before.includes(allEvents)
+    ? [allEvents]
+    : now.filter((type) => type !== allEvents || now.length === 1)
 
 function MoreFields({ draft, onChange, token, onToken, problem, isChange }: EndpointFieldsProps) {
   const words = text.webhooks

@@ -19,14 +19,20 @@ import { EndpointActions } from './endpoint-actions.tsx'
 export function EndpointScreen() {
   const place = usePlace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const endpoint = useRead(place, ['webhook_endpoints.retrieve', id], () => v1(place).GET('/v1/webhook_endpoints/{id}', { params: { path: { id } } }))
+  const endpoint = useRead(place, ['webhook_endpoints.retrieve', id], () =>
+    v1(place).GET('/v1/webhook_endpoints/{id}', { params: { path: { id } } }),
+  )
   return (
     <Loaded title={text.screens.webhooks} query={endpoint}>
       {(loaded) => (
         <Screen
           title={loaded.url}
           mode={place.mode}
-          actions={<ApiButton request={{ operation: 'webhook_endpoints.retrieve', method: 'GET', path: `/v1/webhook_endpoints/${id}` }} />}
+          actions={
+            <ApiButton
+              request={{ operation: 'webhook_endpoints.retrieve', method: 'GET', path: `/v1/webhook_endpoints/${id}` }}
+            />
+          }
         >
           <Stack gap="lg">
             <EndpointFacts endpoint={loaded} />

@@ -65,7 +65,9 @@ export function bodyOf(draft: EndpointDraft, verification_token: string): Omit<C
     events: [...draft.events] as Creation['events'],
     description: draft.description,
     metadata: objectIn(draft.metadata) ?? {},
-    filters: Object.fromEntries(Object.entries(filters).filter(([, values]) => values.length > 0)) as NonNullable<Creation['filters']>,
+    filters: Object.fromEntries(Object.entries(filters).filter(([, values]) => values.length > 0)) as NonNullable<
+      Creation['filters']
+    >,
     ...(verification_token === '' ? {} : { verification_token }),
   }
 }

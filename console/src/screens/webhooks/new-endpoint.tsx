@@ -14,14 +14,21 @@ import { objectIn } from '../../parts/json-object.ts'
 import { bodyOf, emptyDraft, type Creation } from './endpoint.ts'
 import { EndpointFields, endpointFields } from './endpoint-fields.tsx'
 
-export function NewEndpoint({ onClose, onCreated }: { onClose: () => void; onCreated: (made: components['schemas']['WebhookEndpointWithSecret']) => void }) {
+export function NewEndpoint({
+  onClose,
+  onCreated,
+}: {
+  onClose: () => void
+  onCreated: (made: components['schemas']['WebhookEndpointWithSecret']) => void
+}) {
   const place = usePlace()
   const stale = useStale(place)
   const [draft, change, forget] = useDraft(place, 'endpoint', emptyDraft)
   // a secret, and so kept nowhere
   const [token, setToken] = useState('')
   const create = useAction(
-    (body: Creation, key) => answered(v1(place).POST('/v1/webhook_endpoints', { body, headers: { 'Idempotency-Key': key } })),
+    (body: Creation, key) =>
+      answered(v1(place).POST('/v1/webhook_endpoints', { body, headers: { 'Idempotency-Key': key } })),
     async (made) => {
       forget()
       await stale('webhook_endpoints.')

@@ -28,7 +28,10 @@ export function ReplayFailed({ id, because, onTold }: ReplayFailedProps) {
   )
   const follow = useReplayOutcome(id, onTold)
   const replay = useAction(
-    (endpoint: string, key) => answered(own(place).POST('/console/api/deliveries/retry', { body: { endpoint }, headers: { 'Idempotency-Key': key } })),
+    (endpoint: string, key) =>
+      answered(
+        own(place).POST('/console/api/deliveries/retry', { body: { endpoint }, headers: { 'Idempotency-Key': key } }),
+      ),
     async (made) => {
       count.reset()
       await onTold(words.begun(made.count))
@@ -38,7 +41,13 @@ export function ReplayFailed({ id, because, onTold }: ReplayFailedProps) {
   const found = count.result ?? 0
   return (
     <>
-      <ActionButton label={words.button} variant="default" because={because} loading={count.isRunning} onPress={() => count.run(undefined)} />
+      <ActionButton
+        label={words.button}
+        variant="default"
+        because={because}
+        loading={count.isRunning}
+        onPress={() => count.run(undefined)}
+      />
       {count.problem !== undefined && <ProblemAlert problem={count.problem} />}
       <ConfirmDialog
         title={words.button}

@@ -23,7 +23,8 @@ export function RollSecret({ id, onClose }: { id: string; onClose: () => void })
       }),
     ),
   )
-  if (roll.result !== undefined) return <SecretDialog title={text.webhooks.secret} secret={roll.result.secret} onStored={onClose} />
+  if (roll.result !== undefined)
+    return <SecretDialog title={text.webhooks.secret} secret={roll.result.secret} onStored={onClose} />
   const choices = [
     { value: '0', label: words.rollTimes.now },
     { value: '3600', label: words.rollTimes.hour },

@@ -29,7 +29,13 @@ export function useReplayOutcome(id: string, onTold: (said: string) => unknown):
   return (count) => begin({ count })
 }
 
-async function follow(place: Place, endpoint: string, count: number, leaving: AbortSignal, tell: (said: string) => unknown): Promise<void> {
+async function follow(
+  place: Place,
+  endpoint: string,
+  count: number,
+  leaving: AbortSignal,
+  tell: (said: string) => unknown,
+): Promise<void> {
   const words = text.webhooks.replay
   const { created_until } = await progressOf(place, { endpoint })
   let told = count

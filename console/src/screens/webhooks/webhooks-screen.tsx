@@ -26,7 +26,9 @@ export function WebhooksScreen() {
   const [isOpen, setOpen] = useState(false)
   const [secret, setSecret] = useState<string>()
   const [done, setDone] = useState('')
-  const endpoints = useRead(place, ['webhook_endpoints.list', query], () => v1(place).GET('/v1/webhook_endpoints', { params: { query: listQuery(query) } }))
+  const endpoints = useRead(place, ['webhook_endpoints.list', query], () =>
+    v1(place).GET('/v1/webhook_endpoints', { params: { query: listQuery(query) } }),
+  )
   const columns = useColumns()
   const words = text.webhooks
   const create = <ActionButton label={words.create} because={because} onPress={() => setOpen(true)} />
@@ -37,7 +39,9 @@ export function WebhooksScreen() {
       mode={place.mode}
       actions={
         <>
-          <ApiButton request={{ operation: 'webhook_endpoints.list', method: 'GET', path: '/v1/webhook_endpoints?limit=50' }} />
+          <ApiButton
+            request={{ operation: 'webhook_endpoints.list', method: 'GET', path: '/v1/webhook_endpoints?limit=50' }}
+          />
           {!isEmpty && create}
         </>
       }

@@ -2,7 +2,16 @@
 export const team = {
   members: 'Members',
   invitations: 'Invitations',
-  columns: { name: 'Name', email: 'E-mail', role: 'Role', twoFactor: 'Two-factor', since: 'Since', by: 'Invited by', mail: 'E-mail sent', expires: 'Expires' },
+  columns: {
+    name: 'Name',
+    email: 'E-mail',
+    role: 'Role',
+    twoFactor: 'Two-factor',
+    since: 'Since',
+    by: 'Invited by',
+    mail: 'E-mail sent',
+    expires: 'Expires',
+  },
   on: 'On',
   off: 'Off',
   role: 'Role',
@@ -17,7 +26,8 @@ export const team = {
   send: 'Send invitation',
   invited: (email: string) => `${email} is invited.`,
   link: 'Invitation link',
-  linkWhy: 'This installation sends no e-mail. Give them this link yourself; it is shown only now, works once and for 7 days.',
+  linkWhy:
+    'This installation sends no e-mail. Give them this link yourself; it is shown only now, works once and for 7 days.',
   withdraw: 'Withdraw',
   withdrawNamed: (email: string) => `Withdraw the invitation of ${email}`,
   withdrawn: (email: string) => `The invitation of ${email} is withdrawn.`,
@@ -40,7 +50,15 @@ export const settings = {
 
 export const audit = {
   empty: 'Nothing has been changed yet.',
-  columns: { at: 'At', actor: 'Actor', action: 'Action', object: 'Object', changes: 'Changed', address: 'Address', request: 'Request' },
+  columns: {
+    at: 'At',
+    actor: 'Actor',
+    action: 'Action',
+    object: 'Object',
+    changes: 'Changed',
+    address: 'Address',
+    request: 'Request',
+  },
   actor: 'Actor',
   object: 'Object id',
   createdAfter: 'After',

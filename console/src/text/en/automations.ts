@@ -114,7 +114,8 @@ export const integrations = {
     disabled: 'The source is disabled: its key and its webhooks are refused.',
     enabled: 'The source is active.',
     delete: 'Delete',
-    deleteWhy: 'Its automations and receipts are deleted with it, and what waits is cancelled. Messages that were sent stay.',
+    deleteWhy:
+      'Its automations and receipts are deleted with it, and what waits is cancelled. Messages that were sent stay.',
   },
 
   receipts: { id: 'Id', type: 'Type', status: 'Status', reason: 'Reason', runs: 'Runs', at: 'Received', any: 'Any' },

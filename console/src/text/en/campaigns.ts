@@ -3,7 +3,14 @@ export const campaigns = {
   create: 'New campaign',
   none: 'There is no campaign yet. One message goes to many recipients, when and as fast as you like.',
   first: 'Write the first one',
-  columns: { name: 'Name', status: 'Status', channel: 'Channel', recipients: 'Recipients', sent: 'Sent', created: 'Created' },
+  columns: {
+    name: 'Name',
+    status: 'Status',
+    channel: 'Channel',
+    recipients: 'Recipients',
+    sent: 'Sent',
+    created: 'Created',
+  },
   status: 'Status',
   any: 'Any',
 

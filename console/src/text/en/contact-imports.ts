@@ -2,9 +2,11 @@
 export const contactImports = {
   title: 'Import contacts',
   file: 'CSV file',
-  fileHint: 'UTF-8, with the names of the columns in its first row. Rows make contacts, or update those with the same phone number or e-mail address.',
+  fileHint:
+    'UTF-8, with the names of the columns in its first row. Rows make contacts, or update those with the same phone number or e-mail address.',
   columns: 'Columns',
-  columnsHint: 'What each column of the file is. Common names are understood; say what the others are, or leave them out.',
+  columnsHint:
+    'What each column of the file is. Common names are understood; say what the others are, or leave them out.',
   choose: 'Choose what it is',
   unnamed: (at: number) => `Column ${at}`,
   leaveOut: 'Leave out',
@@ -24,11 +26,20 @@ export const contactImports = {
   uploading: 'The file is being uploaded.',
   rows: (count: string) => `Rows: ${count}. They are kept for a day, and nothing is imported before you start.`,
   progress: 'Import progress',
-  counts: (total: string, created: string, updated: string, rejected: string) => `${total} rows: ${created} created, ${updated} updated, ${rejected} rejected.`,
+  counts: (total: string, created: string, updated: string, rejected: string) =>
+    `${total} rows: ${created} created, ${updated} updated, ${rejected} rejected.`,
   warnings: (count: string) => `${count} applied without some of their cells.`,
   rejectedRows: 'Rejected rows',
   another: 'Import another file',
   imports: 'Imports',
-  importColumns: { file: 'File', status: 'Status', total: 'Rows', created: 'Created', updated: 'Updated', rejected: 'Rejected', at: 'At' },
+  importColumns: {
+    file: 'File',
+    status: 'Status',
+    total: 'Rows',
+    created: 'Created',
+    updated: 'Updated',
+    rejected: 'Rejected',
+    at: 'At',
+  },
   nameless: 'Without a name',
 } as const

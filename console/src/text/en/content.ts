@@ -9,7 +9,8 @@ export const content = {
   choose: 'Choose one',
   noneApproved: 'No template of this channel is approved yet.',
   templateGone: 'The channel no longer has this template. Choose another one before this is sent.',
-  templateStatus: (status: string) => `This template is ${status} and cannot be sent now. Choose another one, or wait until it is approved again.`,
+  templateStatus: (status: string) =>
+    `This template is ${status} and cannot be sent now. Choose another one, or wait until it is approved again.`,
   fileAddress: (kind: string) => `The https address of the ${kind}.`,
   upload: 'Upload',
   uploadHint: 'A picture, audio, video or document becomes a link in the message.',

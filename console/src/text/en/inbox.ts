@@ -32,7 +32,8 @@ export const inbox = {
   left: (hours: number, minutes: number) => (hours === 0 ? `${minutes} min` : `${hours} h ${minutes} min`),
   underAMinute: 'Under a minute',
   closed: 'Closed',
-  closedWhy: 'They last wrote too long ago for a free reply on this channel. An approved template may be sent; once they answer, the window opens again.',
+  closedWhy:
+    'They last wrote too long ago for a free reply on this channel. An approved template may be sent; once they answer, the window opens again.',
   template: 'Send template',
   sendTemplate: 'Send',
   noTemplates: 'This channel has no approved template.',
@@ -46,7 +47,8 @@ export const inbox = {
     recipient_blocked:
       'They have opted out of this channel, or are blocked. Nothing can be sent to them here until they opt in again, or are unblocked on the page of the contact.',
     policy_violation: 'The service window of this conversation has closed. Send an approved template instead.',
-    channel_not_connected: 'The channel is not connected to its provider. Reconnect it on its page, then send the reply again.',
+    channel_not_connected:
+      'The channel is not connected to its provider. Reconnect it on its page, then send the reply again.',
   } as Readonly<Record<string, string>>,
 
   contact: 'Contact',
@@ -62,5 +64,7 @@ export const inbox = {
     seen: 'Last seen',
   },
   blockedYes: 'Yes: nothing is sent to them',
-  consents: { opted_in: 'Opted in', opted_out: 'Opted out', unknown: 'Never asked' } as Readonly<Record<string, string>>,
+  consents: { opted_in: 'Opted in', opted_out: 'Opted out', unknown: 'Never asked' } as Readonly<
+    Record<string, string>
+  >,
 } as const

@@ -55,7 +55,15 @@ export const messages = {
   attempts: 'Attempts',
   deliveries: 'Webhook deliveries',
   noDeliveries: 'No endpoint is told of this message.',
-  deliveryColumns: { endpoint: 'Endpoint', event: 'Event', type: 'Type', status: 'Status', attempts: 'Attempts', answer: 'Answer', at: 'Created at' },
+  deliveryColumns: {
+    endpoint: 'Endpoint',
+    event: 'Event',
+    type: 'Type',
+    status: 'Status',
+    attempts: 'Attempts',
+    answer: 'Answer',
+    at: 'Created at',
+  },
   sendAgain: 'Send again',
   sentAgain: 'It is sent again, as this new message.',
   onlyOutbound: 'Only what was sent can be sent again.',
@@ -83,9 +91,17 @@ export const messages = {
   paidBy: { package: 'A credit of a package', wallet: 'The wallet' },
   yes: 'Yes',
   no: 'No',
-  attemptColumns: { number: 'No.', provider: 'Provider', outcome: 'Outcome', said: 'The provider said', took: 'Took', at: 'At' },
+  attemptColumns: {
+    number: 'No.',
+    provider: 'Provider',
+    outcome: 'Outcome',
+    said: 'The provider said',
+    took: 'Took',
+    at: 'At',
+  },
   milliseconds: (ms: string) => `${ms} ms`,
-  said: (code: string | null, message: string | null) => [code, message].filter((part) => part !== null && part !== '').join(': '),
+  said: (code: string | null, message: string | null) =>
+    [code, message].filter((part) => part !== null && part !== '').join(': '),
 
   why: {
     scheduled: (at: string) => `It waits until ${at}.`,
@@ -96,12 +112,14 @@ export const messages = {
     read: 'It arrived and was read.',
     received: 'It came in.',
     failed: {
-      provider_error: (message: string) => `It did not arrive because the provider could not deliver it: ${within(message)}.`,
+      provider_error: (message: string) =>
+        `It did not arrive because the provider could not deliver it: ${within(message)}.`,
       expired: () => 'It did not arrive because its time had run out before the provider took it.',
       cancelled: () => 'It was not sent because it was cancelled before it was handed over.',
       recipient_blocked: () => 'It did not arrive because the recipient has opted out, is blocked, or blocks you.',
       channel_not_connected: () => 'It did not arrive because its channel was not connected to the provider.',
-      policy_violation: (message: string) => `It did not arrive because it is against the rules of the channel: ${within(message)}.`,
+      policy_violation: (message: string) =>
+        `It did not arrive because it is against the rules of the channel: ${within(message)}.`,
       upstream_rejected: (message: string) => `It did not arrive because the provider refused it: ${within(message)}.`,
     } as Readonly<Record<string, (message: string) => string>>,
     other: (message: string) => `It did not arrive: ${within(message)}.`,

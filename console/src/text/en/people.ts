@@ -14,7 +14,8 @@ export const people = {
     with: (provider: string) => `Sign in with ${provider}`,
     withFailed: {
       title: 'You are not signed in',
-      invalid_credentials: 'Nobody has linked this identity, or the provider refused it. Sign in with your password, then link it on your profile.',
+      invalid_credentials:
+        'Nobody has linked this identity, or the provider refused it. Sign in with your password, then link it on your profile.',
       oauth_pending_expired: 'That took too long, or began in another window. Start again.',
       upstream_unavailable: 'The provider does not answer. Try again in a while, or sign in with your password.',
     },

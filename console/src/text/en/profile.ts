@@ -27,7 +27,8 @@ export const profile = {
   identitiesTitle: 'Single sign-on',
   identitiesWhy: (provider: string) => `Link an identity, and ${provider} signs you in.`,
   link: (provider: string) => `Link ${provider}`,
-  linkWhy: (provider: string, email: string) => `${provider} knows you as ${email}. Link this identity with your user here?`,
+  linkWhy: (provider: string, email: string) =>
+    `${provider} knows you as ${email}. Link this identity with your user here?`,
   nameless: 'somebody without an e-mail address',
   doLink: 'Link',
   doNotLink: 'Do not link',

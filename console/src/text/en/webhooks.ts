@@ -41,7 +41,8 @@ export const webhooks = {
     createdBy: 'Created by',
     test: 'Send test event',
     roll: 'Roll secret',
-    rollWhy: 'A new secret signs deliveries from now on. With a time to change over, the previous one signs them as well until then.',
+    rollWhy:
+      'A new secret signs deliveries from now on. With a time to change over, the previous one signs them as well until then.',
     rollFor: 'The previous secret signs as well for',
     rollTimes: { now: 'No time', hour: '1 hour', day: '24 hours' },
     edit: 'Change',
@@ -55,7 +56,8 @@ export const webhooks = {
     enableFirst: 'Enable it first: a disabled endpoint gets nothing.',
     delete: 'Delete',
     deleteWhy: (url: string) => `${url} receives nothing any more, and what is pending for it is dropped.`,
-    delivered: (type: string, status: number | null, ms: number | null) => `${type} was delivered: answered ${status ?? '–'} in ${ms ?? '–'} ms.`,
+    delivered: (type: string, status: number | null, ms: number | null) =>
+      `${type} was delivered: answered ${status ?? '–'} in ${ms ?? '–'} ms.`,
     failed: (type: string, why: string) => `${type} was not delivered: ${why}`,
     waiting: (type: string) => `${type} is still on its way; the table shows what becomes of it.`,
   },
@@ -63,12 +65,15 @@ export const webhooks = {
   replay: {
     button: 'Replay failed',
     none: 'No delivery has failed.',
-    why: (count: number) => `${counted(count)} failed and can be made again: one attempt each, with the same event and a fresh signature.`,
+    why: (count: number) =>
+      `${counted(count)} failed and can be made again: one attempt each, with the same event and a fresh signature.`,
     whyMany: (most: number) =>
       `${most.toLocaleString('en')} deliveries or more failed. The oldest ${most.toLocaleString('en')} are made again now: one attempt each. Repeat it for the rest.`,
     begun: (count: number) => `${counted(count)} on the way once more; the table shows what becomes of them.`,
     ended: (delivered: number, failed: number) =>
-      failed === 0 ? `${counted(delivered)} made again: all were delivered.` : `${delivered} delivered, ${failed} failed again.`,
+      failed === 0
+        ? `${counted(delivered)} made again: all were delivered.`
+        : `${delivered} delivered, ${failed} failed again.`,
   },
 
   deliveries: {
@@ -76,7 +81,15 @@ export const webhooks = {
     empty: 'Nothing was delivered yet.',
     status: 'Status',
     anyStatus: 'All statuses',
-    columns: { event: 'Event', type: 'Type', status: 'Status', attempts: 'Attempts', answer: 'Answer', at: 'Created at', next: 'Next attempt' },
+    columns: {
+      event: 'Event',
+      type: 'Type',
+      status: 'Status',
+      attempts: 'Attempts',
+      answer: 'Answer',
+      at: 'Created at',
+      next: 'Next attempt',
+    },
     answered: (status: number, ms: number | null) => (ms === null ? String(status) : `${status} in ${ms} ms`),
     retry: 'Retry',
     pending: 'It is attempted anyway.',

@@ -1,0 +1,40 @@
+/** The body of a message to send with its content objects, for documents: what is checked is chosen by `type` (`validate.ts`). */
+import { Type, type TSchema } from 'typebox'
+import { SendMessage } from '../resources/message.ts'
+import type { ContentType } from './content-type.ts'
+import { capabilities, contentTypes } from './registry.ts'
+
+/** `CtaUrlContent` for `cta_url`: the name of its schema among the components of the OpenAPI document. */
+export const contentSchemaId = (type: string): string =>
+  `${type
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')}Content`
+
+const fields: Record<string, TSchema> = Object.fromEntries(
+  capabilities.map((type) => {
+    const { schema, summary, example, inbound_schema } = contentTypes[type] as ContentType
+    const wider = inbound_schema === undefined ? '' : ' What comes in is not held to these limits.'
+    return [
+      type,
+      Type.Optional(
+        Type.Unsafe<unknown>({
+          ...schema,
+          $id: contentSchemaId(type),
+          description: `Where \`type\` is \`${type}\`: ${summary}${wider}`,
+          examples: [example],
+        }),
+      ),
+    ]
+  }),
+)
+
+export const DocumentedSendMessage = Type.Object(
+  { ...SendMessage.properties, ...fields },
+  {
+    $id: 'SendMessage',
+    additionalProperties: true,
+    description:
+      'A message to send, with its content object under the key named by `type`. Content objects of other types are ignored.',
+  },
+)

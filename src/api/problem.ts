@@ -1,0 +1,91 @@
+/** An expected refusal, thrown by services and turned into the error envelope by the HTTP layer and the command line. */
+import { consoleErrorCatalogue, type ConsoleErrorCode } from './console-errors.ts'
+import { errorCatalogue, type Detail, type ErrorCode, type ErrorEntry } from './errors.ts'
+import { limits } from './limits.ts'
+import { fitted, surelyFits, type Said } from './refusal-size.ts'
+
+/** For what passes by itself in a moment. */
+export const retrySoon = { 'retry-after': '1' } as const
+
+/** A code of the catalogue of `/v1`, or one that the console alone answers. */
+export type ProblemCode = ErrorCode | ConsoleErrorCode
+
+/** What the catalogues say of a code. */
+export const errorEntry = (code: ProblemCode): ErrorEntry =>
+  code in errorCatalogue ? errorCatalogue[code as ErrorCode] : consoleErrorCatalogue[code as ConsoleErrorCode]
+
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly param: string | undefined
+  readonly details: readonly Detail[] | undefined
+  /** Extra response headers, for example `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>> | undefined
+  /** Before it was cut. */
+  readonly #said: Said
+
+  /**
+   * `message` is a sentence that tells the reader what to do next; absent, the catalogue's own title and fix are used. Whatever is given, the
+   * problem is small: texts and paths are cut, and failures beyond those that are named are counted in the message.
+   */
+  constructor(
+    code: ProblemCode,
+    message?: string,
+    more: {
+      param?: string | undefined
+      details?: readonly Detail[] | undefined
+      headers?: Record<string, string> | undefined
+    } = {},
+    bytes_max: number = limits.error_bytes_max,
+  ) {
+    const said = {
+      message: message ?? `${errorEntry(code).title} ${errorEntry(code).fix}`,
+      param: more.param,
+      details: more.details,
+    }
+    const small = surelyFits(said, bytes_max) ? said : fitted(said, bytes_max)
+    super(small.message)
+    this.name = 'Problem'
+    this.code = code
+    this.param = small.param
+    this.details = small.details
+    this.headers = more.headers
+    this.#said = said
+  }
+
+  get status(): number {
+    return errorEntry(this.code).status
+  }
+
+  /** The same in at most `bytes_max` bytes of JSON. */
+  within(bytes_max: number): Problem {
+    return surelyFits(this.#said, bytes_max)
+      ? this
+      : new Problem(this.code, this.#said.message, { ...this.#said, headers: this.headers }, bytes_max)
+  }
+
+  /** The refusal for a round of validation failures: `parameter_missing` when each is a missing field, else `parameter_invalid`. It names the first hundred of them. */
+  static invalid(details: readonly [Detail, ...Detail[]]): Problem {
+    const code = details.every((detail) => detail.code === 'missing_field') ? 'parameter_missing' : 'parameter_invalid'
+    return new Problem(code, details[0].message, { param: details[0].param, details })
+  }
+}
+
+/** Throws `Problem.invalid` for what a round of validation found; nothing where it found nothing. */
+export function throwFailures(failures: readonly Detail[]): void {
+  const [first, ...others] = failures
+  if (first !== undefined) throw Problem.invalid([first, ...others])
+}
+
+/** A `parameter_invalid` or `parameter_missing` with one detail. */
+export function invalid(param: string, code: Detail['code'], message: string): Problem {
+  return Problem.invalid([{ param, code, message }])
+}
+
+/** 404 for an object of this kind that the caller cannot see. */
+export function missing(kind: string, id: string, param?: string): Problem {
+  return new Problem(
+    'resource_missing',
+    `No ${kind} ${JSON.stringify(id.slice(0, 80))} exists in this account and mode. Check the id and the mode of the key.`,
+    param === undefined ? {} : { param },
+  )
+}

@@ -1,0 +1,67 @@
+/** How much a refusal may say, whatever was sent: its texts are cut, and of its failures as many are named as find room (behaviour: conventions 6.1, 7.6). */
+import type { Detail } from './errors.ts'
+import { limits } from './limits.ts'
+
+/** What of an error is made from what was sent. */
+export interface Said {
+  readonly message: string
+  readonly param: string | undefined
+  readonly details: readonly Detail[] | undefined
+}
+
+/** Bytes of an error's other fields: type, code, request id and the link to its entry. */
+const restBytes = 1024
+const sentenceBytes = 100
+
+/** The text, or its beginning and an ellipsis: at most `length_max` UTF-16 units, and no half of a character at the cut. */
+export function cut(text: string, length_max: number): string {
+  if (text.length <= length_max) return text
+  const end = length_max - 1
+  const splits = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800
+  return `${text.slice(0, splits ? end - 1 : end)}…`
+}
+
+/** A path as errors show it. */
+export const cutPath = (path: string): string => cut(path, limits.error_param_length_max)
+
+/** The same in at most `bytes_max` bytes of JSON. Failures that are left out are counted in the message, by what was collected of them. */
+export function fitted({ message, param, details }: Said, bytes_max: number): Said {
+  // of six bytes a unit at most, as `\u0001` has
+  const length_max = Math.min(limits.error_text_length_max, Math.floor(bytes_max / 16))
+  const short = { message: cut(message, length_max), param: param === undefined ? undefined : cutPath(param) }
+  if (details === undefined) return { ...short, details }
+  const kept: Detail[] = []
+  let room = bytes_max - restBytes - sentenceBytes - jsonBytes(short)
+  for (const detail of details) {
+    if (kept.length === limits.error_details_max) break
+    const next = { param: cutPath(detail.param), code: detail.code, message: cut(detail.message, length_max) }
+    room -= jsonBytes(next) + 1
+    if (room < 0) break
+    kept.push(next)
+  }
+  return { ...short, message: short.message + unnamed(details.length, kept.length), details: kept }
+}
+
+/** True where no cut is needed, told from lengths alone. */
+export const surelyFits = ({ message, param = '', details = [] }: Said, bytes_max: number): boolean =>
+  details.length <= limits.error_details_max &&
+  message.length <= limits.error_text_length_max &&
+  [{ message, param }, ...details].every(
+    (said) => said.param.length <= limits.error_param_length_max && said.message.length <= limits.error_text_length_max,
+  ) &&
+  details.reduce(
+    (sum, detail) => sum + detail.message.length + detail.param.length + 16,
+    message.length + param.length,
+  ) *
+    6 +
+    restBytes <=
+    bytes_max
+
+function unnamed(all: number, named: number): string {
+  const more = all - named
+  if (more === 0) return ''
+  const atLeast = all >= limits.error_details_collected_max ? 'at least ' : ''
+  return ` There ${more === 1 ? 'is' : 'are'} ${atLeast}${more} more failure${more === 1 ? '' : 's'} than \`details\` names.`
+}
+
+const jsonBytes = (value: object): number => Buffer.byteLength(JSON.stringify(value))

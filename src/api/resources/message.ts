@@ -1,0 +1,217 @@
+/** The Message, its history and its attempts (behaviour: messages 1, 9). */
+import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
+import { channelTypes } from './channel.ts'
+import { limits } from '../limits.ts'
+import { AnyObject, NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
+
+export const messageStatuses = ['queued', 'sending', 'sent', 'delivered', 'read', 'failed', 'received'] as const
+export type MessageStatus = (typeof messageStatuses)[number]
+export const priorities = ['high', 'normal', 'low'] as const
+export type Priority = (typeof priorities)[number]
+/** The order in which priorities go. */
+export const ranks: Readonly<Record<Priority, 0 | 1 | 2>> = { high: 0, normal: 1, low: 2 }
+export const originTypes = ['api', 'campaign', 'automation', 'console', 'inbound'] as const
+export type OriginType = (typeof originTypes)[number]
+
+/** Codes of `error` on a failed message: words of the error catalogue, and `provider_error`, `expired`, `cancelled`. */
+export const messageErrorCodes = [
+  'provider_error',
+  'channel_not_connected',
+  'recipient_blocked',
+  'policy_violation',
+  'upstream_rejected',
+  'expired',
+  'cancelled',
+] as const
+export type MessageErrorCode = (typeof messageErrorCodes)[number]
+
+export const MessageError = Type.Object({
+  code: Type.String({
+    enum: [...messageErrorCodes],
+    description:
+      'Stable, to branch on: an error code, or `provider_error`, `expired` or `cancelled`. More may be added.',
+  }),
+  message: Type.String({ description: 'For people; the wording may change.' }),
+  provider_code: Type.String({
+    description: "The provider's own code; empty where the failure is not the provider's.",
+  }),
+})
+export type MessageError = Static<typeof MessageError>
+export const Billing = Type.Object({
+  source: Type.String({
+    enum: ['package', 'wallet'],
+    description: '`package`: a credit of a package paid for it; else the wallet did.',
+  }),
+  amount_micros: Type.Integer({ description: 'Micro-USD; 0 when paid by a package credit.' }),
+  package_grant_id: NullableString({
+    description: 'The package (`grant_`) whose credit it took; null where the wallet paid.',
+  }),
+  refunded: Type.Boolean({ description: 'True once what it had taken was given back, because it failed.' }),
+})
+
+export const Message = Type.Object(
+  {
+    id: Type.String({ description: 'Prefix `msg_`.' }),
+    object: objectName('message'),
+    mode: Mode,
+    channel_id: Type.String({ description: 'The channel (`ch_`) that it goes or came through.' }),
+    channel_type: Type.String({ enum: [...channelTypes], description: 'The kind of that channel.' }),
+    direction: Type.String({
+      enum: ['outbound', 'inbound'],
+      description: '`outbound`: sent by the account. `inbound`: written to it, with status `received`.',
+    }),
+    to: Type.String({
+      description: 'Who gets it: E.164 on phone channels. Of an inbound message the identifier of the channel.',
+    }),
+    from: Type.String({ description: 'Who sends it: the identifier of the channel; of an inbound message who wrote.' }),
+    type: Type.String({ examples: ['text'] }),
+    content: AnyObject({
+      description:
+        'The content object, under the key named by `type`. What comes in is not held to the limits of what is sent.',
+    }),
+    status: Type.String({
+      enum: [...messageStatuses],
+      description:
+        '`queued`: stored and charged. `sending`: being handed to the provider. `sent`: the provider took it. `delivered` and `read`: as far as the channel tells. `failed`: see `error`; refunded. `received`: inbound.',
+    }),
+    error: Type.Unsafe<Static<typeof MessageError> | null>({
+      ...MessageError,
+      type: ['object', 'null'],
+      description: 'Why it failed; null where it did not.',
+    }),
+    reference: NullableString({ description: 'Your own name of it, as sent; messages can be listed by it.' }),
+    metadata: AnyObject({ description: 'Your own data, returned unchanged.' }),
+    billing: Type.Object(Billing.properties, {
+      description: 'What paid for it. Nothing is charged in test mode and for inbound messages.',
+    }),
+    sender: Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'Always null.',
+    }),
+    contact_id: NullableString({
+      description: 'The contact (`ct_`) whose phone or identifier the other side is; null where there is none.',
+    }),
+    origin: Type.Object(
+      {
+        type: Type.String({
+          enum: [...originTypes],
+          description: 'What made it: a request, a campaign, an automation, or what came in.',
+        }),
+        id: NullableString({
+          description: 'The key (`key_`), campaign (`cmp_`) or automation (`aut_`); null where there is none.',
+        }),
+      },
+      { description: 'Where it comes from.' },
+    ),
+    reply_to: NullableString({ description: 'The message (`msg_`) that it answers; null where it answers none.' }),
+    segments: NullableInteger({ description: 'On sms: the parts that the text takes. Elsewhere null.' }),
+    encoding: NullableString({
+      enum: ['gsm7', 'ucs2', null],
+      description: 'On sms: `gsm7` has 160 characters in one part, `ucs2` 70. Elsewhere null.',
+    }),
+    priority: Type.String({ enum: [...priorities], description: 'Which goes first of what waits on the channel.' }),
+    send_at: NullableTimestamp({ description: 'Not handed to the provider before then.' }),
+    expires_at: NullableTimestamp({ description: 'Not handed over by then: failed, `expired`, refunded.' }),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+    sent_at: NullableTimestamp(),
+    delivered_at: NullableTimestamp(),
+    read_at: NullableTimestamp(),
+    failed_at: NullableTimestamp(),
+  },
+  { $id: 'Message', description: 'A message, outbound or inbound.' },
+)
+export type Message = Static<typeof Message>
+
+/** The body of `POST /v1/messages`, for the documents; it is checked in two rounds (behaviour: messages 3). */
+export const SendMessage = Type.Object(
+  {
+    channel: Type.String({ description: 'Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`.' }),
+    to: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'The recipient on the channel: E.164 on phone channels.',
+    }),
+    type: Type.String({
+      description: "One of the channel's capabilities. The content object stands under the key of this name.",
+    }),
+    reference: Type.Optional(
+      NullableString({
+        maxLength: limits.reference_length_max,
+        description: 'Your own name of it, to list messages by; need not be unique.',
+      }),
+    ),
+    metadata: Type.Optional(
+      Type.Unsafe<Record<string, unknown> | null>({
+        type: ['object', 'null'],
+        additionalProperties: true,
+        description: 'Up to 16 KB, returned unchanged.',
+      }),
+    ),
+    reply_to: Type.Optional(NullableString({ description: 'The message that this one answers.' })),
+    send_at: Type.Optional(
+      NullableString({
+        format: 'date-time',
+        description: 'Up to 35 days ahead. The message stays `queued` until then.',
+      }),
+    ),
+    expires_in_seconds: Type.Optional(
+      NullableInteger({
+        minimum: limits.expires_in_seconds_min,
+        maximum: limits.expires_in_seconds_max,
+        description:
+          'Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one.',
+      }),
+    ),
+    priority: Type.Optional(
+      NullableString({
+        enum: [...priorities, null],
+        default: 'normal',
+        description: 'Which goes first of what waits on the channel.',
+      }),
+    ),
+  },
+  {
+    $id: 'SendMessage',
+    additionalProperties: true,
+    description: 'A message to send, with its content object under the key named by `type`.',
+  },
+)
+
+export const MessageHistoryItem = Type.Object({
+  id: Type.String({ description: 'Prefix `mev_`.' }),
+  object: objectName('message_event'),
+  message_id: Type.String({ description: 'The message (`msg_`) whose history it is.' }),
+  type: Type.String({
+    enum: messageStatuses.map((status) => `message.${status}`),
+    description: 'What happened, `message.` and the status.',
+  }),
+  status: Type.String({ enum: [...messageStatuses], description: 'The status that it had from then on.' }),
+  error: Type.Unsafe<Static<typeof MessageError> | null>({
+    ...MessageError,
+    type: ['object', 'null'],
+    description: 'Why it failed; null where it did not.',
+  }),
+  event_id: NullableString({ description: 'The public event of this change, where there is one.' }),
+  created_at: Timestamp(),
+})
+export type MessageHistoryItem = Static<typeof MessageHistoryItem>
+
+export const attemptOutcomes = ['accepted', 'refused', 'throttled', 'unavailable', 'unknown'] as const
+export const MessageAttempt = Type.Object({
+  id: Type.String({ description: 'Prefix `att_`.' }),
+  object: objectName('message_attempt'),
+  number: Type.Integer({ description: 'Counted from 1.' }),
+  provider: Type.String({ description: 'The provider that it was handed to, such as `whatsapp_cloud` or `sandbox`.' }),
+  outcome: Type.String({
+    enum: [...attemptOutcomes],
+    description:
+      '`accepted`: taken. `refused`: not taken, for good. `throttled` and `unavailable`: tried again later. `unknown`: no answer, so it may have been taken.',
+  }),
+  provider_code: NullableString({ description: "The provider's own code; null where it gave none." }),
+  provider_message: NullableString({ description: 'What the provider said; null where it said nothing.' }),
+  duration_ms: Type.Integer({ description: 'Milliseconds until the provider had answered, or was given up.' }),
+  created_at: Timestamp(),
+})

@@ -1,0 +1,25 @@
+/** The price of a message on one kind of channel (behaviour: billing 1). */
+import { Type, type Static } from 'typebox'
+import { objectName } from './shared-fields.ts'
+
+/** Micro-USD a message, where neither the installation nor the account has a price of its own. Its keys are the kinds that have one. */
+export const defaultPrices: Readonly<Record<string, number>> = { whatsapp: 5000, sms: 7500, telegram: 0 }
+
+export const Price = Type.Object(
+  {
+    object: objectName('price'),
+    channel_type: Type.String({
+      enum: Object.keys(defaultPrices),
+      description: 'The kind of channel that it is the price of.',
+    }),
+    unit: Type.Literal('message', {
+      description: 'One accepted message, however many parts the provider makes of it.',
+    }),
+    amount_micros: Type.Integer({
+      description: 'Micro-USD a message. A price of 0 needs no funds and uses no credits.',
+    }),
+    currency: Type.Literal('USD', { description: 'Amounts are in micro-USD: 1,000,000 are one US dollar.' }),
+  },
+  { $id: 'Price' },
+)
+export type Price = Static<typeof Price>

@@ -1,0 +1,94 @@
+/** Rules, of segments over contacts and of automations over events (behaviour: segments 2): one grammar over different fields. */
+import { Type } from 'typebox'
+
+export const ruleOperators = [
+  'equals',
+  'not_equals',
+  'in',
+  'not_in',
+  'contains',
+  'starts_with',
+  'exists',
+  'not_exists',
+  'greater_than',
+  'less_than',
+  'before',
+  'after',
+  'within_days',
+  'not_within_days',
+  'contains_any',
+  'contains_all',
+  'contains_none',
+] as const
+export type RuleOperator = (typeof ruleOperators)[number]
+
+export const ruleLimits = {
+  /** The outermost group counts as depth 1. */
+  depth: 3,
+  conditions: 50,
+  /** Entries of the array of `in`, `contains_any` and the like. */
+  values: 1000,
+  text_length: 1024,
+  days: 36_500,
+} as const
+
+type AnyRules = Record<string, unknown>
+
+/** Any object for the server, which reads the grammar by itself and names each place that is wrong; a group in the document. */
+export const Rules = (options: object) =>
+  Type.Unsafe<AnyRules>({ $id: 'Rules', type: 'object', additionalProperties: true, ...options })
+export const NullableRules = (options: object) =>
+  Type.Unsafe<AnyRules | null>({ $id: 'Rules', type: ['object', 'null'], additionalProperties: true, ...options })
+
+const scalar = [{ type: 'string', maxLength: ruleLimits.text_length }, { type: 'number' }, { type: 'boolean' }]
+
+const Rule = {
+  $id: 'Rule',
+  type: 'object',
+  description: 'What one field has to hold.',
+  additionalProperties: false,
+  required: ['field', 'operator'],
+  properties: {
+    field: { type: 'string', description: 'The field that is looked at.', examples: ['tags'] },
+    operator: {
+      type: 'string',
+      enum: [...ruleOperators],
+      description: 'How the field and `value` compare. Which of them a field takes depends on its kind.',
+    },
+    value: {
+      description:
+        'What it compares with: an array for `in`, `not_in`, `contains_any`, `contains_all` and `contains_none`, absent for `exists` and `not_exists`.',
+      anyOf: [
+        ...scalar,
+        { type: 'array', minItems: 1, maxItems: ruleLimits.values, items: { anyOf: scalar } },
+        { type: 'null' },
+      ],
+      examples: ['vip'],
+    },
+  },
+  examples: [{ field: 'tags', operator: 'contains', value: 'vip' }],
+}
+
+/** A group, as the document shows it. */
+export const documentedRules = {
+  type: 'object',
+  description: `A group of conditions and of further groups, ${ruleLimits.depth} deep, with ${ruleLimits.conditions} conditions in all.`,
+  additionalProperties: false,
+  required: ['match', 'conditions'],
+  properties: {
+    match: {
+      type: 'string',
+      enum: ['all', 'any'],
+      description: 'Whether all of the conditions are to be met, or any of them.',
+    },
+    conditions: {
+      type: 'array',
+      minItems: 1,
+      maxItems: ruleLimits.conditions,
+      description: 'Conditions and groups.',
+      items: { anyOf: [Rule, { $ref: '#/components/schemas/Rules' }] },
+      examples: [[{ field: 'tags', operator: 'contains', value: 'vip' }]],
+    },
+  },
+  examples: [{ match: 'all', conditions: [{ field: 'tags', operator: 'contains', value: 'vip' }] }],
+}

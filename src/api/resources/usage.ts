@@ -1,0 +1,37 @@
+/** A usage record: what the messages of a period came to (behaviour: billing 5.3). */
+import { Type, type Static } from 'typebox'
+import { channelTypes } from './channel.ts'
+import { objectName } from './shared-fields.ts'
+import { NullableString, Timestamp } from './nullable.ts'
+
+export const usageGroups = ['day', 'month', 'channel_type', 'channel'] as const
+export type UsageGroup = (typeof usageGroups)[number]
+
+export const UsageRecord = Type.Object(
+  {
+    object: objectName('usage_record'),
+    period_start: Timestamp({ description: 'Start of the period, inclusive: midnight UTC.' }),
+    period_end: Timestamp({ description: 'End of the period, exclusive: midnight UTC.' }),
+    channel_type: NullableString({
+      enum: [...channelTypes, null],
+      description: 'The kind of channel when grouped by `channel_type` or `channel`, else null (all kinds).',
+    }),
+    channel_id: NullableString({ description: 'The channel when grouped by `channel`, else null (all channels).' }),
+    messages: Type.Integer({ description: 'Outbound messages accepted in the period, failed ones included.' }),
+    package_credits: Type.Integer({ description: 'Credits taken, gross.' }),
+    wallet_micros: Type.Integer({ description: 'Micro-USD taken from the wallet, gross.' }),
+    refunded_credits: Type.Integer({
+      description: 'Credits returned in the period, whenever the message was accepted.',
+    }),
+    refunded_micros: Type.Integer({
+      description: 'Micro-USD returned in the period, whenever the message was accepted.',
+    }),
+    currency: Type.Literal('USD', { description: 'Amounts are in micro-USD: 1,000,000 are one US dollar.' }),
+  },
+  {
+    $id: 'UsageRecord',
+    description:
+      'Gross figures, right to the message. Refunds count on the day of the refund, in columns of their own.',
+  },
+)
+export type UsageRecord = Static<typeof UsageRecord>

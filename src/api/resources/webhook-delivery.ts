@@ -1,0 +1,60 @@
+/** A webhook delivery (behaviour: webhooks 6.2): one event on its way to one endpoint. */
+import { Type, type Static } from 'typebox'
+import { eventTypes } from '../events.ts'
+import { Mode, objectName } from './shared-fields.ts'
+import { NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
+
+export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
+const deliveryErrors = [
+  'dns_failed',
+  'tls_failed',
+  'connection_refused',
+  'connection_reset',
+  'host_unreachable',
+  'timeout',
+  'redirect',
+  'response_invalid',
+  'address_not_public',
+  'endpoint_disabled',
+  'event_expired',
+] as const
+/** Those that have a name, and the status that was answered. */
+export type DeliveryError = (typeof deliveryErrors)[number] | `status_${number}`
+
+export const WebhookDelivery = Type.Object(
+  {
+    id: Type.String({ description: 'Prefix `whd_`.' }),
+    object: objectName('webhook_delivery'),
+    mode: Mode,
+    endpoint_id: Type.String({ description: 'The webhook endpoint (`we_`) that it goes to.' }),
+    event_id: Type.String({ description: 'The event (`evt_`) that it carries.' }),
+    event_type: Type.String({ enum: Object.keys(eventTypes), description: 'The type of that event.' }),
+    status: Type.String({
+      enum: [...deliveryStatuses],
+      description: '`pending`: another attempt follows. `failed`: none does, but by a retry.',
+    }),
+    attempts: Type.Integer({ description: 'Attempts made so far.' }),
+    response_status: NullableInteger({ description: 'HTTP status of the last attempt, null when it got none.' }),
+    duration_ms: NullableInteger({ description: 'How long the last attempt took.' }),
+    // no enumeration: clients take any string, and statuses are many
+    error: NullableString({
+      description:
+        `Why the last attempt failed: ${deliveryErrors.map((error) => `\`${error}\``).join(', ')}, ` +
+        'or `status_` and the number that was answered, such as `status_500`, where it was no 2xx. Null after a success and before the first attempt.',
+      examples: ['timeout'],
+    }),
+    error_message: NullableString({
+      description: 'The same in a sentence, with what an engineer needs to act on it.',
+      examples: ['No answer came within 10 seconds.'],
+    }),
+    next_attempt_at: NullableTimestamp({
+      description:
+        'When a pending delivery is attempted next; null while an attempt is made that was asked for, as a test or a retry is.',
+    }),
+    created_at: Timestamp(),
+  },
+  { $id: 'WebhookDelivery', description: 'One event on its way to one endpoint.' },
+)
+export type WebhookDelivery = Static<typeof WebhookDelivery>

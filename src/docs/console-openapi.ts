@@ -1,0 +1,58 @@
+/** The OpenAPI document of the console's own operations, below `/console/api`: derived as that of `/v1` is. */
+import type { FastifyInstance } from 'fastify'
+import { errorEntry, type ProblemCode } from '../api/problem.ts'
+import { codesAtDoor, type ConsoleRoute } from '../modules/console/service.ts'
+import type { Route } from '../platform/http/route.ts'
+import type { Json } from './components.ts'
+import { byStatus, codesOfShape, keyCodes, openapiDocument, type Entrance } from './openapi.ts'
+
+const intro = `What the console has beyond \`/v1\`, for people who are signed in. The operations of \`/v1\` stand once more below \`/console/api\`, as the document of \`/v1\` describes them.
+
+A session is a cookie. Every request but a GET carries \`Service-Console: 1\`; where an operation is about an account, \`Service-Account\` names it, and \`Service-Mode\` the mode.`
+
+/** A session is what lets people in, and nobody's Idempotency-Key could be kept without an account. */
+const bySession: Entrance = {
+  codesOf(route) {
+    const { refuses = [] } = route as ConsoleRoute
+    const own = [...codesOfShape(route), ...refuses, ...(bySession.takesKey(route) ? keyCodes : [])]
+    return byStatus(
+      new Set<ProblemCode>([
+        ...own,
+        ...codesAtDoor(route as ConsoleRoute),
+        'internal_error',
+        'upstream_unavailable',
+        'parameter_invalid',
+      ]),
+    )
+  },
+  // of who is signed in: the session goes on
+  statusOf: (route, code) =>
+    code === 'invalid_credentials' && (route as ConsoleRoute).access === 'session' ? 400 : errorEntry(code).status,
+  takesKey: (route) => route.method === 'POST' && (route as ConsoleRoute).access === 'account',
+}
+
+export function consoleDocument(routes: readonly Route[], base_url: string): Json {
+  const { webhooks: _webhooks, tags: _tags, ...document } = openapiDocument(routes, base_url, false, bySession)
+  const components = document['components'] as Json
+  return {
+    ...document,
+    info: { ...(document['info'] as Json), title: 'Posthorn console', description: intro },
+    security: [{ session: [] }],
+    tags: [{ name: 'Console', description: 'What people do in the console.' }],
+    components: {
+      ...components,
+      securitySchemes: {
+        session: { type: 'apiKey', in: 'cookie', name: 'posthorn', description: 'The cookie of a session.' },
+      },
+    },
+  }
+}
+
+/** Serves the document; made at the first request for it. */
+export function mountConsoleDocument(server: FastifyInstance, routes: () => readonly Route[], base_url: string): void {
+  let text: string | undefined
+  server.get('/console/api/openapi.json', (_request, reply) => {
+    text ??= `${JSON.stringify(consoleDocument(routes(), base_url), null, 2)}\n`
+    return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(text)
+  })
+}

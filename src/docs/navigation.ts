@@ -1,0 +1,39 @@
+/** What stands beside a page of the reference: where to begin, every resource, and the operations of the one that is open. */
+import { escape } from './page.ts'
+import { operationPath, type Resource, type Site } from './site.ts'
+
+const start = [
+  ['/docs', 'Reference'],
+  ['/docs/guides', 'Guides'],
+  ['/docs/content', 'Message content'],
+  ['/docs/errors', 'Error codes'],
+  ['/docs/providers', 'Providers'],
+  ['/docs/behaviour', 'What Posthorn does'],
+  ['/docs/threat-model', 'Threat model'],
+] as const
+
+/** The addresses of the pages to begin with. */
+export const startPaths: readonly string[] = start.map(([path]) => path)
+
+export const navEntry = (href: string, text: string, here = false): string =>
+  `<li><a href="${href}"${here ? ' aria-current="page"' : ''}>${escape(text)}</a></li>`
+
+/** The pages to begin with; `here` is the address of the page that it stands on. */
+export const startLinks = (here = ''): string =>
+  `<h2>Start</h2><ul>${start.map(([href, title]) => navEntry(href, title, href === here)).join('')}</ul>`
+
+export const navSection = (title: string, entries: readonly string[]): string =>
+  entries.length === 0 ? '' : `<h2>${title}</h2><ul>${entries.join('')}</ul>`
+
+/** All resources; `open` is the one whose operations are listed, `here` the address of the page that it stands on. */
+export function navigation({ resources }: Site, here: string, open?: Resource): string {
+  const entries = resources.map((resource) => {
+    const entry = navEntry(resource.path, resource.title, resource.path === here)
+    if (resource !== open) return entry
+    const operations = resource.routes.map((route) =>
+      navEntry(operationPath(route), route.summary, operationPath(route) === here),
+    )
+    return `${entry.slice(0, -'</li>'.length)}<ul>${operations.join('')}</ul></li>`
+  })
+  return startLinks(here) + navSection('Resources', entries)
+}

@@ -1,0 +1,216 @@
+/**
+ * The unions of the document, derived from the flat schemas that validate and serialise: `oneOf` named variants, told apart by a `discriminator` on `type`.
+ *
+ * - `SendMessage`: `SendTextMessage`, … over the capabilities; closed, with its one content object under the key that `type` names.
+ * - `InboundMessage`: `InboundTextMessage`, … over what can be simulated; closed like those, but without a `discriminator`, for a text needs no `type`.
+ * - `CampaignMessage`, `AutomationMessage`: `TaggedTextMessage`, …, whose strings may hold merge tags and are held to their bounds once those are filled in.
+ * - `Message`: `TextMessage`, … over every content type, each `allOf` the shared `MessageFields` and what `type` decides.
+ * - `Event`: `MessageSentEvent`, …, whose `data.object` is the resource that the type speaks of.
+ * - `consent` of the requests that write contacts: a channel type to a status, or to an object with more.
+ *
+ * A later version may add variants to `Message` and `Event`: a client ignores a type that it does not know.
+ */
+import { contentSchemaId } from '../api/content/documented.ts'
+import type { ContentType } from '../api/content/content-type.ts'
+import { capabilities, contentTypes } from '../api/content/registry.ts'
+import { eventTypes, type EventType } from '../api/events.ts'
+import { Balance } from '../api/resources/balance.ts'
+import { Campaign } from '../api/resources/campaign.ts'
+import { Channel } from '../api/resources/channel.ts'
+import { documentedConsent } from '../api/resources/contact.ts'
+import { Event } from '../api/resources/event.ts'
+import { Message } from '../api/resources/message.ts'
+import { Package } from '../api/resources/package.ts'
+import { WebhookEndpoint } from '../api/resources/webhook-endpoint.ts'
+
+type Json = Record<string, unknown>
+
+interface ObjectSchema extends Json {
+  readonly properties: Readonly<Record<string, unknown>>
+  readonly required?: readonly string[]
+}
+
+/** The schema as the document shows it: a union where it has one, else a copy. */
+export function documented(schema: Json): Json {
+  const make = unions[String(schema['$id'])]
+  return make === undefined ? { ...schema } : make(schema as ObjectSchema)
+}
+
+const unions: Readonly<Record<string, (flat: ObjectSchema) => Json>> = {
+  SendMessage: (flat) => union(flat, capabilities, (type) => `Send${camel(type)}Message`, sendVariant),
+  CampaignMessage: (flat) => union(flat, capabilities, taggedName, taggedVariant),
+  AutomationMessage: (flat) => union(flat, capabilities, taggedName, taggedVariant),
+  InboundMessage: (flat) => ({
+    $id: flat['$id'],
+    description: flat['description'],
+    examples: flat['examples'],
+    oneOf: simulated.map((type) => inboundVariant(flat, type)),
+  }),
+  ContactCreation: withConsent,
+  ContactUpsert: withConsent,
+  ContactUpdate: withConsent,
+  Message: (flat) => union(flat, Object.keys(contentTypes), (type) => `${camel(type)}Message`, messageVariant),
+  Event: (flat) => union(flat, Object.keys(eventTypes), (type) => eventName(type as EventType), eventVariant),
+}
+
+function withConsent(flat: ObjectSchema): Json {
+  return { ...flat, properties: { ...flat.properties, consent: documentedConsent } }
+}
+
+const camel = (type: string): string => contentSchemaId(type).replace(/Content$/, '')
+const taggedName = (type: string): string => `Tagged${camel(type)}Message`
+
+const eventName = (type: EventType): string => `${camel(type.replaceAll('.', '_'))}Event`
+
+/** The schema of an event of this type, under its `$id`. */
+export const eventSchema = (type: EventType): Json => ({
+  ...eventVariant(Event as unknown as ObjectSchema, type),
+  $id: eventName(type),
+})
+
+function union(
+  flat: ObjectSchema,
+  types: readonly string[],
+  nameOf: (type: string) => string,
+  variant: (flat: ObjectSchema, type: string) => Json,
+): Json {
+  const mapping = Object.fromEntries(types.map((type) => [type, `#/components/schemas/${nameOf(type)}`]))
+  return {
+    $id: flat['$id'],
+    description: flat['description'],
+    discriminator: { propertyName: 'type', mapping },
+    oneOf: types.map((type) => ({ ...variant(flat, type), $id: nameOf(type) })),
+  }
+}
+
+const contentOf = (type: string): ContentType => contentTypes[type as keyof typeof contentTypes]
+
+/** `type`, whose one value tells the variant. */
+const typed = (type: string): Json => ({
+  type: 'string',
+  const: type,
+  description: `Always \`${type}\`: it tells the variants apart.`,
+})
+
+const sentContent = (type: string): Json => {
+  const { schema, summary, example } = contentOf(type)
+  return { ...(schema as unknown as Json), $id: contentSchemaId(type), description: summary, examples: [example] }
+}
+
+function sendVariant(flat: ObjectSchema, type: string): Json {
+  const common = Object.entries(flat.properties).filter(([name]) => !(capabilities as readonly string[]).includes(name))
+  const { summary, example } = contentOf(type)
+  return {
+    type: 'object',
+    description: summary,
+    additionalProperties: false,
+    required: [...(flat.required ?? []), type],
+    properties: { ...Object.fromEntries(common), type: typed(type), [type]: sentContent(type) },
+    examples: [{ channel: 'ch_test_whatsapp', to: '+15005550006', type, [type]: example }],
+  }
+}
+
+function taggedVariant(_flat: ObjectSchema, type: string): Json {
+  const { summary, example } = contentOf(type)
+  const content = {
+    ...(unbounded(sentContent(type)) as Json),
+    $id: `Tagged${contentSchemaId(type)}`,
+    examples: [example],
+  }
+  return {
+    type: 'object',
+    description: `${summary} Its strings may hold merge tags.`,
+    additionalProperties: false,
+    required: ['type', type],
+    properties: { type: typed(type), [type]: content },
+    examples: [{ type, [type]: example }],
+  }
+}
+
+/** Without the bounds that a string with merge tags keeps only once they are filled in. */
+function unbounded(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(unbounded)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { pattern: _pattern, format: _format, maxLength: _maxLength, ...rest } = schema as Json
+  return Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, key === 'enum' || key === 'examples' ? value : unbounded(value)]),
+  )
+}
+
+/** What came in of this type is wider than what may be sent; where it is not, the two are one. */
+const anyContent = (type: string): Json => {
+  const { inbound_schema, summary, example } = contentOf(type)
+  if (inbound_schema === undefined) return sentContent(type)
+  return {
+    ...(inbound_schema as unknown as Json),
+    $id: `Received${contentSchemaId(type)}`,
+    description: `${summary} Sent or received.`,
+    examples: [example],
+  }
+}
+
+/** What can come in: all but templates. */
+const simulated = Object.keys(contentTypes).filter((type) => type !== 'template')
+
+function inboundVariant(flat: ObjectSchema, type: string): Json {
+  const { summary, example } = contentOf(type)
+  const isDefault = type === 'text'
+  return {
+    $id: `Inbound${camel(type)}Message`,
+    type: 'object',
+    description: summary,
+    additionalProperties: false,
+    required: [...(flat.required ?? []), ...(isDefault ? [] : ['type']), type],
+    properties: {
+      ...flat.properties,
+      type: { ...typed(type), ...(isDefault ? { default: type } : {}) },
+      [type]: anyContent(type),
+    },
+    examples: [{ channel: 'ch_test_whatsapp', from: '+14155550123', type, [type]: example }],
+  }
+}
+
+function messageVariant(flat: ObjectSchema, type: string): Json {
+  const { type: _type, content: _content, ...shared } = flat.properties
+  const required = (flat.required ?? []).filter((name) => name !== 'type' && name !== 'content')
+  const fields = {
+    type: 'object',
+    $id: 'MessageFields',
+    description: 'What every message has, whatever its type.',
+    required,
+    properties: shared,
+  }
+  const content = {
+    type: 'object',
+    description: `What it says, under the key \`${type}\`.`,
+    required: [type],
+    properties: { [type]: anyContent(type) },
+  }
+  const own = { type: 'object', required: ['type', 'content'], properties: { type: typed(type), content } }
+  return { description: contentOf(type).summary, allOf: [fields, own] }
+}
+
+const resources = {
+  message: Message,
+  channel: Channel,
+  balance: Balance,
+  package: Package,
+  campaign: Campaign,
+  webhook_endpoint: WebhookEndpoint,
+} as const
+
+function eventVariant(flat: ObjectSchema, type: string): Json {
+  const { object, when } = eventTypes[type as EventType]
+  const data = {
+    type: 'object',
+    description: 'What the event is about.',
+    required: ['object'],
+    properties: { object: resources[object] },
+  }
+  return {
+    type: 'object',
+    description: `Sent when ${when}.`,
+    required: flat.required,
+    properties: { ...flat.properties, type: typed(type), data },
+  }
+}

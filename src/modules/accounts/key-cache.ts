@@ -1,0 +1,30 @@
+/** Keys as authentication last saw them, at most `limits.cache_ms` ago. */
+import { limits } from '../../api/limits.ts'
+import type { SteadyClock } from '../../lib/clock.ts'
+import { lookupCache } from '../../lib/lookup-cache.ts'
+import type { FindKey, KeyFacts } from '../../platform/http/auth.ts'
+
+const cachedKeysMax = 20_000
+
+export interface KeyCache {
+  readonly find: FindKey
+  /** Forgets everything: at a change, and whenever one may have been missed. */
+  forget(): void
+}
+
+/** `isKeyText` tells what can be a key at all; `lookUp` reads one from the database. */
+export function keyCache(
+  clock: Pick<SteadyClock, 'now' | 'elapsed'>,
+  isKeyText: (text: string) => boolean,
+  lookUp: (text: string) => Promise<KeyFacts | null>,
+): KeyCache {
+  const cache = lookupCache<KeyFacts | null>(clock, { entries_max: cachedKeysMax, age_max_ms: limits.cache_ms })
+  return {
+    find(text) {
+      const known = cache.get(text)
+      if (known !== undefined) return known
+      return isKeyText(text) ? cache.read(text, () => lookUp(text)) : null
+    },
+    forget: () => cache.forget(),
+  }
+}

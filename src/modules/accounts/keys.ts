@@ -1,0 +1,44 @@
+/** The text of API keys and source keys (behaviour: authentication 1.3): prefix, 32 base62 characters of entropy, and a checksum that refuses a mistyped key without a look-up. */
+import { hash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import type { Mode } from '../../api/caller.ts'
+
+/** What stands between `svc_` and the entropy: the mode of an API key, or `src` of the key of an integration source. */
+export type KeyPrefix = Mode | 'src'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const entropyLength = 32
+const checksumLength = 6
+const shape = /^svc_(live|test|src)_[0-9A-Za-z]{38}$/
+
+/** A new key. `fill` makes random bytes; tests pass a seeded one. */
+export function newKey(prefix: KeyPrefix, fill: (size: number) => Uint8Array = randomBytes): string {
+  let text = `svc_${prefix}_`
+  const end = text.length + entropyLength
+  while (text.length < end) {
+    // 248 = 4 × 62: larger bytes are thrown away, so that every character is as likely as another
+    for (const byte of fill(entropyLength)) if (byte < 248 && text.length < end) text += alphabet[byte % 62]!
+  }
+  return text + checksum(text)
+}
+
+/** The CRC32 of a text in six base62 characters. */
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let i = 0; i < checksumLength; i++) {
+    digits = alphabet[rest % 62]! + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}
+
+/** True for a text that is a whole key, whether it exists or not. */
+export const isKeyText = (text: string): boolean =>
+  shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
+
+/** True for what could only be the key of an integration source. */
+export const isSourceKeyText = (text: string): boolean => text.startsWith('svc_src_')
+
+/** What is stored of a key. */
+export const keyHash = (text: string): string => hash('sha256', text, 'hex')

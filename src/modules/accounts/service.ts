@@ -1,0 +1,329 @@
+/** What accounts and API keys mean: who may call, and what the operator does about it. */
+import type { Caller, Mode } from '../../api/caller.ts'
+import { isId } from '../../api/ids.ts'
+import { limits } from '../../api/limits.ts'
+import { Problem, invalid, missing } from '../../api/problem.ts'
+import type { Account } from '../../api/resources/account.ts'
+import { scopes, type Scope } from '../../api/scopes.ts'
+import { isTimezone } from '../../api/validation.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { isCountry } from '../../lib/phone.ts'
+import { transact, type Db } from '../../platform/database/sql.ts'
+import type { FindKey, KeyFacts } from '../../platform/http/auth.ts'
+import { addressList, isAddressRange } from '../../platform/http/client-address.ts'
+import { requireCursor, type Page } from '../../platform/http/paging.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { keyCache } from './key-cache.ts'
+import { isKeyText, keyHash, newKey } from './keys.ts'
+import { accountObject } from './present.ts'
+import * as store from './store.ts'
+import type { AccountRow, KeyRow, KeysOf, KeyWithAccount } from './store.ts'
+
+export { keyCache } from './key-cache.ts'
+export { isKeyText, isSourceKeyText, keyHash, newKey } from './keys.ts'
+export { defaultCountryOf, meantPhone, withMeantPhone } from './phone-hint.ts'
+export { ownerEmailOf, suspensions, type AccountRow, type KeyRow } from './store.ts'
+
+export interface NewKey {
+  readonly account_id: string
+  readonly mode: Mode
+  readonly name?: string
+  readonly scopes?: readonly Scope[]
+  /** ISO 8601. */
+  readonly expires_at?: string | null
+  readonly ip_allowlist?: readonly string[]
+}
+
+/** A key with its text, which is never shown again. */
+export type CreatedKey = KeyRow & { readonly key: string }
+
+export interface AccountChanges {
+  readonly name?: string
+  readonly timezone?: string
+  /** ISO 3166 alpha-2, in whatever case. */
+  readonly default_country?: string | null
+  readonly owner_email?: string | null
+}
+
+export type NewAccount = Pick<AccountChanges, 'owner_email' | 'default_country'> & { readonly name: string }
+
+export interface AccountService {
+  readonly findKey: FindKey
+  /** Forgets the keys held in memory: at a change, and whenever one may have been missed. */
+  forgetKeys(): void
+  /** As `forgetKeys`, in every process: after the transaction of a change. */
+  publishKeys(): void
+  me(caller: Caller): Account
+  /** What every key of an account is held to; null for one that is gone. */
+  stateOf(sql: Db, account_id: string): Promise<{ name: string; suspended: boolean } | null>
+  /** The names of these accounts, by their ids. */
+  namesOf(sql: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** Those of these accounts that are suspended. */
+  suspendedOf(sql: Db, ids: readonly string[]): Promise<ReadonlySet<string>>
+  /** The account's time zone, an IANA name; UTC until it is set. */
+  timezoneOf(sql: Db, account_id: string): Promise<string>
+  /** Problems: parameter_invalid for an empty or overlong name, a malformed e-mail address and a country that there is not. */
+  create(account: NewAccount, sql?: Db): Promise<AccountRow>
+  list(): Promise<AccountRow[]>
+  /** Newest first, one more than the page holds. */
+  listPage(sql: Db, page: Page): Promise<AccountRow[]>
+  /** Throws `resource_missing` for one that is not there. */
+  find(sql: Db, id: string): Promise<AccountRow>
+  /** `on`, here and below: the transaction that it is a part of. */
+  update(id: string, changes: AccountChanges, on?: Db): Promise<AccountRow>
+  /** Refuses the account's keys from now on and publishes `account_suspended`. A second time changes nothing. */
+  suspend(id: string, on?: Db): Promise<AccountRow>
+  reinstate(id: string, on?: Db): Promise<AccountRow>
+  /** Keeps the account from being suspended until the transaction ends. Throws 403 `account_suspended` where it is. */
+  requireUnsuspended(tx: Db, id: string): Promise<void>
+  /** Problems: resource_missing; parameter_invalid for an expiry that has passed; `api_key_limit` beyond 50 unrevoked keys of the account. */
+  createKey(key: NewKey, on?: Db): Promise<CreatedKey>
+  /** Keys of both modes, newest first, without their texts. */
+  listKeys(account_id: string): Promise<KeyRow[]>
+  /** Those after `starting_after`, one more than the page holds. */
+  pageOfKeys(sql: Db, of: KeysOf, page: Page): Promise<KeyRow[]>
+  /** `owner`: the account whose key it must be. */
+  revokeKey(id: string, on?: Db, owner?: string): Promise<KeyRow>
+  /** Replaces the addresses from which a key may be used; none: from everywhere. */
+  setAllowlist(id: string, ip_allowlist: readonly string[], on?: Db): Promise<KeyRow>
+}
+
+const nameLengthMax = 120
+
+export function accountService(platform: Platform): AccountService {
+  const { pool, clock } = platform
+  const cache = keyCache(clock, isKeyText, async (text) => {
+    const row = await store.findKeyByHash(pool, keyHash(text))
+    return row === null ? null : keyFacts(row)
+  })
+  const changed = () => {
+    cache.forget()
+    platform.notify('forget-keys')
+  }
+  const suspending =
+    (suspended: boolean) =>
+    async (id: string, on: Db = pool) => {
+      const row = await setSuspended(platform, on, id, suspended)
+      changed()
+      return row
+    }
+  return {
+    findKey: (text) => cache.find(text),
+    forgetKeys: () => cache.forget(),
+    publishKeys: changed,
+    me: accountObject,
+    stateOf,
+    namesOf: async (sql, ids) => new Map((await store.listNames(sql, ids)).map(({ id, name }) => [id, name])),
+    suspendedOf: async (sql, ids) => new Set((await store.listSuspended(sql, ids)).map(({ id }) => id)),
+    timezoneOf: async (sql, account_id) => (await store.findAccount(sql, account_id))?.timezone ?? 'UTC',
+    create: (account, sql = pool) => create(platform, sql, account),
+    list: () => store.listAccounts(pool),
+    listPage: store.listAccountsPage,
+    find: (sql, id) => accountOf(sql, id),
+    async update(id, changes, on = pool) {
+      const row = await update(on, id, changes)
+      changed()
+      return row
+    },
+    suspend: suspending(true),
+    reinstate: suspending(false),
+    async requireUnsuspended(tx, id) {
+      if (await store.isSuspended(tx, id)) throw new Problem('account_suspended')
+    },
+    ...keysOf(platform, changed),
+  }
+}
+
+type KeyMethods = Pick<AccountService, 'createKey' | 'listKeys' | 'pageOfKeys' | 'revokeKey' | 'setAllowlist'>
+
+/** What is done with API keys; `changed` is called after each change. */
+function keysOf(platform: Platform, changed: () => void): KeyMethods {
+  const { pool, clock } = platform
+  return {
+    async createKey(key, on = pool) {
+      const created = await createKey(platform, on, key)
+      changed()
+      return created
+    },
+    async listKeys(account_id) {
+      await accountOf(pool, account_id)
+      return await store.listKeys(pool, account_id)
+    },
+    async pageOfKeys(sql, of, page) {
+      const exists = async (id: string) =>
+        isId('key', id) && (await store.findKey(sql, id))?.account_id === of.account_id
+      await requireCursor(page.starting_after, 'No API key has the id', exists)
+      return await store.pageOfKeys(sql, of, page)
+    },
+    async revokeKey(id, on = pool, owner) {
+      const row = await transact(on, (tx) => store.revokeKey(tx, id, owner ?? null, isoTime(clock.now())))
+      if (row === null) throw owner === undefined ? noKey(id) : missing('API key', id)
+      changed()
+      return row
+    },
+    async setAllowlist(id, ip_allowlist, on = pool) {
+      const row = await store.setAllowlist(on, id, checkedAllowlist(ip_allowlist))
+      if (row === null) throw noKey(id)
+      changed()
+      return row
+    },
+  }
+}
+
+async function stateOf(sql: Db, account_id: string): ReturnType<AccountService['stateOf']> {
+  const row = await store.findAccount(sql, account_id)
+  return row === null ? null : { name: row.name, suspended: row.suspended_at !== null }
+}
+
+const keyFacts = (row: KeyWithAccount): KeyFacts => ({
+  account_id: row.account_id,
+  mode: row.mode,
+  account_name: row.account_name,
+  key_id: row.id,
+  key_name: row.name,
+  scopes: row.scopes as Scope[],
+  expires_at: row.expires_at === null ? null : Date.parse(row.expires_at),
+  revoked: row.revoked_at !== null,
+  suspended: row.suspended_at !== null,
+  allowlist: row.ip_allowlist.length === 0 ? null : addressList(row.ip_allowlist),
+  source_status: null,
+})
+
+async function create(platform: Platform, sql: Db, account: NewAccount): Promise<AccountRow> {
+  const row: AccountRow = {
+    id: platform.ids('acc'),
+    name: checkedName(account.name),
+    owner_email: checkedEmail(account.owner_email ?? null),
+    timezone: 'UTC',
+    default_country: checkedCountry(account.default_country ?? null),
+    suspended_at: null,
+    created_at: isoTime(platform.clock.now()),
+  }
+  await store.insertAccount(sql, row)
+  return row
+}
+
+async function accountOf(sql: Db, id: string): Promise<AccountRow> {
+  const row = isId('acc', id) ? await store.findAccount(sql, id) : null
+  if (row === null) throw noAccount(id)
+  return row
+}
+
+/** For the operator, who alone can name accounts. */
+export const noAccount = (id: string): Problem =>
+  new Problem('resource_missing', `There is no account ${id}. \`posthorn accounts list\` shows them all.`)
+const noKey = (id: string): Problem =>
+  new Problem(
+    'resource_missing',
+    `There is no API key ${id}. \`posthorn keys list --account A\` shows those of an account.`,
+  )
+
+async function update(on: Db, id: string, changes: AccountChanges): Promise<AccountRow> {
+  return await transact(on, async (sql) => {
+    const row = await store.lockAccount(sql, id)
+    if (row === null) throw noAccount(id)
+    const next: AccountRow = {
+      ...row,
+      name: changes.name === undefined ? row.name : checkedName(changes.name),
+      timezone: changes.timezone === undefined ? row.timezone : checkedTimezone(changes.timezone),
+      default_country:
+        changes.default_country === undefined ? row.default_country : checkedCountry(changes.default_country),
+      owner_email: changes.owner_email === undefined ? row.owner_email : checkedEmail(changes.owner_email),
+    }
+    await store.updateAccount(sql, next)
+    return next
+  })
+}
+
+async function setSuspended(platform: Platform, on: Db, id: string, suspended: boolean): Promise<AccountRow> {
+  return await transact(on, async (sql) => {
+    const row = await store.lockAccount(sql, id)
+    if (row === null) throw noAccount(id)
+    if ((row.suspended_at !== null) === suspended) return row
+    const at = isoTime(platform.clock.now())
+    const next: AccountRow = { ...row, suspended_at: suspended ? at : null }
+    await store.updateAccount(sql, next)
+    if (!suspended) await store.keepReinstated(sql, id, at)
+    else await platform.reactions.publish(sql, 'account_suspended', [{ account_id: row.id }])
+    return next
+  })
+}
+
+async function createKey(platform: Platform, on: Db, wanted: NewKey): Promise<CreatedKey> {
+  const text = newKey(wanted.mode)
+  return await transact(on, async (sql) => {
+    // the lock makes the cap hold when several keys are made at once
+    const account = isId('acc', wanted.account_id) ? await store.lockAccount(sql, wanted.account_id) : null
+    if (account === null) throw noAccount(wanted.account_id)
+    if ((await store.countUnrevokedKeys(sql, account.id)) >= limits.keys_per_account_max) {
+      throw new Problem(
+        'api_key_limit',
+        `The account has ${limits.keys_per_account_max} keys that are not revoked, which is the limit. Revoke one that is no longer used.`,
+      )
+    }
+    const row: KeyRow = {
+      id: platform.ids('key'),
+      account_id: account.id,
+      mode: wanted.mode,
+      name: wanted.name === undefined ? `${wanted.mode} key` : checkedName(wanted.name),
+      last_four: text.slice(-4),
+      scopes: [...new Set(wanted.scopes ?? scopes)],
+      ip_allowlist: checkedAllowlist(wanted.ip_allowlist ?? []),
+      expires_at: checkedExpiry(wanted.expires_at ?? null, platform.clock.now()),
+      revoked_at: null,
+      created_at: isoTime(platform.clock.now()),
+    }
+    await store.insertKey(sql, { ...row, hash: keyHash(text) })
+    return { ...row, key: text }
+  })
+}
+
+function checkedName(name: string): string {
+  const length = [...name.trim()].length
+  if (length < 1 || length > nameLengthMax || !name.isWellFormed() || name.includes('\0'))
+    throw invalid('name', 'invalid_value', `A name has 1 to ${nameLengthMax} characters.`)
+  return name.trim()
+}
+
+function checkedExpiry(expires_at: string | null, now_ms: number): string | null {
+  if (expires_at !== null && Date.parse(expires_at) <= now_ms)
+    throw invalid(
+      'expires_at',
+      'invalid_value',
+      `A key that expires at ${expires_at} is of no use: that time has passed.`,
+    )
+  return expires_at
+}
+
+function checkedEmail(email: string | null): string | null {
+  if (email !== null && !/^[^\s@\0]+@[^\s@\0]+\.[^\s@\0]+$/.test(email))
+    throw invalid('owner_email', 'invalid_format', `${JSON.stringify(email)} is not an e-mail address.`)
+  return email
+}
+
+function checkedTimezone(timezone: string): string {
+  if (!isTimezone(timezone))
+    throw invalid(
+      'timezone',
+      'invalid_format',
+      `${JSON.stringify(timezone)} is not an IANA time zone name, such as Europe/Berlin.`,
+    )
+  return timezone
+}
+
+function checkedCountry(country: string | null): string | null {
+  if (country !== null && !isCountry(country))
+    throw invalid(
+      'default_country',
+      'invalid_value',
+      `${JSON.stringify(country)} is not an ISO 3166 country code of two letters, such as DE.`,
+    )
+  return country === null ? null : country.toUpperCase()
+}
+
+function checkedAllowlist(entries: readonly string[]): string[] {
+  const bad = entries.find((entry) => !isAddressRange(entry))
+  if (bad !== undefined)
+    throw invalid('ip_allowlist', 'invalid_format', `${JSON.stringify(bad)} is neither an IP address nor a CIDR range.`)
+  return [...entries]
+}

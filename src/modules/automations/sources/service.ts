@@ -1,0 +1,233 @@
+/** What integration sources mean: who may report events, under which key and secret, and how they are configured (behaviour: integrations 1). */
+import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Caller, Tenant } from '../../../api/caller.ts'
+import { isId } from '../../../api/ids.ts'
+import { Problem, missing } from '../../../api/problem.ts'
+import type {
+  IntegrationSource,
+  IntegrationSourceWithSecrets,
+  OwnSourceChange,
+  SourceChange,
+  SourceUpsert,
+} from '../../../api/resources/integration-source.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
+import { requireCursor, type Page } from '../../../platform/http/paging.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { keyHash, newKey } from '../../accounts/service.ts'
+import { enabledEventsOf } from '../automations/store.ts'
+import type { Stop } from '../runs/stopping.ts'
+import { sourceObject } from './present.ts'
+import * as store from './store.ts'
+import type { SourceRow } from './store.ts'
+
+/** Sources of an account and mode (behaviour: integrations 1.3). */
+const sourcesMax = 50
+const nameLengthMax = 120
+
+/** What belongs to a source, and what becomes of it. */
+export interface Belongings {
+  /** Keys have changed, here and for every other process. */
+  readonly forgetKeys: () => void
+  /** What is done with what waits to be sent. */
+  readonly stopped: (tenant: Tenant, source_id: string, reason: 'source_disabled' | 'source_deleted') => Stop
+  /** What a delete takes along, in its transaction. */
+  readonly removed: (tx: Transaction, tenant: Tenant, source_id: string) => Promise<void>
+}
+
+/** Everything throws the Problem that refuses it. */
+export class SourceService {
+  readonly #platform: Platform
+  readonly #of: Belongings
+
+  constructor(platform: Platform, of: Belongings) {
+    this.#platform = platform
+    this.#of = of
+  }
+
+  /**
+   * The source of a platform's own id, made where there is none: with its secrets then. What is sent replaces what an existing one has; a disabled one stays so.
+   * Refusals: integration_source_limit_reached.
+   */
+  async upsert(
+    sql: Db,
+    caller: Caller,
+    input: SourceUpsert,
+  ): Promise<IntegrationSource | IntegrationSourceWithSecrets> {
+    const platform = input.platform.toLowerCase()
+    return await transact(sql, async (tx) => {
+      await store.lockSources(tx, caller)
+      const existing = await store.lockSourceOfPlatform(tx, caller, platform, input.external_id)
+      if (existing !== null) return await this.#shown(tx, await write(tx, existing, changed(existing, input)))
+      if ((await store.countSources(tx, caller)) >= sourcesMax)
+        throw new Problem(
+          'integration_source_limit_reached',
+          `This account has ${sourcesMax} integration sources in ${caller.mode} mode, which is the limit. Delete one that is no longer used.`,
+        )
+      const made = newSource(this.#platform, caller, { ...input, platform })
+      await store.insertSource(tx, made.row)
+      return { ...sourceObject(this.#platform.settings.base_url, made.row, []), ...made.secrets }
+    })
+  }
+
+  /** Up to `limit + 1`, newest first. */
+  async list(sql: Db, tenant: Tenant, page: Page): Promise<IntegrationSource[]> {
+    const existed = async (id: string) => isId('src', id) && (await store.sourceExisted(sql, tenant, id))
+    await requireCursor(page.starting_after, 'No integration source has the id', existed)
+    const rows = await store.listSources(sql, tenant, page)
+    const enabled = await enabledEventsOf(
+      sql,
+      tenant,
+      rows.map(({ id }) => id),
+    )
+    const { base_url } = this.#platform.settings
+    return rows.map((row) =>
+      sourceObject(
+        base_url,
+        row,
+        enabled.filter(({ source_id }) => source_id === row.id),
+      ),
+    )
+  }
+
+  async get(sql: Db, tenant: Tenant, id: string): Promise<IntegrationSource> {
+    const row = isId('src', id) ? await store.findSource(sql, tenant, id) : null
+    if (row === null) throw missing('integration source', id)
+    return await this.#shown(sql, row)
+  }
+
+  /** Only what is sent changes. Disabling cancels what waits. */
+  async update(
+    sql: Db,
+    tenant: Tenant,
+    id: string,
+    change: SourceChange | OwnSourceChange,
+  ): Promise<IntegrationSource> {
+    if (!isId('src', id)) throw missing('integration source', id)
+    const stop =
+      'status' in change && change.status === 'disabled' ? this.#of.stopped(tenant, id, 'source_disabled') : null
+    await stop?.before(sql)
+    const shown = await transact(sql, async (tx) => {
+      const before = await lock(tx, tenant, id)
+      const after = await write(tx, before, this.#withSecret(changed(before, change), change))
+      await stop?.within(tx)
+      return await this.#shown(tx, after)
+    })
+    this.#of.forgetKeys()
+    return shown
+  }
+
+  /** With its automations and receipts; what waits to be sent is cancelled, and its key stops at once. */
+  async remove(sql: Db, tenant: Tenant, id: string): Promise<void> {
+    if (!isId('src', id)) throw missing('integration source', id)
+    const stop = this.#of.stopped(tenant, id, 'source_deleted')
+    await stop.before(sql)
+    await transact(sql, async (tx) => {
+      await lock(tx, tenant, id)
+      await stop.within(tx)
+      await this.#of.removed(tx, tenant, id)
+      await store.deleteSource(tx, tenant, id, isoTime(this.#platform.clock.now()))
+    })
+    this.#of.forgetKeys()
+  }
+
+  /** A new source key and signing secret; the old ones stop at once. `keep`: in the transaction of the change, with what is answered. */
+  async rollKey(
+    sql: Db,
+    tenant: Tenant,
+    id: string,
+    keep: (tx: Db, rolled: IntegrationSourceWithSecrets) => Promise<void>,
+  ): Promise<IntegrationSourceWithSecrets> {
+    const rolled = await transact(sql, async (tx) => {
+      const before = await lock(tx, tenant, id)
+      const secrets = newSecrets()
+      const after = await write(tx, before, {
+        ...before,
+        key_hash: keyHash(secrets.source_key),
+        signing_secret: this.#platform.secrets.seal(secrets.signing_secret),
+      })
+      const shown = { ...(await this.#shown(tx, after)), ...secrets }
+      await keep(tx, shown)
+      return shown
+    })
+    this.#of.forgetKeys()
+    return rolled
+  }
+
+  async #shown(sql: Db, row: SourceRow): Promise<IntegrationSource> {
+    return sourceObject(this.#platform.settings.base_url, row, await enabledEventsOf(sql, row, [row.id]))
+  }
+
+  #withSecret(row: SourceRow, { signing_secret }: SourceChange): SourceRow {
+    if (signing_secret === undefined) return row
+    const { secrets } = this.#platform
+    return secrets.open(row.signing_secret) === signing_secret
+      ? row
+      : { ...row, signing_secret: secrets.seal(signing_secret) }
+  }
+}
+
+async function lock(sql: Db, tenant: Tenant, id: string): Promise<SourceRow> {
+  const row = isId('src', id) ? await store.lockSource(sql, tenant, id) : null
+  if (row === null) throw missing('integration source', id)
+  return row
+}
+
+/** The row after a change: what is not sent stays. */
+function changed(row: SourceRow, change: SourceChange): SourceRow {
+  const { name, url, plugin_version, platform_version, emits, status, settings } = change
+  return {
+    ...row,
+    name: name ?? row.name,
+    url: url === undefined ? row.url : url,
+    plugin_version: plugin_version === undefined ? row.plugin_version : plugin_version,
+    platform_version: platform_version === undefined ? row.platform_version : platform_version,
+    emits: emits === undefined ? row.emits : [...new Set(emits)],
+    status: status ?? row.status,
+    contact_sync: settings?.contact_sync ?? row.contact_sync,
+    consent_mode: settings?.consent_mode ?? row.consent_mode,
+    store_all_events: settings?.store_all_events ?? row.store_all_events,
+  }
+}
+
+/** Writes what has changed, under the next version of its configuration; nothing where nothing has. */
+async function write(sql: Db, before: SourceRow, after: SourceRow): Promise<SourceRow> {
+  if (isDeepStrictEqual(before, after)) return before
+  const written = { ...after, config_version: before.config_version + 1 }
+  await store.updateSource(sql, written)
+  return written
+}
+
+function newSource(
+  platform: Platform,
+  caller: Caller,
+  input: SourceUpsert,
+): { row: SourceRow; secrets: ReturnType<typeof newSecrets> } {
+  const secrets = newSecrets()
+  const row: SourceRow = {
+    account_id: caller.account_id,
+    mode: caller.mode,
+    id: platform.ids('src'),
+    platform: input.platform,
+    external_id: input.external_id,
+    name: input.name ?? [...`${input.platform} ${input.external_id}`].slice(0, nameLengthMax).join(''),
+    url: input.url ?? null,
+    status: 'active',
+    plugin_version: input.plugin_version ?? null,
+    platform_version: input.platform_version ?? null,
+    emits: [...new Set(input.emits ?? [])],
+    contact_sync: true,
+    consent_mode: 'implied',
+    store_all_events: false,
+    config_version: 1,
+    key_hash: keyHash(secrets.source_key),
+    signing_secret: platform.secrets.seal(secrets.signing_secret),
+    last_event_at: null,
+    created_at: isoTime(platform.clock.now()),
+  }
+  return { row, secrets }
+}
+
+/** The secret has 32 random bytes, and the prefix of those of webhook endpoints, which are used in the same way. */
+const newSecrets = () => ({ source_key: newKey('src'), signing_secret: `whsec_${randomBytes(32).toString('base64')}` })

@@ -1,0 +1,85 @@
+/** SQL of charges as part of the statement that accepts messages (messages/ingest/optimistic-store.ts): wallets and grants debited, entries and usage written, set-wise. */
+import type { Db } from '../../platform/database/sql.ts'
+import { orderOfUse, paysFor, usableAt } from './grant-store.ts'
+
+export interface ChargeMoment {
+  /** ISO 8601. */
+  readonly at: string
+  /** Before it balance.low may be told again (ISO 8601). */
+  readonly low_cutoff: string
+  /** The rows may be of several accounts. */
+  readonly several: boolean
+}
+
+/**
+ * CTEs that debit what the rows of `checked` (account_id, channel_type, price, txn, verdict) cost that have no verdict: each account as a whole, or not
+ * at all. They end in `fund` (account_id, channel_type, grant_id, covered, balance_before, shift_ms), to be joined where `price > 0`. Not covered is whatever
+ * needs a decision or has an event: too little money, a wallet that would fall below its threshold, a grant that would run empty.
+ *
+ * Entries of a wallet are listed by their ids, and each tells the balance that it left. The ids (`txn`) were made before the wallet was in hand; where another
+ * process has posted in between, they are moved behind its last entry, all by the same `shift_ms`, so that their order stays.
+ *
+ * Several wallets are locked in the order of their accounts, so that two statements never wait for each other in a circle.
+ */
+export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => sql`
+    source as materialized (
+      select p.*, g.id as grant_id
+      from (
+        select account_id, channel_type, sum(price)::bigint as total, count(*) as messages, min(txn collate "C") as first_entry, max(txn collate "C") as last_entry
+        from checked where verdict is null and price > 0 group by account_id, channel_type
+      ) p
+      left join lateral (
+        select id from grants where account_id = p.account_id and ${usableAt(sql, at)} and ${paysFor(sql, sql`p.channel_type`)}
+        order by ${orderOfUse(sql)} limit 1
+      ) g on true
+    ),
+    debit as (
+      update wallets w set balance_micros = w.balance_micros - need.total,
+        last_entry_id = case when w.last_entry_id < need.first_entry then need.last_entry
+          else id_at(need.last_entry, id_ms(need.last_entry) + id_ms(w.last_entry_id) + 1 - id_ms(need.first_entry)) end
+      from (
+        select account_id, coalesce(sum(total) filter (where grant_id is null), 0)::bigint as total, min(first_entry) as first_entry, max(last_entry) as last_entry
+        from source ${several ? sql`join (${walletsOfSource(sql)}) held using (account_id)` : sql``} group by account_id
+      ) need
+      where w.account_id = need.account_id
+        and (need.total = 0 or w.balance_micros >= need.total and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff}))
+      returning w.account_id, w.balance_micros + need.total as balance_before,
+        case when w.last_entry_id = need.last_entry then 0 else id_ms(w.last_entry_id) - id_ms(need.last_entry) end as shift_ms
+    ),
+    credit as (
+      update grants g set credits_remaining = g.credits_remaining - need.credits
+      from (
+        select account_id, grant_id, sum(messages)::bigint as credits from source s
+        where grant_id is not null and exists (select from debit d where d.account_id = s.account_id) group by account_id, grant_id
+      ) need
+      where g.account_id = need.account_id and g.id = need.grant_id and g.credits_remaining > need.credits and g.expired_at is null
+      returning g.account_id, g.id as grant_id
+    ),
+    fund as materialized (
+      select s.account_id, s.channel_type, s.grant_id, d.account_id is not null and (s.grant_id is null or g.grant_id is not null) as covered, d.balance_before, d.shift_ms
+      from source s
+      left join debit d on d.account_id = s.account_id
+      left join credit g on g.account_id = s.account_id and g.grant_id = s.grant_id
+    )`
+
+const walletsOfSource = (sql: Db) =>
+  sql`select account_id from wallets where account_id in (select account_id from source) order by account_id for update`
+
+/**
+ * The insert of entries for the rows of `decided` (n, account_id, id, txn, price, accepted, and of `fund` grant_id, balance_before and shift_ms). An entry is
+ * not earlier than the one before it, unless that was on another day of the usage (ledger.ts, entryTime).
+ */
+export const chargesFrom = (sql: Db, at: string) => sql`
+      insert into ledger_entries (account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, balance_after_micros, created_at)
+      select account_id, case when shift_ms = 0 then txn else id_at(txn, id_ms(txn) + shift_ms) end, 'message_charge', case when grant_id is null then 'usd_micros' else 'credits' end,
+        coalesce('grant:' || grant_id, 'wallet'), 'usage', case when grant_id is null then price else 1 end, grant_id, id,
+        balance_before - sum(case when grant_id is null then price else 0 end) over (partition by account_id order by n),
+        case when shift_ms = 0 or (to_timestamp((id_ms(txn) + shift_ms) / 1000.0) at time zone 'utc')::date <> ${at.slice(0, 10)}::date then ${at}
+          else greatest(${at}, to_timestamp((id_ms(txn) + shift_ms) / 1000.0)) end
+      from decided where accepted and price > 0`
+
+/** The insert of usage for the rows of `decided` that were accepted (account_id, mode, channel_type, channel_id, price, grant_id). */
+export const usageFrom = (sql: Db, at: string) => sql`
+      insert into usage_rows (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros)
+      select account_id, mode, ${at.slice(0, 10)}::date, channel_type, channel_id, count(*), count(grant_id), coalesce(sum(price) filter (where grant_id is null), 0)
+      from decided where accepted group by account_id, mode, channel_type, channel_id`

@@ -1,0 +1,104 @@
+/** Usage as it is counted: what a batch adds to the day of each channel, and what a period of the API is (behaviour: billing 5.3). */
+import type { Mode } from '../../api/caller.ts'
+import { invalid } from '../../api/problem.ts'
+import { isoTime } from '../../lib/clock.ts'
+
+/** What is added to one day of one channel; read = sum of all rows of a key. */
+export interface UsageDelta {
+  readonly account_id: string
+  readonly mode: Mode
+  /** YYYY-MM-DD in UTC. */
+  readonly day: string
+  readonly channel_type: string
+  readonly channel_id: string
+  readonly messages: number
+  readonly package_credits: number
+  readonly wallet_micros: number
+  readonly refunded_credits: number
+  readonly refunded_micros: number
+}
+
+export type UsageKey = Pick<UsageDelta, 'account_id' | 'mode' | 'day' | 'channel_type' | 'channel_id'>
+type UsageCounts = Omit<UsageDelta, keyof UsageKey>
+
+export const noUsage: UsageCounts = {
+  messages: 0,
+  package_credits: 0,
+  wallet_micros: 0,
+  refunded_credits: 0,
+  refunded_micros: 0,
+}
+
+/** The UTC day of an ISO 8601 time stamp. */
+export const dayOf = (at: string): string => at.slice(0, 10)
+
+/** Sums deltas of the same key, so that a batch writes one row a channel. */
+export function mergeUsage(deltas: readonly UsageDelta[]): UsageDelta[] {
+  const merged = new Map<string, UsageDelta>()
+  for (const delta of deltas) {
+    const key = [delta.account_id, delta.mode, delta.day, delta.channel_type, delta.channel_id].join(' ')
+    const sum = merged.get(key) ?? { ...delta, ...noUsage }
+    merged.set(key, {
+      ...sum,
+      messages: sum.messages + delta.messages,
+      package_credits: sum.package_credits + delta.package_credits,
+      wallet_micros: sum.wallet_micros + delta.wallet_micros,
+      refunded_credits: sum.refunded_credits + delta.refunded_credits,
+      refunded_micros: sum.refunded_micros + delta.refunded_micros,
+    })
+  }
+  return [...merged.values()]
+}
+
+/** An accepted message as usage counts it: test mode counts it at no cost. */
+export function usageOfCharge(
+  message: { account_id: string; mode: Mode; channel_type: string; channel_id: string; created_at: string },
+  billing: { source: 'wallet' | 'package'; amount_micros: number },
+): UsageDelta {
+  return {
+    account_id: message.account_id,
+    mode: message.mode,
+    day: dayOf(message.created_at),
+    channel_type: message.channel_type,
+    channel_id: message.channel_id,
+    ...noUsage,
+    messages: 1,
+    package_credits: billing.source === 'package' ? 1 : 0,
+    wallet_micros: billing.source === 'wallet' ? billing.amount_micros : 0,
+  }
+}
+
+const dayMs = 24 * 3600_000
+const daysDefault = 30
+const daysMax = 366
+
+/** Before it there are no dates of four digits. */
+const firstDay = Date.parse('0001-01-01T00:00:00.000Z')
+
+const midnight = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
+const dayAt = (ms: number): string => dayOf(isoTime(ms))
+
+/** The days that a usage query asks for, both inclusive: the last 30 days unless said otherwise, at most 366 (behaviour: billing 5.2). */
+export function usagePeriod(query: { from?: string; to?: string }, now_ms: number): { from: string; to: string } {
+  const today = midnight(dayAt(now_ms))
+  const asked = query.from === undefined ? undefined : midnight(query.from)
+  const to = query.to === undefined ? Math.max(today, asked ?? today) : midnight(query.to)
+  const from = asked ?? Math.max(firstDay, to - (daysDefault - 1) * dayMs)
+  if (from > to) throw invalid('from', 'invalid_value', '`from` must not be later than `to`.')
+  if (to - from >= daysMax * dayMs)
+    throw invalid(
+      'from',
+      'invalid_value',
+      `A usage query covers at most ${daysMax} days, the first and the last included.`,
+    )
+  return { from: dayAt(from), to: dayAt(to) }
+}
+
+/** The day after, as YYYY-MM-DD. */
+export const nextDay = (day: string): string => dayAt(midnight(day) + dayMs)
+
+/** The first day of the month after, as YYYY-MM-DD. */
+export const nextMonth = (day: string): string => {
+  const [year, month] = [Number(day.slice(0, 4)), Number(day.slice(5, 7))]
+  return dayAt(Date.UTC(year, month, 1))
+}

@@ -1,0 +1,121 @@
+/** Whom a campaign means at this moment: as its snapshot would find them or, once it is taken, those who still wait. In chunks, so that memory holds few. */
+import type { Turns } from '../../../lib/turns.ts'
+import type { Db, Transaction } from '../../../platform/database/sql.ts'
+import type { AudienceSource } from '../../contacts/service.ts'
+import { adhocChunks } from '../audience/adhoc.ts'
+import { sourceOf } from '../audience/source.ts'
+import type { CampaignDeps } from '../deps.ts'
+import { goneAudience } from '../drafts/audience.ts'
+import type { AdhocRecipients, CampaignRow } from '../rows.ts'
+import { findAdhocRecipients } from '../store.ts'
+import { pendingRecipients } from './pending.ts'
+import { countContacts, countPending, listContacts, type Candidate, type Counted } from './rehearsal-store.ts'
+
+/** Recipients looked at in one go. */
+const chunkRows = 1000
+/** Contacts among whom they are looked for, where few of many are meant. */
+const contactsMax = 100_000
+
+export interface CandidateChunk {
+  readonly rows: readonly Candidate[]
+  /** Where the next chunk begins; null: there is none. */
+  readonly after: string | null
+}
+
+export interface RehearsedAudience {
+  /** How many there are by what becomes of them, as far as the database alone can tell. */
+  count(sql: Transaction, turns: Turns): Promise<Counted[]>
+  /** At first above ''. */
+  chunk(sql: Transaction, after: string, turns: Turns): Promise<CandidateChunk>
+}
+
+/**
+ * Null where its snapshot was completed after the row was read. 404 `resource_missing` where the list or segment that it names is gone. `marketing`: who has stopped marketing alone is
+ * unsubscribed too. `adhoc`: the recipients, where they are not stored.
+ */
+export async function rehearsedAudience(
+  deps: CampaignDeps,
+  sql: Db,
+  row: CampaignRow,
+  marketing: boolean,
+  adhoc?: AdhocRecipients,
+): Promise<RehearsedAudience | null> {
+  if (row.snapshot_at !== null) return pendingAudience(deps, row, marketing)
+  const source = await sourceOf(deps, sql, row)
+  if (source.kind === 'taken') return null
+  if (source.kind === 'adhoc') return adhocAudience(deps, row, marketing, adhoc)
+  if (source.kind !== 'gone') return contactsAudience(deps, row, source, marketing)
+  throw goneAudience(row.audience)
+}
+
+function contactsAudience(
+  { contacts }: CampaignDeps,
+  row: CampaignRow,
+  source: AudienceSource,
+  marketing: boolean,
+): RehearsedAudience {
+  const audience = { source, channel_type: row.channel_type, marketing, require_opt_in: row.require_opt_in }
+  const own_timezones = row.recipient_timezone
+  let among = chunkRows
+  return {
+    count: (sql) =>
+      countContacts(sql, contacts.audienceRows(sql, row, { ...audience, after: '', until: null }), own_timezones),
+    async chunk(sql, after) {
+      const until = await contacts.chunkEnd(sql, row, source, after, among)
+      const rows = await listContacts(
+        sql,
+        contacts.audienceRows(sql, row, { ...audience, after, until }),
+        own_timezones,
+        chunkRows,
+      )
+      const isFull = rows.length === chunkRows
+      among = isFull ? Math.max(among / 4, chunkRows) : Math.min(among * 4, contactsMax)
+      return { rows, after: isFull ? rows.at(-1)!.contact_id : until }
+    },
+  }
+}
+
+function adhocAudience(
+  deps: CampaignDeps,
+  row: CampaignRow,
+  marketing: boolean,
+  given: AdhocRecipients | undefined,
+): RehearsedAudience {
+  let stored = given
+  const givenIn = async (sql: Transaction): Promise<AdhocRecipients> =>
+    (stored ??= (await findAdhocRecipients(sql, row, row.id)) ?? [])
+  return {
+    async count(sql, turns) {
+      const groups = new Map<string, { -readonly [K in keyof Counted]: Counted[K] }>()
+      for await (const recipients of adhocChunks(deps, sql, row, await givenIn(sql), marketing)) {
+        for (const { skip_reason, timezone } of recipients) {
+          const key = `${skip_reason} ${timezone}`
+          const group = groups.get(key)
+          if (group === undefined) groups.set(key, { skip_reason, timezone, submitted: false, count: 1 })
+          else group.count++
+        }
+        await turns.next()
+      }
+      return [...groups.values()]
+    },
+    async chunk(sql, after) {
+      const [given, from] = [await givenIn(sql), Number(after)]
+      const { value: recipients = [] } = await adhocChunks(deps, sql, row, given, marketing, from).next()
+      const next = from + recipients.length
+      return {
+        rows: recipients.map((recipient) => ({ ...recipient, submitted: false })),
+        after: next < given.length ? String(next) : null,
+      }
+    },
+  }
+}
+
+function pendingAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolean): RehearsedAudience {
+  return {
+    count: (sql) => countPending(sql, row),
+    async chunk(sql, after) {
+      const rows = await pendingRecipients(deps, sql, row, Number(after), chunkRows, marketing)
+      return { rows, after: rows.length < chunkRows ? null : String(rows.at(-1)!.n) }
+    },
+  }
+}

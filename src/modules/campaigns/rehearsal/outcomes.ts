@@ -1,0 +1,83 @@
+/** What would become of each recipient: sent to, with which message, or left out and why. Content is looked at as it is when it is sent. */
+import { validateContent } from '../../../api/content/validate.ts'
+import type { ProblemCode } from '../../../api/problem.ts'
+import { Problem, throwFailures } from '../../../api/problem.ts'
+import type { CampaignMessage, SkipReason } from '../../../api/resources/campaign.ts'
+import type { Turns } from '../../../lib/turns.ts'
+import type { Transaction } from '../../../platform/database/sql.ts'
+import { isUp, type ChannelRow } from '../../channels/service.ts'
+import type { ContactRow } from '../../contacts/service.ts'
+import { hasTags } from '../../messages/service.ts'
+import { contactsById } from '../contacts-by-id.ts'
+import type { CampaignDeps } from '../deps.ts'
+import type { CampaignRow } from '../rows.ts'
+import { renderedFor, valuesOf } from '../sending/rendering.ts'
+import type { Candidate } from './rehearsal-store.ts'
+
+export interface Outcome {
+  readonly candidate: Candidate
+  /** Why nothing goes out: a skip reason, or the code of the refusal that fails the recipient. null: it is sent. */
+  readonly reason: SkipReason | ProblemCode | null
+  /** null where nothing goes out, or has gone out already. */
+  readonly message: CampaignMessage | null
+}
+
+export interface Judge {
+  /** Whether the message hangs on who gets it, so that each recipient has to be looked at. */
+  readonly varies: boolean
+  /** One a candidate, in their order. */
+  outcomes(sql: Transaction, candidates: readonly Candidate[], turns: Turns): Promise<Outcome[]>
+}
+
+export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: ChannelRow | null): Judge {
+  const { channels } = deps
+  const tagged = hasTags(campaign.message)
+  const refuses = channel === null ? undefined : channels.adapterOf(channel)?.refuses
+
+  /** The message, with the code of the refusal that its recipient brings about. Throws the Problem that would refuse its content. */
+  function messageTo(
+    candidate: Candidate,
+    contact: ContactRow | undefined,
+  ): { message: CampaignMessage; refused: ProblemCode | null } {
+    const message = renderedFor(campaign, valuesOf(candidate, contact))
+    const { type } = message
+    const failures = validateContent(type, message[type], { channel_type: campaign.channel_type })
+    throwFailures(failures)
+    const refusal = refuses?.({ to: candidate.to, type, content: message[type], settings: channel!.settings })
+    return { message, refused: refusal?.code ?? null }
+  }
+
+  function outcomeOf(candidate: Candidate, contact: ContactRow | undefined): Outcome {
+    if (candidate.skip_reason !== null || candidate.submitted)
+      return { candidate, reason: candidate.skip_reason, message: null }
+    try {
+      const { message, refused } = messageTo(candidate, contact)
+      const reason = refused === null ? null : reasonOf(refused, channel !== null && isUp(channel))
+      return { candidate, reason, message: reason === null ? message : null }
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      return { candidate, reason: error.code, message: null }
+    }
+  }
+
+  return {
+    varies: tagged || refuses !== undefined,
+    async outcomes(sql, candidates, turns) {
+      const wanted = tagged ? candidates.filter(({ skip_reason, submitted }) => skip_reason === null && !submitted) : []
+      const known = await contactsById(deps, sql, campaign, wanted)
+      const outcomes: Outcome[] = []
+      for (const candidate of candidates) {
+        outcomes.push(outcomeOf(candidate, known.get(candidate.contact_id ?? '')))
+        await turns.next()
+      }
+      return outcomes
+    },
+  }
+}
+
+/** What a refusal that is known beforehand means for the recipient; null where the campaign waits for it, or is paused by it, and sends to them in the end. */
+function reasonOf(code: ProblemCode, channel_up: boolean): SkipReason | ProblemCode | null {
+  if (code === 'recipient_blocked') return 'unsubscribed'
+  if (code === 'channel_not_connected') return channel_up ? code : null
+  return code === 'insufficient_balance' || code === 'upstream_unavailable' ? null : code
+}

@@ -1,0 +1,67 @@
+/** A message before anything is kept of it: as the first recipient would get it, to how many, and at what cost (behaviour: console 7.3). */
+import type { Caller } from '../../../api/caller.ts'
+import type { CampaignMessage } from '../../../api/resources/campaign.ts'
+import type { MessagePreview, MessagePreviewRequest } from '../../../api/resources/message-preview.ts'
+import { Turns } from '../../../lib/turns.ts'
+import type { Transaction } from '../../../platform/database/sql.ts'
+import { isMarketing } from '../audience/source.ts'
+import type { CampaignDeps } from '../deps.ts'
+import { newCampaign } from '../drafts/drafts.ts'
+import { estimateOf } from '../drafts/estimates.ts'
+import type { CampaignRow } from '../rows.ts'
+import { renderedFor, valuesOf } from '../sending/rendering.ts'
+import { rehearsedAudience, type RehearsedAudience } from './audience.ts'
+import { judgeOf } from './outcomes.ts'
+
+const narrow = 'Preview a smaller audience.'
+const nobody = { to: '', first_name: null, last_name: null, variables: null }
+
+/** Throws the Problem that refuses such a campaign. `gone` aborts when nobody waits for it any more. */
+export async function previewMessage(
+  deps: CampaignDeps,
+  caller: Caller,
+  body: MessagePreviewRequest,
+  gone: AbortSignal,
+): Promise<MessagePreview> {
+  const { platform, billing } = deps
+  // the checks of a campaign want somebody: a message without an audience is one to anybody
+  const audience = body.audience ?? { type: 'adhoc', recipients: [{ to: '+1' }] }
+  const { row, adhoc } = await newCampaign(deps, platform.pool, caller, { ...body, audience, name: 'Preview' }, true)
+  const funds = await billing.fundsOf(platform.pool, caller, row.channel_type)
+  const shown = (message: CampaignMessage, recipients_count: number, would_send: number): MessagePreview => {
+    const { credits, wallet_micros } = estimateOf(would_send, funds)
+    return {
+      object: 'message_preview',
+      message: { ...message },
+      recipients_count,
+      cost: { package_credits: credits, wallet_micros },
+    }
+  }
+  if (body.audience === undefined) return shown(renderedFor(row, valuesOf(nobody, undefined)), 1, 1)
+  // never null: nothing takes a snapshot of what is not stored
+  const rehearsed = (await rehearsedAudience(
+    deps,
+    platform.pool,
+    row,
+    await isMarketing(deps.channels, row),
+    adhoc ?? undefined,
+  ))!
+  const { message, recipients, would_send } = await platform.reads.run(
+    { account_id: caller.account_id, gone, narrow },
+    (sql, ended) => look(deps, sql, row, rehearsed, new Turns(ended)),
+  )
+  return shown(message, recipients, would_send)
+}
+
+async function look(deps: CampaignDeps, sql: Transaction, row: CampaignRow, audience: RehearsedAudience, turns: Turns) {
+  let [recipients, would_send] = [0, 0]
+  for (const { skip_reason, count } of await audience.count(sql, turns)) {
+    recipients += count
+    if (skip_reason === null) would_send += count
+  }
+  const judge = judgeOf(deps, row, await deps.channels.find(row, row.channel_id))
+  const { rows } = await audience.chunk(sql, '', turns)
+  const outcomes = await judge.outcomes(sql, rows, turns)
+  const sent = outcomes.find(({ message }) => message !== null)?.message
+  return { message: sent ?? renderedFor(row, valuesOf(rows[0] ?? nobody, undefined)), recipients, would_send }
+}

@@ -1,0 +1,293 @@
+/** What can be asked about campaigns (behaviour: campaigns 1, 2). */
+import { Type } from 'typebox'
+import {
+  Campaign,
+  CampaignCreation,
+  CampaignDeleted,
+  CampaignDuplication,
+  CampaignTest,
+  CampaignLaunch,
+  CampaignRecipient,
+  CampaignRehearsal,
+  CampaignUpdate,
+  campaignStatuses,
+  recipientStatuses,
+  type CampaignStatus,
+  type RecipientStatus,
+} from '../../api/resources/campaign.ts'
+import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
+import { keeping, reply, route, type Route } from '../../platform/http/route.ts'
+import { canonicalFingerprint, replayedHeaders } from '../../platform/http/idempotency.ts'
+import { acceptedObject, ignoredOfMessage, messageObject, sendErrors } from '../messages/service.ts'
+import { Message } from '../../api/resources/message.ts'
+import { campaignFailures } from './drafts/saving.ts'
+import type { RecipientFilters } from './recipient-store.ts'
+import type { CampaignService } from './service.ts'
+
+const tag = 'Campaigns'
+
+const attachment = (filename: string) => ({ 'content-disposition': `attachment; filename="${filename}"` })
+
+/** A plus sign that was not escaped arrives as a space, and a phone number begins with one. */
+const filtersOf = ({ status, to }: { status?: string; to?: string }): RecipientFilters => ({
+  status: status as RecipientStatus | undefined,
+  to: to?.replace(/^ /, '+'),
+})
+
+const launchErrors = [
+  'consent_required',
+  'channel_not_connected',
+  'template_not_approved',
+  'campaign_limit_exceeded',
+  'insufficient_balance',
+  'upstream_unavailable',
+] as const
+
+export const campaignRoutes = (campaigns: CampaignService): Route[] => [
+  route({
+    operation: 'campaigns.create',
+    method: 'POST',
+    path: '/v1/campaigns',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Create a campaign',
+    description:
+      'A draft, unless `launch` is true. A live `whatsapp` campaign must send an approved template, which is looked up at the provider.',
+    body: CampaignCreation,
+    example_body: {
+      name: 'Spring sale',
+      channel: 'ch_test_whatsapp',
+      audience: { type: 'adhoc', recipients: [{ to: '+4915112345678', first_name: 'Ada' }] },
+      message: { type: 'text', text: { body: 'Hello {{first_name}}, our spring sale has begun.' } },
+      merge_fallbacks: { first_name: 'friend' },
+      schedule: { timezone: 'Europe/Vienna', send_window: { start: '09:00', end: '20:00' } },
+    },
+    inspect: campaignFailures,
+    ignored_within: ignoredOfMessage,
+    idempotent: 'lease',
+    replies: { 201: Campaign },
+    errors: ['resource_missing', 'unsupported_message_type', ...launchErrors],
+    handler: async ({ caller, body, sql, keep }) =>
+      reply(201, await campaigns.create(sql, caller, body, keeping(keep, 201))),
+  }),
+  route({
+    operation: 'campaigns.list',
+    method: 'GET',
+    path: '/v1/campaigns',
+    scope: 'campaigns:read',
+    tag,
+    summary: 'List campaigns',
+    description:
+      'Newest first. Recipients of ad-hoc audiences are left out; `recipients_count` tells how many there are.',
+    query: listQuery({
+      status: Type.Optional(Type.String({ enum: [...campaignStatuses], description: 'With this status now.' })),
+    }),
+    replies: { 200: listOf(Campaign) },
+    errors: [],
+    handler: async ({ caller, query, sql }) => {
+      const page = pageOf(query)
+      return reply(
+        200,
+        pageReply(await campaigns.list(sql, caller, query.status as CampaignStatus | undefined, page), page.limit),
+      )
+    },
+  }),
+  route({
+    operation: 'campaigns.retrieve',
+    method: 'GET',
+    path: '/v1/campaigns/{id}',
+    scope: 'campaigns:read',
+    tag,
+    summary: 'Retrieve a campaign',
+    description: 'With its counters and cost so far, and an ad-hoc audience with its recipients.',
+    replies: { 200: Campaign },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => reply(200, await campaigns.get(sql, caller, params['id']!)),
+  }),
+  route({
+    operation: 'campaigns.update',
+    method: 'PATCH',
+    path: '/v1/campaigns/{id}',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Update a draft',
+    description:
+      'Absent fields stay; objects are replaced whole. The draft is checked as a whole: a list, segment or channel that is gone is to be replaced with it.',
+    body: CampaignUpdate,
+    inspect: campaignFailures,
+    ignored_within: ignoredOfMessage,
+    replies: { 200: Campaign },
+    errors: [
+      'resource_missing',
+      'parameter_missing',
+      'campaign_state_invalid',
+      'unsupported_message_type',
+      'template_not_approved',
+      'upstream_unavailable',
+    ],
+    handler: async ({ caller, params, body, sql }) =>
+      reply(200, await campaigns.update(sql, caller, params['id']!, body)),
+  }),
+  route({
+    operation: 'campaigns.delete',
+    method: 'DELETE',
+    path: '/v1/campaigns/{id}',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Delete a draft',
+    description: 'Drafts alone are deleted; a campaign of another status is 409 `campaign_state_invalid`.',
+    replies: { 200: CampaignDeleted },
+    errors: ['resource_missing', 'campaign_state_invalid'],
+    handler: async ({ caller, params, sql }) => {
+      await campaigns.remove(sql, caller, params['id']!)
+      return reply(200, { id: params['id']!, object: 'campaign', deleted: true })
+    },
+  }),
+  route({
+    operation: 'campaigns.list_recipients',
+    method: 'GET',
+    path: '/v1/campaigns/{id}/recipients',
+    scope: 'campaigns:read',
+    tag,
+    summary: 'List the recipients of a campaign',
+    description:
+      'In the order of the snapshot; none before it is complete. With `Accept: text/csv` all that fit `status` and `to` are streamed as CSV; `limit` and `starting_after` have no effect then. ' +
+      'A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not.',
+    query: listQuery({
+      status: Type.Optional(Type.String({ enum: [...recipientStatuses], description: 'With this status now.' })),
+      to: Type.Optional(Type.String({ minLength: 1, description: 'The exact identifier.' })),
+    }),
+    replies: { 200: listOf(CampaignRecipient) },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, query, sql }) => {
+      const page = pageOf(query)
+      return reply(
+        200,
+        pageReply(await campaigns.recipients(sql, caller, params['id']!, filtersOf(query), page), page.limit),
+      )
+    },
+    csv: async ({ caller, params, query, signal }) => {
+      const id = params['id']!
+      return reply(
+        200,
+        await campaigns.recipientsCsv(caller, id, filtersOf(query), signal),
+        attachment(`${id}-recipients.csv`),
+      )
+    },
+  }),
+  route({
+    operation: 'campaigns.launch',
+    method: 'POST',
+    path: '/v1/campaigns/{id}/launch',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Launch a campaign',
+    description:
+      'Checked in this order: status, consent, channel, template, size, funds. Each message is charged when it is sent.',
+    body: CampaignLaunch,
+    idempotent: 'lease',
+    replies: { 200: Campaign },
+    errors: ['resource_missing', 'campaign_state_invalid', ...launchErrors],
+    handler: async ({ caller, params, body, sql, keep }) =>
+      reply(200, await campaigns.launch(sql, caller, params['id']!, body, keeping(keep, 200))),
+  }),
+  route({
+    operation: 'campaigns.rehearse',
+    method: 'POST',
+    path: '/v1/campaigns/{id}/rehearse',
+    scope: 'campaigns:read',
+    tag,
+    summary: 'Rehearse a campaign',
+    description:
+      'What a launch would do now, or what a campaign on its way would still do: to whom, at what cost, from when to when, and every check of a launch. Nothing is stored, sent or charged. ' +
+      'With `Accept: text/csv` each recipient is streamed with its outcome.',
+    idempotent: 'lease',
+    replies: { 200: CampaignRehearsal },
+    errors: ['resource_missing', 'campaign_state_invalid'],
+    handler: async ({ caller, params, signal }) => reply(200, await campaigns.rehearse(caller, params['id']!, signal)),
+    csv: async ({ caller, params, signal }) => {
+      const id = params['id']!
+      return reply(200, await campaigns.rehearsalCsv(caller, id, signal), attachment(`${id}-rehearsal.csv`))
+    },
+  }),
+  route({
+    operation: 'campaigns.test',
+    method: 'POST',
+    path: '/v1/campaigns/{id}/test',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Send a campaign to yourself',
+    description:
+      'Its message as it would go to one address: an API message like any other, charged like one. Merge tags are filled in as for the first ad-hoc recipient, with what is known of the contact at that address.',
+    body: CampaignTest,
+    known_fields: [],
+    idempotent: 'own',
+    replies: { 202: Message },
+    errors: [...sendErrors, 'resource_missing'],
+    async handler({ caller, params, body, sql, idempotency_key }) {
+      const id = params['id']!
+      const operation = `POST /v1/campaigns/${encodeURIComponent(id.toWellFormed())}/test`
+      const asked =
+        idempotency_key === undefined
+          ? undefined
+          : { operation, key: idempotency_key, fingerprint: canonicalFingerprint(body) }
+      const { row, replayed } = await campaigns.test(sql, caller, id, body.to, asked)
+      return replayed ? reply(202, acceptedObject(row), replayedHeaders) : reply(202, messageObject(row))
+    },
+  }),
+  route({
+    operation: 'campaigns.duplicate',
+    method: 'POST',
+    path: '/v1/campaigns/{id}/duplicate',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Duplicate a campaign',
+    description:
+      'A draft of the same, without `send_at` and declared consent; with `recipients` = `failed` to those alone to whom it failed (409 where there are none).',
+    body: CampaignDuplication,
+    idempotent: 'lease',
+    replies: { 201: Campaign },
+    errors: [
+      'resource_missing',
+      'campaign_state_invalid',
+      'unsupported_message_type',
+      'template_not_approved',
+      'campaign_limit_exceeded',
+      'upstream_unavailable',
+    ],
+    handler: async ({ caller, params, body, sql, keep }) =>
+      reply(201, await campaigns.duplicate(sql, caller, params['id']!, body, keeping(keep, 201))),
+  }),
+  ...(['pause', 'resume', 'cancel'] as const).map((action) =>
+    route({
+      ...statusRoute(action),
+      errors: [
+        'resource_missing',
+        'campaign_state_invalid',
+        ...(action === 'resume' ? (['insufficient_balance'] as const) : []),
+      ],
+      handler: async ({ caller, params, sql, keep }) =>
+        reply(200, await campaigns[action](sql, caller, params['id']!, keeping(keep, 200))),
+    }),
+  ),
+]
+
+const statusRoute = (action: 'pause' | 'resume' | 'cancel') =>
+  ({
+    operation: `campaigns.${action}`,
+    method: 'POST',
+    path: `/v1/campaigns/{id}/${action}`,
+    scope: 'campaigns:write',
+    tag,
+    summary: `${action[0]!.toUpperCase()}${action.slice(1)} a campaign`,
+    description: told[action],
+    // a key in the transaction of the change would be written before the campaign is locked; and recipients are cancelled in many transactions
+    idempotent: 'lease',
+    replies: { 200: Campaign },
+  }) as const
+
+const told = {
+  pause: 'Messages that were handed on already still go out.',
+  resume: 'Goes on where it stopped. A live campaign needs funds for one message at least.',
+  cancel: 'Who got no message yet gets none. What was sent is not recalled and stays charged.',
+} as const

@@ -1,0 +1,115 @@
+/** The throttle of a campaign, its share of a channel and those it sets aside, at ticks that come late and unevenly. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { fairShares } from './fair-shares.ts'
+import { Pacer } from './pacer.ts'
+import { SetAside } from './set-aside.ts'
+
+const rate = fc.integer({ min: 1, max: 100 })
+const start = Date.parse('2026-01-31T09:30:00.000Z')
+
+/** The times of what went, one tick after each of these waits. */
+function sentAt(per_second: number, waits: readonly number[]): number[] {
+  const pacer = new Pacer(start)
+  const sent: number[] = []
+  let now = start
+  for (const wait of waits) {
+    const due = pacer.due(now, per_second)
+    for (let i = 0; i < due; i++) sent.push(now)
+    pacer.went(due, per_second)
+    now += wait
+  }
+  return sent
+}
+
+test('at ticks that come up to 0.4 seconds apart the rate is kept within 5 %, and a message, over any ten seconds', () => {
+  fc.assert(
+    fc.property(
+      rate,
+      fc.array(fc.integer({ min: 20, max: 400 }), { minLength: 200, maxLength: 300 }),
+      (per_second, waits) => {
+        const sent = sentAt(per_second, waits)
+        const end = start + waits.reduce((sum, wait) => sum + wait, 0)
+        for (let from = start + 1000; from + 10_000 <= end; from += 370) {
+          const count = sent.filter((at) => from <= at && at < from + 10_000).length
+          const expected = per_second * 10
+          // a tick's worth, 4 %, may fall on the other side of either end, and so may one message
+          assert.ok(Math.abs(count - expected) <= expected * 0.05 + 1, `${count} for ${expected}`)
+        }
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('after a long stop no more than a moment of it is made up for, whatever comes', () => {
+  fc.assert(
+    fc.property(rate, fc.array(fc.integer({ min: 1, max: 100_000 }), { maxLength: 100 }), (per_second, waits) => {
+      const sent = sentAt(per_second, waits)
+      for (const from of sent) {
+        const count = sent.filter((at) => from <= at && at < from + 10_000).length
+        assert.ok(count <= per_second * 10.4 + 1, `${count} at ${per_second} a second`)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('where its share has grown the next message waits no longer than a message takes by then', () => {
+  const pacer = new Pacer(start)
+  pacer.went(1, 0.05)
+
+  assert.equal(pacer.due(start + 100, 2), 0)
+  assert.equal(pacer.due(start + 600, 2), 1)
+})
+
+test('shares use the whole rate, none is more than asked for, and who gets less than it asks for has no less than another', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 1000 }),
+      fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 20 }),
+      (whole, wanted) => {
+        const shares = fairShares(whole, wanted)
+        const sum = shares.reduce((all, share) => all + share, 0)
+        const most = Math.max(...shares)
+
+        assert.ok(
+          Math.abs(
+            sum -
+              Math.min(
+                whole,
+                wanted.reduce((all, want) => all + want, 0),
+              ),
+          ) < 1e-6,
+        )
+        for (const [i, share] of shares.entries())
+          assert.ok(share <= wanted[i]! && (share === wanted[i] || share >= most - 1e-9))
+      },
+    ),
+  )
+})
+
+test('who was set aside is tried again more and more rarely, up to once a minute, until it is decided', () => {
+  const aside = new SetAside()
+  let now = start
+  const waits: number[] = []
+  for (let i = 0; i < 9; i++) {
+    aside.tried([7], [], now)
+    assert.deepEqual(aside.at(now), [7])
+    waits.push((aside.next - now) / 1000)
+    now = aside.next
+    assert.deepEqual(aside.at(now), [])
+  }
+  assert.deepEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60])
+
+  aside.tried([], [7], now)
+
+  assert.equal(aside.next, Infinity)
+  aside.tried(
+    Array.from({ length: 100 }, (_, i) => i),
+    [],
+    now,
+  )
+  assert.equal(aside.isFull, true)
+})

@@ -1,0 +1,47 @@
+/** A recipient's own message: what is known of the contact put in the place of merge tags. */
+import { Problem } from '../../../api/problem.ts'
+import type { CampaignMessage } from '../../../api/resources/campaign.ts'
+import { fullName, type ContactRow } from '../../contacts/service.ts'
+import { mergeValues, render, type MergeValues } from '../../messages/service.ts'
+import { givenNames } from '../names.ts'
+import type { CampaignRow } from '../rows.ts'
+import type { UnsentRow } from '../recipient-store.ts'
+
+/** What tags are filled in with for a recipient; a name of its variables goes before its own, and that before the contact's, also as a part of the full name. */
+export function valuesOf(
+  recipient: Pick<UnsentRow, 'to' | 'first_name' | 'last_name' | 'variables'>,
+  contact: ContactRow | undefined,
+): MergeValues {
+  const { variables } = recipient
+  const [own, given] = [
+    givenNames({ first_name: textOf(variables?.['first_name']), last_name: textOf(variables?.['last_name']) }),
+    givenNames(recipient),
+  ]
+  const names = {
+    first_name: own.first_name ?? given.first_name ?? contact?.first_name ?? null,
+    last_name: own.last_name ?? given.last_name ?? contact?.last_name ?? null,
+  }
+  return mergeValues({
+    variables,
+    fields: {
+      ...names,
+      full_name: fullName(names),
+      phone: contact?.phone ?? (recipient.to.startsWith('+') ? recipient.to : null),
+      email: contact?.email ?? null,
+      locale: contact?.locale ?? null,
+    },
+    attributes: contact?.attributes ?? {},
+  })
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+/** Throws the Problem `parameter_invalid` for a recipient whom the message cannot be sent to: a text of it is empty once its tags are filled in. */
+export function renderedFor(
+  { message, merge_fallbacks }: Pick<CampaignRow, 'message' | 'merge_fallbacks'>,
+  values: MergeValues,
+): CampaignMessage {
+  const result = render(message, values, merge_fallbacks)
+  if ('failures' in result) throw Problem.invalid(result.failures)
+  return result.rendered as CampaignMessage
+}

@@ -1,0 +1,140 @@
+/** Sends to some recipients of a campaign: each rendered, checked and submitted; what cannot be sent is said of the recipient at once. */
+import type { CampaignMessage, PauseReason, SkipReason } from '../../../api/resources/campaign.ts'
+import { Problem } from '../../../api/problem.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { hasStopped, type ContactRow } from '../../contacts/service.ts'
+import type { CheckedMessage, ItemOutcome } from '../../messages/service.ts'
+import { isMarketing } from '../audience/source.ts'
+import type { CampaignDeps } from '../deps.ts'
+import { settleUnsendable, type UnsentRow, type Unsendable } from '../recipient-store.ts'
+import type { CampaignRow } from '../rows.ts'
+import { submissionKey } from '../submitter.ts'
+import { obstacleOf } from './obstacles.ts'
+import type { NextRecipient } from './recipients.ts'
+import { renderedFor, valuesOf } from './rendering.ts'
+
+export interface Sent {
+  /** Messages that were accepted. */
+  readonly accepted: number
+  /** Why the campaign cannot go on; null: it can. */
+  readonly pause: PauseReason | null
+  /** Numbers of those whose own message is not paid for, whatever the funds. */
+  readonly unfunded: readonly number[]
+  /** Numbers of those for whom nothing could be decided just now. */
+  readonly again: readonly number[]
+  /** Nothing at all could be decided just now: it is tried again in a moment. */
+  readonly unavailable: boolean
+}
+
+/** What is to become of one recipient. */
+type Decision =
+  | { readonly kind: 'send'; readonly n: number; readonly message: CheckedMessage }
+  | { readonly kind: 'unsendable'; readonly row: Unsendable }
+  | { readonly kind: 'unfunded'; readonly n: number }
+  | { readonly kind: 'later'; readonly n: number }
+
+export async function sendTo(
+  deps: CampaignDeps,
+  campaign: CampaignRow,
+  recipients: readonly NextRecipient[],
+): Promise<Sent> {
+  const { platform, messages } = deps
+  const decisions = await Promise.all(recipients.map((next) => decide(deps, campaign, next)))
+  const unsendable = decisions.flatMap((decision) => (decision.kind === 'unsendable' ? [decision.row] : []))
+  await settleUnsendable(platform.pool, campaign, unsendable, isoTime(platform.clock.now()))
+  const items = decisions.flatMap((decision) => (decision.kind === 'send' ? [decision] : []))
+  const outcomes =
+    items.length === 0
+      ? []
+      : await messages.submit({
+          origin: { type: 'campaign', id: campaign.id },
+          traffic: 'bulk',
+          items: items.map(({ n, message }) => ({ message, submission_key: submissionKey(campaign.id, n) })),
+          alongside: { kind: 'campaign' },
+        })
+  const of = (kind: ItemOutcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind).length
+  const numbersOf = (kind: 'later' | 'unfunded') =>
+    decisions.flatMap((decision) => (decision.kind === kind ? [decision.n] : []))
+  const again = numbersOf('later')
+  return {
+    accepted: of('accepted'),
+    pause: of('no_funds') > 0 ? 'insufficient_balance' : null,
+    unfunded: numbersOf('unfunded'),
+    again,
+    unavailable: of('unavailable') > 0 || again.length === recipients.length,
+  }
+}
+
+async function decide(
+  deps: CampaignDeps,
+  campaign: CampaignRow,
+  { recipient, contact }: NextRecipient,
+): Promise<Decision> {
+  const { n, contact_id } = recipient
+  if (contact_id !== null && contact === undefined) return skipped(n, 'contact_deleted')
+  if (campaign.require_opt_in && contact?.consent[campaign.channel_type]?.status !== 'opted_in')
+    return skipped(n, 'not_opted_in')
+  if (contact !== undefined && (await isStopped(deps, campaign, contact))) return skipped(n, 'unsubscribed')
+  try {
+    const content = rendered(deps, campaign, recipient, contact)
+    const message = await deps.messages.check(campaign, {
+      channel: campaign.channel_id,
+      to: recipient.to,
+      priority: 'low',
+      ...content,
+    })
+    return { kind: 'send', n, message }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return await refused(deps, campaign, n, error)
+  }
+}
+
+/** Whether the contact may not be written to any more: what is asked when the message is accepted knows its number alone, which may have changed since. */
+async function isStopped({ channels }: CampaignDeps, campaign: CampaignRow, contact: ContactRow): Promise<boolean> {
+  if (hasStopped(contact, campaign.channel_type, false)) return true
+  return hasStopped(contact, campaign.channel_type, true) && (await isMarketing(channels, campaign))
+}
+
+/** What nobody expected of a recipient's values fails that recipient, and stops no other. */
+function rendered(
+  { platform }: CampaignDeps,
+  campaign: CampaignRow,
+  recipient: UnsentRow,
+  contact: ContactRow | undefined,
+): CampaignMessage {
+  try {
+    return renderedFor(campaign, valuesOf(recipient, contact))
+  } catch (error) {
+    if (error instanceof Problem) throw error
+    platform.log.error(
+      { err: error, campaign_id: campaign.id, n: recipient.n },
+      'the message of a recipient could not be made',
+    )
+    throw new Problem(
+      'internal_error',
+      'The message could not be made of the recipient. Its tags and variables are to be looked at.',
+    )
+  }
+}
+
+const skipped = (n: number, skip_reason: SkipReason): Decision => ({
+  kind: 'unsendable',
+  row: { n, skip_reason, error: null },
+})
+
+/** What a refusal of the message means for the recipient, or for the whole campaign (behaviour: campaigns 5). */
+async function refused(
+  deps: CampaignDeps,
+  campaign: CampaignRow,
+  n: number,
+  { code, message }: Problem,
+): Promise<Decision> {
+  if (code === 'recipient_blocked') return skipped(n, 'unsubscribed')
+  if (code === 'insufficient_balance') return { kind: 'unfunded', n }
+  if (code === 'upstream_unavailable') return { kind: 'later', n }
+  // what has become of its channel or its template is found by the next look at the campaign
+  const channel = await deps.channels.find(campaign, campaign.channel_id)
+  if ((await obstacleOf(deps, campaign, channel)) !== null) return { kind: 'later', n }
+  return { kind: 'unsendable', row: { n, skip_reason: null, error: { code, message, provider_code: '' } } }
+}

@@ -1,0 +1,34 @@
+/** The lane `campaign-snapshots`: looks up the audience of campaigns that are to begin, a chunk of each at a time. */
+import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { CampaignDeps } from '../deps.ts'
+import type { Job } from '../job-store.ts'
+import { claimDue, passFailed } from '../jobs.ts'
+import { ChunkSizes } from './chunk-size.ts'
+import { snapshotStep } from './snapshot.ts'
+
+const leaseMs = 60_000
+const atOnce = 2
+
+export function snapshotLane(deps: CampaignDeps): Lane {
+  const sizes = new ChunkSizes()
+  return {
+    name: 'campaign-snapshots',
+    idle_ms: 1000,
+    async tick() {
+      const jobs = await claimDue(deps.platform, 'snapshot', { lease_ms: leaseMs, jobs_max: atOnce })
+      const more = await Promise.all(jobs.map((job) => step(deps, job, sizes)))
+      if (more.includes(false)) deps.platform.notify('campaigns', 'fan-out')
+      return jobs.length
+    },
+  }
+}
+
+/** False where the campaign has nothing more to be looked up. */
+async function step(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<boolean> {
+  try {
+    return await snapshotStep(deps, job, sizes)
+  } catch (error) {
+    await passFailed(deps.platform, job, error, 'the audience of a campaign could not be looked up; it is tried again')
+    return true
+  }
+}

@@ -1,0 +1,188 @@
+/** The snapshot of an audience: its recipients are written in chunks, each in a transaction of well under a second, and go on where they stopped (behaviour: campaigns 4). */
+import { isoTime } from '../../../lib/clock.ts'
+import { limitStatements, sqlState, transact, type Transaction } from '../../../platform/database/sql.ts'
+import type { AudienceSource } from '../../contacts/service.ts'
+import { addressesOf, adhocRecipients } from '../audience/adhoc.ts'
+import { isMarketing, sourceOf, type Source } from '../audience/source.ts'
+import type { CampaignDeps } from '../deps.ts'
+import { estimateOf } from '../drafts/estimates.ts'
+import { failFor } from '../lifecycle/ending.ts'
+import { move } from '../lifecycle/moves.ts'
+import { holdJob, requeueJob, type Job } from '../job-store.ts'
+import { insertFromContacts, insertRecipients } from '../recipient-store.ts'
+import type { CampaignRow } from '../rows.ts'
+import { findAdhocRecipients, findCampaign, keepRules, lockCampaign, updateState } from '../store.ts'
+import type { ChunkSizes } from './chunk-size.ts'
+import { saveAsContacts } from './saving.ts'
+
+/** Ad-hoc recipients written in one transaction. */
+const chunkRecipients = 1000
+/** A change of a contact may carry a time so long before the moment at which it can be seen: that of its request, whose transaction ends later. */
+const openWritesMs = 5 * 60_000
+
+/** Takes one step: begins, or takes one chunk. Resolves to whether there is more to do now. */
+export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<boolean> {
+  const { platform } = deps
+  const row = await findCampaign(platform.pool, job, job.campaign_id)
+  if (row === null || !isToBeTaken(row)) return false
+  if (row.snapshot_rows > platform.settings.campaign_recipient_limit)
+    return await ended(deps, row, 'audience_too_large')
+  if (row.snapshot_began_at === null)
+    return (await begin(deps, job, row)) || (await ended(deps, row, 'audience_missing'))
+  const source = await sourceOf(deps, platform.pool, row)
+  if (source.kind === 'gone') return await ended(deps, row, 'audience_missing')
+  if (source.kind === 'taken') return false
+  // looked up before the transaction: within it nothing waits for another connection
+  const marketing = await isMarketing(deps.channels, row)
+  const began = platform.clock.elapsed()
+  try {
+    const more = await transact(platform.pool, (tx) => takeChunk(deps, tx, job, { source, marketing }, sizes))
+    sizes.took(row.id, platform.clock.elapsed() - began)
+    if (!more) sizes.forget(row.id)
+    return more
+  } catch (error) {
+    if (sqlState(error) !== '57014' || sizes.timeoutMs(row.id) === null) throw error
+    sizes.tooSlow(row.id)
+    await requeueJob(platform.pool, row, isoTime(platform.clock.now()))
+    return true
+  }
+}
+
+const isToBeTaken = ({ snapshot_at, status }: CampaignRow): boolean =>
+  snapshot_at === null && ['scheduled', 'queued', 'sending'].includes(status)
+
+async function ended(
+  { platform }: CampaignDeps,
+  row: CampaignRow,
+  reason: 'audience_too_large' | 'audience_missing',
+): Promise<false> {
+  await failFor(platform, row, row.id, reason)
+  return false
+}
+
+/** Settles what the audience means: a segment's rules as they are at this moment. False where there is no such segment. */
+async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience }: CampaignRow): Promise<boolean> {
+  return await transact(platform.pool, async (tx) => {
+    const locked = await lockOwn(tx, job, platform.process_id)
+    if (locked === null) return true
+    if (audience.segment_id !== undefined) {
+      const rules = await contacts.segments.rules(tx, locked, audience.segment_id)
+      if (rules === null) return false
+      await keepRules(tx, locked, locked.id, rules)
+    }
+    await updateState(tx, {
+      ...locked,
+      status: locked.status === 'scheduled' ? 'queued' : locked.status,
+      snapshot_began_at: isoTime(platform.clock.now()),
+    })
+    await requeueJob(tx, locked, isoTime(platform.clock.now()))
+    return true
+  })
+}
+
+/** The campaign, locked, where this process is still the one that works on it; null where there is nothing more to do. */
+async function lockOwn(tx: Transaction, job: Job, process_id: string): Promise<CampaignRow | null> {
+  // first the campaign, then its job, as whoever pauses or cancels it does
+  const locked = await lockCampaign(tx, job, job.campaign_id)
+  return locked !== null && isToBeTaken(locked) && (await holdJob(tx, job, process_id)) ? locked : null
+}
+
+/** What was written of one chunk. */
+interface Written {
+  readonly rows: number
+  /** Where the next chunk begins; null: there is none. */
+  readonly after: string | null
+}
+
+/** What the audience means, and whether the message is marketing as of this step. */
+interface Meant<S extends Source = Exclude<Source, { kind: 'gone' | 'taken' }>> {
+  readonly source: S
+  readonly marketing: boolean
+}
+
+/** Writes one chunk and how far it went; the last one completes the snapshot. Resolves to whether there is more to do. */
+async function takeChunk(
+  deps: CampaignDeps,
+  tx: Transaction,
+  job: Job,
+  { source, marketing }: Meant,
+  sizes: ChunkSizes,
+): Promise<boolean> {
+  const { platform } = deps
+  const locked = await lockOwn(tx, job, platform.process_id)
+  if (locked === null) return false
+  const timeout_ms = source.kind === 'adhoc' ? null : sizes.timeoutMs(locked.id)
+  if (timeout_ms !== null) await limitStatements(tx, timeout_ms)
+  const { rows, after } =
+    source.kind === 'adhoc'
+      ? await adhocChunk(deps, tx, locked, marketing)
+      : await contactsChunk(deps, tx, locked, { source, marketing }, sizes.of(locked.id))
+  const written: CampaignRow = { ...locked, snapshot_rows: locked.snapshot_rows + rows }
+  if (after === null && written.snapshot_rows <= platform.settings.campaign_recipient_limit) {
+    await complete(deps, tx, locked, written)
+    return false
+  }
+  // an audience that is too large ends with the next step
+  await updateState(tx, { ...written, snapshot_after: after ?? locked.snapshot_after })
+  // behind the others that wait, so that a large audience does not keep them from their turn
+  await requeueJob(tx, locked, isoTime(platform.clock.now()))
+  return true
+}
+
+async function contactsChunk(
+  { contacts }: CampaignDeps,
+  tx: Transaction,
+  row: CampaignRow,
+  { source, marketing }: Meant<AudienceSource>,
+  size: number,
+): Promise<Written> {
+  const until = await contacts.chunkEnd(tx, row, source, row.snapshot_after, size)
+  const audience = {
+    source,
+    channel_type: row.channel_type,
+    marketing,
+    require_opt_in: row.require_opt_in,
+    after: row.snapshot_after,
+    until,
+  }
+  // made within the statement: a fragment that is awaited would run
+  const rows = await insertFromContacts(tx, row, contacts.audienceRows(tx, row, audience), {
+    rows: row.snapshot_rows,
+    own_timezones: row.recipient_timezone,
+    changed_since: isoTime(Date.parse(row.snapshot_began_at!) - openWritesMs),
+  })
+  return { rows, after: until }
+}
+
+async function adhocChunk(deps: CampaignDeps, tx: Transaction, row: CampaignRow, marketing: boolean): Promise<Written> {
+  const given = (await findAdhocRecipients(tx, row, row.id)) ?? []
+  const from = row.snapshot_rows
+  const chunk = given.slice(from, from + chunkRecipients)
+  if (row.audience.save_as_contacts === true) await saveAsContacts(deps, tx, row, chunk)
+  const before = new Set(addressesOf(row.channel_type, given.slice(0, from)))
+  const recipients = await adhocRecipients(deps, tx, row, chunk, marketing, before)
+  await insertRecipients(tx, row, recipients, from)
+  const done = from + chunk.length
+  return { rows: chunk.length, after: done < given.length ? String(done) : null }
+}
+
+/** The audience is known: sending begins, also of nobody. */
+async function complete(
+  { platform, billing }: CampaignDeps,
+  tx: Transaction,
+  locked: CampaignRow,
+  written: CampaignRow,
+): Promise<void> {
+  const at = isoTime(platform.clock.now())
+  const estimate = estimateOf(written.snapshot_rows, await billing.fundsOf(tx, locked, locked.channel_type))
+  await keepRules(tx, locked, locked.id, null)
+  await move(tx, platform, locked, {
+    ...written,
+    status: 'sending',
+    snapshot_after: '',
+    snapshot_at: at,
+    started_at: locked.started_at ?? at,
+    estimated_credits: estimate.credits,
+    estimated_wallet_micros: estimate.wallet_micros,
+  })
+}

@@ -1,0 +1,178 @@
+/** What can be asked about channels (behaviour: channels 2, 3, 4.3, 6). */
+import { Type } from 'typebox'
+import { deletedOf } from '../../api/resources/shared-fields.ts'
+import { Channel, channelTypes, ConnectedChannel, Template } from '../../api/resources/channel.ts'
+import { AnyObject } from '../../api/resources/nullable.ts'
+import { listOf, listQuery, onePage, onePageQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
+import { keeping, reply, route, type Route } from '../../platform/http/route.ts'
+import type { ChannelService } from './service.ts'
+
+const Deleted = deletedOf('channel')
+const ChannelCreation = Type.Object(
+  {
+    type: Type.String({ enum: [...channelTypes], description: 'Kind of channel.' }),
+    provider: Type.Optional(Type.String({ description: 'May be left out where the type has one provider.' })),
+    name: Type.String({ minLength: 1, maxLength: 120, description: 'For people; recipients do not see it.' }),
+    identifier: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'The sender; may be left out where the provider tells it.',
+      }),
+    ),
+    credentials: AnyObject({ description: "The provider's credentials: encrypted at rest, never returned." }),
+    settings: Type.Optional(AnyObject({ description: '`max_messages_per_second`, and what the provider knows.' })),
+  },
+  {
+    examples: [
+      {
+        type: 'sms',
+        name: 'Order updates',
+        identifier: '+14155550100',
+        credentials: { account_sid: 'AC…', auth_token: '…' },
+        settings: { max_messages_per_second: 10 },
+      },
+    ],
+  },
+)
+const ChannelChange = Type.Object({
+  name: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 120, description: 'For people; recipients do not see it.' }),
+  ),
+  status: Type.Optional(
+    Type.String({
+      enum: ['active', 'disabled'],
+      description: '`disabled`: sends are 422 `channel_not_connected`, and what was accepted before waits.',
+    }),
+  ),
+  settings: Type.Optional(
+    AnyObject({ description: '`max_messages_per_second`, and what the provider knows. Replaced whole.' }),
+  ),
+  credentials: Type.Optional(
+    AnyObject({ description: "The provider's credentials, all of them: encrypted at rest, never returned." }),
+  ),
+})
+const tag = 'Channels'
+
+export const channelRoutes = (channels: ChannelService): Route[] => [
+  route({
+    operation: 'channels.list',
+    method: 'GET',
+    path: '/v1/channels',
+    scope: 'channels:read',
+    tag,
+    summary: 'List channels',
+    description:
+      'Newest first; deleted ones are left out. A test key sees the sandbox channels, whose ids begin with `ch_test_`.',
+    query: listQuery({}),
+    replies: { 200: listOf(Channel) },
+    errors: [],
+    handler: async ({ caller, query, sql }) => {
+      const page = pageOf(query)
+      return reply(200, pageReply(await channels.list(sql, caller, page), page.limit))
+    },
+  }),
+  route({
+    operation: 'channels.create',
+    method: 'POST',
+    path: '/v1/channels',
+    scope: 'channels:write',
+    mode: 'live',
+    idempotent: 'lease',
+    secret_reply: true,
+    tag,
+    summary: 'Connect a channel',
+    description:
+      'The credentials are tried at once; where the provider refuses them or cannot be reached, nothing is created. Where the provider has a `verify_token` and none is given, one is made and shown only here. ' +
+      'What each provider asks for stands at `/docs/providers`.',
+    body: ChannelCreation,
+    replies: { 201: ConnectedChannel },
+    errors: ['channel_identifier_taken', 'upstream_rejected', 'upstream_unavailable', 'live_mode_required'],
+    handler: async ({ caller, body, sql, keep }) =>
+      reply(201, await channels.create(sql, caller, body, keeping(keep, 201))),
+  }),
+  route({
+    operation: 'channels.retrieve',
+    method: 'GET',
+    path: '/v1/channels/{id}',
+    scope: 'channels:read',
+    tag,
+    summary: 'Retrieve a channel',
+    description: 'Look at `connection_status` before sending and at `capabilities` for what may be sent.',
+    replies: { 200: Channel },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => reply(200, await channels.read(sql, caller, params['id']!)),
+  }),
+  route({
+    operation: 'channels.update',
+    method: 'PATCH',
+    path: '/v1/channels/{id}',
+    scope: 'channels:write',
+    tag,
+    summary: 'Update a channel',
+    description:
+      'Only the fields given change; `settings` and `credentials` are replaced whole, but a `verify_token` that is left out stays. New credentials are tried at once, and must be those of the same sender; where the provider refuses them or cannot be reached, nothing changes. Then the channel is connected, and what waits on it goes on. While `status` is `disabled` sends are refused with `channel_not_connected`, and messages accepted before wait within their validity until it is `active` again.',
+    body: ChannelChange,
+    replies: { 200: Channel },
+    errors: [
+      'parameter_missing',
+      'resource_missing',
+      'upstream_rejected',
+      'upstream_unavailable',
+      'live_mode_required',
+      'channel_not_connected',
+    ],
+    handler: async ({ caller, params, body, sql }) =>
+      reply(200, await channels.update(sql, caller, params['id']!, body as Parameters<ChannelService['update']>[3])),
+  }),
+  route({
+    operation: 'channels.delete',
+    method: 'DELETE',
+    path: '/v1/channels/{id}',
+    scope: 'channels:write',
+    tag,
+    summary: 'Delete a channel',
+    description:
+      'Sends are 404 from now on. Messages that still wait on the channel, scheduled ones too, become `failed` with `channel_not_connected` and are refunded.',
+    replies: { 200: Deleted },
+    errors: ['resource_missing', 'live_mode_required'],
+    handler: async ({ caller, params, sql }) => {
+      await channels.remove(sql, caller, params['id']!)
+      return reply(200, { id: params['id'], object: 'channel', deleted: true })
+    },
+  }),
+  route({
+    operation: 'channels.reconnect',
+    method: 'POST',
+    path: '/v1/channels/{id}/reconnect',
+    scope: 'channels:write',
+    idempotent: 'lease',
+    tag,
+    summary: "Try a channel's link again",
+    description:
+      "Looks at once whether the provider takes the account's credentials, instead of at the next regular try. Answers with the channel as it is afterwards.",
+    replies: { 200: Channel },
+    errors: [
+      'resource_missing',
+      'upstream_rejected',
+      'upstream_unavailable',
+      'live_mode_required',
+      'channel_not_connected',
+    ],
+    handler: async ({ caller, params, sql }) => reply(200, await channels.reconnect(sql, caller, params['id']!)),
+  }),
+  route({
+    operation: 'channels.list_templates',
+    method: 'GET',
+    path: '/v1/channels/{id}/templates',
+    scope: 'channels:read',
+    tag,
+    summary: "List a channel's message templates",
+    description: 'One page: `has_more` is always false.',
+    query: onePageQuery,
+    replies: { 200: listOf(Template) },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, query, sql }) =>
+      reply(200, onePage(await channels.templates(sql, caller, params['id']!), query)),
+  }),
+]

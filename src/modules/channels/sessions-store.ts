@@ -1,0 +1,97 @@
+/** SQL of sessions: which process holds the session of which channel, and until when. Works across tenants. */
+import type { Db } from '../../platform/database/sql.ts'
+import type { ChannelRow } from './store.ts'
+
+/**
+ * Whether a process has the lease at this moment (ISO 8601). The lease alone counts: a process whose heartbeat is late renews it all the same, and
+ * closes its sessions before it ends.
+ */
+const isHeld = (sql: Db, at: string) => sql`s.lease_until > ${at}`
+
+/** Active channels of these providers whose session no process holds, by id, behind `after`. */
+export async function listUnheld(
+  sql: Db,
+  providers: readonly string[],
+  at: string,
+  after: string,
+  rows_max: number,
+): Promise<ChannelRow[]> {
+  if (providers.length === 0) return []
+  return await sql<ChannelRow[]>`
+    select c.* from channels c
+    where c.provider = any(${[...providers]}::text[]) and c.status = 'active' and c.deleted_at is null and c.id > ${after}
+      and not exists (select from channel_sessions s where s.channel_id = c.id and ${isHeld(sql, at)})
+    order by c.id limit ${rows_max}`
+}
+
+/** Whether a process holds the session of this channel. */
+export async function isSessionHeld(sql: Db, channel_id: string, at: string): Promise<boolean> {
+  const rows = await sql`select 1 from channel_sessions s where s.channel_id = ${channel_id} and ${isHeld(sql, at)}`
+  return rows.length > 0
+}
+
+/** Whether a process holds the session of this channel, and said last that it is open. */
+export async function isSessionOpen(sql: Db, channel_id: string, at: string): Promise<boolean> {
+  const rows =
+    await sql`select 1 from channel_sessions s where s.channel_id = ${channel_id} and s.is_open and ${isHeld(sql, at)}`
+  return rows.length > 0
+}
+
+/** Writes of these sessions that they are open, or not, where this process holds them. */
+export async function writeOpen(
+  sql: Db,
+  channel_ids: readonly string[],
+  is_open: boolean,
+  process_id: string,
+): Promise<void> {
+  if (channel_ids.length === 0) return
+  await sql`update channel_sessions set is_open = ${is_open} where channel_id = any(${[...channel_ids]}::text[]) and process_id = ${process_id}`
+}
+
+/** How many sessions processes hold, and how many processes that were heard of since `alive_since` work. */
+export async function countSessions(
+  sql: Db,
+  at: string,
+  alive_since: string,
+): Promise<{ held: number; workers: number }> {
+  const [row] = await sql<{ held: number; workers: number }[]>`
+    select (select count(*) from channel_sessions s where ${isHeld(sql, at)}) as held,
+      (select count(*) from processes where beat_at > ${alive_since} and 'worker' = any(roles)) as workers`
+  return row!
+}
+
+/**
+ * Takes sessions of channels (`taken`), which are not open yet, and goes on holding others (`held`), until `lease_until`; resolves to those that this process holds. One that it takes again, as after
+ * it could not renew in time, is not open either, whatever it said last.
+ */
+export async function leaseSessions(
+  sql: Db,
+  { held, taken }: { readonly held: readonly string[]; readonly taken: readonly string[] },
+  process_id: string,
+  { at, lease_until }: { readonly at: string; readonly lease_until: string },
+): Promise<Set<string>> {
+  const channel_ids = [...held, ...taken]
+  if (channel_ids.length === 0) return new Set()
+  const rows = await sql<{ channel_id: string }[]>`
+    insert into channel_sessions as s (channel_id, process_id, lease_until)
+    select channel_id, ${process_id}, ${lease_until} from unnest(${channel_ids.toSorted()}::text[]) as c(channel_id)
+    on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until,
+        is_open = s.is_open and s.process_id = excluded.process_id and s.channel_id <> all(${[...taken]}::text[])
+      where s.process_id = excluded.process_id or not (${isHeld(sql, at)})
+    returning channel_id`
+  return new Set(rows.map(({ channel_id }) => channel_id))
+}
+
+/** Those of these channels that are active, as they stand. */
+export async function listActive(sql: Db, channel_ids: readonly string[]): Promise<ChannelRow[]> {
+  if (channel_ids.length === 0) return []
+  return await sql<
+    ChannelRow[]
+  >`select * from channels where id = any(${[...channel_ids]}::text[]) and status = 'active' and deleted_at is null`
+}
+
+/** Gives up the sessions of these channels, where this process holds them. */
+export async function releaseSessions(sql: Db, channel_ids: readonly string[], process_id: string): Promise<void> {
+  if (channel_ids.length === 0) return
+  await sql`delete from channel_sessions where process_id = ${process_id} and channel_id = any(${[...channel_ids]}::text[])`
+}

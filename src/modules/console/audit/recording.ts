@@ -1,0 +1,115 @@
+/** Entries of the audit log, written by themselves for every change that is asked for over HTTP (behaviour: console-records 1). */
+import { actorOf } from '../../../api/caller.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { addressList, clientAddress } from '../../../platform/http/client-address.ts'
+import type { Change, Recorder, RecorderOf } from '../../../platform/http/recording.ts'
+import type { Route } from '../../../platform/http/route.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { ConsoleFacts, Entrant } from '../console-route.ts'
+import type { Session } from '../sessions/sessions.ts'
+import { maskedChanges } from './masking.ts'
+import { insertAudit } from './store.ts'
+import { auditUser } from './user-entries.ts'
+
+/** Single contacts and messages, and what sources report: they have a history of their own. */
+const single: ReadonlySet<string> = new Set([
+  'messages.send',
+  'messages.cancel',
+  'test.create_inbound_message',
+  'contacts.create',
+  'contacts.upsert',
+  'contacts.update',
+  'contacts.delete',
+  'automation_events.create',
+])
+
+/** Accepting with a key takes no statement more than it needs. */
+const acceptedWithKeys: ReadonlySet<string> = new Set(['messages.send_batch'])
+
+const isChange = ({ method, scope, operation, source_key, take }: Route): boolean =>
+  method !== 'GET' &&
+  scope?.endsWith(':read') !== true &&
+  source_key !== true &&
+  take === undefined &&
+  !single.has(operation)
+
+/** For requests with an API key. */
+export const keyRecorder =
+  (platform: Platform): RecorderOf =>
+  (route) => {
+    if (!isChange(route) || acceptedWithKeys.has(route.operation)) return undefined
+    const isTrusted = addressList(platform.settings.trusted_proxies)
+    return (tx, change) =>
+      insertAudit(tx, { ...entryOf(platform, change), address: clientAddress(change.request.raw, isTrusted) })
+  }
+
+/** For requests through the console's door. Of its own operations those of accounts and those about oneself, but for those that write their entries themselves. */
+export const consoleRecorder =
+  (platform: Platform): RecorderOf =>
+  (route: Route & Partial<ConsoleFacts>) => {
+    if (!isChange(route) || route.unaudited === true) return undefined
+    if (route.access === 'session') return ofOneself(platform)
+    if (route.access !== undefined && route.access !== 'account') return undefined
+    return async (tx, change) => {
+      if (isDryRun(change) || hasTakenNothing(change) || isReading(change)) return
+      const { address, session } = change.request.session as Entrant
+      await insertAudit(tx, { ...entryOf(platform, change), ...actingFor(session), address })
+    }
+  }
+
+/** What somebody changes about themselves matters wherever they work: each of their accounts has the entry. */
+const ofOneself =
+  (platform: Platform): Recorder =>
+  async (tx, { route, request: { caller, params, body, session: entrant }, outcome }) => {
+    const { session, address } = entrant as Entrant
+    const { user_id } = session!
+    await auditUser(tx, platform, user_id, {
+      actor_type: 'user',
+      actor_id: user_id,
+      action: route.operation,
+      object_id: Object.values(params).at(-1) ?? idIn(outcome) ?? user_id,
+      changes: maskedChanges(body),
+      address,
+      request_id: caller.request_id,
+    })
+  }
+
+function entryOf({ ids, clock }: Platform, { route, request: { caller, params, body }, outcome }: Change) {
+  const { type, id } = actorOf(caller)
+  return {
+    account_id: caller.account_id,
+    id: ids('aud'),
+    actor_type: type,
+    actor_id: id,
+    impersonator_id: null,
+    action: route.operation,
+    object_id: Object.values(params).at(-1) ?? idIn(outcome),
+    changes: maskedChanges(body),
+    request_id: caller.request_id,
+    created_at: isoTime(clock.now()),
+  }
+}
+
+/** Whoever acts for an account stands beside the one in whose place they act (behaviour: console 3.15). */
+const actingFor = (session: Session | null) =>
+  session === null || session.impersonation === null
+    ? {}
+    : { actor_id: session.impersonation.user_id ?? session.user_id, impersonator_id: session.user_id }
+const isDryRun = ({ request: { body } }: Change): boolean =>
+  typeof body === 'object' && body !== null && 'dry_run' in body && body.dry_run === true
+
+/** A batch of which every item was refused. */
+const hasTakenNothing = ({ outcome }: Change): boolean =>
+  typeof outcome === 'object' && outcome !== null && 'accepted' in outcome && outcome.accepted === 0
+
+/** Somebody opened a conversation of the inbox, which marks it read. */
+const isReading = ({ route, request: { body } }: Change): boolean =>
+  route.operation === 'conversations.update' &&
+  typeof body === 'object' &&
+  body !== null &&
+  Object.keys(body).every((name) => name === 'read')
+
+const idIn = (outcome: unknown): string | null =>
+  typeof outcome === 'object' && outcome !== null && 'id' in outcome && typeof outcome.id === 'string'
+    ? outcome.id
+    : null

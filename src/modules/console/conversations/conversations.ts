@@ -1,0 +1,96 @@
+/** The inbox: conversations are moved by what comes in alone, and put away by people (behaviour: console 7.4). */
+import type { Tenant } from '../../../api/caller.ts'
+import type { ContactDeletedFact, LinkedInboundFact } from '../../../api/facts.ts'
+import { isId } from '../../../api/ids.ts'
+import { invalid, missing } from '../../../api/problem.ts'
+import type { Conversation, ConversationUpdate } from '../../../api/resources/conversation.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import { wrongCursor, type Page } from '../../../platform/http/paging.ts'
+import { windowUntil } from '../../contacts/service.ts'
+import type { MessageService } from '../../messages/service.ts'
+import { shownConversations, type Beside } from './present.ts'
+import * as store from './store.ts'
+
+/** In the transaction that stores messages that came in. */
+export async function keepConversations(tx: Db, facts: readonly LinkedInboundFact[]): Promise<void> {
+  await store.arrive(
+    tx,
+    facts.map(({ account_id, mode, channel_id, channel_type, from, contact_id, message_id, received_at }) => {
+      return {
+        account_id,
+        mode,
+        channel_id,
+        identifier: from,
+        contact_id,
+        message_id,
+        window_expires_at: windowUntil(channel_type, received_at),
+        at: received_at,
+      }
+    }),
+  )
+}
+
+/** In the transaction that deletes contacts. */
+export async function forgetContacts(tx: Db, facts: readonly ContactDeletedFact[]): Promise<void> {
+  for (const fact of facts) await store.forgetContact(tx, fact)
+}
+
+async function existing(sql: Db, tenant: Tenant, id: string): Promise<store.ConversationRow> {
+  const row = isId('cnv', id) ? await store.findConversation(sql, tenant, id) : null
+  if (row === null) throw missing('conversation', id)
+  return row
+}
+
+const shownOne = async (beside: Beside, sql: Db, tenant: Tenant, row: store.ConversationRow): Promise<Conversation> =>
+  (await shownConversations(beside, sql, tenant, [row]))[0]!
+
+/** 404 `resource_missing` when there is none. */
+export const getConversation = async (beside: Beside, sql: Db, tenant: Tenant, id: string): Promise<Conversation> =>
+  await shownOne(beside, sql, tenant, await existing(sql, tenant, id))
+
+/** Up to `limit + 1`, in which something came in last first. */
+export async function pageOfConversations(
+  beside: Beside,
+  sql: Db,
+  tenant: Tenant,
+  filters: store.ConversationFilters,
+  page: Page,
+): Promise<Conversation[]> {
+  const { starting_after: after } = page
+  const before = after === undefined || !isId('cnv', after) ? null : await store.findConversation(sql, tenant, after)
+  if (after !== undefined && before === null) throw wrongCursor('No conversation has the id')
+  return await shownConversations(
+    beside,
+    sql,
+    tenant,
+    await store.listConversations(sql, tenant, filters, before?.last_message_id ?? null, page),
+  )
+}
+
+export async function changeConversation(
+  beside: Beside,
+  sql: Db,
+  tenant: Tenant,
+  id: string,
+  change: ConversationUpdate,
+): Promise<Conversation> {
+  await existing(sql, tenant, id)
+  const { assignee } = change
+  if (typeof assignee === 'string' && !(await store.isMemberId(sql, tenant.account_id, assignee)))
+    throw invalid(
+      'assignee',
+      'invalid_value',
+      'Nobody in the team has this id. Take one of GET /console/api/members, or null for nobody.',
+    )
+  const row = await store.updateConversation(sql, tenant, id, change)
+  if (row === null) throw missing('conversation', id)
+  return await shownOne(beside, sql, tenant, row)
+}
+
+/** What came in and what was sent to them on the channel, newest first, with one row more than asked. */
+export async function messagesOf(messages: MessageService, sql: Db, tenant: Tenant, id: string, page: Page) {
+  const { channel_id, identifier } = await existing(sql, tenant, id)
+  const sent = await messages.list(sql, tenant, { channel: channel_id, to: identifier, direction: 'outbound' }, page)
+  const arrived = await messages.rows(sql, tenant, await store.listArrived(sql, tenant, id, page))
+  return [...sent, ...arrived].toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, page.limit + 1)
+}

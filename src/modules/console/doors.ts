@@ -1,0 +1,52 @@
+/** What the console is mounted with: the operations of `/v1` once more, and its own (behaviour: console 2.1). */
+import type { Door } from '../../platform/http/door.ts'
+import type { RateLimiter } from '../../platform/http/rate-limit.ts'
+import type { Route } from '../../platform/http/route.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { consoleRecorder } from './audit/recording.ts'
+import type { Entrant } from './console-route.ts'
+import type { ConsoleServices } from './console-services.ts'
+import { consoleDoor } from './door.ts'
+import { operatorRoutes } from './routes.ts'
+import type { OperatorService } from './service.ts'
+import { requireRecent } from './sessions/recent.ts'
+
+export interface ConsoleDoorsParts extends ConsoleServices {
+  readonly operators: OperatorService
+  readonly limiter: RateLimiter
+  /** Those of `/v1`; a process without any has no console. */
+  readonly routes: readonly Route[]
+}
+
+export function consoleDoors({ operators, limiter, routes, ...services }: ConsoleDoorsParts): Door[] {
+  const { platform, accounts } = services
+  if (routes.length === 0) return []
+  const { sessions } = operators
+  const isSuspended = async (account_id: string) =>
+    (await accounts.stateOf(platform.pool, account_id))?.suspended ?? true
+  const parts = { platform, sessions, limiter, isSuspended, recorderOf: consoleRecorder(platform) }
+  return [
+    consoleDoor(
+      parts,
+      '/console/api',
+      routes
+        .filter(isReachable)
+        .map((route) => (route.operation === 'channels.update' ? guardingCredentials(platform, route) : route)),
+    ),
+    consoleDoor(parts, '', operatorRoutes({ ...services, ...operators })),
+  ]
+}
+
+/** Other credentials of a channel take a password given lately; its name takes none. */
+const guardingCredentials = (platform: Platform, route: Route): Route => ({
+  ...route,
+  async handler(request) {
+    const { credentials } = request.body as { readonly credentials?: unknown }
+    if (credentials !== undefined) requireRecent(platform, (request.session as Entrant).session!)
+    return await route.handler(request)
+  },
+})
+
+/** All that an API key may call, but what tells of the key itself. */
+const isReachable = (route: Route): boolean =>
+  route.take === undefined && route.source_key !== true && route.operation !== 'me.retrieve'

@@ -1,0 +1,108 @@
+/** What an operator does about people on the command line: a link is printed, no password is (behaviour: command-line 3.4). */
+import { Problem } from '../../../api/problem.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { auditUser, type UserEntry } from '../audit/user-entries.ts'
+import type { Role } from '../roles.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import { resetLink } from './resets.ts'
+import { deleteSecondFactor } from './second-factor-store.ts'
+import { requireEmail, requireName } from './setup.ts'
+import * as store from './store.ts'
+
+export interface NewUser {
+  readonly email: string
+  readonly name: string
+  readonly admin: boolean
+  /** Where they work; null: nowhere yet. */
+  readonly membership: { readonly account_id: `acc_${string}`; readonly role: Role } | null
+}
+
+/** Somebody, with the link with which they choose a password. */
+export interface Linked {
+  readonly user: store.UserRow
+  readonly link: string
+}
+
+export interface PeopleCommands {
+  /** Problems: `parameter_invalid`, `email_taken`. */
+  create(given: NewUser): Promise<Linked>
+  /** Problems: `resource_missing`. */
+  resetPassword(email: string): Promise<Linked>
+  /** Takes the second factor away, and ends the sessions. Problems: `resource_missing`. */
+  resetTwoFactor(email: string): Promise<Linked>
+}
+
+export const peopleCommands = (platform: Platform, sessions: Sessions): PeopleCommands => ({
+  create: (given) => createUser(platform, given),
+  resetPassword: (email) =>
+    transact(platform.pool, async (tx) => {
+      const user = await knownBy(tx, email)
+      await auditUser(tx, platform, user.id, entryOf('users reset-password', 'password_resets.create', user.id))
+      return { user, link: await resetLink(platform, tx, user.id) }
+    }),
+  resetTwoFactor: (email) =>
+    transact(platform.pool, async (tx) => {
+      const user = await knownBy(tx, email)
+      await deleteSecondFactor(tx, user.id)
+      await auditUser(tx, platform, user.id, entryOf('users reset-two-factor', 'two_factor.delete', user.id))
+      await sessions.endAll(tx, user.id)
+      return { user: { ...user, two_factor: false }, link: await resetLink(platform, tx, user.id) }
+    }),
+})
+
+async function createUser(platform: Platform, { admin, membership, ...given }: NewUser): Promise<Linked> {
+  const at = isoTime(platform.clock.now())
+  const named = { email: requireEmail('email', given.email), name: requireName('name', given.name) }
+  const user: store.UserRow = {
+    id: platform.ids('usr'),
+    ...named,
+    password_hash: null,
+    admin,
+    two_factor: false,
+    created_at: at,
+  }
+  return await transact(platform.pool, async (tx) => {
+    if ((await store.findUserByEmail(tx, user.email)) !== null) throw new Problem('email_taken')
+    await store.insertUser(tx, user)
+    if (membership !== null) {
+      await store.insertMembership(tx, { ...membership, user_id: user.id }, at)
+      await auditUser(
+        tx,
+        platform,
+        user.id,
+        entryOf('users create', 'members.create', user.id, { ...named, role: membership.role, admin }),
+      )
+    }
+    return { user, link: await resetLink(platform, tx, user.id) }
+  }).catch((error: unknown) => {
+    throw store.wasTaken(error) ? new Problem('email_taken') : error
+  })
+}
+
+const entryOf = (
+  command: string,
+  action: string,
+  object_id: string,
+  changes: UserEntry['changes'] = {},
+): UserEntry => ({
+  actor_type: 'command',
+  actor_id: command,
+  action,
+  object_id,
+  changes,
+  address: null,
+  request_id: null,
+})
+
+/** Locked, as wherever links are made or used: of two links that are made at once only the later is good. */
+async function knownBy(tx: Db, given: string): Promise<store.UserRow> {
+  const user = await store.lockUserByEmail(tx, requireEmail('email', given))
+  if (user === null)
+    throw new Problem(
+      'resource_missing',
+      `Nobody has the e-mail address ${JSON.stringify(given.slice(0, 80))}. \`posthorn users create\` makes somebody.`,
+    )
+  return user
+}

@@ -1,0 +1,161 @@
+/** What is done with links, by people who are not signed in: a new password, and joining an account (behaviour: console 3). */
+import { Type } from 'typebox'
+import { Problem } from '../../../api/problem.ts'
+import { ConsoleSession } from '../../../api/resources/console-session.ts'
+import { objectName } from '../../../api/resources/shared-fields.ts'
+import { InvitationPreview } from '../../../api/resources/team.ts'
+import { reply } from '../../../platform/http/route.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { AccountService } from '../../accounts/service.ts'
+import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
+import { cookieOf, setCookie } from '../sessions/cookie.ts'
+import { sessionObject } from '../sessions/present.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import { accept, invitationOf } from '../team/invitations.ts'
+import type { Resets } from './resets.ts'
+import { findUserByEmail } from './store.ts'
+
+export interface LinkRoutesParts {
+  readonly platform: Platform
+  readonly accounts: AccountService
+  readonly sessions: Sessions
+  readonly resets: Resets
+  /** Counts a try of an address. */
+  readonly takeTurn: (address: string) => void
+}
+
+const closed = { additionalProperties: false } as const
+const facts = { access: 'public', scope: null } as const
+const Token = Type.String({ minLength: 1, maxLength: 100, description: 'What follows `#` in the link.' })
+const Password = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
+
+export const linkRoutes = (parts: LinkRoutesParts): ConsoleRoute[] => [
+  ...resetRoutes(parts),
+  previewRoute(parts),
+  acceptRoute(parts),
+]
+
+const resetRoutes = ({ resets, takeTurn }: LinkRoutesParts): ConsoleRoute[] => [
+  consoleRoute({
+    ...facts,
+    operation: 'password_resets.create',
+    method: 'POST',
+    path: '/console/api/password_resets',
+    summary: 'Ask for a new password',
+    description:
+      'Mails a link of one hour to whoever has this e-mail address, and answers the same where nobody has. A new link ends the earlier ones.',
+    body: Type.Object(
+      {
+        email: Type.String({
+          minLength: 1,
+          maxLength: 320,
+          description: 'The e-mail address.',
+          examples: ['owner@example.com'],
+        }),
+      },
+      closed,
+    ),
+    replies: { 202: Type.Object({ object: objectName('password_reset') }) },
+    errors: [],
+    async handler({ body, address }) {
+      takeTurn(address)
+      resets.ask(body.email)
+      return reply(202, { object: 'password_reset' })
+    },
+  }),
+  consoleRoute({
+    ...facts,
+    operation: 'password_resets.confirm',
+    method: 'POST',
+    path: '/console/api/password_resets/confirm',
+    summary: 'Choose a new password',
+    description: 'With a link. It ends all sessions, and opens signing in where it was locked.',
+    body: Type.Object({ token: Token, password: Password('12 to 200 characters.') }, closed),
+    replies: { 200: Type.Object({ object: objectName('password_reset') }) },
+    errors: [],
+    refuses: ['token_invalid'],
+    async handler({ body, address, caller }) {
+      takeTurn(address)
+      await resets.confirm(body.token, body.password, { address, request_id: caller.request_id })
+      return reply(200, { object: 'password_reset' })
+    },
+  }),
+]
+
+const previewRoute = ({ platform, accounts, takeTurn }: LinkRoutesParts): ConsoleRoute =>
+  consoleRoute({
+    ...facts,
+    operation: 'invitations.preview',
+    method: 'POST',
+    path: '/console/api/invitations/preview',
+    summary: 'What a link invites to',
+    body: Type.Object({ token: Token }, closed),
+    replies: { 200: InvitationPreview },
+    errors: [],
+    refuses: ['token_invalid'],
+    async handler({ body, address, sql }) {
+      takeTurn(address)
+      const { account_id, email, role } = await invitationOf(platform, body.token)
+      const name = (await accounts.namesOf(sql, [account_id])).get(account_id)
+      if (name === undefined) throw new Problem('token_invalid')
+      return reply(200, {
+        object: 'invitation_preview',
+        account_name: name,
+        email,
+        role,
+        has_user: (await findUserByEmail(sql, email)) !== null,
+      })
+    },
+  })
+
+const acceptRoute = ({ platform, sessions, takeTurn }: LinkRoutesParts): ConsoleRoute =>
+  consoleRoute({
+    ...facts,
+    operation: 'invitations.accept',
+    method: 'POST',
+    path: '/console/api/invitations/accept',
+    summary: 'Join an account',
+    description:
+      'Who is new gives a name and chooses a password. Who signs in already is signed in with that e-mail address, or gives the password.',
+    body: Type.Object(
+      {
+        token: Token,
+        name: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 500,
+            description: 'As it is shown to others.',
+            examples: ['Ada Lovelace'],
+          }),
+        ),
+        password: Type.Optional(Password('A new one of 12 to 200 characters, or the one that you have.')),
+        code: Type.Optional(
+          Type.String({
+            maxLength: 100,
+            description: 'Of the authenticator app, or a recovery code, where you have a second factor.',
+          }),
+        ),
+      },
+      closed,
+    ),
+    replies: { 201: ConsoleSession },
+    errors: [],
+    refuses: [
+      'token_invalid',
+      'session_required',
+      'member_exists',
+      'invalid_credentials',
+      'mfa_required',
+      'account_locked',
+    ],
+    async handler({ body, session, address, caller, raw }) {
+      takeTurn(address)
+      const user = await accept(platform, body, session, { address, request_id: caller.request_id })
+      if (session?.user_id === user.id)
+        return reply(201, sessionObject((await sessions.find(cookieOf(raw, platform.settings)!))!))
+      const cookie = await sessions.begin(platform.pool, user, { address, user_agent: raw.headers['user-agent'] ?? '' })
+      return reply(201, sessionObject((await sessions.find(cookie))!), {
+        'set-cookie': setCookie(platform.settings, cookie),
+      })
+    },
+  })

@@ -1,0 +1,85 @@
+/** What somebody changes about themselves (behaviour: console 3). */
+import { invalid, Problem } from '../../../api/problem.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { hasIdentity } from '../identities/store.ts'
+import { requireRecent } from '../sessions/recent.ts'
+import type { Session, Sessions } from '../sessions/sessions.ts'
+import { proveAgain, wrongPassword } from '../sessions/sign-in.ts'
+import { hashPassword, requirePassword } from './passwords.ts'
+import { requireEmail, requireName } from './setup.ts'
+import * as store from './store.ts'
+
+export interface MyChanges {
+  readonly name?: string
+  readonly email?: string
+  readonly current_password?: string
+  readonly new_password?: string
+}
+
+/**
+ * Changes a user; a new password ends the other sessions. Problems: `parameter_missing` without the current password where it is asked for, 400 `invalid_credentials` for a wrong
+ * one, `reauthentication_required`, `email_taken`.
+ */
+export async function updateMe(
+  platform: Platform,
+  sql: Db,
+  sessions: Sessions,
+  session: Session,
+  changes: MyChanges,
+): Promise<{ name: string; email: string }> {
+  const name = changes.name === undefined ? undefined : requireName('name', changes.name)
+  const email = changes.email === undefined ? undefined : requireEmail('email', changes.email)
+  if (changes.new_password !== undefined) requirePassword('new_password', changes.new_password)
+  const proved = await requireProof(platform, session, changes, email)
+  const password_hash = changes.new_password === undefined ? undefined : await hashPassword(changes.new_password)
+  return await transact(sql, async (tx) => {
+    const user = await sessions.lockUser(tx, session)
+    // another change may have taken the password while the new one was hashed
+    if (proved !== undefined && user.password_hash !== proved.password_hash) throw wrongPassword('current_password')
+    const next = {
+      ...user,
+      name: name ?? user.name,
+      email: email ?? user.email,
+      password_hash: password_hash ?? user.password_hash,
+    }
+    if (next.email !== user.email && (await store.findUserByEmail(tx, next.email)) !== null)
+      throw new Problem('email_taken')
+    await store.updateUser(tx, next)
+    if (password_hash !== undefined) await sessions.endOthers(tx, user.id, session.id)
+    return { name: next.name, email: next.email }
+  }).catch((error: unknown) => {
+    throw store.wasTaken(error) ? new Problem('email_taken') : error
+  })
+}
+
+/**
+ * A new password takes the current one; another e-mail address, and a first password, that somebody has shown lately who they are. Resolves to the user whose password was
+ * proved, where one was.
+ */
+async function requireProof(
+  platform: Platform,
+  session: Session,
+  { current_password, new_password }: MyChanges,
+  email: string | undefined,
+): Promise<store.UserRow | undefined> {
+  const moves = email !== undefined && email !== session.email
+  if (new_password === undefined && !moves) return undefined
+  if (current_password !== undefined && session.has_password)
+    return await proveAgain(platform, session, { password: current_password }, 'current_password')
+  if (new_password !== undefined && session.has_password)
+    throw invalid('current_password', 'missing_field', 'Give your password as it is now.')
+  requireRecent(platform, session)
+  return undefined
+}
+
+/** Leaves signing in to the OIDC provider. Throws `last_sign_in_method` where no identity is linked. */
+export async function removePassword(platform: Platform, sql: Db, sessions: Sessions, session: Session): Promise<void> {
+  requireRecent(platform, session)
+  await transact(sql, async (tx) => {
+    const user = await sessions.lockUser(tx, session)
+    const { oidc } = platform.settings
+    if (oidc === undefined || !(await hasIdentity(tx, user.id, oidc.issuer))) throw new Problem('last_sign_in_method')
+    await store.updateUser(tx, { ...user, password_hash: null })
+  })
+}

@@ -1,0 +1,108 @@
+/** A new password by a link: asked for by whoever has forgotten the old one, or printed by a command (behaviour: console 3.11). */
+import { Problem } from '../../../api/problem.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { writeEmail } from '../../mail/service.ts'
+import { auditUser } from '../audit/user-entries.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import { unlock } from '../sessions/sign-in.ts'
+import { newLink, tokenHash } from './links.ts'
+import { hashPassword, requirePassword } from './passwords.ts'
+import * as store from './store.ts'
+
+const validForMs = 3600_000
+
+export interface Resets {
+  /** Mails a link where somebody has this e-mail address. It is done behind the answer, which so takes as long whether somebody has. */
+  ask(email: string): void
+  /** Chooses a password, ends the user's sessions, and opens signing in. Throws `token_invalid`. */
+  confirm(
+    token: string,
+    password: string,
+    from: { readonly address: string; readonly request_id: string },
+  ): Promise<void>
+  /** Resolves once all that was asked for is done. */
+  flush(): Promise<void>
+}
+
+export function passwordResets(platform: Platform, sessions: Sessions): Resets {
+  const { pool, clock, log } = platform
+  const running = new Set<Promise<void>>()
+  return {
+    ask(email) {
+      const work = mailLink(platform, email.trim().normalize('NFC').toLowerCase())
+        .catch((error: unknown) => log.error({ err: error }, 'a link for a new password could not be written'))
+        .finally(() => running.delete(work))
+      running.add(work)
+    },
+    async confirm(token, password, from) {
+      requirePassword('password', password)
+      const password_hash = await hashPassword(password)
+      await transact(pool, async (tx) => {
+        const [hash, at] = [tokenHash(token), isoTime(clock.now())]
+        const user_id = await store.userOfToken(tx, 'reset', hash, at)
+        // users are locked before their links, as where these are made
+        const user = user_id === null ? null : await store.lockUser(tx, user_id)
+        if (user === null || (await store.useToken(tx, 'reset', hash, at)) === null) throw new Problem('token_invalid')
+        await store.deleteTokens(tx, 'reset', user.id)
+        await store.updateUser(tx, { ...user, password_hash })
+        await sessions.endAll(tx, user.id)
+        await unlock(tx, user.email)
+        const { id } = user
+        await auditUser(tx, platform, id, {
+          actor_type: 'user',
+          actor_id: id,
+          action: 'password_resets.confirm',
+          object_id: id,
+          changes: {},
+          ...from,
+        })
+      })
+    },
+    async flush() {
+      await Promise.all(running)
+    },
+  }
+}
+
+/** A new link for somebody, which ends the earlier ones. */
+export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: string): Promise<string> {
+  const { token_hash, url } = newLink(settings.base_url, 'reset')
+  const at = clock.now()
+  await store.replaceToken(tx, {
+    token_hash,
+    kind: 'reset',
+    user_id,
+    expires_at: isoTime(at + validForMs),
+    created_at: isoTime(at),
+  })
+  return url
+}
+
+async function mailLink(platform: Platform, email: string): Promise<void> {
+  await transact(platform.pool, async (tx) => {
+    // of two that ask at once the later ends the link of the earlier
+    const user = await store.lockUserByEmail(tx, email)
+    if (user === null) return
+    const body = [
+      `Hello ${user.name},`,
+      '',
+      'somebody, most likely you, asked for a new password for the console of Posthorn. Choose one here, within an hour:',
+      '',
+      '{link}',
+      '',
+      'If it was not you, do nothing: your password stays as it is.',
+      '',
+    ].join('\n')
+    const link = await resetLink(platform, tx, user.id)
+    await writeEmail(tx, platform, {
+      account_id: null,
+      recipient: user.email,
+      subject: 'Choose a new password',
+      body,
+      link,
+      tried_for_ms: validForMs,
+    })
+  })
+}

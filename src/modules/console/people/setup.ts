@@ -1,0 +1,107 @@
+/** The first owner of an installation: a link that the service prints at its start while nobody can sign in, and what it makes (behaviour: console 1.5). */
+import { invalid, Problem } from '../../../api/problem.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { AccountService } from '../../accounts/service.ts'
+import { insertAudit } from '../audit/store.ts'
+import { newLink, tokenHash } from './links.ts'
+import { hashPassword, requirePassword } from './passwords.ts'
+import * as store from './store.ts'
+
+const validForMs = 24 * 3600_000
+const nameLengthMax = 120
+const emailLengthMax = 254
+
+/** The e-mail address as it is kept. Throws `parameter_invalid` for what is none. */
+export function requireEmail(param: string, given: string): string {
+  const email = given.trim().normalize('NFC').toLowerCase()
+  if (email.length > emailLengthMax || !/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]{2,}$/.test(email))
+    throw invalid(param, 'invalid_format', 'This is no e-mail address. Write it as name@example.com.')
+  return email
+}
+
+/** A name without white space around it. Throws `parameter_invalid` for an empty or overlong one. */
+export function requireName(param: string, given: string): string {
+  const name = given.trim()
+  if (name === '' || [...name].length > nameLengthMax || !name.isWellFormed() || name.includes('\0'))
+    throw invalid(param, name === '' ? 'too_short' : 'too_long', `A name has 1 to ${nameLengthMax} characters.`)
+  return name
+}
+
+/** A new link for the first owner, which ends the earlier ones; null where somebody can sign in already. */
+export async function offerSetup({ pool, clock, settings }: Platform): Promise<string | null> {
+  return await transact(pool, async (tx) => {
+    if (await store.anyUser(tx)) return null
+    const { token_hash, url } = newLink(settings.base_url, 'setup')
+    const at = clock.now()
+    await store.replaceToken(tx, {
+      token_hash,
+      kind: 'setup',
+      user_id: null,
+      expires_at: isoTime(at + validForMs),
+      created_at: isoTime(at),
+    })
+    return url
+  })
+}
+
+export interface FirstOwner {
+  readonly token: string
+  readonly name: string
+  readonly email: string
+  readonly password: string
+}
+
+/** Makes the first user: owner of the oldest account, and administrator of the platform. Throws `token_invalid`, and `parameter_invalid` for what cannot be. */
+export async function setUp(
+  platform: Platform,
+  accounts: AccountService,
+  given: FirstOwner,
+  address: string,
+  request_id: string,
+): Promise<store.UserRow> {
+  const name = requireName('name', given.name)
+  const email = requireEmail('email', given.email)
+  requirePassword('password', given.password)
+  const [oldest] = await accounts.list()
+  if (oldest === undefined)
+    throw new Problem(
+      'token_invalid',
+      'There is no account yet. Make one with `posthorn accounts create`, then start again.',
+    )
+  const at = isoTime(platform.clock.now())
+  const row: store.UserRow = {
+    id: platform.ids('usr'),
+    email,
+    name,
+    password_hash: await hashPassword(given.password),
+    admin: true,
+    two_factor: false,
+    created_at: at,
+  }
+  await transact(platform.pool, async (tx) => {
+    const used = await store.useToken(tx, 'setup', tokenHash(given.token), at)
+    if (used === null || (await store.anyUser(tx)))
+      throw new Problem(
+        'token_invalid',
+        'This link was used or has expired. A restart prints a new one while nobody can sign in.',
+      )
+    await store.insertUser(tx, row)
+    await store.insertMembership(tx, { account_id: oldest.id, user_id: row.id, role: 'owner' }, at)
+    await insertAudit(tx, {
+      account_id: oldest.id,
+      id: platform.ids('aud'),
+      actor_type: 'user',
+      actor_id: row.id,
+      impersonator_id: null,
+      action: 'setup',
+      object_id: row.id,
+      changes: { name, email, role: 'owner' },
+      address,
+      request_id,
+      created_at: at,
+    })
+  })
+  return row
+}

@@ -1,0 +1,190 @@
+/** What administrators of the platform see of all accounts, and acting for one (behaviour: console 3.15). */
+import { Type } from 'typebox'
+import { isId } from '../../../api/ids.ts'
+import { AdminAccount, AdminEmail, AdminUser } from '../../../api/resources/platform-admin.ts'
+import { ConsoleSession } from '../../../api/resources/console-session.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact } from '../../../platform/database/sql.ts'
+import { listOf, listQuery, pageOf, pageReply, requireCursor } from '../../../platform/http/paging.ts'
+import { reply } from '../../../platform/http/route.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { AccountService } from '../../accounts/service.ts'
+import { listEmails } from '../../mail/service.ts'
+import { insertAudit } from '../audit/store.ts'
+import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
+import { findUser, insertMembership, listUsers, membershipsOf } from '../people/store.ts'
+import { cookieOf } from '../sessions/cookie.ts'
+import { sessionObject } from '../sessions/present.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import { beginImpersonation, endImpersonation } from './impersonation.ts'
+import { accountObject, emailObject, userObject } from './present.ts'
+
+export interface AdminRoutesParts {
+  readonly platform: Platform
+  readonly accounts: AccountService
+  readonly sessions: Sessions
+}
+
+const facts = { access: 'admin', scope: null } as const
+const closed = { additionalProperties: false } as const
+
+export const adminRoutes = (parts: AdminRoutesParts): ConsoleRoute[] => [
+  ...accountRoutes(parts),
+  ...listRoutes(parts),
+  ...impersonationRoutes(parts),
+]
+
+const accountRoutes = ({ platform, accounts }: AdminRoutesParts): ConsoleRoute[] => [
+  consoleRoute({
+    ...facts,
+    operation: 'admin.list_accounts',
+    method: 'GET',
+    path: '/console/api/admin/accounts',
+    summary: 'List every account',
+    query: listQuery({}),
+    replies: { 200: listOf(AdminAccount) },
+    errors: [],
+    async handler({ query, sql }) {
+      const page = pageOf(query)
+      await requireCursor(
+        page.starting_after,
+        'No account has the id',
+        async (id) => isId('acc', id) && (await accounts.stateOf(sql, id)) !== null,
+      )
+      return reply(200, pageReply((await accounts.listPage(sql, page)).map(accountObject), page.limit))
+    },
+  }),
+  consoleRoute({
+    ...facts,
+    operation: 'admin.create_account',
+    method: 'POST',
+    path: '/console/api/admin/accounts',
+    summary: 'Make an account',
+    description: 'Its first owner is whoever makes it.',
+    body: Type.Object(
+      { name: Type.String({ minLength: 1, maxLength: 500, description: 'Its name.', examples: ['Acme'] }) },
+      closed,
+    ),
+    replies: { 201: AdminAccount },
+    errors: [],
+    async handler({ body, session, address, caller }) {
+      const made = await transact(platform.pool, async (tx) => {
+        const account = await accounts.create({ name: body.name }, tx)
+        await insertMembership(
+          tx,
+          { account_id: account.id, user_id: session.user_id, role: 'owner' },
+          isoTime(platform.clock.now()),
+        )
+        await insertAudit(tx, {
+          account_id: account.id,
+          id: platform.ids('aud'),
+          actor_type: 'user',
+          actor_id: session.user_id,
+          impersonator_id: null,
+          action: 'admin.create_account',
+          object_id: account.id,
+          changes: { name: account.name },
+          address,
+          request_id: caller.request_id,
+          created_at: account.created_at,
+        })
+        return account
+      })
+      return reply(201, accountObject(made))
+    },
+  }),
+]
+
+const listRoutes = ({ accounts }: AdminRoutesParts): ConsoleRoute[] => [
+  consoleRoute({
+    ...facts,
+    operation: 'admin.list_users',
+    method: 'GET',
+    path: '/console/api/admin/users',
+    summary: 'List every user',
+    query: listQuery({}),
+    replies: { 200: listOf(AdminUser) },
+    errors: [],
+    async handler({ query, sql }) {
+      const page = pageOf(query)
+      await requireCursor(page.starting_after, 'No user has the id', async (id) => (await findUser(sql, id)) !== null)
+      const rows = await listUsers(sql, page)
+      const memberships = await membershipsOf(
+        sql,
+        rows.map(({ id }) => id),
+      )
+      const names = await accounts.namesOf(
+        sql,
+        memberships.map(({ account_id }) => account_id),
+      )
+      const of = Map.groupBy(memberships, ({ user_id }) => user_id)
+      return reply(
+        200,
+        pageReply(
+          rows.map((row) => userObject(row, of.get(row.id) ?? [], names)),
+          page.limit,
+        ),
+      )
+    },
+  }),
+  consoleRoute({
+    ...facts,
+    operation: 'admin.list_emails',
+    method: 'GET',
+    path: '/console/api/admin/emails',
+    summary: 'List the e-mails',
+    description: 'Without what was in them.',
+    query: listQuery({}),
+    replies: { 200: listOf(AdminEmail) },
+    errors: [],
+    async handler({ query, sql }) {
+      const page = pageOf(query)
+      await requireCursor(page.starting_after, 'No e-mail has the id', (id) => Promise.resolve(/^\d{1,18}$/.test(id)))
+      return reply(200, pageReply((await listEmails(sql, page)).map(emailObject), page.limit))
+    },
+  }),
+]
+
+const impersonationRoutes = ({ platform, accounts, sessions }: AdminRoutesParts): ConsoleRoute[] => [
+  consoleRoute({
+    ...facts,
+    operation: 'impersonations.create',
+    method: 'POST',
+    path: '/console/api/admin/impersonations',
+    summary: 'Act for an account',
+    description:
+      'For half an hour it is the only account that is open. You read, pause, retry, test and reconnect; its audit log shows you, and the reason.',
+    body: Type.Object(
+      {
+        account: Type.String({ minLength: 1, maxLength: 100, description: 'Its id.' }),
+        reason: Type.String({
+          minLength: 1,
+          maxLength: 500,
+          description: 'Why, for its people to read.',
+          examples: ['Ticket 4711: deliveries fail'],
+        }),
+      },
+      closed,
+    ),
+    replies: { 201: ConsoleSession },
+    errors: [],
+    refuses: ['reauthentication_required'],
+    async handler({ body, session, address, caller, raw }) {
+      await beginImpersonation(platform, accounts, session, body, { address, request_id: caller.request_id })
+      return reply(201, sessionObject((await sessions.find(cookieOf(raw, platform.settings)!))!))
+    },
+  }),
+  consoleRoute({
+    ...facts,
+    operation: 'impersonations.delete',
+    method: 'DELETE',
+    path: '/console/api/admin/impersonations',
+    summary: 'Act for yourself again',
+    replies: { 200: ConsoleSession },
+    errors: [],
+    async handler({ session, address, caller, raw }) {
+      await endImpersonation(platform, session, { address, request_id: caller.request_id })
+      return reply(200, sessionObject((await sessions.find(cookieOf(raw, platform.settings)!))!))
+    },
+  }),
+]

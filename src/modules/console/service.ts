@@ -1,0 +1,86 @@
+/** The console's side of the server: what people do, beside what programs do with keys (behaviour: console 2). */
+import type { Chore, Platform } from '../../platform/platform.ts'
+import { isoTime } from '../../lib/clock.ts'
+import type { FeedService } from '../webhooks/feed/service.ts'
+import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
+import { keepPartitions } from '../../platform/database/partitions.ts'
+import { limits } from '../../api/limits.ts'
+import type { AccountService } from '../accounts/service.ts'
+import { secondFactorChores } from './people/second-factor.ts'
+import { offerSetup } from './people/setup.ts'
+import { peopleCommands } from './people/commands.ts'
+import { passwordResets } from './people/resets.ts'
+import { sessions, type Sessions } from './sessions/sessions.ts'
+import { Streams } from './stream/streams.ts'
+import { invitationChores } from './team/invitations.ts'
+import { requestRing } from './requests/request-ring.ts'
+import { byCommand } from './audit/commands.ts'
+import { keyRecorder } from './audit/recording.ts'
+import { forgetAudit } from './audit/store.ts'
+import { forgetConversations } from './conversations/store.ts'
+
+export { codesAtDoor } from './door.ts'
+export type { ConsoleRoute } from './console-route.ts'
+
+const forgottenPerStep = 5_000
+
+export type OperatorService = ReturnType<typeof operatorService>
+
+/** Who is signed in, and what the console keeps for itself. */
+export function operatorService(platform: Platform, accounts: AccountService, feed: FeedService) {
+  const open = sessions(platform, accounts)
+  const resets = passwordResets(platform, open)
+  const streams = new Streams({ platform, accounts, feed, sessions: open })
+  const requests = requestRing(platform, (row) => streams.noteChange(row))
+  return {
+    sessions: open,
+    resets,
+    streams,
+    /** For the command line. */
+    people: peopleCommands(platform, open),
+    /** A link for the first owner; null where somebody can sign in already. */
+    offerSetup: () => offerSetup(platform),
+    requests,
+    /** What the audit log keeps of changes with API keys. */
+    recorderOf: keyRecorder(platform),
+    /** Changes of the command line. */
+    byCommand: byCommand(platform),
+    /** Where requests are answered. */
+    lanes: [requests.lane, streams.lane],
+    chores: operatorChores(platform, open),
+    async stop() {
+      await resets.flush()
+      await requests.flush()
+    },
+  }
+}
+
+const operatorChores = (platform: Platform, open: Sessions): Chore[] => [
+  ...secondFactorChores(platform),
+  ...invitationChores(platform),
+  { name: 'ended sessions', every_ms: 60_000, run: () => open.forgetEnded() },
+  {
+    name: 'audit log',
+    every_ms: 3600_000,
+    run: () =>
+      untilDone(platform.clock, forgottenPerStep, () =>
+        forgetAudit(platform.pool, isoTime(platform.ageing.now() - limits.audit_retention_ms), forgottenPerStep),
+      ),
+  },
+  {
+    name: 'request log partitions',
+    every_ms: 3600_000,
+    run: () =>
+      keepPartitions(
+        platform.pool,
+        { table: 'request_log', prefix: 'req', every: 'day' },
+        platform.clock.now(),
+        platform.ageing.now() - platform.settings.request_log_retention_ms,
+      ),
+  },
+  {
+    name: 'forgotten conversations',
+    every_ms: 3600_000,
+    run: () => untilDone(platform.clock, forgottenPerStep, () => forgetConversations(platform.pool, forgottenPerStep)),
+  },
+]

@@ -1,0 +1,178 @@
+/** Invitations: a link of seven days, mailed to whom it is for, or given to the inviter where there is no mail server (behaviour: console 3.13). */
+import { invalid, missing, Problem } from '../../../api/problem.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { Chore, Platform } from '../../../platform/platform.ts'
+import { writeEmail } from '../../mail/service.ts'
+import { insertAudit } from '../audit/store.ts'
+import { newLink, tokenHash } from '../people/links.ts'
+import { hashPassword, requirePassword } from '../people/passwords.ts'
+import { requireEmail, requireName } from '../people/setup.ts'
+import { findUserByEmail, insertMembership, insertUser, wasTaken, type UserRow } from '../people/store.ts'
+import type { Role } from '../roles.ts'
+import type { Session } from '../sessions/sessions.ts'
+import { signIn } from '../sessions/sign-in.ts'
+import { requireGrant, type Acting } from './members.ts'
+import * as store from './store.ts'
+
+const validForMs = 7 * 24 * 3600_000
+
+export interface Inviting extends Acting {
+  readonly account_name: string
+  /** Of the inviter. */
+  readonly name: string
+}
+
+/** An invitation, with its link where nobody mails it. An earlier one of the e-mail address ends. Problems: `role_not_allowed`, `member_exists`. */
+export async function invite(
+  platform: Platform,
+  sql: Db,
+  acting: Inviting,
+  given: { readonly email: string; readonly role: Role },
+): Promise<store.InvitationRow & { readonly url: string | null }> {
+  const { clock, ids, settings } = platform
+  const email = requireEmail('email', given.email)
+  const link = newLink(settings.base_url, 'invitation')
+  const at = clock.now()
+  return await transact(sql, async (tx) => {
+    const roles = await store.lockRoles(tx, acting.account_id, [acting.user_id])
+    const mine = roles.find(({ user_id }) => user_id === acting.user_id)?.role
+    if (mine === undefined) throw new Problem('account_required')
+    requireGrant(mine, given.role)
+    if (await store.isMember(tx, acting.account_id, email)) throw new Problem('member_exists')
+    const mailed = settings.smtp_url !== undefined
+    const row: store.InvitationRow = {
+      account_id: acting.account_id as `acc_${string}`,
+      id: ids('inv'),
+      email,
+      role: given.role,
+      token_hash: link.token_hash,
+      invited_by: acting.user_id,
+      email_id: mailed ? await mail(platform, tx, acting, email, link.url) : null,
+      expires_at: isoTime(at + validForMs),
+      created_at: isoTime(at),
+    }
+    await store.replaceInvitation(tx, row)
+    return { ...row, url: mailed ? null : link.url }
+  })
+}
+
+async function mail(
+  platform: Platform,
+  tx: Db,
+  { account_id, account_name, name }: Inviting,
+  recipient: string,
+  link: string,
+): Promise<number> {
+  const body = [
+    'Hello,',
+    '',
+    `${name} invites you to the account ${account_name} of Posthorn. Accept here, within seven days:`,
+    '',
+    '{link}',
+    '',
+    'If you do not know who that is, do nothing.',
+    '',
+  ].join('\n')
+  return await writeEmail(tx, platform, { account_id, recipient, subject: `Join ${account_name}`, body, link })
+}
+
+export async function withdraw(sql: Db, { account_id, user_id }: Acting, id: string): Promise<void> {
+  await transact(sql, async (tx) => {
+    const roles = await store.lockRoles(tx, account_id, [user_id])
+    const row = await store.lockInvitation(tx, account_id, id)
+    if (row === null) throw missing('invitation', id)
+    requireGrant(roles.find((each) => each.user_id === user_id)?.role ?? 'viewer', row.role)
+    await store.deleteInvitation(tx, account_id, id)
+  })
+}
+
+/** The open invitation of a link. Throws `token_invalid`. */
+export async function invitationOf({ pool, clock }: Platform, token: string): Promise<store.InvitationRow> {
+  const row = await store.findInvitation(pool, tokenHash(token), isoTime(clock.now()))
+  if (row === null)
+    throw new Problem(
+      'token_invalid',
+      'This invitation was used, withdrawn or has expired. Ask whoever invited you for a new one.',
+    )
+  return row
+}
+
+export interface Accepting {
+  readonly token: string
+  readonly name?: string
+  readonly password?: string
+  readonly code?: string
+}
+
+/**
+ * Makes somebody a member, and a user who is none yet. Whose e-mail address is known shows who they are: by their session, or their password. Problems: `token_invalid`,
+ * `session_required`, `member_exists`, those of signing in.
+ */
+export async function accept(
+  platform: Platform,
+  given: Accepting,
+  session: Session | null,
+  from: { readonly address: string; readonly request_id: string },
+): Promise<UserRow> {
+  const invitation = await invitationOf(platform, given.token)
+  const known = await findUserByEmail(platform.pool, invitation.email)
+  const user = known === null ? await newUser(platform, given, invitation.email) : known
+  const signInFirst = () =>
+    new Problem(
+      'session_required',
+      `Sign in as ${invitation.email}, then open the link once more; or give the password.`,
+    )
+  if (known !== null && session?.user_id !== known.id) {
+    if (given.password === undefined) throw signInFirst()
+    await signIn(platform, {
+      email: known.email,
+      password: given.password,
+      ...(given.code === undefined ? {} : { code: given.code }),
+    })
+  }
+  const at = isoTime(platform.clock.now())
+  await transact(platform.pool, async (tx) => {
+    if ((await store.useInvitation(tx, invitation)) === null) throw new Problem('token_invalid')
+    if (known === null) await insertUser(tx, user)
+    const { account_id, role, id } = invitation
+    if (await store.isMember(tx, account_id, user.email)) throw new Problem('member_exists')
+    await insertMembership(tx, { account_id, user_id: user.id, role }, at)
+    await insertAudit(tx, {
+      account_id,
+      id: platform.ids('aud'),
+      actor_type: 'user',
+      actor_id: user.id,
+      impersonator_id: null,
+      action: 'invitations.accept',
+      object_id: id,
+      changes: { role },
+      ...from,
+      created_at: at,
+    })
+  }).catch((error: unknown) => {
+    // two invitations that somebody new accepts at once
+    throw wasTaken(error) ? signInFirst() : error
+  })
+  return user
+}
+
+async function newUser({ ids, clock }: Platform, { name, password }: Accepting, email: string): Promise<UserRow> {
+  if (name === undefined) throw invalid('name', 'missing_field', 'Say what you are called.')
+  if (password === undefined) throw invalid('password', 'missing_field', 'Choose a password of 12 characters or more.')
+  const named = requireName('name', name)
+  requirePassword('password', password)
+  return {
+    id: ids('usr'),
+    email,
+    name: named,
+    password_hash: await hashPassword(password),
+    admin: false,
+    two_factor: false,
+    created_at: isoTime(clock.now()),
+  }
+}
+
+export const invitationChores = ({ pool, ageing }: Platform): Chore[] => [
+  { name: 'expired invitations', every_ms: 3600_000, run: () => store.forgetInvitations(pool, isoTime(ageing.now())) },
+]

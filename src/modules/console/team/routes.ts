@@ -1,0 +1,187 @@
+/** Who works in an account (behaviour: console 3). */
+import { Type } from 'typebox'
+import { roleNames } from '../../../api/resources/console-session.ts'
+import { Invitation, Member } from '../../../api/resources/team.ts'
+import { deletedOf } from '../../../api/resources/shared-fields.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { listOf, onePage } from '../../../platform/http/paging.ts'
+import { reply } from '../../../platform/http/route.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { emailsOf, type ShownEmail } from '../../mail/service.ts'
+import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
+import type { Role } from '../roles.ts'
+import { requireRecent } from '../sessions/recent.ts'
+import { roleIn } from '../sessions/sessions.ts'
+import { invite, withdraw } from './invitations.ts'
+import { changeRole, removeMember, requireGrant } from './members.ts'
+import * as store from './store.ts'
+
+const facts = { access: 'account', permission: 'team', scope: null } as const
+const closed = { additionalProperties: false } as const
+const RoleField = Type.Unsafe<Role>({
+  type: 'string',
+  enum: roleNames,
+  description: 'What they may do. An admin makes nobody an owner.',
+})
+
+export const teamRoutes = (platform: Platform): ConsoleRoute[] => [
+  ...memberRoutes(platform),
+  ...invitationRoutes(platform),
+]
+
+const memberRoutes = (platform: Platform): ConsoleRoute[] => [
+  consoleRoute({
+    ...facts,
+    operation: 'members.list',
+    method: 'GET',
+    path: '/console/api/members',
+    summary: 'List the members',
+    description: 'Who has been in the account longest comes first.',
+    replies: { 200: listOf(Member) },
+    errors: [],
+    handler: async ({ caller, sql }) =>
+      reply(200, onePage((await store.listMembers(sql, caller.account_id)).map(memberObject))),
+  }),
+  consoleRoute({
+    ...facts,
+    operation: 'members.update',
+    method: 'PATCH',
+    path: '/console/api/members/{id}',
+    summary: "Change a member's role",
+    description:
+      'Nobody changes their own, and an admin none of an owner. The invitations that they sent are withdrawn as far as the new role may not grant them.',
+    body: Type.Object({ role: RoleField }, closed),
+    replies: { 200: Member },
+    errors: ['resource_missing'],
+    refuses: ['reauthentication_required', 'role_not_allowed'],
+    async handler({ caller, session, params, body, sql }) {
+      requireRecent(platform, session)
+      return reply(
+        200,
+        memberObject(
+          await changeRole(sql, { account_id: caller.account_id, user_id: session.user_id }, params['id']!, body.role),
+        ),
+      )
+    },
+  }),
+  consoleRoute({
+    ...facts,
+    operation: 'members.delete',
+    method: 'DELETE',
+    path: '/console/api/members/{id}',
+    summary: 'Remove a member',
+    description:
+      'The account is closed to them at once, and the invitations that they sent are withdrawn. The last owner stays.',
+    replies: { 200: deletedOf('member') },
+    errors: ['resource_missing'],
+    refuses: ['reauthentication_required', 'role_not_allowed'],
+    async handler({ caller, session, params, sql }) {
+      requireRecent(platform, session)
+      await removeMember(sql, { account_id: caller.account_id, user_id: session.user_id }, params['id']!)
+      return reply(200, { id: params['id'], object: 'member', deleted: true })
+    },
+  }),
+]
+
+const invitationRoutes = (platform: Platform): ConsoleRoute[] => [
+  consoleRoute({
+    ...facts,
+    operation: 'invitations.list',
+    method: 'GET',
+    path: '/console/api/invitations',
+    summary: 'List the open invitations',
+    replies: { 200: listOf(Invitation) },
+    errors: [],
+    async handler({ caller, sql }) {
+      const rows = await store.listInvitations(sql, caller.account_id, isoTime(platform.clock.now()))
+      const mails = await emailsOf(
+        sql,
+        rows.flatMap(({ email_id }) => (email_id === null ? [] : [email_id])),
+      )
+      return reply(200, onePage(rows.map((row) => invitationObject({ ...row, url: null }, mails))))
+    },
+  }),
+  consoleRoute({
+    ...facts,
+    operation: 'invitations.create',
+    method: 'POST',
+    path: '/console/api/invitations',
+    secret_reply: true,
+    summary: 'Invite somebody',
+    description:
+      'Mails a link of seven days, or answers it as `url` where there is no mail server. Inviting the same e-mail address again ends the earlier link.',
+    body: Type.Object(
+      {
+        email: Type.String({
+          minLength: 1,
+          maxLength: 320,
+          description: 'Of whom it is for.',
+          examples: ['ada@example.com'],
+        }),
+        role: RoleField,
+      },
+      closed,
+    ),
+    replies: { 201: Invitation },
+    errors: [],
+    refuses: ['reauthentication_required', 'role_not_allowed', 'member_exists'],
+    permit({ caller: { account_id }, session, body }) {
+      requireGrant(roleIn(session, account_id), body.role)
+      requireRecent(platform, session)
+    },
+    async handler({ caller, session, body, sql }) {
+      const { account_id, account_name } = caller
+      const made = await invite(
+        platform,
+        sql,
+        { account_id, account_name, user_id: session.user_id, name: session.name },
+        body,
+      )
+      return reply(201, invitationObject(made, await emailsOf(sql, made.email_id === null ? [] : [made.email_id])))
+    },
+  }),
+  consoleRoute({
+    ...facts,
+    operation: 'invitations.delete',
+    method: 'DELETE',
+    path: '/console/api/invitations/{id}',
+    summary: 'Withdraw an invitation',
+    replies: { 200: deletedOf('invitation') },
+    errors: ['resource_missing'],
+    refuses: ['reauthentication_required', 'role_not_allowed'],
+    async handler({ caller, session, params, sql }) {
+      requireRecent(platform, session)
+      await withdraw(sql, { account_id: caller.account_id, user_id: session.user_id }, params['id']!)
+      return reply(200, { id: params['id'], object: 'invitation', deleted: true })
+    },
+  }),
+]
+
+const memberObject = ({ id, name, email, role, two_factor, created_at }: store.MemberRow) => ({
+  object: 'member',
+  id,
+  name,
+  email,
+  role,
+  two_factor,
+  created_at,
+})
+
+function invitationObject(
+  row: store.InvitationRow & { readonly url: string | null },
+  mails: ReadonlyMap<number, ShownEmail>,
+) {
+  const mail = row.email_id === null ? undefined : mails.get(row.email_id)
+  const { id, email, role, invited_by, url, expires_at, created_at } = row
+  return {
+    object: 'invitation',
+    id,
+    email,
+    role,
+    invited_by,
+    mail: mail === undefined ? null : { status: mail.status, error: mail.error },
+    url,
+    expires_at,
+    created_at,
+  }
+}

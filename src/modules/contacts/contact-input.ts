@@ -1,0 +1,335 @@
+/** From what a caller wrote about a contact to a checked change: formats, keys and consent, every failure of the round at once. */
+import type { Detail, DetailCode } from '../../api/errors.ts'
+import { limits } from '../../api/limits.ts'
+import { isPhoneChannel } from '../../api/resources/channel.ts'
+import {
+  consentSources,
+  consentStatuses,
+  consentTypes,
+  contactLimits,
+  type AttributeValue,
+  type ConsentSource,
+  type ConsentStatus,
+} from '../../api/resources/contact.ts'
+import { parseStrictDateTime } from '../../api/times.ts'
+import { isLocale, isTimezone, join } from '../../api/validation.ts'
+import { didYouMean } from '../../lib/nearest.ts'
+import { normalisePhone } from '../../lib/phone.ts'
+import { foldText, type ConsentWrite, type ContactChange } from './contact.ts'
+
+/** What a body, once its schema has passed, may hold. */
+export interface ContactBody extends Pick<
+  ContactChange,
+  'phone' | 'email' | 'first_name' | 'last_name' | 'locale' | 'timezone' | 'external_id' | 'blocked'
+> {
+  readonly identifiers?: Readonly<Record<string, unknown>> | null
+  readonly consent?: Readonly<Record<string, unknown>> | null
+  readonly tags?: readonly string[] | null
+  readonly attributes?: Readonly<Record<string, unknown>> | null
+  readonly metadata?: Readonly<Record<string, unknown>> | null
+}
+
+export interface ReadOptions {
+  /** ISO 8601: consent cannot have happened later. */
+  readonly at: string
+  /** ISO 3166 alpha-2: how to read phone numbers without a country code; without it they are refused. */
+  readonly default_country?: string
+  /** The tags are added to those that the contact has; otherwise they take their place. */
+  readonly add_tags?: boolean
+}
+
+/** The change that a body asks for, and every failure in it; the change counts only when there is none. */
+export function readContact(body: ContactBody, options: ReadOptions): { change: ContactChange; failures: Detail[] } {
+  const reader = new Failures()
+  const change: { -readonly [K in keyof ContactChange]: ContactChange[K] } = {}
+  if (body.phone !== undefined)
+    change.phone = body.phone === null ? null : reader.phone('phone', body.phone, options.default_country)
+  if (body.email !== undefined) change.email = body.email === null ? null : reader.email(body.email)
+  for (const field of ['first_name', 'last_name'] as const)
+    if (body[field] !== undefined) change[field] = reader.text(field, body[field], contactLimits.name_length_max)
+  if (body.external_id !== undefined)
+    change.external_id = reader.text('external_id', body.external_id, contactLimits.external_id_length_max)
+  if (body.locale !== undefined) change.locale = reader.locale(body.locale)
+  if (body.timezone !== undefined) change.timezone = reader.timezone(body.timezone)
+  if (body.blocked !== undefined) change.blocked = body.blocked
+  if (body.identifiers !== undefined && body.identifiers !== null)
+    change.identifiers = reader.identifiers(body.identifiers)
+  if (body.consent !== undefined && body.consent !== null) change.consent = reader.consent(body.consent, options.at)
+  if (body.tags !== undefined)
+    change[options.add_tags === true ? 'add_tags' : 'tags'] = reader.tags('tags', body.tags ?? [])
+  if (body.attributes !== undefined && body.attributes !== null) change.attributes = reader.attributes(body.attributes)
+  if (body.metadata !== undefined) change.metadata = reader.metadata(body.metadata ?? {})
+  return { change, failures: reader.found }
+}
+
+/** A body whose fields may be there without a value. */
+export type OptionalBody = { readonly [K in keyof ContactBody]?: ContactBody[K] | undefined }
+
+/**
+ * The change of what of a body can be kept, for those who cannot be asked to correct it: names that are too long are cut, what breaks a rule is left out, and so
+ * is what is null or blank, which says nothing.
+ */
+export function keepableContact(body: OptionalBody, options: ReadOptions): ContactChange {
+  const kept: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(body))
+    if (value !== null && value !== undefined && !isBlank(value)) kept[field] = value
+  const attributes = Object.entries(body.attributes ?? {})
+  if (attributes.some(([, value]) => value === null))
+    kept['attributes'] = Object.fromEntries(attributes.filter(([, value]) => value !== null))
+  const whole = readContact(kept, options)
+  return whole.failures.length === 0 ? whole.change : readContact(sound(kept, options), options).change
+}
+
+/** What of a body breaks no rule. */
+function sound(kept: Record<string, unknown>, options: ReadOptions): ContactBody {
+  for (const field of ['first_name', 'last_name'])
+    if (typeof kept[field] === 'string')
+      kept[field] = [...kept[field].trim()].slice(0, contactLimits.name_length_max).join('')
+  const { tags, attributes, ...fields } = kept as ContactBody
+  const wrong = new Set(readContact(fields, options).failures.map(({ param }) => param.split(/[.[]/, 1)[0]!))
+  const left: Record<string, unknown> = Object.fromEntries(
+    Object.entries(fields).filter(([field]) => !wrong.has(field)),
+  )
+  const tagged = (tags ?? [])
+    .filter((tag) => readContact({ tags: [tag] }, options).failures.length === 0)
+    .slice(0, contactLimits.tags_max)
+  if (tagged.length > 0) left['tags'] = tagged
+  const fitting = Object.entries(attributes ?? {}).filter(
+    ([key, value]) => readContact({ attributes: { [key]: value } }, options).failures.length === 0,
+  )
+  if (fitting.length > 0) left['attributes'] = Object.fromEntries(fitting.slice(0, contactLimits.attributes_max))
+  return left
+}
+
+const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
+
+/** Tags of a body by the rules of contacts; failures are added to `failures`. */
+export function readTags(param: string, tags: readonly string[], failures: Detail[]): string[] {
+  const reader = new Failures()
+  const read = reader.tags(param, tags)
+  failures.push(...reader.found)
+  return read
+}
+
+const length = (text: string): number => (text.length <= 40 ? text.length : [...text].length)
+const identifierOnWhatsapp = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
+const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
+const clockSlackMs = 5 * 60_000
+/** What Intl says of a time zone or a locale costs microseconds: names already seen are remembered, up to a bound. */
+const knownTimezones = new Map<string, boolean>()
+const knownLocales = new Map<string, boolean>()
+const knownMax = 1000
+
+function remembered(known: Map<string, boolean>, name: string, test: (name: string) => boolean): boolean {
+  const before = known.get(name)
+  if (before !== undefined) return before
+  const now = test(name)
+  if (known.size < knownMax) known.set(name, now)
+  return now
+}
+
+class Failures {
+  readonly found: Detail[] = []
+
+  /** No more are kept than an answer counts. */
+  add(param: string, code: DetailCode, message: string): void {
+    if (this.found.length < limits.error_details_collected_max) this.found.push({ param, code, message })
+  }
+
+  phone(param: string, text: string, defaultCountry: string | undefined): string | null {
+    const number = normalisePhone(text, defaultCountry)
+    if (number === null)
+      this.add(
+        param,
+        'invalid_format',
+        `\`${param}\` must be a phone number with its country code, such as +4915112345678; spaces, dots, dashes and brackets are fine.`,
+      )
+    return number
+  }
+
+  email(text: string): string | null {
+    const email = text.trim()
+    if (length(email) > contactLimits.email_length_max)
+      this.add('email', 'too_long', `\`email\` must have at most ${contactLimits.email_length_max} characters.`)
+    else if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email))
+      this.add('email', 'invalid_format', '`email` must be an e-mail address, such as ada@example.com.')
+    return email
+  }
+
+  /** Trimmed; text without any character is null. */
+  text(param: string, text: string | null | undefined, max: number): string | null {
+    const trimmed = (text ?? '').trim()
+    if (length(trimmed) > max) this.add(param, 'too_long', `\`${param}\` must have at most ${max} characters.`)
+    return trimmed === '' ? null : trimmed
+  }
+
+  locale(text: string | null): string | null {
+    const tag = (text ?? '').trim().replaceAll('_', '-')
+    if (tag === '') return null
+    if (tag.length > 64 || !remembered(knownLocales, tag, isLocale))
+      this.add('locale', 'invalid_format', '`locale` must be a BCP 47 language tag, such as en or pt-BR.')
+    return tag
+  }
+
+  timezone(text: string | null): string | null {
+    const name = (text ?? '').trim()
+    if (name === '') return null
+    if (!remembered(knownTimezones, name, isTimezone))
+      this.add('timezone', 'invalid_value', '`timezone` must be an IANA time zone name, such as Europe/Berlin.')
+    return name
+  }
+
+  identifiers(given: Readonly<Record<string, unknown>>): Record<string, string | null> {
+    const read: [string, string | null][] = []
+    for (const [type, value] of Object.entries(given)) {
+      const param = join('identifiers', type)
+      if (!consentTypes.includes(type) || type === 'email')
+        this.add(
+          param,
+          'unknown_field',
+          `${JSON.stringify(type.slice(0, 40))} takes no identifier here. Channel types are ${consentTypes.filter((known) => known !== 'email').join(', ')}.`,
+        )
+      else if (value === null) read.push([type, null])
+      else if (typeof value !== 'string') this.add(param, 'invalid_type', `\`${param}\` must be a string or null.`)
+      else read.push([type, this.identifier(param, type, value.trim())])
+    }
+    return Object.fromEntries(read)
+  }
+
+  identifier(param: string, type: string, value: string): string {
+    if (value === '') this.add(param, 'too_short', `\`${param}\` must not be empty.`)
+    else if (length(value) > contactLimits.identifier_length_max)
+      this.add(param, 'too_long', `\`${param}\` must have at most ${contactLimits.identifier_length_max} characters.`)
+    else if (isPhoneChannel(type) && !(type === 'whatsapp' && identifierOnWhatsapp.test(value))) {
+      this.add(
+        param,
+        'invalid_format',
+        type === 'whatsapp'
+          ? '`identifiers.whatsapp` must be a business-scoped id such as US.13491208655302741918; phone numbers go into `phone`.'
+          : 'Recipients of sms are phone numbers: write them into `phone`.',
+      )
+    }
+    return value
+  }
+
+  consent(given: Readonly<Record<string, unknown>>, at: string): Record<string, ConsentWrite | null> {
+    const read: Record<string, ConsentWrite | null> = {}
+    for (const type in given) {
+      const value = given[type]
+      const param = join('consent', type)
+      if (!consentTypes.includes(type))
+        this.add(
+          param,
+          'unknown_field',
+          `${JSON.stringify(type.slice(0, 40))} is no channel type. Use one of ${consentTypes.join(', ')}.`,
+        )
+      else if (value === null) read[type] = null
+      else if (typeof value === 'string') read[type] = { status: this.word(param, value, consentStatuses) }
+      else if (typeof value === 'object' && !Array.isArray(value))
+        read[type] = this.longConsent(param, value as Record<string, unknown>, at)
+      else
+        this.add(
+          param,
+          'invalid_type',
+          `\`${param}\` must be one of ${consentStatuses.join(', ')}, or an object with \`status\`.`,
+        )
+    }
+    return read
+  }
+
+  longConsent(param: string, given: Record<string, unknown>, at: string): ConsentWrite {
+    const write: { -readonly [K in keyof ConsentWrite]: ConsentWrite[K] } = {}
+    if (given['status'] === undefined && given['marketing'] === undefined)
+      this.add(
+        `${param}.status`,
+        'missing_field',
+        `\`${param}.status\` is required: one of ${consentStatuses.join(', ')}.`,
+      )
+    if (given['status'] !== undefined)
+      write.status = this.word<ConsentStatus>(`${param}.status`, given['status'], consentStatuses)
+    if (given['marketing'] !== undefined)
+      write.marketing = this.word<ConsentStatus>(`${param}.marketing`, given['marketing'], consentStatuses)
+    if (given['source'] !== undefined && given['source'] !== null)
+      write.source = this.word<ConsentSource>(`${param}.source`, given['source'], consentSources)
+    if (given['occurred_at'] !== undefined && given['occurred_at'] !== null) {
+      const time = typeof given['occurred_at'] === 'string' ? parseStrictDateTime(given['occurred_at']) : null
+      if (time === null)
+        this.add(
+          `${param}.occurred_at`,
+          'invalid_format',
+          `\`${param}.occurred_at\` must be an RFC 3339 time with a zone, such as 2026-01-31T09:30:00Z.`,
+        )
+      else if (Date.parse(time) > Date.parse(at) + clockSlackMs)
+        this.add(
+          `${param}.occurred_at`,
+          'invalid_value',
+          `\`${param}.occurred_at\` lies in the future. Give the time at which the consent was given or withdrawn.`,
+        )
+      else write.occurred_at = time
+    }
+    return write
+  }
+
+  word<T extends string>(param: string, value: unknown, words: readonly T[]): T {
+    const word = words.find((candidate) => candidate === value)
+    if (word === undefined) {
+      const meant = typeof value === 'string' ? didYouMean(value, words) : ''
+      this.add(
+        param,
+        typeof value === 'string' ? 'invalid_value' : 'invalid_type',
+        `\`${param}\` must be one of ${words.join(', ')}.${meant}`,
+      )
+    }
+    return word ?? words[0]!
+  }
+
+  tags(param: string, given: readonly string[]): string[] {
+    const tags = new Map<string, string>()
+    for (const [index, text] of given.entries()) {
+      const tag = text.trim()
+      if (tag === '') this.add(`${param}[${index}]`, 'too_short', `\`${param}[${index}]\` must not be empty.`)
+      else if (length(tag) > contactLimits.tag_length_max)
+        this.add(
+          `${param}[${index}]`,
+          'too_long',
+          `\`${param}[${index}]\` must have at most ${contactLimits.tag_length_max} characters.`,
+        )
+      else if (!tags.has(foldText(tag))) tags.set(foldText(tag), tag)
+    }
+    if (tags.size > contactLimits.tags_max)
+      this.add(param, 'too_many', `\`${param}\` must have at most ${contactLimits.tags_max} tags.`)
+    return [...tags.values()]
+  }
+
+  attributes(given: Readonly<Record<string, unknown>>): Record<string, AttributeValue | null> {
+    const read: Record<string, AttributeValue | null> = {}
+    let count = 0
+    for (const key in given) {
+      const value = given[key]
+      const param = join('attributes', key)
+      if (!attributeKey.test(key))
+        this.add(
+          param,
+          'invalid_format',
+          `The attribute key ${JSON.stringify(key.slice(0, 80))} must start with a small letter and have at most 64 small letters, digits and underscores.`,
+        )
+      else if (value !== null && typeof value !== 'string' && typeof value !== 'boolean' && typeof value !== 'number')
+        this.add(param, 'invalid_type', `\`${param}\` must be a string, a number, true, false or null.`)
+      else if (typeof value === 'string' && length(value) > contactLimits.attribute_length_max)
+        this.add(param, 'too_long', `\`${param}\` must have at most ${contactLimits.attribute_length_max} characters.`)
+      else {
+        read[key] = value
+        count += 1
+      }
+    }
+    if (count > contactLimits.attributes_max)
+      this.add('attributes', 'too_many', `A contact has at most ${contactLimits.attributes_max} attributes.`)
+    return read
+  }
+
+  metadata(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    if (Buffer.byteLength(JSON.stringify(given)) > limits.metadata_bytes_max)
+      this.add('metadata', 'too_long', '`metadata` must have at most 16 KB as JSON.')
+    return given
+  }
+}

@@ -1,0 +1,310 @@
+/** What a change does to a contact: merging, tags, consent and everything derived. Pure; every way of writing contacts goes through here. */
+import type { AttributeValue, ConsentSource, ConsentState, ConsentStatus } from '../../api/resources/contact.ts'
+import type { ContactRow } from './rows.ts'
+import { countryOf, phoneKey } from '../../lib/phone.ts'
+import type { AddressKey } from './recipients.ts'
+
+export interface ConsentWrite {
+  readonly status?: ConsentStatus
+  readonly source?: ConsentSource
+  /** ISO 8601. */
+  readonly occurred_at?: string
+  /** What the recipient said about marketing alone. */
+  readonly marketing?: ConsentStatus
+}
+
+/** A checked and normalised change: absent fields stay, null empties. */
+export interface ContactChange {
+  readonly phone?: string | null
+  readonly email?: string | null
+  readonly first_name?: string | null
+  readonly last_name?: string | null
+  readonly locale?: string | null
+  readonly timezone?: string | null
+  readonly external_id?: string | null
+  readonly blocked?: boolean
+  readonly metadata?: Record<string, unknown>
+  /** Merged by key. */
+  readonly identifiers?: Readonly<Record<string, string | null>>
+  readonly attributes?: Readonly<Record<string, AttributeValue | null>>
+  /** null is `unknown`. */
+  readonly consent?: Readonly<Record<string, ConsentWrite | null>>
+  /** Replaces the tags; `add_tags` and `remove_tags` change them. */
+  readonly tags?: readonly string[]
+  readonly add_tags?: readonly string[]
+  readonly remove_tags?: readonly string[]
+}
+
+/** One change of a consent; `channel_type` has `.marketing` behind it where only marketing was meant. */
+export interface ConsentTransition {
+  readonly channel_type: string
+  readonly before: ConsentStatus
+  readonly status: ConsentStatus
+  readonly source: ConsentSource
+  readonly occurred_at: string
+}
+
+export interface ChangeContext {
+  /** ISO 8601: the moment of the change. */
+  readonly at: string
+  /** The source of consents that name none. */
+  readonly source: ConsentSource
+}
+
+/** Text as searches compare it: without regard to case. */
+export const foldText = (text: string): string => (plain.test(text) ? text : text.normalize('NFC')).toLowerCase()
+/** Has but one form. */
+const plain = /^[ -~]*$/
+
+export const marketingType = (channelType: string): string => `${channelType}.marketing`
+
+/** A contact without anything. */
+export function newContact(tenant: { account_id: string; mode: 'live' | 'test' }, id: string, at: string): ContactRow {
+  return {
+    account_id: tenant.account_id,
+    mode: tenant.mode,
+    id,
+    phone: null,
+    phone_key: null,
+    email: null,
+    first_name: null,
+    last_name: null,
+    full_name: null,
+    locale: null,
+    timezone: null,
+    country: null,
+    external_id: null,
+    identifiers: {},
+    tags: [],
+    attributes: {},
+    metadata: {},
+    consent: {},
+    blocked: false,
+    last_seen_at: null,
+    last_message_at: null,
+    created_at: at,
+    updated_at: at,
+  }
+}
+
+const plainFields = ['email', 'first_name', 'last_name', 'locale', 'timezone', 'external_id'] as const
+
+/** What a change said of consent. */
+interface ConsentSaid {
+  readonly transitions: ConsentTransition[]
+  /** What stood so already. */
+  readonly restated: ConsentTransition[]
+}
+
+/** The contact after a change, and what that said of consent. The same row comes back when nothing changed. */
+export function applyChange(
+  row: ContactRow,
+  change: ContactChange,
+  context: ChangeContext,
+): { row: ContactRow } & ConsentSaid {
+  const next: ContactRow = { ...row }
+  if (change.phone !== undefined && change.phone !== row.phone) {
+    next.phone = change.phone
+    next.phone_key = change.phone === null ? null : phoneKey(change.phone)
+    next.country = change.phone === null ? null : countryOf(change.phone)
+  }
+  for (const field of plainFields) if (change[field] !== undefined) next[field] = change[field]
+  if (change.blocked !== undefined) next.blocked = change.blocked
+  if (change.metadata !== undefined) next.metadata = change.metadata
+  if (change.identifiers !== undefined) next.identifiers = mergeKeys(row.identifiers, change.identifiers)
+  if (change.attributes !== undefined) next.attributes = mergeKeys(row.attributes, change.attributes)
+  next.tags = changedTags(row.tags, change)
+  next.full_name = fullName(next)
+  const { consent, ...said } = changedConsent(row.consent, change.consent ?? {}, context)
+  next.consent = consent
+  if (sameContact(row, next)) return { row, ...said }
+  next.updated_at = context.at
+  return { row: next, ...said }
+}
+
+/** First and last name together, as the column of the same name is generated; null where neither is known. */
+export const fullName = ({ first_name, last_name }: Pick<ContactRow, 'first_name' | 'last_name'>): string | null =>
+  first_name !== null && last_name !== null ? `${first_name} ${last_name}` : (first_name ?? last_name)
+
+function mergeKeys<T>(values: Record<string, T>, change: Readonly<Record<string, T | null>>): Record<string, T> {
+  if (isEmpty(change)) return values
+  if (isEmpty(values)) return inOrder(change)
+  const merged = new Map(Object.entries(values))
+  for (const [key, value] of Object.entries(change)) {
+    if (value === null) merged.delete(key)
+    else merged.set(key, value)
+  }
+  return Object.fromEntries([...merged].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function changedTags(tags: string[], change: ContactChange): string[] {
+  if (change.tags === undefined && change.add_tags === undefined && change.remove_tags === undefined) return tags
+  if (tags.length === 0 && change.add_tags?.length === 1 && change.tags === undefined) return [change.add_tags[0]!]
+  const spelling = new Map(tags.map((tag) => [foldText(tag), tag]))
+  const chosen = new Map(change.tags === undefined ? spelling : [])
+  for (const tag of change.remove_tags ?? []) chosen.delete(foldText(tag))
+  for (const tag of [...(change.tags ?? []), ...(change.add_tags ?? [])]) {
+    const key = foldText(tag)
+    if (!chosen.has(key)) chosen.set(key, spelling.get(key) ?? tag)
+  }
+  return [...chosen.values()].sort()
+}
+
+/** By key, without what is null; the same object where it is so already. */
+function inOrder<T>(values: Readonly<Record<string, T | null>>): Record<string, T> {
+  let [last, done] = ['', true]
+  for (const key in values) {
+    done &&= values[key] !== null && last < key
+    last = key
+  }
+  if (done) return values as Record<string, T>
+  const ordered: Record<string, T> = {}
+  for (const key of Object.keys(values).sort()) if (values[key] !== null) ordered[key] = values[key] as T
+  return ordered
+}
+
+/** True for an object without keys. */
+export function isEmpty(object: object): boolean {
+  for (const _ in object) return false
+  return true
+}
+
+function changedConsent(
+  consent: ContactRow['consent'],
+  writes: Readonly<Record<string, ConsentWrite | null>>,
+  context: ChangeContext,
+): { consent: ContactRow['consent'] } & ConsentSaid {
+  if (isEmpty(writes)) return { consent, transitions: [], restated: [] }
+  const next: ContactRow['consent'] = { ...consent }
+  const transitions: ConsentTransition[] = []
+  const restated: ConsentTransition[] = []
+  for (const type in writes) {
+    const { state, ...said } = consentAfter(type, next[type], writes[type] ?? null, context)
+    transitions.push(...said.transitions)
+    restated.push(...said.restated)
+    if (state === undefined) delete next[type]
+    else next[type] = state
+  }
+  return { consent: inOrder(next), transitions, restated }
+}
+
+/** What one write makes of one consent. Written again as it stands, in the short form, it changes nothing. */
+function consentAfter(
+  type: string,
+  before: ConsentState | undefined,
+  write: ConsentWrite | null,
+  context: ChangeContext,
+): { state: ConsentState | undefined } & ConsentSaid {
+  const words: ConsentWrite = write ?? { status: 'unknown', marketing: 'unknown' }
+  const source = words.source ?? context.source
+  const occurred_at = words.occurred_at ?? context.at
+  const said: ConsentSaid = { transitions: [], restated: [] }
+  const tell = (channel_type: string, before: ConsentStatus, status: ConsentStatus, isNew: boolean) =>
+    (isNew ? said.transitions : said.restated).push({ channel_type, before, status, source, occurred_at })
+  const { status: statusBefore = 'unknown', marketing: marketingBefore = 'unknown' } = before ?? {}
+  const { status = statusBefore, marketing = marketingBefore } = words
+  if (words.status !== undefined) tell(type, statusBefore, status, status !== statusBefore || isNewProof(words, before))
+  if (words.marketing !== undefined)
+    tell(marketingType(type), marketingBefore, marketing, marketing !== marketingBefore || isNewProof(words, before))
+  if (write === null) return { state: undefined, ...said }
+  if (said.transitions.length === 0 && before !== undefined) return { state: before, ...said }
+  return {
+    state: { status, source, updated_at: occurred_at, ...(marketing === 'unknown' ? {} : { marketing }) },
+    ...said,
+  }
+}
+
+/** The long form may say anew when or through what it happened: worth a line of history although the status stays. */
+const isNewProof = (write: ConsentWrite, before: ConsentState | undefined): boolean =>
+  (write.source !== undefined && write.source !== before?.source) ||
+  (write.occurred_at !== undefined && write.occurred_at !== before?.updated_at)
+
+/** The statuses by channel type: of a contact, or as they are written. */
+export type ConsentStatuses = Readonly<Record<string, Pick<ConsentWrite, 'status' | 'marketing'> | null>>
+
+/** The status of `type`, or of `<type>.marketing`, in a contact's consent. */
+export function statusOf(consent: ConsentStatuses, channelType: string): ConsentStatus {
+  const [type, part] = channelType.split('.') as [string, string | undefined]
+  const state = consent[type]
+  return (part === undefined ? state?.status : state?.marketing) ?? 'unknown'
+}
+
+/** Whether a contact may not be written to on a channel type, at whichever address: blocked, or opted out. `marketing`: who has stopped marketing alone may not either. */
+export const hasStopped = (
+  { blocked, consent }: Pick<ContactRow, 'blocked' | 'consent'>,
+  channel_type: string,
+  marketing: boolean,
+): boolean =>
+  blocked ||
+  statusOf(consent, channel_type) === 'opted_out' ||
+  (marketing && statusOf(consent, marketingType(channel_type)) === 'opted_out')
+
+/** Every address that a contact can be written to, as keys of `contact_addresses`. */
+export function addressesOf(row: Pick<ContactRow, 'phone_key' | 'identifiers'>): AddressKey[] {
+  const addresses: AddressKey[] = row.phone_key === null ? [] : [{ kind: 'phone', address: row.phone_key }]
+  for (const kind in row.identifiers) addresses.push({ kind, address: row.identifiers[kind]! })
+  return addresses
+}
+
+/** Columns derived for searching. */
+export interface SearchColumns {
+  readonly name_key: string | null
+  readonly last_name_key: string | null
+  readonly email_key: string | null
+  readonly labels: string[]
+}
+
+export function searchColumns(row: ContactRow): SearchColumns {
+  return {
+    name_key: row.full_name === null ? null : foldText(row.full_name),
+    last_name_key: row.last_name === null || row.first_name === null ? null : foldText(row.last_name),
+    email_key: row.email === null ? null : foldText(row.email),
+    labels: labelsOf(row),
+  }
+}
+
+export const tagLabel = (tag: string): string => `t:${foldText(tag)}`
+export const consentLabel = (channelType: string, status: ConsentStatus): string => `c:${channelType}:${status}`
+
+/** `t:<tag>` and `c:<channel type>:<status>`; what is `unknown` has no label. */
+export function labelsOf(row: Pick<ContactRow, 'tags' | 'consent'>): string[] {
+  const labels = row.tags.map(tagLabel)
+  for (const type in row.consent) {
+    const state = row.consent[type]!
+    if (state.status !== 'unknown') labels.push(consentLabel(type, state.status))
+    if (state.marketing !== undefined && state.marketing !== 'unknown')
+      labels.push(consentLabel(marketingType(type), state.marketing))
+  }
+  return labels
+}
+
+const comparedFields = ['phone', 'blocked', ...plainFields] as const
+
+function sameContact(a: ContactRow, b: ContactRow): boolean {
+  for (const field of comparedFields) if (a[field] !== b[field]) return false
+  return (
+    same(a.tags, b.tags) &&
+    same(a.identifiers, b.identifiers) &&
+    same(a.attributes, b.attributes) &&
+    same(a.metadata, b.metadata) &&
+    same(a.consent, b.consent)
+  )
+}
+
+/** True for the same JSON; keys have no order, for jsonb hands them back in one of its own. */
+function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (
+    typeof a !== 'object' ||
+    typeof b !== 'object' ||
+    a === null ||
+    b === null ||
+    Array.isArray(a) !== Array.isArray(b)
+  )
+    return false
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  return keys.every(
+    (key) => Object.hasOwn(b, key) && same((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
+  )
+}

@@ -1,0 +1,60 @@
+/** SQL of the counters of contacts, tags, attributes and lists: delta rows that a chore folds, so that no writer waits for another. */
+import type { Tenant } from '../../api/caller.ts'
+import { jsonRows, type Db } from '../../platform/database/sql.ts'
+
+export interface Delta {
+  /** `consent`: `<channel type>:<status>`, by which the way of searching is chosen. */
+  readonly kind: 'contact' | 'tag' | 'attribute' | 'list' | 'consent'
+  readonly key: string
+  /** Of an attribute: the type of the value. */
+  readonly name: string
+  readonly delta: number
+}
+
+export async function insertDeltas(sql: Db, { account_id, mode }: Tenant, deltas: readonly Delta[]): Promise<void> {
+  if (deltas.length === 0) return
+  await sql`
+    insert into contact_counters (account_id, mode, kind, key, name, delta)
+    select ${account_id}, ${mode}, kind, key, name, delta from json_to_recordset(${jsonRows(deltas)}::text::json) as t(kind text, key text, name text, delta bigint)`
+}
+
+export async function countContacts(sql: Db, { account_id, mode }: Tenant): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    select coalesce(sum(delta), 0)::bigint as total from contact_counters where account_id = ${account_id} and mode = ${mode} and kind = 'contact' and key = ''`
+  return row!.total
+}
+
+/** How many contacts have each of these labels (`t:<tag>`, `c:<channel type>:<status>`), in order. */
+export async function countLabels(sql: Db, { account_id, mode }: Tenant, labels: readonly string[]): Promise<number[]> {
+  const rows = await sql<{ total: number }[]>`
+    select coalesce((
+      select sum(delta) from contact_counters
+      where account_id = ${account_id} and mode = ${mode} and kind = case left(label, 2) when 't:' then 'tag' else 'consent' end and key = substr(label, 3)
+    ), 0)::bigint as total
+    from unnest(${[...labels]}::text[]) with ordinality as l(label, n) order by n`
+  return rows.map((row) => row.total)
+}
+
+/** Lets one transaction at a time create contacts of a tenant: taken near the cap alone, so that it holds exactly. */
+export async function lockCap(sql: Db, { account_id, mode }: Tenant): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`contact cap ${account_id} ${mode}`}, 0))`
+}
+
+/** Puts the delta rows of up to `keys` counters together; resolves to the rows taken away. */
+export async function foldCounters(sql: Db, keys: number): Promise<number> {
+  const [row] = await sql<{ folded: number }[]>`
+    with busy as materialized (
+      select account_id, mode, kind, key, name from contact_counters group by account_id, mode, kind, key, name having count(*) > 1 limit ${keys}
+    ),
+    taken as (
+      delete from contact_counters c using busy b
+      where c.account_id = b.account_id and c.mode = b.mode and c.kind = b.kind and c.key = b.key and c.name = b.name
+      returning c.*
+    ),
+    kept as (
+      insert into contact_counters (account_id, mode, kind, key, name, delta)
+      select account_id, mode, kind, key, name, sum(delta) from taken group by account_id, mode, kind, key, name having sum(delta) <> 0
+    )
+    select count(*) as folded from taken`
+  return row!.folded
+}

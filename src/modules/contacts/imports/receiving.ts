@@ -1,0 +1,87 @@
+/** Takes files in, whole or not at all: pieces are stored while the file streams, and nothing is left of one that is refused, or that never ends. */
+import type { IncomingMessage } from 'node:http'
+import { getCountries } from 'libphonenumber-js'
+import type { Caller } from '../../../api/caller.ts'
+import { invalid, Problem } from '../../../api/problem.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import { canonicalFingerprint } from '../../../platform/http/idempotency.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { pieceWriter } from './piece-writer.ts'
+import type { ContactImportRow } from './rows.ts'
+import * as store from './store.ts'
+import { receiveFile, type UploadedFile, type UploadOptions, type UploadTarget } from './upload.ts'
+
+/** Rows of a piece: what one transaction applies, well under a tenth of a second. */
+const rowsPerPiece = 1000
+
+export interface Arrival extends Pick<UploadTarget, 'onHeader'> {
+  /** Makes of the file what it is to be, once it is there; null where its upload was given up. */
+  arrived(id: string, file: UploadedFile, options: UploadOptions, digest: string): Promise<ContactImportRow | null>
+}
+
+/** `digest` tells the upload from another one. */
+export async function takeIn(
+  platform: Platform,
+  sql: Db,
+  caller: Caller,
+  request: IncomingMessage,
+  given: UploadOptions,
+  { onHeader, arrived }: Arrival,
+): Promise<{ row: ContactImportRow; digest: string }> {
+  const { clock, ids, settings } = platform
+  const id = ids('imp')
+  const pieces = pieceWriter((piece, number) => store.insertPiece(sql, id, number, piece))
+  await store.insertImport(sql, caller, id, caller.request_id, isoTime(clock.now()))
+  try {
+    const target = { bytes_max: settings.import_bytes_max, rows_per_piece: rowsPerPiece, onHeader, write: pieces.write }
+    const { file, options } = await receiveFile(request, given, target)
+    await pieces.close(true)
+    const digest = digestOf(file, options)
+    const row = await arrived(id, file, options, digest)
+    if (row === null)
+      throw new Problem('invalid_json', 'The upload took more than an hour and was given up. Send the file again.')
+    return { row, digest }
+  } catch (error) {
+    await pieces.close(false)
+    await transact(sql, (tx) => store.deleteUpload(tx, caller, id))
+    throw error
+  }
+}
+
+/** Reads an upload that came again, and keeps nothing of it: the digest that `takeIn` told, or null where no file can be read. */
+export async function digestOfUpload(
+  { settings }: Platform,
+  request: IncomingMessage,
+  given: UploadOptions,
+): Promise<string | null> {
+  try {
+    const nothing = { onHeader: () => undefined, write: () => Promise.resolve() }
+    const { file, options } = await receiveFile(request, given, {
+      bytes_max: settings.import_bytes_max,
+      rows_per_piece: rowsPerPiece,
+      ...nothing,
+    })
+    return digestOf(file, options)
+  } catch (error) {
+    if (error instanceof Problem) return null
+    throw error
+  }
+}
+
+const digestOf = ({ sha256, file_name }: UploadedFile, options: UploadOptions): string =>
+  canonicalFingerprint([sha256, file_name, options])
+
+const countries: ReadonlySet<string> = new Set(getCountries())
+
+export function readCountry(text: string | undefined): string | null {
+  if (text === undefined || text.trim() === '') return null
+  const country = text.trim().toUpperCase()
+  if (!countries.has(country))
+    throw invalid(
+      'default_country',
+      'invalid_value',
+      'default_country must be an ISO 3166 country code of two letters, such as DE.',
+    )
+  return country
+}

@@ -1,0 +1,100 @@
+/** Rules over values in memory: the meaning of the grammar in plain code. SQL (`predicate-store.ts`) is held against it by property tests. */
+import { foldText } from '../contact.ts'
+import { isPhone, negations, phoneText, type Field } from './fields.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { comparableTime } from './instant.ts'
+import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
+
+/** What something holds in a field: one value, the entries of a set, or null and undefined for nothing. */
+export type FieldValue = Scalar | readonly string[] | null | undefined
+
+/** True when what `valueOf` tells fits the rules at `now` (milliseconds since 1970). */
+export const matches = (node: Group | Condition, valueOf: (field: Field) => FieldValue, now: number): boolean =>
+  fits(node, (condition) => conditionHolds(condition, valueOf(condition.field), now))
+
+/** True when the rules fit, where `holds` tells of each condition whether it does. */
+export function fits(node: Group | Condition, holds: (condition: Condition) => boolean): boolean {
+  if (!isGroup(node)) return holds(node)
+  return node.match === 'all'
+    ? node.conditions.every((each) => fits(each, holds))
+    : node.conditions.some((each) => fits(each, holds))
+}
+
+/** Text as it is compared: without regard to case; tags also without regard to how their accents are composed. */
+const fold = (text: string, kind: Field['kind']): string =>
+  kind === 'tags' ? foldText(text.trim()) : kind === 'lists' ? text : text.toLowerCase()
+
+/** A condition's text as it is compared with what the field holds. */
+const comparable = (field: Field, value: Scalar): Scalar => {
+  if (typeof value !== 'string') return value
+  return fold(isPhone(field) ? phoneText(value) : value, field.kind)
+}
+
+/** All that a condition compares with, as it is compared. */
+export const comparedValues = ({ field, value }: Condition): readonly Scalar[] =>
+  (Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]).map((each) => comparable(field, each))
+
+function conditionHolds(condition: Condition, held: FieldValue, now: number): boolean {
+  const { field, operator, value } = condition
+  const isSet = field.kind === 'tags' || field.kind === 'lists'
+  if (field.kind === 'consent' && operator !== 'exists' && operator !== 'not_exists') held ??= 'unknown'
+  const missing = held === null || held === undefined || (isSet && (held as readonly string[]).length === 0)
+  if (missing) return negations.has(operator)
+  if (operator === 'exists') return true
+  if (operator === 'not_exists') return false
+  if (operator === 'before' || operator === 'after' || operator.endsWith('within_days'))
+    return timeHolds(operator, held as Scalar, value as Scalar, field.kind === 'value', now)
+  const wanted = comparedValues(condition)
+  if (isSet)
+    return setHolds(
+      operator,
+      (held as readonly string[]).map((each) => fold(each, field.kind)),
+      wanted as string[],
+    )
+  return valueHolds(operator, held as Scalar, wanted)
+}
+
+function setHolds(operator: Condition['operator'], held: readonly string[], wanted: readonly string[]): boolean {
+  const one = wanted.some((value) => held.includes(value))
+  if (operator === 'contains_none' || operator === 'not_in') return !one
+  return operator === 'contains_all' ? wanted.every((value) => held.includes(value)) : one
+}
+
+function valueHolds(operator: Condition['operator'], held: Scalar, wanted: readonly Scalar[]): boolean {
+  const text = typeof held === 'string' ? held.toLowerCase() : null
+  const first = wanted[0]!
+  switch (operator) {
+    case 'equals':
+    case 'in':
+      return wanted.includes(text ?? held)
+    case 'contains':
+      return text !== null && text.includes(first as string)
+    case 'starts_with':
+      return text !== null && text.startsWith(first as string)
+    case 'greater_than':
+      return typeof held === 'number' && held > (first as number)
+    case 'less_than':
+      return typeof held === 'number' && held < (first as number)
+    default:
+      return !wanted.includes(text ?? held)
+  }
+}
+
+const dayMs = 86_400_000
+
+/** Times compare as ISO 8601 text. An attribute that holds none satisfies the negation alone. */
+function timeHolds(
+  operator: Condition['operator'],
+  held: Scalar,
+  wanted: Scalar,
+  isAttribute: boolean,
+  now: number,
+): boolean {
+  const time = typeof held === 'string' ? comparableTime(held) : null
+  if (time === null) return operator === 'not_within_days'
+  if (operator === 'before') return time < (wanted as string)
+  if (operator === 'after') return time > (wanted as string)
+  // a time of the service's own cannot lie ahead; one in an attribute can, and then is not within the past days
+  const within = time >= isoTime(now - (wanted as number) * dayMs) && (!isAttribute || time <= isoTime(now))
+  return operator === 'within_days' ? within : !within
+}

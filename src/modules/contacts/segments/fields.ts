@@ -1,0 +1,121 @@
+/** What a rule may speak of: fields, their kinds, and the operators that each kind takes (behaviour: segments 2.2). */
+import { consentTypes } from '../../../api/resources/contact.ts'
+import type { RuleOperator } from '../../../api/resources/rules.ts'
+import { normalisePhone } from '../../../lib/phone.ts'
+
+/**
+ * `value` is an attribute: its kind is that of what each contact holds there. `tags` and `lists` are sets. `any` is one value or several of whatever kind, which no
+ * contact has: rules over other data than contacts ask for it. Everything else is one value of one kind.
+ */
+export type FieldKind = 'text' | 'boolean' | 'time' | 'consent' | 'value' | 'tags' | 'lists' | 'any'
+
+export interface Field {
+  /** As written in the rule: `first_name`, `attributes.plan`. */
+  readonly name: string
+  readonly kind: FieldKind
+  /** What stands before the first dot. */
+  readonly root: string
+  /** What stands after it: the attribute's key, the channel type. */
+  readonly key: string | undefined
+}
+
+const existence = ['exists', 'not_exists'] as const
+const equality = ['equals', 'not_equals', 'in', 'not_in', ...existence] as const
+const set = ['contains', 'contains_any', 'contains_all', 'contains_none', 'in', 'not_in', ...existence] as const
+const time = ['before', 'after', 'within_days', 'not_within_days', ...existence] as const
+const value = [
+  ...equality,
+  'contains',
+  'starts_with',
+  'greater_than',
+  'less_than',
+  'before',
+  'after',
+  'within_days',
+  'not_within_days',
+] as const
+
+export const operatorsOf: Readonly<Record<FieldKind, readonly RuleOperator[]>> = {
+  text: [...equality, 'contains', 'starts_with'],
+  boolean: ['equals', 'not_equals', ...existence],
+  time,
+  consent: equality,
+  value,
+  tags: set,
+  lists: set,
+  any: [...value, 'contains_any', 'contains_all', 'contains_none'],
+}
+
+/** The operators that a missing value satisfies (behaviour: segments 3.2). */
+export const negations: ReadonlySet<RuleOperator> = new Set([
+  'not_equals',
+  'not_in',
+  'not_exists',
+  'not_within_days',
+  'contains_none',
+])
+
+/** Fields without a key. */
+const plainFields: Readonly<Record<string, FieldKind>> = {
+  id: 'text',
+  phone: 'text',
+  email: 'text',
+  first_name: 'text',
+  last_name: 'text',
+  full_name: 'text',
+  locale: 'text',
+  timezone: 'text',
+  country: 'text',
+  external_id: 'text',
+  blocked: 'boolean',
+  last_seen_at: 'time',
+  last_message_at: 'time',
+  created_at: 'time',
+  updated_at: 'time',
+  tags: 'tags',
+  lists: 'lists',
+}
+
+/** Every field by its name with its kind, for whoever offers a choice of them; behind `attributes.` follows a key. */
+export const ruleFields: Readonly<Record<string, FieldKind>> = {
+  ...plainFields,
+  ...Object.fromEntries(
+    consentTypes.flatMap((type) => [[`consent.${type}`, 'consent'] as const, [`identifiers.${type}`, 'text'] as const]),
+  ),
+  'attributes.': 'value',
+}
+
+const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
+
+/** The fields that rules may name. */
+export interface Fields {
+  /** The field of this name, or null where there is none such. */
+  readonly find: (name: string) => Field | null
+  /** Their names, for the sentences of refusals. */
+  readonly names: string
+}
+
+/** Those of a contact. */
+export const contactFields: Fields = {
+  find: contactField,
+  names: [...Object.keys(plainFields), 'identifiers.<channel type>', 'consent.<channel type>', 'attributes.<key>'].join(
+    ', ',
+  ),
+}
+
+function contactField(name: string): Field | null {
+  if (Object.hasOwn(plainFields, name)) return { name, kind: plainFields[name]!, root: name, key: undefined }
+  const dot = name.indexOf('.')
+  const [root, key] = [name.slice(0, dot), name.slice(dot + 1)]
+  if (root === 'attributes' && attributeKey.test(key)) return { name, kind: 'value', root, key }
+  if (root === 'consent' && consentTypes.includes(key)) return { name, kind: 'consent', root, key }
+  if (root === 'identifiers' && consentTypes.includes(key)) return { name, kind: 'text', root, key }
+  return null
+}
+
+/** Whether a field holds phone numbers, which compare however they are written. */
+export const isPhone = ({ name, kind }: Field): boolean =>
+  kind === 'text' && (name === 'phone' || name.endsWith('.phone'))
+
+/** A phone number or a part of one as it is compared: without what people write between its digits, as numbers are stored. */
+export const phoneText = (text: string): string => normalisePhone(text) ?? text.replace(/[\s().-]/g, '')

@@ -1,0 +1,199 @@
+/** What segments mean: rules checked when they are saved, and looked up afresh whenever somebody asks who fits them (behaviour: segments 1). */
+import type { Caller, Tenant } from '../../../api/caller.ts'
+import type { Detail } from '../../../api/errors.ts'
+import { isId } from '../../../api/ids.ts'
+import { missing, throwFailures } from '../../../api/problem.ts'
+import { channelTypes } from '../../../api/resources/channel.ts'
+import type { RulesPreview, Segment, SegmentPreview } from '../../../api/resources/segment.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
+import { requireCursor, type Page } from '../../../platform/http/paging.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { idExisted, insertTombstone } from '../store.ts'
+import { audienceOf, audienceOfSegment, type Audience } from './audience.ts'
+import { segmentObject, type SegmentRow } from './present.ts'
+import { parseRules, rulesFailures, type ListMention, type ParsedRules } from './rules.ts'
+import { keptRulesOf, rulesOf } from './rules-cache.ts'
+import * as store from './store.ts'
+
+export interface SegmentBody {
+  readonly name?: string
+  readonly description?: string | null
+  readonly rules?: Record<string, unknown>
+}
+
+export type SegmentService = ReturnType<typeof segmentService>
+
+export const segmentService = (platform: Platform) => ({
+  create: (sql: Db, tenant: Tenant, body: NewSegment): Promise<Segment> => createSegment(platform, sql, tenant, body),
+  list: listSegments,
+  get: async (sql: Db, tenant: Tenant, id: string): Promise<Segment> => segmentObject(await existing(sql, tenant, id)),
+  exists: async (sql: Db, tenant: Tenant, id: string): Promise<boolean> =>
+    (await store.findSegment(sql, tenant, id)) !== null,
+  /** Changes what the body names. Lists that the rules named before stay allowed although they are gone. */
+  update: (sql: Db, tenant: Tenant, id: string, body: SegmentBody): Promise<Segment> =>
+    updateSegment(platform, sql, tenant, id, body),
+  remove: removeSegment,
+  /** Exact, and of one moment. */
+  preview: (sql: Db, caller: Caller, id: string): Promise<SegmentPreview> => previewSegment(platform, sql, caller, id),
+  /** As `preview`, of rules that are of no segment yet. */
+  previewRules: (sql: Db, caller: Caller, rules: Record<string, unknown>): Promise<RulesPreview> =>
+    previewRules(platform, sql, caller, rules),
+  /** Whom the segment means now, or null where there is no such segment (any more). */
+  audience: (sql: Db, tenant: Tenant, id: string): Promise<Audience | null> =>
+    audienceOfSegment(platform, sql, tenant, id),
+  /** The rules of a segment as they are now, as JSON text, for whoever keeps them; null where there is no such segment (any more). */
+  rules: async (sql: Db, tenant: Tenant, id: string): Promise<string | null> =>
+    isId('seg', id) ? ((await store.findVersioned(sql, tenant, id))?.rules ?? null) : null,
+  /** Whom rules that were kept mean at `now`, in milliseconds; null where they are kept no more. `key` is their own for good, so that they are parsed once. */
+  async audienceOfKept(
+    sql: Db,
+    tenant: Tenant,
+    key: string,
+    read: () => Promise<string | null>,
+    now: number,
+  ): Promise<Audience | null> {
+    const rules = await keptRulesOf(key, read)
+    return rules === null ? null : await audienceOf(sql, tenant, rules, now)
+  },
+  /** Up to `limit` ids of contacts that fit, in order, above `after` (at first ''): fewer than `limit` are the last. Null as for `audience`. */
+  async segmentMembers(sql: Db, tenant: Tenant, id: string, after: string, limit: number): Promise<string[] | null> {
+    const audience = await audienceOfSegment(platform, sql, tenant, id)
+    return audience === null
+      ? null
+      : await transact(sql, (tx) => store.pageOfMembers(tx, tenant, audience.where(tx), after, limit))
+  },
+})
+
+type NewSegment = SegmentBody & { name: string; rules: Record<string, unknown> }
+
+async function createSegment({ clock, ids }: Platform, sql: Db, caller: Tenant, body: NewSegment): Promise<Segment> {
+  throwFailures(segmentFailures(body))
+  await refuseUnknownLists(sql, caller, parseRules(body.rules).lists, [])
+  const at = isoTime(clock.now())
+  const { account_id, mode } = caller
+  const row: SegmentRow = {
+    account_id,
+    mode,
+    id: ids('seg'),
+    name: body.name.trim(),
+    description: (body.description ?? '').trim(),
+    rules: body.rules,
+    created_at: at,
+    updated_at: at,
+  }
+  await store.insertSegment(sql, row)
+  return segmentObject(row)
+}
+
+async function listSegments(sql: Db, caller: Tenant, page: Page): Promise<Segment[]> {
+  const existed = async (id: string) =>
+    (await store.findSegment(sql, caller, id)) !== null || (await idExisted(sql, caller, id))
+  await requireCursor(
+    page.starting_after,
+    'No segment has the id',
+    async (id) => isId('seg', id) && (await existed(id)),
+  )
+  return (await store.listSegments(sql, caller, page)).map(segmentObject)
+}
+
+async function updateSegment(
+  { clock }: Platform,
+  sql: Db,
+  caller: Tenant,
+  id: string,
+  body: SegmentBody,
+): Promise<Segment> {
+  throwFailures(segmentFailures(body))
+  const parsed = body.rules === undefined ? undefined : parseRules(body.rules)
+  return await transact(sql, async (tx) => {
+    const row = isId('seg', id) ? await store.lockSegment(tx, caller, id) : null
+    if (row === null) throw missing('segment', id)
+    if (parsed !== undefined) await refuseUnknownLists(tx, caller, parsed.lists, parseRules(row.rules).lists)
+    const next: SegmentRow = {
+      ...row,
+      name: body.name?.trim() ?? row.name,
+      description: body.description === undefined ? row.description : (body.description ?? '').trim(),
+      rules: body.rules ?? row.rules,
+      updated_at: isoTime(clock.now()),
+    }
+    await store.updateSegment(tx, next)
+    return segmentObject(next)
+  })
+}
+
+async function removeSegment(
+  sql: Db,
+  caller: Tenant,
+  id: string,
+): Promise<{ id: string; object: 'segment'; deleted: true }> {
+  await transact(sql, async (tx) => {
+    if (!isId('seg', id) || !(await store.deleteSegment(tx, caller, id))) throw missing('segment', id)
+    await insertTombstone(tx, caller, id, false)
+  })
+  return { id, object: 'segment', deleted: true }
+}
+
+async function previewSegment({ clock }: Platform, sql: Db, caller: Caller, id: string): Promise<SegmentPreview> {
+  const now = clock.now()
+  const { count, reachable } = await transact(sql, async (tx) => {
+    const rules = await rulesOf(tx, caller, id)
+    if (rules === null) throw missing('segment', id)
+    return await countFitting(tx, caller, rules, now)
+  })
+  return { object: 'segment_preview', segment_id: id, count, reachable, evaluated_at: isoTime(now) }
+}
+
+async function previewRules(
+  { clock }: Platform,
+  sql: Db,
+  caller: Caller,
+  given: Record<string, unknown>,
+): Promise<RulesPreview> {
+  throwFailures(rulesFailures(given))
+  const now = clock.now()
+  const rules = parseRules(given)
+  const { count, reachable } = await transact(sql, async (tx) => {
+    await refuseUnknownLists(tx, caller, rules.lists, [])
+    return await countFitting(tx, caller, rules, now)
+  })
+  return { object: 'segment_preview', segment_id: null, count, reachable, evaluated_at: isoTime(now) }
+}
+
+async function countFitting(tx: Transaction, caller: Caller, rules: ParsedRules, now: number) {
+  const audience = await audienceOf(tx, caller, rules, now)
+  return await audience.naming(() => store.countContacts(tx, caller, audience.where(tx), channelTypes))
+}
+
+async function existing(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow> {
+  const row = isId('seg', id) ? await store.findSegment(sql, tenant, id) : null
+  if (row === null) throw missing('segment', id)
+  return row
+}
+
+/** 404 for the first list that there is not, as where any other operation names one. */
+async function refuseUnknownLists(
+  sql: Db,
+  tenant: Tenant,
+  mentions: readonly ListMention[],
+  before: readonly ListMention[],
+): Promise<void> {
+  const allowed = new Set(before.map((mention) => mention.list_id))
+  const asked = mentions.filter((mention) => !allowed.has(mention.list_id))
+  const known = await store.existingLists(
+    sql,
+    tenant,
+    asked.map((mention) => mention.list_id),
+  )
+  const unknown = asked.find((mention) => !known.has(mention.list_id))
+  if (unknown !== undefined) throw missing('contact list', unknown.list_id, unknown.param)
+}
+
+/** What a schema cannot say about a segment. */
+export function segmentFailures({ name, rules }: SegmentBody): Detail[] {
+  const blank: Detail[] =
+    name?.trim() === ''
+      ? [{ param: 'name', code: 'too_short', message: 'The name is blank. Give the segment a name.' }]
+      : []
+  return rules === undefined ? blank : [...blank, ...rulesFailures(rules)]
+}

@@ -1,0 +1,143 @@
+/** What contacts mean: created, updated, found, tagged and deleted. Owns their transactions; other features enter here. */
+import type { Caller, Tenant } from '../../api/caller.ts'
+import type { Detail } from '../../api/errors.ts'
+import type { Contact } from '../../api/resources/contact.ts'
+import { isoTime } from '../../lib/clock.ts'
+import type { Db, Transaction } from '../../platform/database/sql.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import type { Chore, Platform } from '../../platform/platform.ts'
+import { audienceRows, chunkEnd, type AudienceSource } from './audience-store.ts'
+import { activity } from './activity.ts'
+import { keepableContact, readContact, type ContactBody, type OptionalBody } from './contact-input.ts'
+import { foldCounters } from './counter-store.ts'
+import type { ContactQuery } from './filters.ts'
+import { inboundPart } from './inbound.ts'
+import { addressKeyOf } from './recipients.ts'
+import { listService } from './lists.ts'
+import * as store from './store.ts'
+import { tagLabel, type ContactChange } from './contact.ts'
+import { withRaces } from './lock-set.ts'
+import { optOutsBy } from './consent-store.ts'
+import { consentHistory, getContact, listContacts, readerOf, shownAll, type ContactReader } from './reading.ts'
+import type { ContactRow } from './rows.ts'
+import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
+import { saveContacts } from './saving.ts'
+import { segmentService } from './segments/service.ts'
+import { foreseeContact, syncContacts } from './syncing.ts'
+import { listAttributes, listTags, tagContacts, type TaggingBody } from './tagging.ts'
+import { createContact, removeContact, updateContact, upsertContact } from './writing.ts'
+
+export type { AudienceQuery, AudienceSource } from './audience-store.ts'
+export type { ContactRow } from './rows.ts'
+export { eligibilityOf, findEligibility, type Ineligible, type RecipientKey } from './eligibility-store.ts'
+export { fullName } from './contact.ts'
+export { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from './csv-stream.ts'
+export { readTags } from './contact-input.ts'
+export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'
+export { windowUntil, type ProviderConsent, type Received } from './inbound.ts'
+export { foldText, hasStopped, marketingType, type ContactChange } from './contact.ts'
+export { comparedValues, fits } from './segments/evaluator.ts'
+export { phoneText, type Field, type Fields } from './segments/fields.ts'
+export { comparableTime } from './segments/instant.ts'
+export { isGroup, parseRules, rulesFailures, type Condition, type Group, type Scalar } from './segments/rules.ts'
+export { LostRace } from './lock-set.ts'
+export type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
+
+export type ContactService = ReturnType<typeof contactService>
+
+/** Counters folded at a time. */
+const foldKeys = 200
+
+export function contactService(platform: Platform) {
+  const lists = listService(platform)
+  const active = activity(platform)
+  const folding: Chore = {
+    name: 'fold-contact-counters',
+    every_ms: 1000,
+    run: () => foldCounters(platform.pool, foldKeys),
+  }
+  return {
+    lists,
+    segments: segmentService(platform),
+    chores: [folding, ...lists.chores],
+    ...inboundPart(platform),
+    messagesAccepted: active.messagesAccepted,
+    flushActivity: active.flush,
+
+    /** Everything that is wrong with what a body says of a contact. */
+    failuresOf: (body: ContactBody): readonly Detail[] =>
+      readContact(body, { at: isoTime(platform.clock.now()) }).failures,
+    /** What of a body can be kept, by its own `at` (ISO 8601); its tags are added. For those who cannot be asked to correct it. */
+    keepable: (body: OptionalBody, at: string): ContactChange => keepableContact(body, { at, add_tags: true }),
+    create: (sql: Db, caller: Caller, body: ContactBody): Promise<Contact> =>
+      createContact(platform, sql, caller, body),
+    /** By `phone`; tags are added, everything else is as in `update`. */
+    upsert: (sql: Db, caller: Caller, body: ContactBody): Promise<{ created: boolean; contact: Contact }> =>
+      upsertContact(platform, sql, caller, body),
+    update: (sql: Db, caller: Caller, id: string, body: ContactBody): Promise<Contact> =>
+      updateContact(platform, sql, caller, id, body),
+    remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeContact(platform, sql, tenant, id),
+    /** Writes contacts in a transaction of their own, or in the caller's: see `saveContacts`. For imports, events and campaigns. */
+    save: (sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> =>
+      withRaces(sql, (tx) => saveContacts(platform, tx, tenant, items, context)),
+    /**
+     * As `save`, of upserts by phone that mostly change nothing: contacts that are so already are neither locked nor written. `owners`: `ofPhones` of the same transaction, which is
+     * the caller's, who does it all once more after `LostRace`.
+     */
+    sync: (
+      tx: Transaction,
+      tenant: Tenant,
+      items: readonly SaveItem[],
+      context: SaveContext,
+      owners: ReadonlyMap<string, ContactRow>,
+    ): Promise<SaveResult[]> => syncContacts(platform, tx, tenant, items, context, owners),
+    /** The contact as an upsert by phone would leave it; null where that would be refused. Nothing is written. */
+    foreseen: (sql: Db, tenant: Tenant, change: ContactChange, context: SaveContext): Promise<ContactRow | null> =>
+      foreseeContact(platform, sql, tenant, change, context),
+
+    /** 404 `resource_missing` when there is none. */
+    get: (sql: Db, tenant: Tenant, id: string): Promise<Contact> => getContact(platform, sql, tenant, id),
+    list: (sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> =>
+      listContacts(platform, sql, tenant, query, page),
+    /** Reads pages of the contacts that fit a query, newest first, each with one row more than asked. */
+    reader: (sql: Db, tenant: Tenant, query: ContactQuery): Promise<ContactReader> =>
+      readerOf(platform, sql, tenant, query),
+    /** Contacts as the API shows them, with their service windows. */
+    shownAll: (sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> =>
+      shownAll(platform, sql, tenant, rows),
+    consentHistory,
+    optOutsBy,
+
+    tag: (sql: Db, caller: Caller, body: TaggingBody) => tagContacts(platform, sql, caller, body),
+    tags: listTags,
+    attributes: listAttributes,
+    /** Contacts by their ids; those that are gone are left out. */
+    rows: store.findContacts,
+    /** The contact with this address on a kind of channel, if any. */
+    async ofAddress(sql: Db, tenant: Tenant, channel_type: string, to: string): Promise<ContactRow | undefined> {
+      const [found] = await store.findAddresses(sql, tenant, [addressKeyOf(channel_type, to)])
+      return found === undefined ? undefined : (await store.findContacts(sql, tenant, [found.contact_id]))[0]
+    },
+    /** Contacts by the keys of their phones (`phoneKey`). */
+    ofPhones: (sql: Db, tenant: Tenant, keys: readonly string[]): Promise<Map<string, ContactRow>> =>
+      store.findOwners(sql, tenant, 'phone', keys),
+    audienceRows,
+    chunkEnd,
+    /** Who has any, or all, of these tags. */
+    taggedSource: (tags: readonly string[], match: 'any' | 'all'): AudienceSource => ({
+      kind: 'labels',
+      labels: tags.map(tagLabel),
+      match,
+    }),
+    /** Those of the keys that some contact was ever saved with: what `{{attributes.<key>}}` may name. */
+    definedAttributes: store.definedAttributes,
+    /** How many contacts have any, or all, of these tags; counts no further than `most`. */
+    countTagged: (
+      sql: Db,
+      tenant: Tenant,
+      tags: readonly string[],
+      match: 'any' | 'all',
+      most: number,
+    ): Promise<number> => store.countLabelled(sql, tenant, tags.map(tagLabel), match, most),
+  }
+}

@@ -1,0 +1,154 @@
+/** E-mails: kept in the database with the change they tell of, sent by the lane `mail` where SMTP is configured (behaviour: console 3.9). */
+import type { Transporter } from 'nodemailer'
+import { isoTime, withDeadline } from '../../lib/clock.ts'
+import type { Lane } from '../../platform/jobs/worker.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import type { Platform } from '../../platform/platform.ts'
+import * as store from './store.ts'
+
+const againMs = [60_000, 300_000, 900_000, 3600_000]
+const triedForMs = 24 * 3600_000
+const idleMs = 5_000
+/** A mail server that hangs with one e-mail holds one of these places, for this long. */
+const atOnceMax = 5
+const sentWithinMs = 30_000
+/** Longer than sending may take: whoever holds one longer has died over it. */
+const claimMs = 2 * sentWithinMs
+
+export interface NewEmail {
+  /** null: of no account. */
+  readonly account_id: string | null
+  /** Absent: whoever owns the account. */
+  readonly recipient?: string
+  readonly subject: string
+  readonly body: string
+  /** What takes the place of `{link}` in the body when it is sent. What is kept and logged has none. */
+  readonly link?: string
+  /** How long it is tried; by default a day. */
+  readonly tried_for_ms?: number
+}
+
+/** Writes an e-mail in the transaction of what it tells of; resolves to its id. */
+export async function writeEmail(
+  sql: Db,
+  { clock, log, secrets, settings }: Platform,
+  email: NewEmail,
+): Promise<number> {
+  const now = clock.now()
+  const id = await store.insertEmail(sql, {
+    account_id: email.account_id,
+    recipient: email.recipient ?? null,
+    subject: email.subject,
+    body: email.body,
+    link: email.link === undefined ? null : secrets.seal(email.link),
+    queued: settings.smtp_url !== undefined,
+    until: isoTime(now + (email.tried_for_ms ?? triedForMs)),
+    at: isoTime(now),
+  })
+  log.info({ account_id: email.account_id, email_id: id, subject: email.subject }, 'an e-mail was written')
+  return id
+}
+
+/** `kept`: there was no mail server. `not_sent`: a try has failed, whether another one follows or not. */
+export type EmailStatus = 'kept' | 'waiting' | 'sent' | 'not_sent'
+
+const statusOf = ({
+  sent_at,
+  attempts,
+  queued,
+}: Pick<store.KeptEmail, 'sent_at' | 'attempts' | 'queued'>): EmailStatus =>
+  sent_at !== null ? 'sent' : attempts > 0 ? 'not_sent' : queued ? 'waiting' : 'kept'
+
+export type ShownEmail = store.KeptEmail & { readonly status: EmailStatus }
+
+/** What became of e-mails, by their ids. */
+export async function emailsOf(sql: Db, ids: readonly number[]): Promise<ReadonlyMap<number, ShownEmail>> {
+  return new Map((await store.findEmails(sql, ids)).map((row) => [row.id, { ...row, status: statusOf(row) }]))
+}
+
+/** Every e-mail of the installation, newest first; one more than the page holds. */
+export async function listEmails(sql: Db, page: Page): Promise<ShownEmail[]> {
+  return (await store.listEmails(sql, page)).map((row) => ({ ...row, status: statusOf(row) }))
+}
+
+/** Sends what waits, a few at once; without SMTP nothing waits. */
+export const mailLane = (platform: Platform): Lane => ({
+  name: 'mail',
+  idle_ms: idleMs,
+  tick: (stopping) => sendEmails(platform, stopping),
+})
+
+async function sendEmails(platform: Platform, stopping = new AbortController().signal): Promise<number> {
+  const { smtp_url, base_url } = platform.settings
+  if (smtp_url === undefined) return 0
+  const first = await claim(platform)
+  if (first === null) return 0
+  // loaded for the first e-mail: no start needs it
+  const { createTransport } = await import('nodemailer')
+  const transport = createTransport(smtp_url, { from: senderOf(smtp_url, base_url) })
+  let sent = 0
+  const work = async (claimed: store.DueEmail | null) => {
+    for (let email = claimed; email !== null; email = stopping.aborted ? null : await claim(platform)) {
+      await send(platform, transport, email, stopping)
+      sent += 1
+    }
+  }
+  // each place takes the next e-mail as soon as it is done with one
+  await Promise.all([
+    work(first),
+    ...Array.from({ length: atOnceMax - 1 }, async () => await work(await claim(platform))),
+  ])
+  transport.close()
+  return sent
+}
+
+async function claim({ pool, clock }: Platform): Promise<store.DueEmail | null> {
+  const now = clock.now()
+  return await store.claimEmail(pool, isoTime(now), isoTime(now + claimMs))
+}
+
+async function send(
+  platform: Platform,
+  transport: Transporter,
+  email: store.DueEmail,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { recipient, subject } = email
+  if (recipient === null)
+    return await store.recordEmailAttempt(platform.pool, {
+      id: email.id,
+      error: 'the account has no owner e-mail address',
+      sent_at: null,
+      due_at: null,
+    })
+  const error = await withDeadline(platform.clock, sentWithinMs, (late) =>
+    transport
+      .sendMail({ to: recipient, subject, text: textOf(platform, email), signal: AbortSignal.any([late, stopping]) })
+      .then(
+        () => null,
+        (reason: unknown) =>
+          late.aborted
+            ? `The mail server did not take it within ${sentWithinMs / 1000} seconds.`
+            : String(reason).slice(0, 500),
+      ),
+  )
+  // what this process does not finish another one takes up
+  if (error === null || !stopping.aborted) await settle(platform, email, error)
+}
+
+async function settle({ pool, clock, log }: Platform, email: store.DueEmail, error: string | null): Promise<void> {
+  const now = clock.now()
+  const again = isoTime(now + againMs[Math.min(email.attempts, againMs.length - 1)]!)
+  const due_at = error !== null && again < email.until ? again : null
+  await store.recordEmailAttempt(pool, { id: email.id, error, sent_at: error === null ? isoTime(now) : null, due_at })
+  if (error !== null) log.warn({ email_id: email.id, error }, 'an e-mail could not be sent')
+}
+
+const textOf = ({ secrets }: Platform, { body, link }: store.DueEmail): string =>
+  link === null ? body : body.replace('{link}', () => secrets.open(link))
+
+/** `?from=` of the SMTP address, else the service's own name. */
+function senderOf(smtp_url: string, base_url: string): string {
+  return new URL(smtp_url).searchParams.get('from') ?? `Posthorn <posthorn@${new URL(base_url).hostname}>`
+}

@@ -1,0 +1,210 @@
+/** Files that members of an account upload, to be linked in messages (behaviour: channels 8.8). */
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Caller } from '../../api/caller.ts'
+import { invalid, Problem } from '../../api/problem.ts'
+import type { UploadedMedia } from '../../api/resources/uploaded-media.ts'
+import { isoTime, withDeadline } from '../../lib/clock.ts'
+import { transact, type Db } from '../../platform/database/sql.ts'
+import { formOverhead, isForm, readForm, receiving, unknownField } from '../../platform/http/form.ts'
+import { canonicalFingerprint } from '../../platform/http/idempotency.ts'
+import type { KeepReply, Reply } from '../../platform/http/route.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { Addresses } from './addresses.ts'
+import { bytesMaxOf, headBytes, takenExtensions, typeOfFile, uploadBytesMax, type FileType } from './file-kinds.ts'
+import type { Incoming } from './folder.ts'
+import type { Storage } from './storage.ts'
+import * as store from './store.ts'
+
+/** A file that takes longer is given up. */
+const uploadMsMax = 30 * 60_000
+const dayMs = 24 * 3600_000
+
+export interface UploadDeps {
+  readonly platform: Platform
+  readonly addresses: Addresses
+  readonly incoming: Incoming
+  readonly storage: Storage
+}
+
+export type Uploads = ReturnType<typeof uploads>
+
+export const uploads = (deps: UploadDeps) => ({
+  /** Keeps the file of a request, and its reply in the transaction in which it becomes one. */
+  take: (sql: Db, caller: Caller, request: IncomingMessage, keep: KeepReply): Promise<Reply> =>
+    withDeadline(deps.platform.clock, uploadMsMax, (signal) => receiveUpload(deps, sql, caller, request, keep, signal)),
+  /** Reads an upload that came again, and keeps nothing of it: the digest of its reply, or null where no file can be read. */
+  async digest(request: IncomingMessage): Promise<string | null> {
+    try {
+      return await readUpload(request, async (_type, file_name, chunks, digest) => {
+        for await (const chunk of chunks) void chunk
+        return digest(file_name)
+      })
+    } catch (error) {
+      if (error instanceof Problem) return null
+      throw error
+    }
+  },
+})
+
+async function receiveUpload(
+  deps: UploadDeps,
+  sql: Db,
+  caller: Caller,
+  request: IncomingMessage,
+  keep: KeepReply,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const { platform, storage, addresses } = deps
+  return await readUpload(request, async ({ kind, content_type }, file_name, chunks, digest) => {
+    const now = platform.clock.now()
+    const id = platform.ids('med')
+    const row = {
+      account_id: caller.account_id,
+      mode: caller.mode,
+      id,
+      kind,
+      filename: file_name || null,
+      store: storage.name,
+      bucket: storage.bucket,
+    }
+    await store.insertUpload(sql, { ...row, created_at: isoTime(now) })
+    try {
+      const size = await keepFile(deps, id, content_type, chunks, signal)
+      const expires_ms = Math.floor((now + platform.settings.media_retention_days * dayMs) / 1000) * 1000
+      const body: UploadedMedia = {
+        object: 'media_file',
+        id,
+        url: addresses.of(caller, id, expires_ms),
+        type: kind,
+        content_type,
+        filename: row.filename,
+        size,
+        expires_at: isoTime(expires_ms),
+      }
+      const reply = { status: 201, body, digest: digest(file_name) }
+      await transact(sql, async (tx) => {
+        if (!(await store.settleUpload(tx, caller, id, content_type, size))) throw tooSlow()
+        await keep(tx, reply)
+      })
+      return reply
+    } catch (error) {
+      // what cannot be removed now is removed by the chore, by its row
+      await forget(deps, sql, id).catch((left: unknown) =>
+        platform.log.warn({ err: left, media_id: id }, 'what is left of an upload is removed later'),
+      )
+      throw signal.aborted ? tooSlow() : error
+    }
+  })
+}
+
+async function keepFile(
+  { platform, incoming, storage }: UploadDeps,
+  id: string,
+  content_type: string,
+  chunks: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): Promise<number> {
+  try {
+    const { path, bytes } = await incoming.write(id, chunks, uploadBytesMax, signal)
+    await storage.keep(id, path, bytes, content_type, signal).finally(() => incoming.discard(path))
+    return bytes
+  } catch (error) {
+    if (error instanceof Problem || signal.aborted) throw error
+    platform.storage.failed(error)
+    platform.log.error({ err: error, media_id: id }, 'a file that was uploaded could not be kept')
+    throw new Problem(
+      'upstream_unavailable',
+      'The file could not be kept. Try again with backoff; the operator of this installation finds out more in the log.',
+    )
+  }
+}
+
+/** One that is complete stays: its commit was not answered. */
+async function forget({ storage }: UploadDeps, sql: Db, id: string): Promise<void> {
+  if (!(await store.isIncomplete(sql, id))) return
+  await storage.remove(id)
+  await store.deleteMedia(sql, [id])
+}
+
+/** Takes a file whose type is known, piece by piece; `digest` tells the upload from another one, once they are all read. */
+type Taker<T> = (
+  type: FileType,
+  file_name: string,
+  chunks: AsyncIterable<Buffer>,
+  digest: (file_name: string) => string,
+) => Promise<T>
+
+const readUpload = <T>(request: IncomingMessage, take: Taker<T>): Promise<T> =>
+  receiving(request, async () => {
+    if (!isForm(request)) throw new Problem('invalid_json', 'Send the file as the field `file` of multipart/form-data.')
+    if (Number(request.headers['content-length'] ?? 0) > uploadBytesMax + formOverhead)
+      throw tooLarge(uploadBytesMax, 'A file')
+    const taken = await readForm(request, {
+      field: (name) =>
+        name === 'file'
+          ? invalid(
+              'file',
+              'invalid_type',
+              'The field `file` holds no file. Send it with a file name, as `-F file=@picture.jpg` does.',
+            )
+          : unknownField(name, 'file'),
+      file: (chunks, file_name) => readFile(chunks as AsyncIterable<Buffer>, (file_name ?? '').slice(-255), take),
+    })
+    if (taken === undefined) throw invalid('file', 'missing_field', 'The form has no field `file`. Put the file there.')
+    return taken
+  })
+
+async function readFile<T>(chunks: AsyncIterable<Buffer>, file_name: string, take: Taker<T>): Promise<T> {
+  const source = chunks[Symbol.asyncIterator]()
+  const first: Buffer[] = []
+  let known = 0
+  for (let next = await source.next(); next.done !== true; next = await source.next()) {
+    first.push(next.value)
+    known += next.value.length
+    if (known >= headBytes) break
+  }
+  if (known === 0) throw invalid('file', 'too_short', 'The file is empty.')
+  const type = typeOfFile(Buffer.concat(first).subarray(0, headBytes), file_name)
+  if (type === null)
+    throw invalid(
+      'file',
+      'invalid_format',
+      `The file is no picture, audio, video or document that is taken, or its name says otherwise than its bytes. Taken are ${takenExtensions}.`,
+    )
+  const hash = createHash('sha256')
+  const digest = (name: string) => canonicalFingerprint([hash.digest('base64url'), name])
+  return await take(
+    type,
+    file_name,
+    bounded(first, source, type, (chunk) => hash.update(chunk)),
+    digest,
+  )
+}
+
+async function* bounded(
+  first: readonly Buffer[],
+  rest: AsyncIterator<Buffer>,
+  { kind }: FileType,
+  pass: (chunk: Buffer) => void,
+): AsyncGenerator<Buffer> {
+  const bytes_max = bytesMaxOf(kind)
+  let bytes = 0
+  const counted = (chunk: Buffer): Buffer => {
+    bytes += chunk.length
+    if (bytes > bytes_max) throw tooLarge(bytes_max, `A file of type ${kind}`)
+    pass(chunk)
+    return chunk
+  }
+  for (const chunk of first) yield counted(chunk)
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield counted(next.value)
+}
+
+const tooLarge = (bytes_max: number, what: string): Problem =>
+  new Problem('payload_too_large', `${what} has up to ${bytes_max / 1024 ** 2} MB. Send a smaller one.`)
+
+const tooSlow = (): Problem =>
+  new Problem(
+    'invalid_json',
+    `The upload took more than ${uploadMsMax / 60_000} minutes and was given up. Send the file again.`,
+  )

@@ -1,0 +1,44 @@
+/** The chores of messages: gauges for operators, what was accepted for a channel as it was deleted, and forgetting what no provider will ever refer to again. */
+import { isoTime } from '../../lib/clock.ts'
+import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
+import type { Chore, Platform } from '../../platform/platform.ts'
+import type { ChannelService } from '../channels/service.ts'
+import { failAcceptedLate } from './dispatch/paused-queues.ts'
+import { measureDepths } from './dispatch/store.ts'
+import { foldStatusCounts } from './queries/list-store.ts'
+import { forgetProviderRecords } from './reports/store.ts'
+import { messagePartitions } from './retention.ts'
+
+/** Providers repeat receipts for days; a month later nobody refers to a message any more. */
+const providerRecordsMs = 30 * 24 * 3600_000
+const forgottenAtOnce = 5000
+const foldedAtOnce = 10_000
+
+export const messageChores = (platform: Platform, channels: Pick<ChannelService, 'deletedSince'>): Chore[] => [
+  {
+    name: 'measure-queues',
+    every_ms: 5000,
+    async run() {
+      const { dispatch, scheduled, reports } = await measureDepths(platform.pool, isoTime(platform.clock.now()))
+      platform.metrics.queue_depth.set({ queue: 'dispatch' }, dispatch)
+      platform.metrics.queue_depth.set({ queue: 'scheduled' }, scheduled)
+      platform.metrics.queue_depth.set({ queue: 'reports' }, reports)
+      return 0
+    },
+  },
+  { name: 'fail-accepted-late', every_ms: 60_000, run: () => failAcceptedLate(platform, channels) },
+  {
+    name: 'forget-provider-records',
+    every_ms: 60_000,
+    run: () =>
+      untilDone(platform.clock, forgottenAtOnce, () =>
+        forgetProviderRecords(platform.pool, isoTime(platform.ageing.now() - providerRecordsMs), forgottenAtOnce),
+      ),
+  },
+  {
+    name: 'fold-status-counts',
+    every_ms: 5000,
+    run: () => untilDone(platform.clock, foldedAtOnce, () => foldStatusCounts(platform.pool, foldedAtOnce)),
+  },
+  messagePartitions(platform),
+]

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Outcome } from '../../../providers/provider.ts'
+import type { MessageRow } from '../rows.ts'
+import { stepOf } from '../transitions/transitions.ts'
+import {
+  attemptsOf,
+  nextDue,
+  outcomeOf,
+  referencesOf,
+  reportsOf,
+  transitionsOf,
+  type Completion,
+} from './completion.ts'
+
+const at_ms = Date.parse('2026-01-01T00:00:10.000Z')
+
+const row = {
+  account_id: 'acc_1',
+  mode: 'live',
+  id: 'msg_1',
+  channel_id: 'ch_1',
+  status: 'queued',
+  expires_at: null,
+} as MessageRow
+const completed = (
+  outcome: Outcome,
+  more: { attempts?: number; unknowns?: number; expires_at?: string; instant?: boolean } = {},
+): Completion => ({
+  job: {
+    row: { ...row, expires_at: more.expires_at ?? null },
+    attempts: more.attempts ?? 0,
+    unknowns: more.unknowns ?? 0,
+    claimed: true,
+    doubtful: false,
+    due_ms: 0,
+    lease_until_ms: 0,
+  },
+  provider: 'simulator',
+  outcome,
+  began_ms: at_ms - 10,
+  duration_ms: 10,
+  at_ms,
+  instant: more.instant ?? false,
+})
+const throttled = (retry_after_ms?: number): Outcome => ({
+  kind: 'throttled',
+  limit_on: 'recipient',
+  provider_code: null,
+  message: '',
+  ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+})
+const wait = (completion: Completion) => (nextDue(completion) ?? Number.NaN) - at_ms
+
+test('what was certainly not sent is repeated later and later, at most a minute apart', () => {
+  const away: Outcome = { kind: 'unavailable', provider_code: null, message: '' }
+
+  assert.deepEqual(
+    [0, 1, 2, 6, 7, 50].map((attempts) => wait(completed(away, { attempts }))),
+    [500, 1000, 2000, 32_000, 60_000, 60_000],
+  )
+})
+
+test('a provider’s code that is empty is none, on the message and on its attempt', () => {
+  const kept = ['', ' ', null, 'EC_1'].map((provider_code) => {
+    const completion = completed({ kind: 'refused', code: 'provider_error', provider_code, message: 'No.' })
+    const step = stepOf(row, transitionsOf(completion))
+    return [step?.after.error?.provider_code, attemptsOf(completion, (prefix) => `${prefix}_1`)[0]?.provider_code]
+  })
+
+  assert.deepEqual(kept, [
+    [null, null],
+    [null, null],
+    [null, null],
+    ['EC_1', 'EC_1'],
+  ])
+})
+
+test('a provider that throttles is given the time that it asks for, but not more than a minute', () => {
+  assert.deepEqual(
+    [throttled(), throttled(100), throttled(5000), throttled(3600_000)].map((outcome) => wait(completed(outcome))),
+    [500, 500, 5000, 60_000],
+  )
+})
+
+test('what was perhaps sent is repeated after half a minute, then more and more rarely, and what has ended never', () => {
+  const ended: Completion[] = [
+    completed({ kind: 'accepted', provider_ids: ['p'] }),
+    completed({ kind: 'refused', code: 'provider_error', provider_code: null, message: '' }),
+    { job: completed(throttled()).job, outcome: { kind: 'gone' }, at_ms },
+  ]
+
+  assert.deepEqual(
+    [0, 1, 2, 6].map((unknowns) => wait(completed({ kind: 'unknown', message: '' }, { attempts: 9, unknowns }))),
+    [30_000, 60_000, 120_000, 1_920_000],
+  )
+  assert.deepEqual(ended.map(nextDue), [null, null, null])
+})
+
+test('a message that expires before its next hand-over is looked at when it does', () => {
+  const soon = (expires_at: string) => wait(completed(throttled(5000), { expires_at }))
+
+  assert.deepEqual(
+    [soon('2026-01-01T00:00:12.000Z'), soon('2026-01-01T00:00:09.000Z'), soon('2026-01-02T00:00:00.000Z')],
+    [2000, 0, 5000],
+  )
+})
+
+test('receipts of a provider within this process are applied with its answer, those of others and later ones are kept', () => {
+  const report = (after_ms: number) => ({
+    after_ms,
+    report: { kind: 'receipt', provider_id: 'p', transition: 'deliver' } as const,
+  })
+  const outcome: Outcome = { kind: 'accepted', provider_ids: ['p'], reports: [report(0), report(40)] }
+  const seen = (instant: boolean) => {
+    const completion = completed(outcome, { instant })
+    return [
+      transitionsOf(completion).map(({ transition }) => transition),
+      reportsOf(completion, (prefix) => `${prefix}_1`).map(({ due_at }) => due_at.slice(20, 23)),
+    ]
+  }
+
+  assert.deepEqual(seen(true), [['claim', 'accept', 'deliver'], ['040']])
+  assert.deepEqual(seen(false), [
+    ['claim', 'accept'],
+    ['000', '040'],
+  ])
+})
+
+test('a hand-over is dated when it began, and a message of several parts has a reference for each', () => {
+  const completion = completed({ kind: 'accepted', provider_ids: ['one', 'two'] })
+
+  assert.deepEqual(
+    transitionsOf(completion).map(({ transition, at }) => [transition, at]),
+    [
+      ['claim', '2026-01-01T00:00:09.990Z'],
+      ['accept', '2026-01-01T00:00:10.000Z'],
+    ],
+  )
+  assert.deepEqual(
+    referencesOf(completion).map(({ provider_id, part, parts }) => [provider_id, part, parts]),
+    [
+      ['one', 0, 2],
+      ['two', 1, 2],
+    ],
+  )
+})
+
+test('a message that is throttled for eight hand-overs is refused, where the provider says with what, and so is one of which it never tells', () => {
+  const if_lasting = {
+    code: 'policy_violation',
+    provider_code: '131048',
+    message: 'Too many recipients report this sender.',
+  } as const
+  const spam: Outcome = {
+    kind: 'throttled',
+    limit_on: 'recipient',
+    provider_code: '131048',
+    message: 'Slow down.',
+    if_lasting,
+  }
+
+  assert.deepEqual(
+    [0, 6, 7, 20].map((attempts) => outcomeOf({ attempts }, spam).kind),
+    ['throttled', 'throttled', 'refused', 'refused'],
+  )
+  assert.deepEqual(outcomeOf({ attempts: 7 }, spam), { kind: 'refused', ...if_lasting })
+  const unknown: Outcome = { kind: 'unknown', message: '' }
+  assert.deepEqual(
+    [0, 6, 7].map((unknowns) => outcomeOf({ attempts: 9, unknowns }, unknown).kind),
+    ['unknown', 'unknown', 'refused'],
+  )
+  assert.equal(outcomeOf({ attempts: 7 }, throttled()).kind, 'throttled')
+})

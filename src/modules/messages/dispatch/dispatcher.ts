@@ -1,0 +1,120 @@
+/** The lane `dispatch`: a scheduler that claims what is due, an executor that hands it to the providers, and a completer that writes what came of it. */
+import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { ChannelService } from '../../channels/service.ts'
+import type { Handoff } from '../ingest/rows.ts'
+import type { TransitionDeps } from '../transitions/transitions.ts'
+import { circuits } from './circuits.ts'
+import { completer } from './completer.ts'
+import { consentRecheck, type ConsentRecheck } from './recheck.ts'
+import { executor } from './executor.ts'
+import { inHand } from './in-hand.ts'
+import { channelLeases } from './leases.ts'
+import { linksLane } from './links.ts'
+import { pauses } from './pauses.ts'
+import type { ProviderIdCache } from './provider-ids.ts'
+import { channelRates } from './rates.ts'
+import { leaseMs, scheduler } from './scheduler.ts'
+import type { SendTimes } from './send-times.ts'
+import { sessionsOf, type Sessions } from './sessions.ts'
+import { takeOver } from './take-over.ts'
+import type { Withdrawing } from './unpersisted-sends.ts'
+
+export interface DispatcherDeps extends TransitionDeps {
+  readonly channels: ChannelService
+  readonly providerIds: ProviderIdCache
+  /** The open sessions of this process, by their channels. */
+  readonly findSession: Sessions['find']
+  /** Who has times at which messages do not go. */
+  readonly sendTimes: readonly SendTimes[]
+  /** False in a process whose lanes do not run: it hands nothing on in memory. */
+  readonly inMemory: boolean
+  /** While it is true no other process takes requests or works. */
+  readonly alone: () => boolean
+}
+
+export interface Dispatcher extends Handoff, Withdrawing, Pick<ConsentRecheck, 'recheck'> {
+  /** `dispatch`, and `links`, which disconnects channels whose providers are out of reach. */
+  readonly lanes: readonly Lane[]
+  /** Writes `sending` for every message that is being handed over and does not say so. */
+  persistSends(): Promise<void>
+  /** Takes over what dead processes had in hand; at the start, before anyone can ask to cancel it. */
+  takeOver(): Promise<void>
+  /** Finishes what was handed over, gives back the rest, uncounted. */
+  stop(): Promise<void>
+}
+
+const patienceMs = 50
+/** A message whose provider takes longer to answer is `sending` in the table meanwhile. */
+const persistAfterMs = 300
+
+export function dispatcher(deps: DispatcherDeps): Dispatcher {
+  const { platform, channels } = deps
+  const { clock, process_id } = platform
+  const jobs = inHand()
+  const leases = channelLeases(platform)
+  const rates = channelRates()
+  channels.onForget(rates.forget)
+  const circuitsOfChannels = circuits(platform)
+  const sessions = sessionsOf(deps.findSession)
+  const pausesOfChannels = pauses({ platform, circuits: circuitsOfChannels, rates })
+  const consent = consentRecheck(platform, channels)
+  const completing = completer({ ...deps, jobs })
+  const executing = executor({
+    ...deps,
+    jobs,
+    leases,
+    rates,
+    circuits: circuitsOfChannels,
+    pauses: pausesOfChannels,
+    sessions,
+    consent,
+    complete: completing.complete,
+  })
+  const scheduling = scheduler({
+    ...deps,
+    jobs,
+    leases,
+    rates,
+    circuits: circuitsOfChannels,
+    pauses: pausesOfChannels,
+    sessions,
+    expire: executing.expire,
+  })
+  const takingOver = takeOver({ ...deps, scheduling, leases })
+
+  const lane: Lane = {
+    name: 'dispatch',
+    idle_ms: 500,
+    async tick() {
+      const takenOver = await takingOver.some()
+      await executing.persistSends(clock.now() - persistAfterMs)
+      const claimed = await scheduling.claim()
+      const ready = scheduling.ready()
+      if (ready.length === 0 && jobs.size === 0) return takenOver + claimed
+      const work =
+        ready.length === 0 ? completing.drained() : executing.handOver(ready).then(() => completing.drained())
+      // a provider that hangs must not keep the others waiting: what is quick is awaited, the rest goes on beside the next pass
+      await Promise.race([work, clock.sleep(patienceMs)])
+      return takenOver + (ready.length === 0 ? claimed : ready.length)
+    },
+  }
+
+  return {
+    lanes: [lane, linksLane({ platform, channels, circuits: circuitsOfChannels, jobs, leases, sessions })],
+    process_id,
+    lease_ms: leaseMs,
+    takes: scheduling.takes,
+    offer: scheduling.offer,
+    withdraw: (message_ids) => jobs.withdraw(message_ids, clock.elapsed()),
+    recheck: consent.recheck,
+    persistSends: () => executing.persistSends(Infinity),
+    takeOver: takingOver.all,
+    async stop() {
+      await scheduling.stop()
+      completing.stop()
+      await executing.finished()
+      await completing.drained()
+      await leases.release()
+    },
+  }
+}

@@ -1,0 +1,167 @@
+/** What the executor promises of jobs that do not go after all: their claims, and the places of probes. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startWorld } from '../../../../test/support/world.ts'
+import { fenceNow } from '../../../lib/fence.ts'
+import type { Adapter } from '../../../providers/provider.ts'
+import type { ChannelRow, ChannelService } from '../../channels/service.ts'
+import type { MessageRow } from '../rows.ts'
+import { followersOf } from '../transitions/followers.ts'
+import { circuits } from './circuits.ts'
+import { transitionsOf, type Completion } from './completion.ts'
+import { executor } from './executor.ts'
+import { inHand } from './in-hand.ts'
+import type { Job } from './job.ts'
+import { channelRates } from './rates.ts'
+
+/** An executor of one channel that says what left it, and a job of it whose message is in the table. */
+async function executing(t: TestContext) {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const creation = { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {} }
+  const { id: channel_id } = (await api.post('/v1/channels', creation)).body
+  await api.post('/v1/messages', { channel: channel_id, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })
+  const [row] = await world.pool<MessageRow[]>`select * from messages`
+  const { platform, clock } = world
+  const known = circuits(platform)
+  const state = { held: true, alone: true, fails: '', handedOver: 0, blocked: false, sending: () => {} }
+  const [jobs, completions] = [inHand(), [] as Completion[]]
+  const adapter: Adapter = {
+    ...world.services.channels.adapterOf({ provider: 'simulator' } as ChannelRow)!,
+    async send() {
+      state.handedOver += 1
+      state.sending()
+      return { kind: 'unavailable', provider_code: null, message: 'It is away.' }
+    },
+  }
+  const failing = (what: string) => {
+    if (state.fails === what) throw new Error(what)
+  }
+  const channels: ChannelService = {
+    ...world.services.channels,
+    adapterOf: () => adapter,
+    find: async (...given) => (failing('find'), await world.services.channels.find(...given)),
+    connection: (channel) => (failing('connection'), world.services.channels.connection(channel)),
+  }
+  const made = executor({
+    platform,
+    billing: world.services.billing,
+    followers: followersOf(platform, []),
+    channels,
+    jobs,
+    rates: channelRates(),
+    circuits: known,
+    pauses: { begin: async () => undefined, end: async () => undefined },
+    sessions: { find: () => undefined, sends: () => false },
+    leases: { holds: () => state.held },
+    consent: { recheck: () => undefined, blockedAmong: async () => new Set(state.blocked ? [row!.id] : []) },
+    complete: (completion) => void completions.push(completion),
+    sendTimes: [],
+    alone: () => state.alone,
+  })
+  const whose = { account_id: row!.account_id, mode: 'live', channel_id, channel_type: 'sms' } as const
+  const lease_until_ms = clock.now() + 60_000
+  const claimed = { attempts: 0, claimed: true, doubtful: false, due_ms: clock.now(), lease_until_ms }
+  await world.pool`update dispatch_jobs set process_id = ${platform.process_id}, due_at = ${clock.iso(60_000)}`
+  return {
+    world,
+    state,
+    jobs,
+    completions,
+    made,
+    job: (more: Partial<Job> = {}): Job => ({ row: row!, ...claimed, ...more }),
+    /** Opens the circuit, and lets a probe begin: the next one is a while away. */
+    beginProbe() {
+      for (let n = 0; n < 10; n++)
+        known.note(whose, { kind: 'unavailable' }, { began_ms: clock.now(), now_ms: clock.now() })
+      known.begins(channel_id, clock.now())
+      return known.probeAt(channel_id)!
+    },
+    probeAt: () => known.probeAt(channel_id),
+    isFree: async () => (await world.pool`select 1 from dispatch_jobs where process_id is null`).length === 1,
+  }
+}
+
+test('nothing is handed over whose claim could end meanwhile, nor what is not this process’s any more: it goes back', async (t) => {
+  for (const why of ['short', 'lost'] as const) {
+    const { world, state, jobs, job, made, isFree } = await executing(t)
+    const lease_until_ms = world.clock.now() + (why === 'short' ? 29_000 : 60_000)
+    state.held = why === 'short'
+    await world.pool`update dispatch_jobs set due_at = ${new Date(lease_until_ms).toISOString()}`
+
+    await made.handOver([job({ lease_until_ms })])
+
+    assert.deepEqual([state.handedOver, jobs.size, await isFree()], [0, 0, true], why)
+  }
+})
+
+test('a job of an earlier claim of this process is not handed over: who had it in between may have', async (t) => {
+  const { state, job, made, completions } = await executing(t)
+
+  const { row, lease_until_ms } = job()
+  await made.handOver([job({ row: { ...row, status: 'sending' }, lease_until_ms: lease_until_ms - 5000 })])
+
+  assert.deepEqual([state.handedOver, completions.map(({ outcome }) => outcome.kind)], [0, ['gone']])
+})
+
+const exits: Readonly<Record<string, (given: Awaited<ReturnType<typeof executing>>) => void>> = {
+  'its recipient has opted out': ({ state }) => void (state.blocked = true),
+  'it is being cancelled': ({ jobs, job, world }) => void jobs.withdraw([job().row.id], world.clock.elapsed()),
+  'it cannot be made ready': ({ state }) => void (state.fails = 'connection'),
+  'the database fails': ({ state }) => void (state.fails = 'find'),
+  'another process has its channel': ({ state }) => void (state.held = false),
+}
+
+for (const [why, arrange] of Object.entries(exits))
+  test(`a probe that is not handed over gives its place to another, and nothing else does: ${why}`, async (t) => {
+    const given = await executing(t)
+    const { world, state, made, job, beginProbe, probeAt } = given
+    const planned = beginProbe()
+    arrange(given)
+
+    await made.handOver([job()])
+    const afterOther = probeAt()
+    await made.handOver([job({ probe: true })])
+
+    assert.deepEqual([state.handedOver, afterOther, probeAt()], [0, planned, world.clock.now()])
+  })
+
+test('a hand-over is behind a fence that falls with the lease: what a process that slept has not written yet, another may have handed over', async (t) => {
+  const { made, job, state } = await executing(t)
+  const seen: (boolean | undefined)[] = []
+  state.sending = () => {
+    seen.push(fenceNow()?.())
+    state.held = false
+    seen.push(fenceNow()?.())
+  }
+
+  await made.handOver([job()])
+
+  assert.deepEqual(seen, [true, false])
+})
+
+test('what is in its provider’s hands becomes `sending` also where the clock was set back meanwhile', async (t) => {
+  const { world, made, job } = await executing(t)
+  await made.handOver([job()])
+  const statuses = async () => (await world.pool`select status from messages`).map((row) => row['status'])
+  const before = await statuses()
+
+  world.clock.jump(-3600_000)
+  await made.persistSends(world.clock.now())
+
+  assert.deepEqual([before, await statuses()], [['queued'], ['sending']])
+})
+
+for (const jump_ms of [3600_000, -3600_000])
+  test(`since when a message is in its provider’s hands is told also where the clock was set ${jump_ms > 0 ? 'ahead' : 'back'} meanwhile`, async (t) => {
+    const { world, made, job, state, completions } = await executing(t)
+    const began = world.clock.iso()
+    state.sending = () => world.clock.jump(jump_ms)
+
+    await made.handOver([job()])
+
+    assert.deepEqual(
+      completions.map((completion) => transitionsOf(completion)[0]?.at),
+      [began],
+    )
+  })

@@ -1,0 +1,91 @@
+/** Pauses of channels that their providers throttle, beyond the process that was throttled: written down for whoever dispatches the channel next, and for operators. */
+import { isoTime } from '../../../lib/clock.ts'
+import { InOrder } from '../../../lib/in-order.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { Circuits, PauseTold } from './circuits.ts'
+import { deletePause, listPausesElsewhere, savePause } from './pauses-store.ts'
+import type { ChannelRates } from './rates.ts'
+
+export interface Pauses {
+  /** The channel is paused, or for longer: it goes on slower, and whoever dispatches it then knows. Never rejects. */
+  begin(pause: PauseTold): Promise<void>
+  /** Its provider takes more of it again. Never rejects. */
+  end(channel_id: string): Promise<void>
+  /** Of these channels, which this process dispatches, those that it has not dispatched before go as another process was told to. */
+  heed(channel_ids: readonly string[]): Promise<void>
+  /** Channels that this process does not dispatch any more, whose pauses others may hear of meanwhile, are heeded anew when it does. */
+  keepTo(isMine: (channel_id: string) => boolean): void
+}
+
+export interface PausesDeps {
+  readonly platform: Platform
+  readonly circuits: Circuits
+  readonly rates: ChannelRates
+}
+
+export function pauses({ platform: { pool, clock, process_id, log }, circuits, rates }: PausesDeps): Pauses {
+  const heeded = new Set<string>()
+  const write = lastOfEach()
+  return {
+    async begin({ account_id, channel_id, channel_type, until_ms, times, begins }) {
+      const now = clock.now()
+      const pace = begins ? rates.slow(channel_id, now, until_ms) : rates.slowUntil(channel_id, now, until_ms)
+      const row = {
+        account_id,
+        channel_id,
+        channel_type,
+        process_id,
+        times,
+        pace,
+        paused_at: isoTime(now),
+        paused_until: isoTime(until_ms),
+      }
+      await write(channel_id, () => savePause(pool, row)).catch((error: unknown) =>
+        log.error({ err: error, channel_id }, 'the pause of a channel could not be written; this process keeps to it'),
+      )
+    },
+    async end(channel_id) {
+      await write(channel_id, () => deletePause(pool, channel_id)).catch((error: unknown) =>
+        log.error({ err: error, channel_id }, 'the end of a pause could not be written; it ends by itself'),
+      )
+    },
+    async heed(channel_ids) {
+      const fresh = channel_ids.filter((channel_id) => !heeded.has(channel_id))
+      if (fresh.length === 0) return
+      for (const { account_id, channel_id, channel_type, paused_until, times, pace } of await listPausesElsewhere(
+        pool,
+        fresh,
+        process_id,
+      )) {
+        const until_ms = Date.parse(paused_until)
+        if (!circuits.adopt({ account_id, mode: 'live', channel_id, channel_type, until_ms, times }, clock.now()))
+          continue
+        rates.slowTo(channel_id, pace, until_ms)
+        log.info(
+          { account_id, channel_id, times },
+          'a channel that this process dispatches from now on is throttled by its provider; its messages wait',
+        )
+      }
+      for (const channel_id of fresh) heeded.add(channel_id)
+    },
+    keepTo(isMine) {
+      for (const channel_id of heeded) if (!isMine(channel_id)) heeded.delete(channel_id)
+    },
+  }
+}
+
+/** Writes of a channel one after the other: answers come together, and what is written in the end is what the last of them told. One that others have followed is left out. */
+function lastOfEach(): (channel_id: string, work: () => Promise<void>) => Promise<void> {
+  const [writing, last] = [new InOrder(), new Map<string, () => Promise<void>>()]
+  return async (channel_id, work) => {
+    last.set(channel_id, work)
+    await writing.run(channel_id, async () => {
+      if (last.get(channel_id) !== work) return
+      try {
+        await work()
+      } finally {
+        if (last.get(channel_id) === work) last.delete(channel_id)
+      }
+    })
+  }
+}

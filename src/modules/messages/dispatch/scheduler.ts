@@ -1,0 +1,364 @@
+/** The scheduler: which messages are due, which of them this process takes into its memory, and which of those may go now (docs/decisions/slow-channels.md). */
+import { priorities, ranks, type Priority } from '../../../api/resources/message.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { ChannelService } from '../../channels/service.ts'
+import type { MessageRow } from '../rows.ts'
+import { pausedQueues, type PausedQueues } from './paused-queues.ts'
+import type { InHand } from './in-hand.ts'
+import { expiredSearch, type ExpiredSearch } from './expired-search.ts'
+import { listDueQueues } from './due-queues-store.ts'
+import { queueOf, sendTimeoutMs, validUntil, type Job } from './job.ts'
+import type { Circuits } from './circuits.ts'
+import type { ChannelLeases } from './leases.ts'
+import type { Pauses } from './pauses.ts'
+import { rateWakes, type ChannelRates, type RateWakes } from './rates.ts'
+import type { Sessions } from './sessions.ts'
+import * as store from './store.ts'
+
+/** How long a claim lasts. */
+export const leaseMs = 60_000
+/** A hand-over is not begun so shortly before its claim ends. */
+const leaseMarginMs = sendTimeoutMs + 5000
+const inFlightMax = 1000
+/** Of these places so many are kept for channels that have nothing in flight, one each. */
+const inFlightReserved = 200
+const inFlightPerQueueMax = 400
+const inFlightPerQueueMin = 10
+/** A channel has as many hand-overs under way as its rate begins in so many seconds: a provider that takes longer is slower than its rate. */
+const inFlightSeconds = 2
+const memoryMax = 20_000
+const memoryPerTickMax = 500
+const queuesMax = 500
+/** Queues in which all is due later count as well; a look at so many takes PostgreSQL some twenty milliseconds. */
+const queuesScannedMax = 2000
+const busyLookEveryMs = 200
+/** A channel's messages are kept in memory for so many seconds at its rate; the others wait in the table. */
+const keptSeconds = 3
+
+export interface SchedulerDeps {
+  readonly platform: Platform
+  readonly channels: ChannelService
+  readonly jobs: InHand
+  readonly leases: ChannelLeases
+  readonly rates: ChannelRates
+  readonly circuits: Circuits
+  readonly pauses: Pauses
+  readonly sessions: Sessions
+  /** False in a process whose lanes do not run: it takes nothing into memory. */
+  readonly inMemory: boolean
+  /** Ends jobs that have outlived their validity, without a hand-over. */
+  expire(jobs: readonly Job[]): void
+}
+
+/** What is accepted, as far as it decides whether it is taken into memory. */
+export interface Offered {
+  readonly account_id: string
+  readonly channel_id: string
+  readonly sandbox: boolean
+  readonly priority: Priority
+}
+
+export interface Scheduler {
+  /** True when a message that is being accepted is to be taken into memory. */
+  takes(item: Offered): boolean
+  /** Takes messages that were accepted, and claimed for this process, into memory. */
+  offer(rows: readonly MessageRow[], lease_until_ms: number): void
+  /** Claims what is due in the table, and has what expired there ended; resolves to how many jobs it took. */
+  claim(): Promise<number>
+  /** The jobs that may go now, by the rates of their channels and a fair share of the places in flight. */
+  ready(): Job[]
+  /** Has what expired in memory ended, and gives back what waited there so long that its claim ends. */
+  sweep(): Promise<void>
+  /** Takes nothing any more, and gives back what waits in memory, uncounted. */
+  stop(): Promise<void>
+}
+
+interface State extends SchedulerDeps {
+  readonly paused: PausedQueues
+  readonly expired: ExpiredSearch
+  readonly wakes: RateWakes
+  /** How many messages of a queue and priority are being accepted for memory and are not in it yet; only of channels with a rate. */
+  readonly coming: Map<string, number>
+  stopping: boolean
+  /** When the table was looked at last, by the elapsed time. */
+  looked_ms: number
+  /** Behind which queue it is looked at next. */
+  cursor: string
+  /** What has left memory, and could not be given back yet. */
+  unreleased: readonly Job[]
+}
+
+export function scheduler(deps: SchedulerDeps): Scheduler {
+  const { platform, jobs } = deps
+  const state: State = {
+    ...deps,
+    paused: pausedQueues(deps),
+    expired: expiredSearch(platform),
+    wakes: rateWakes(platform),
+    coming: new Map(),
+    stopping: false,
+    looked_ms: -Infinity,
+    cursor: '',
+    unreleased: [],
+  }
+  return {
+    takes(item) {
+      if (state.stopping || !deps.inMemory || jobs.waiting.size >= memoryMax) return false
+      return (
+        item.sandbox ||
+        (isMine(deps, item.channel_id) && !deps.circuits.isOpen(item.channel_id) && hasRoomFor(state, item))
+      )
+    },
+    offer(rows, lease_until_ms) {
+      state.coming.clear()
+      for (const row of rows)
+        if (!jobs.unpersisted.refuses(row.id))
+          jobs.add({
+            row,
+            attempts: 0,
+            claimed: false,
+            doubtful: false,
+            due_ms: Date.parse(row.created_at),
+            lease_until_ms,
+          })
+      platform.notify('dispatch')
+    },
+    claim: () => claim(state),
+    ready: () => ready(state),
+    async sweep() {
+      // of what failed to be accepted nothing comes
+      state.coming.clear()
+      const now = platform.clock.now()
+      deps.expire(
+        jobs.drop((job) => job.row.expires_at !== null && platform.ageing.isPast(validUntil(job), job.row.created_at)),
+      )
+      await giveBackDropped(
+        state,
+        jobs.drop((job) => job.lease_until_ms - leaseMarginMs <= now),
+      )
+    },
+    async stop() {
+      state.stopping = true
+      state.wakes.stop()
+      await giveBackDropped(
+        state,
+        jobs.drop(() => true),
+      )
+    },
+  }
+}
+
+/** Frees claimed jobs in the table, uncounted: they are due then, or when they were, so that they keep their place among the others. */
+export const giveBack = async ({ pool, process_id }: Platform, jobs: readonly Job[], due_ms?: number): Promise<void> =>
+  await store.releaseJobs(
+    pool,
+    process_id,
+    jobs.map((job) => ({ message_id: job.row.id, due_at: isoTime(due_ms ?? job.due_ms) })),
+  )
+
+/** How many more of a channel and priority this process keeps in memory: what the channel takes within seconds, so that a slow one leaves room for the others. */
+const capacityOf = (
+  { rates, jobs }: SchedulerDeps,
+  row: { account_id: string; channel_id: string },
+  priority: Priority,
+): number => Math.ceil(rates.within(row.channel_id, keptSeconds)) - jobs.waiting.count(queueOf(row), priority)
+
+/** Counts what it grants, so that one piece of messages of a slow channel does not find the same room for each of them. */
+function hasRoomFor(state: State, item: Offered): boolean {
+  const room = capacityOf(state, item, item.priority)
+  if (room === Infinity) return true
+  const key = `${queueOf(item)} ${item.priority}`
+  const coming = state.coming.get(key) ?? 0
+  if (coming >= room) return false
+  state.coming.set(key, coming + 1)
+  return true
+}
+
+async function claim(state: State): Promise<number> {
+  const { pool, clock, process_id } = state.platform
+  const { waiting } = state.jobs
+  await emptyQueues(state)
+  const rows_max = Math.min(memoryMax - waiting.size, memoryPerTickMax)
+  const [now, elapsed] = [clock.now(), clock.elapsed()]
+  // with much to do in memory the table is looked at now and then, for the sake of other queues
+  if (
+    state.stopping ||
+    rows_max <= 0 ||
+    (waiting.size >= memoryPerTickMax && elapsed - state.looked_ms < busyLookEveryMs)
+  )
+    return 0
+  state.looked_ms = elapsed
+  const { mine, paused } = await dueQueues(state, now)
+  const failing = mine.filter(({ channel_id }) => state.circuits.isOpen(channel_id))
+  const well = mine.filter((queue) => !failing.includes(queue))
+  const lease_until_ms = now + leaseMs
+  const lease_until = isoTime(lease_until_ms)
+  const full = well.filter((queue) => priorities.some((priority) => capacityOf(state, queue, priority) <= 0))
+  const expired = await state.expired.claim([...paused, ...failing, ...full], lease_until, rows_max)
+  state.expire(taken(state, expired, lease_until_ms))
+  const claim = { at: isoTime(now), lease_until, process_id }
+  // what is claimed is in memory before anything else can fail
+  const rows = await store.claimJobs(pool, { ...claim, capacities: capacitiesOf(state, well, rows_max), rows_max })
+  await keep(state, taken(state, rows, lease_until_ms))
+  const probes = await store.claimProbes(pool, { ...claim, probes: probesOf(state, failing) })
+  await keep(
+    state,
+    taken(state, probes, lease_until_ms).map((job) => ({ ...job, probe: true as const })),
+  )
+  return rows.length + probes.length + expired.length
+}
+
+async function keep(state: State, claimed: readonly Job[]): Promise<void> {
+  if (state.stopping) await giveBackDropped(state, claimed)
+  else for (const job of claimed) state.jobs.add(job)
+}
+
+/**
+ * Gives back what is no longer in memory. Where that fails it is tried again with what is given back next: else they would be taken over when their claims end, as
+ * messages that their provider may have. They do not come back into memory, since the table may have them already.
+ */
+async function giveBackDropped(state: State, jobs: readonly Job[]): Promise<void> {
+  // one that was claimed anew meanwhile was given back after all
+  const unreleased = [...state.unreleased, ...jobs].filter(({ row }) => !state.jobs.has(row.id))
+  state.unreleased = unreleased
+  await giveBack(state.platform, unreleased)
+  const released = new Set(unreleased)
+  state.unreleased = state.unreleased.filter((job) => !released.has(job))
+}
+
+/**
+ * What may not go from here goes back to the table: there the process finds it that dispatches its channel now, and while a channel's circuit is open a
+ * probe is chosen among all of its messages.
+ */
+async function emptyQueues(state: State): Promise<void> {
+  const { circuits, jobs } = state
+  // one look at each queue, since most of the time all stays
+  if (
+    state.unreleased.length === 0 &&
+    jobs.waiting.heads().every(({ row }) => isOurs(state, row) && !circuits.isOpen(row.channel_id))
+  )
+    return
+  await giveBackDropped(
+    state,
+    jobs.drop((job) => !mayGoNext(state, job)),
+  )
+}
+
+const mayGoNext = (state: State, job: Job): boolean =>
+  isOurs(state, job.row) && (job.probe === true || !state.circuits.isOpen(job.row.channel_id))
+
+/** The queues of which a probe is to be claimed, and which: of those that have none in memory. */
+const probesOf = ({ circuits, jobs }: State, queues: readonly store.DueQueue[]): store.WantedProbe[] =>
+  queues
+    .filter((queue) => priorities.every((priority) => jobs.waiting.count(queue.queue, priority) === 0))
+    .map(({ queue, channel_id }) => ({ queue, choice: circuits.choice(channel_id) }))
+
+/** The queues with due jobs: those whose channels this process may dispatch, and those that are paused. */
+async function dueQueues(
+  state: State,
+  now: number,
+): Promise<{ mine: readonly store.DueQueue[]; paused: readonly store.DueQueue[] }> {
+  const { due, next } = await listDueQueues(state.platform.pool, isoTime(now), state.cursor, {
+    queues_max: queuesMax,
+    scanned_max: queuesScannedMax,
+  })
+  state.cursor = next
+  state.pauses.keepTo((channel_id) => isMine(state, channel_id))
+  if (due.length === 0) return { mine: [], paused: [] }
+  const { open, paused } = await state.paused.part(due)
+  for (const { channel_id } of paused) {
+    const probe_ms = state.circuits.probeAt(channel_id)
+    if (probe_ms !== null && probe_ms > now) state.wakes.at(probe_ms)
+  }
+  const wanted = open
+    .filter(({ mode, channel_id }) => mode === 'live' && !isMine(state, channel_id))
+    .map(({ channel_id }) => channel_id)
+  await state.leases.take([...new Set(wanted)])
+  await heedPauses(state, open)
+  return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), paused }
+}
+
+/** What this process dispatches from now on may be throttled, as another process has heard. */
+async function heedPauses(state: State, queues: readonly store.DueQueue[]): Promise<void> {
+  const live = queues.filter(({ mode }) => mode === 'live')
+  await state.pauses.heed(live.flatMap(({ channel_id }) => (isMine(state, channel_id) ? [channel_id] : [])))
+}
+
+export interface Holding {
+  readonly leases: Pick<ChannelLeases, 'holds'>
+  readonly sessions: Pick<Sessions, 'sends'>
+}
+
+/** Whether this process dispatches the channel: by its lease on it, or by its session, which is held under one. */
+const isMine = ({ leases, sessions }: Holding, channel_id: string): boolean =>
+  leases.holds(channel_id) || sessions.sends(channel_id)
+
+/** Whether this process may hand the message over at this moment: one of test mode goes from everywhere. */
+export const isOurs = (holding: Holding, { mode, channel_id }: Pick<MessageRow, 'mode' | 'channel_id'>): boolean =>
+  mode === 'test' || isMine(holding, channel_id)
+
+/** How many jobs may be claimed of each queue and priority: as many as it has capacity for, and not much more than its share. */
+function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max: number): store.QueueCapacity[] {
+  const each_max = Math.max(10, Math.ceil(rows_max / Math.max(1, queues.length)))
+  return queues.flatMap((queue) =>
+    priorities.flatMap((priority) => {
+      const jobs_max = Math.min(each_max, capacityOf(state, queue, priority))
+      return jobs_max <= 0 ? [] : [{ queue: queue.queue, rank: ranks[priority], jobs_max }]
+    }),
+  )
+}
+
+/** The jobs of claimed rows; those that are in hand already, or are being cancelled, left out. */
+const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_ms: number): Job[] =>
+  rows.flatMap(({ job_attempts, job_unknowns, job_doubtful, job_accepted_ids, job_due_at, ...row }) =>
+    jobs.has(row.id) || (row.status === 'queued' && jobs.unpersisted.refuses(row.id))
+      ? []
+      : [
+          {
+            row,
+            attempts: job_attempts,
+            claimed: true,
+            unknowns: job_unknowns,
+            doubtful: job_doubtful,
+            accepted_ids: job_accepted_ids ?? [],
+            due_ms: Date.parse(job_due_at),
+            lease_until_ms,
+          },
+        ],
+  )
+
+function ready(state: State): Job[] {
+  const { jobs, rates, sessions, circuits, wakes, platform } = state
+  const now = platform.clock.now()
+  const granted = new Map<string, number>()
+  // what this pass grants takes places too: channels that come alive together must not fill them all in two passes
+  let inFlight = jobs.running
+  let wanting = jobs.waiting.size > 0 && inFlight >= inFlightMax
+  const going = jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - inFlight), (queue, job, wanted) => {
+    // a process that slept may find here what others have taken: it goes back with the next look at the table
+    if (!mayGoNext(state, job)) return 0
+    const { channel_id } = job.row
+    const before = granted.get(queue) ?? 0
+    const mine = before + jobs.runningOf(queue)
+    // half of what the others leave; one that has nothing in flight gets a place even where they leave nothing, so that it goes while other providers hang
+    const places = Math.min(placesOf(rates, channel_id), sessions.find(channel_id)?.useful_max ?? Infinity)
+    const free =
+      Math.min(places, Math.max(1, Math.floor((inFlightMax - inFlightReserved - inFlight + mine) / 2))) - mine
+    const asked = Math.max(0, Math.min(free, wanted))
+    if (asked < wanted) wanting = true
+    const may = circuits.allows(channel_id, now, asked)
+    const more = may === 0 ? 0 : rates.take(channel_id, now, may)
+    if (more < may) wakes.at(rates.freeAt(channel_id, now))
+    if (more > 0) circuits.begins(channel_id, now)
+    if (may < asked) wakes.at(circuits.probeAt(channel_id) ?? now)
+    granted.set(queue, before + more)
+    inFlight += more
+    return more
+  })
+  jobs.findPlaces(wanting)
+  return going
+}
+
+const placesOf = (rates: ChannelRates, channel_id: string): number =>
+  Math.min(inFlightPerQueueMax, Math.max(inFlightPerQueueMin, Math.ceil(rates.within(channel_id, inFlightSeconds))))

@@ -1,0 +1,227 @@
+/** Messages from recipients: stored once, linked to their contact, told as an event and a fact, their keywords applied, all in one transaction. */
+import type { Tenant } from '../../../api/caller.ts'
+import type { InboundFact } from '../../../api/facts.ts'
+import { messageObject } from '../present.ts'
+import type { MessageRow } from '../rows.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import { recordEvents } from '../../../platform/events/outbox.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { InboundMessage } from '../../../providers/provider.ts'
+import type { ChannelRow } from '../../channels/service.ts'
+import type { ContactService } from '../../contacts/service.ts'
+import { insertMedia, type MediaService, type NewMedia } from '../../media/service.ts'
+import { smsEncoding, type SmsShape } from '../../../lib/gsm.ts'
+import { insertMessages, type PaidRow } from '../ingest/locking-store.ts'
+import type { Followers } from '../transitions/followers.ts'
+import { insertInbound, insertReferences } from './store.ts'
+
+export interface NewInbound extends Tenant {
+  readonly channel: ChannelRow
+  readonly from: string
+  readonly profile_name: string | null
+  readonly type: string
+  readonly content: unknown
+  /** The message that it answers. */
+  readonly reply_to: string | null
+  /** The provider's id, by which a message told twice is stored once; null where there is none. */
+  readonly provider_id: string | null
+  /** Where its files are. */
+  readonly media?: InboundMessage['media']
+}
+
+export interface InboundDeps {
+  readonly platform: Platform
+  readonly media: MediaService
+  readonly contacts: ContactService
+  readonly followers: Followers
+}
+
+/** What inbound messages have left. */
+export interface StoredInbound {
+  /** Those stored; those told before are left out. */
+  readonly rows: readonly MessageRow[]
+  /** What the service answers by itself: whoever commits wakes their followers and `dispatch`. */
+  readonly replies: readonly { readonly origin_type: string }[]
+  /** Files that are to be copied now: whoever commits wakes `media`. */
+  readonly files: number
+}
+
+/** Stores inbound messages in the transaction `tx`. */
+export async function storeInbound(
+  { platform, contacts, followers, media }: InboundDeps,
+  tx: Db,
+  given: readonly NewInbound[],
+): Promise<StoredInbound> {
+  const at = isoTime(platform.clock.now())
+  const told = await onlyFresh(
+    tx,
+    given.map((inbound) => ({ inbound, id: platform.ids('msg') })),
+    at,
+  )
+  if (told.length === 0) return { rows: [], replies: [], files: 0 }
+  const files: NewMedia[] = []
+  const fresh = told.map(({ inbound, id }) => {
+    const { type, content, channel } = inbound
+    const announced = media.announce(inbound, {
+      type,
+      content,
+      media: inbound.media,
+      channel_id: channel.id,
+      message_id: id,
+    })
+    files.push(...announced.rows)
+    return { id, inbound: { ...inbound, type: announced.type, content: announced.content } }
+  })
+  const facts = fresh.map(({ inbound, id }): InboundFact => ({
+    account_id: inbound.account_id,
+    mode: inbound.mode,
+    message_id: id,
+    channel_id: inbound.channel.id,
+    channel_type: inbound.channel.type,
+    from: inbound.from,
+    profile_name: inbound.profile_name,
+    type: inbound.type,
+    content: inbound.content,
+    received_at: at,
+  }))
+  const received = await contacts.receiveInbound(tx, facts)
+  const rows = fresh.map(({ inbound, id }, index) => rowOf(inbound, id, at, received[index]?.contact_id ?? null))
+  await insertInbound(tx, rows)
+  await insertMedia(tx, files)
+  await recordEvents(
+    tx,
+    rows.map((row, index) => ({
+      id: platform.ids('evt'),
+      account_id: fresh[index]!.inbound.account_id,
+      mode: row.mode,
+      type: 'message.received' as const,
+      object_id: row.id,
+      object: messageObject(row),
+      created_at: at,
+    })),
+  )
+  const replies = await sendReplies(
+    platform,
+    followers,
+    tx,
+    fresh.flatMap(({ inbound }, index) => {
+      const text = received[index]?.reply
+      return text === null || text === undefined ? [] : [{ inbound, row: rows[index]!, text }]
+    }),
+    at,
+  )
+  await platform.reactions.publish(
+    tx,
+    'inbound_stored',
+    facts.map((fact, index) => ({ ...fact, contact_id: rows[index]!.contact_id })),
+  )
+  return { rows, replies, files: files.length }
+}
+
+/** Those that are told for the first time; what has no provider's id is. */
+async function onlyFresh<T extends { inbound: NewInbound; id: string }>(
+  tx: Db,
+  given: readonly T[],
+  at: string,
+): Promise<T[]> {
+  const named = given.flatMap(({ inbound: { account_id, channel, provider_id }, id }) =>
+    provider_id === null ? [] : [{ account_id, channel_id: channel.id, provider_id, message_id: id, created_at: at }],
+  )
+  const kept = await insertReferences(tx, named)
+  return given.filter(({ inbound, id }) => inbound.provider_id === null || kept.has(id))
+}
+
+function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string | null): MessageRow {
+  const sms = smsOf(inbound)
+  return {
+    account_id: inbound.account_id,
+    mode: inbound.mode,
+    id,
+    channel_id: inbound.channel.id,
+    channel_type: inbound.channel.type,
+    direction: 'inbound',
+    to: inbound.channel.identifier,
+    from: inbound.from,
+    type: inbound.type,
+    content: inbound.content,
+    status: 'received',
+    error: null,
+    reference: null,
+    metadata: {},
+    billing_source: 'wallet',
+    amount_micros: 0,
+    package_grant_id: null,
+    refunded: false,
+    contact_id,
+    origin_type: 'inbound',
+    origin_id: null,
+    submission_key: null,
+    reply_to: inbound.reply_to,
+    segments: sms?.segments ?? null,
+    encoding: sms?.encoding ?? null,
+    priority: 'normal',
+    send_at: null,
+    expires_at: null,
+    created_at: at,
+    updated_at: at,
+    sending_at: null,
+    sent_at: null,
+    delivered_at: null,
+    read_at: null,
+    failed_at: null,
+  }
+}
+
+/** How a text came as SMS; null for anything else. */
+function smsOf({ channel, type, content }: NewInbound): SmsShape | null {
+  const body = type === 'text' ? (content as { body?: unknown }).body : undefined
+  return channel.type === 'sms' && typeof body === 'string' ? smsEncoding(body) : null
+}
+
+/** The one confirmation of an opt-out or opt-in: written here, so that it goes out once, costs nothing, and passes the suppression that it confirms. */
+async function sendReplies(
+  platform: Platform,
+  followers: Followers,
+  tx: Db,
+  replies: readonly { inbound: NewInbound; row: MessageRow; text: string }[],
+  at: string,
+): Promise<StoredInbound['replies']> {
+  if (replies.length === 0) return []
+  const rows = replies.map(({ inbound, row, text }, n): PaidRow => {
+    const sms = inbound.channel.type === 'sms' ? smsEncoding(text) : null
+    return {
+      n,
+      id: platform.ids('msg'),
+      account_id: inbound.account_id,
+      mode: inbound.mode,
+      channel_id: inbound.channel.id,
+      channel_type: inbound.channel.type,
+      to: inbound.from,
+      from: inbound.channel.identifier,
+      type: 'text',
+      content: { body: text },
+      reference: null,
+      metadata: {},
+      origin_type: 'inbound',
+      origin_id: row.id,
+      submission_key: null,
+      reply_to: row.id,
+      segments: sms?.segments ?? null,
+      encoding: sms?.encoding ?? null,
+      priority: 'high',
+      rank: 0,
+      send_at: null,
+      expires_at: null,
+      queue: `${inbound.account_id}:${inbound.channel.id}`,
+      due_at: at,
+      process_id: null,
+      contact_id: row.contact_id,
+      billing_source: 'wallet',
+      amount_micros: 0,
+      package_grant_id: null,
+    }
+  })
+  await insertMessages(tx, followers, rows, at)
+  return rows
+}

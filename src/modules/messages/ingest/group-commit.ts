@@ -1,0 +1,319 @@
+/**
+ * The pump: what is submitted while a batch is being committed forms the next one (docs/decisions/group-commit.md). Of either kind of traffic one batch is committed at a time: interactive
+ * submissions beside a piece of bulk, which is bounded by time and holds the wallet no longer than that (docs/decisions/submitting.md).
+ */
+import { limits } from '../../../api/limits.ts'
+import { filled, inTurn } from '../../../lib/batching.ts'
+import { pause } from '../../../lib/clock.ts'
+import { BulkPace } from './bulk-pace.ts'
+import { commit } from './commit.ts'
+import type { CommitDeps } from './commit-deps.ts'
+import {
+  answerAll,
+  unitOf,
+  type ItemOutcome,
+  type Pending,
+  type Submission,
+  type Traffic,
+  type UnavailableReason,
+  type Unit,
+} from './submission.ts'
+import { kindOf } from './submitters.ts'
+
+export interface Ingest {
+  /**
+   * Resolves to one outcome an item, in their order, once each is committed or decided otherwise. A bulk submission waits for room; an interactive one is
+   * `unavailable` where too much waits. Rejects for what nobody expected; of a bulk submission some items may have been accepted then, as its submitter's rows tell.
+   */
+  submit(submission: Submission): Promise<readonly ItemOutcome[]>
+  /** What waits at this moment, in rows. */
+  load(): IngestLoad
+  /** Answers bulk submissions that wait as `unavailable`, from now on too, and resolves when nothing is in hand. */
+  stop(): Promise<void>
+}
+
+export interface IngestLoad {
+  readonly interactive: number
+  /** At most `bulkRowsMax`. */
+  readonly bulk: number
+  /** Rows of bulk submissions that have not been let in yet. */
+  readonly outside: number
+}
+
+const interactiveRowsMax = 20_000
+const interactiveCharactersMax = 128_000_000
+/** The part of them that one account may take. */
+const accountShare = 4
+/** A batch is one statement, and holds everybody's messages up: a few large ones are as long as hundreds of the usual ones. */
+const batchCharactersMax = 4_000_000
+/** Rows of bulk submissions that wait inside; the others wait outside, with their submitters. */
+export const bulkRowsMax = 2000
+/** Rows that one bulk submission is let in with at a time, so that a large one leaves room for the next. */
+const bulkTurnRows = 500
+
+/**
+ * A commit costs as much as a dozen messages, whatever it holds. After a batch of `busyRequests` the next one fills, while requests
+ * keep coming, to `fullRequests` or until `spacingMs` after that batch began (docs/decisions/group-commit.md).
+ */
+const busyRequests = 8
+const fullRequests = 24
+const spacingMs = 6
+
+/** What fails outside a commit may fail at once again. */
+const errorRestMs = 100
+
+interface Queue {
+  units: Unit[]
+  rows: number
+  characters: number
+  /** Of each account that has units in it. */
+  readonly loads: Map<string, { rows: number; characters: number }>
+}
+
+interface Bulk extends Queue {
+  /** Submissions that have not been let in as a whole, with the number of items that were. */
+  outside: { readonly pending: Pending; admitted: number }[]
+  readonly pace: BulkPace
+}
+
+interface Pump {
+  readonly deps: CommitDeps
+  readonly interactive: Queue
+  readonly bulk: Bulk
+  /** Of which something is in hand. */
+  readonly running: Set<Traffic>
+  /** The commit of requests that is under way, or was last. */
+  answering: Promise<void>
+  stopping: boolean
+  /** Ends a rest of bulk. */
+  arrived: (() => void) | undefined
+  readonly idle: (() => void)[]
+}
+
+export function groupCommit(deps: CommitDeps): Ingest {
+  const pump: Pump = {
+    deps,
+    interactive: { units: [], rows: 0, characters: 0, loads: new Map() },
+    bulk: { units: [], rows: 0, characters: 0, loads: new Map(), outside: [], pace: new BulkPace() },
+    running: new Set(),
+    answering: Promise.resolve(),
+    stopping: false,
+    arrived: undefined,
+    idle: [],
+  }
+  return {
+    submit: (submission) => submit(pump, submission),
+    load: () => ({ interactive: pump.interactive.rows, bulk: pump.bulk.rows, outside: rowsOutside(pump.bulk) }),
+    async stop() {
+      pump.stopping = true
+      turnAway(pump.bulk)
+      pump.arrived?.()
+      if (pump.running.size > 0) await new Promise<void>((resolve) => pump.idle.push(resolve))
+    },
+  }
+}
+
+function submit(pump: Pump, submission: Submission): Promise<readonly ItemOutcome[]> {
+  const { items, traffic } = submission
+  checkSubmission(pump.deps, submission)
+  if (items.length === 0) return Promise.resolve([])
+  const refused: UnavailableReason | undefined =
+    traffic === 'bulk'
+      ? pump.stopping
+        ? 'stopping'
+        : undefined
+      : hasRoomFor(pump.interactive, items)
+        ? undefined
+        : 'full'
+  if (refused !== undefined) return Promise.resolve(items.map(() => ({ kind: 'unavailable', reason: refused })))
+  const { promise, resolve, reject } = Promise.withResolvers<readonly ItemOutcome[]>()
+  const pending: Pending = {
+    submission,
+    outcomes: items.map(() => undefined),
+    open: items.length,
+    rejected: false,
+    resolve,
+    reject,
+  }
+  if (traffic === 'interactive') {
+    enqueue(pump.interactive, unitOf(pending, items, 0))
+  } else {
+    if (pump.bulk.units.length === 0) pump.bulk.pace.begins(performance.now())
+    pump.bulk.outside.push({ pending, admitted: 0 })
+    admit(pump.bulk)
+    if (pump.bulk.rows >= pump.bulk.pace.pieceRows) pump.arrived?.()
+  }
+  if (!pump.running.has(traffic)) {
+    pump.running.add(traffic)
+    setImmediate(() => void run(pump, traffic))
+  }
+  return promise
+}
+
+/** An interactive submission is of one account, which takes a quarter of the room at most. */
+function hasRoomFor({ rows, characters, loads }: Queue, items: Submission['items']): boolean {
+  const own = loads.get(items[0]!.message.account_id)
+  return (
+    rows + items.length <= interactiveRowsMax &&
+    characters < interactiveCharactersMax &&
+    (own === undefined ||
+      (own.rows + items.length <= interactiveRowsMax / accountShare &&
+        own.characters < interactiveCharactersMax / accountShare))
+  )
+}
+
+const accountOf = ({ items }: Unit): string => items[0]!.message.account_id
+
+function enqueue(queue: Queue, unit: Unit): void {
+  queue.units.push(unit)
+  queue.rows += unit.items.length
+  queue.characters += unit.characters
+  const load = queue.loads.get(accountOf(unit))
+  if (load === undefined) queue.loads.set(accountOf(unit), { rows: unit.items.length, characters: unit.characters })
+  else {
+    load.rows += unit.items.length
+    load.characters += unit.characters
+  }
+}
+
+/** What has left the queue. */
+function dequeued(queue: Queue, units: readonly Unit[]): void {
+  for (const unit of units) {
+    queue.rows -= unit.items.length
+    queue.characters -= unit.characters
+    const load = queue.loads.get(accountOf(unit))!
+    load.rows -= unit.items.length
+    load.characters -= unit.characters
+    if (load.rows === 0) queue.loads.delete(accountOf(unit))
+  }
+}
+
+/** What a submitter got wrong is a bug, and is told before anything is stored. */
+function checkSubmission({ submitters }: CommitDeps, { traffic, items, alongside }: Submission): void {
+  if (traffic === 'interactive' && items.length > limits.group_commit_rows_max)
+    throw new Error(
+      `an interactive submission has at most ${limits.group_commit_rows_max} messages, since it is committed as a whole`,
+    )
+  if (alongside === undefined) return
+  const { columns } = submitters.require(alongside.kind)
+  const missing = columns.find((name) => alongside.values?.[name] === undefined)
+  if (missing !== undefined) throw new Error(`a submission of the kind ${alongside.kind} says no ${missing}`)
+  if (alongside.valueFrom !== undefined && traffic === 'bulk')
+    throw new Error('what is made of all outcomes needs an interactive submission')
+  const keys = new Set(items.map((item) => item.submission_key))
+  if (columns.length === 0 && (keys.has(undefined) || keys.size < items.length))
+    throw new Error('each item of a submitter has a submission key of its own')
+}
+
+/** Commits one batch of this traffic after the other, until nothing waits. */
+async function run(pump: Pump, traffic: Traffic): Promise<void> {
+  while (pump[traffic].units.length > 0) {
+    try {
+      if (traffic === 'interactive') await commitInteractive(pump)
+      else await commitPiece(pump)
+    } catch (error) {
+      pump.deps.platform.log.error({ err: error }, 'a batch of messages failed as a whole; the next one goes on')
+      await pause(errorRestMs)
+    }
+  }
+  pump.running.delete(traffic)
+  if (pump.running.size === 0) for (const resolve of pump.idle.splice(0)) resolve()
+}
+
+/** Resolves when the next piece may go: requests of this process and other processes have had their turn, and it is worth its commit. */
+async function rested(pump: Pump): Promise<void> {
+  for (let wait = bulkWaitMs(pump); wait > 0 && pump.bulk.units.length > 0; wait = bulkWaitMs(pump)) {
+    const { promise: arrival, resolve } = Promise.withResolvers<void>()
+    pump.arrived = resolve
+    await Promise.race([pause(Math.max(1, wait)), arrival])
+    pump.arrived = undefined
+  }
+}
+
+function bulkWaitMs({ deps, interactive, bulk }: Pump): number {
+  const now = performance.now()
+  return bulk.pace.from(now, { rows: bulk.rows, requestsWait: interactive.units.length > 0, alone: deps.alone() }) - now
+}
+
+async function commitInteractive(pump: Pump): Promise<void> {
+  const began = performance.now()
+  const batch = take(pump.interactive, limits.group_commit_rows_max)
+  pump.answering = commit(pump.deps, batch)
+  await pump.answering
+  if (batch.length < busyRequests) return
+  pump.bulk.pace.requestsCame(performance.now())
+  await filled(() => pump.interactive.units.length, fullRequests, began + spacingMs)
+}
+
+async function commitPiece(pump: Pump): Promise<void> {
+  const { bulk } = pump
+  await rested(pump)
+  // begun beside it the piece would slow it, and wait for it at the wallet; of those that follow it waits for none, so that it goes on under constant load
+  await Promise.allSettled([pump.answering])
+  if (bulk.units.length === 0) return
+  const began = performance.now()
+  const batch = take(bulk, bulk.pace.pieceRows)
+  admit(bulk)
+  await commit(pump.deps, batch)
+  if (batch.some(({ pending }) => pending.rejected)) dropRejected(bulk)
+  bulk.pace.committed(batch.length, began, performance.now())
+}
+
+/** The next units of one kind, that of the first, in turn between accounts, at most so many rows and characters; a unit is never parted. */
+function take(queue: Queue, rows_max: number): Unit[] {
+  const kind = kindOf(queue.units[0]!)
+  const batch: Unit[] = []
+  const left: Unit[] = []
+  let [rows, characters] = [0, 0]
+  let full = false
+  for (const unit of queue.loads.size < 2 ? queue.units : inTurn(queue.units, accountOf)) {
+    full ||=
+      batch.length > 0 &&
+      kindOf(unit) === kind &&
+      (rows + unit.items.length > rows_max || characters + unit.characters > batchCharactersMax)
+    if (full || kindOf(unit) !== kind) left.push(unit)
+    else {
+      batch.push(unit)
+      rows += unit.items.length
+      characters += unit.characters
+    }
+  }
+  queue.units = left
+  dequeued(queue, batch)
+  return batch
+}
+
+/** Lets bulk submissions in as far as there is room, in turns. */
+function admit(bulk: Bulk): void {
+  while (bulk.outside.length > 0 && bulk.rows < bulkRowsMax) {
+    const entry = bulk.outside.shift()!
+    const { items } = entry.pending.submission
+    const until = Math.min(items.length, entry.admitted + Math.min(bulkTurnRows, bulkRowsMax - bulk.rows))
+    for (let at = entry.admitted; at < until; at++) enqueue(bulk, unitOf(entry.pending, [items[at]!], at))
+    entry.admitted = until
+    if (until < items.length) bulk.outside.push(entry)
+  }
+}
+
+/** Forgets what is left of bulk submissions that were rejected: their submitters count on nothing more. */
+function dropRejected(bulk: Bulk): void {
+  dequeued(
+    bulk,
+    bulk.units.filter(({ pending }) => pending.rejected),
+  )
+  bulk.units = bulk.units.filter(({ pending }) => !pending.rejected)
+  bulk.outside = bulk.outside.filter(({ pending }) => !pending.rejected)
+  admit(bulk)
+}
+
+const rowsOutside = ({ outside }: Bulk): number =>
+  outside.reduce((sum, { pending, admitted }) => sum + pending.submission.items.length - admitted, 0)
+
+/** Answers what waits: its submitter still has it. */
+function turnAway(bulk: Bulk): void {
+  const outcome = { kind: 'unavailable', reason: 'stopping' } as const
+  for (const { pending, admitted } of bulk.outside.splice(0))
+    answerAll(unitOf(pending, pending.submission.items.slice(admitted), admitted), outcome)
+  dequeued(bulk, bulk.units)
+  for (const unit of bulk.units.splice(0)) answerAll(unit, outcome)
+}

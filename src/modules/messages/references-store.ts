@@ -1,0 +1,134 @@
+/**
+ * SQL of the names by which providers know messages, or their parts: `provider_references`. A name that is another message's already is met in three ways, one for each way in
+ * which names are told: an error in the statement that accepts alone (`referencesOfAccepted`), taken over where its message is over (`insertAnswered`), left as it is
+ * (`keepReferences`).
+ */
+import type { Tenant } from '../../api/caller.ts'
+import { jsonRows, type Db, type Fragment } from '../../platform/database/sql.ts'
+
+/** By which name a provider knows a message, or one of its parts. */
+export interface Reference extends Tenant {
+  readonly channel_id: string
+  readonly provider_id: string
+  readonly message_id: string
+  /** From 0. */
+  readonly part: number
+  readonly parts: number
+}
+
+export interface NewReference extends Reference {
+  /** When the message was handed over, or a receipt named it. */
+  readonly created_at: string
+}
+
+/** Receipts of SMS come within a message's validity, three days at most with nearly all operators; read receipts later, but their providers use no id twice. */
+const reusedAfter = '4 days'
+
+/** Inserts the names of messages of one part, for the statement whose `changed` they are. One that is there already is an error (23505). */
+export const referencesOfAccepted = (sql: Db): Fragment => sql`
+  insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
+  select channel_id, provider_id, account_id, mode, id, 0, 1, at from changed`
+
+/**
+ * Names of what was handed over just now. One that is there already stays as it is, unless nothing more is to come of its message: it is over, or so old that no provider tells
+ * of it any more. Then the provider counts its ids anew, and the name is the newer message's (behaviour: messages 7.3).
+ */
+export async function insertAnswered(tx: Db, references: readonly NewReference[]): Promise<void> {
+  if (references.length === 0) return
+  await tx`
+    ${inserted(tx, references)}
+    on conflict (channel_id, provider_id) do update set account_id = excluded.account_id, mode = excluded.mode, message_id = excluded.message_id, part = excluded.part,
+      parts = excluded.parts, status = null, created_at = excluded.created_at
+    where provider_references.message_id <> excluded.message_id and (provider_references.created_at < excluded.created_at - ${reusedAfter}::interval
+      or exists (select from messages m where m.account_id = provider_references.account_id and m.mode = provider_references.mode
+        and m.id = provider_references.message_id and m.status in ('delivered', 'read', 'failed')))`
+}
+
+/**
+ * Names that the provider told of earlier hand-overs: they are no newer than what is there, which stays as it is. Resolves to those that nobody had kept before, as `referenceKey` writes
+ * them.
+ */
+export async function keepReferences(tx: Db, references: readonly NewReference[]): Promise<Set<string>> {
+  if (references.length === 0) return new Set()
+  const kept = await tx<Pick<Reference, 'channel_id' | 'provider_id'>[]>`
+    ${inserted(tx, references)}
+    on conflict (channel_id, provider_id) do nothing
+    returning channel_id, provider_id`
+  return new Set(kept.map(referenceKey))
+}
+
+/** One name, whosever it is. */
+export const referenceKey = ({
+  channel_id,
+  provider_id,
+}: {
+  readonly channel_id: string
+  readonly provider_id: string | null
+}): string => `${channel_id} ${provider_id}`
+
+const inserted = (tx: Db, references: readonly NewReference[]): Fragment => tx`
+  insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
+  select distinct on (channel_id, provider_id) channel_id, provider_id, account_id, mode, message_id, part, parts, created_at
+  from json_to_recordset(${jsonRows(references.map(rowOf))}::text::json)
+    as t(channel_id text, provider_id text, account_id text, mode text, message_id text, part smallint, parts smallint, created_at timestamptz)
+  order by channel_id, provider_id, message_id, part`
+
+const rowOf = ({
+  channel_id,
+  provider_id,
+  account_id,
+  mode,
+  message_id,
+  part,
+  parts,
+  created_at,
+}: NewReference): NewReference => ({
+  channel_id,
+  provider_id,
+  account_id,
+  mode,
+  message_id,
+  part,
+  parts,
+  created_at,
+})
+
+/** What these names mean; those that mean nothing that is known are left out. */
+export async function findReferences(
+  tx: Db,
+  names: readonly { readonly channel_id: string; readonly provider_id: string | null }[],
+): Promise<Reference[]> {
+  if (names.length === 0) return []
+  const wanted = names.map(({ channel_id, provider_id }) => ({ channel_id, provider_id }))
+  return await tx<Reference[]>`
+    select r.channel_id, r.provider_id, r.account_id, r.mode, r.message_id, r.part, r.parts
+    from json_to_recordset(${jsonRows(wanted)}::text::json) as t(channel_id text, provider_id text)
+    join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
+}
+
+/** The message that a provider knows by this id; null where it is none of ours. */
+export async function findMessageId(
+  tx: Db,
+  { account_id, mode }: Tenant,
+  channel_id: string,
+  provider_id: string,
+): Promise<string | null> {
+  const [row] = await tx<{ message_id: string }[]>`
+    select message_id from provider_references where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and provider_id = ${provider_id}`
+  return row?.message_id ?? null
+}
+
+/** The provider's id of a message on this channel, sent or received; null where it has none. */
+export async function findProviderId(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  channel_id: string,
+  message_id: string,
+): Promise<string | null> {
+  const [row] = await sql<{ provider_id: string }[]>`
+    select provider_id from provider_references where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and message_id = ${message_id} and part = 0
+    union all
+    select provider_id from inbound_references where account_id = ${account_id} and channel_id = ${channel_id} and message_id = ${message_id}
+    limit 1`
+  return row?.provider_id ?? null
+}

@@ -1,0 +1,267 @@
+/** What can be asked about messages (behaviour: messages 2, 5, 8.4, 9; test-mode 4). */
+import { Type } from 'typebox'
+import { objectName } from '../../api/resources/shared-fields.ts'
+import { DocumentedSendMessage } from '../../api/content/documented.ts'
+import { limits } from '../../api/limits.ts'
+import { inboundTypes, messageTypes } from '../../api/resources/channel.ts'
+import { Message, MessageAttempt, MessageHistoryItem, messageStatuses } from '../../api/resources/message.ts'
+import { NullableString } from '../../api/resources/nullable.ts'
+import { DateTimeQuery } from '../../api/date-time-query.ts'
+import { ErrorBody } from '../../api/resources/api-error.ts'
+import { replayedHeaders } from '../../platform/http/idempotency.ts'
+import { listOf, listQuery, onePage, onePageQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
+import { reply, route, type Route } from '../../platform/http/route.ts'
+import type { InboundRequest } from './inbound/simulated.ts'
+import { otherFieldNames } from './ingest/field-names.ts'
+import { sendErrors } from './requests.ts'
+import { acceptedObject, attemptObject, batchObject, messageObject } from './present.ts'
+import type { MessageService } from './service.ts'
+
+const tag = 'Messages'
+
+const Batch = Type.Object({
+  object: objectName('batch'),
+  data: Type.Array(
+    Type.Object({
+      index: Type.Integer({ description: 'Its place in `messages` of the request, from 0.' }),
+      status: Type.Integer({ description: 'As the status of a single send.' }),
+      message: Type.Optional(Message),
+      error: Type.Optional(ErrorBody),
+    }),
+    { description: 'One entry a message, in the order of the request: `message` where it was accepted, else `error`.' },
+  ),
+  accepted: Type.Integer({ description: 'Messages that are stored and charged.' }),
+  rejected: Type.Integer({ description: 'Messages that were refused; nothing was charged for them.' }),
+})
+
+const BatchRequest = Type.Object(
+  {
+    messages: Type.Array(DocumentedSendMessage, {
+      minItems: 1,
+      maxItems: 100,
+      description: 'Each is validated, billed and accepted by itself; they may target different channels.',
+    }),
+  },
+  {
+    // what it does not know stays, for it is part of what an Idempotency-Key stands for
+    additionalProperties: true,
+    examples: [
+      {
+        messages: [
+          {
+            channel: 'ch_test_whatsapp',
+            to: '+15005550006',
+            type: 'text',
+            text: { body: 'Your parcel is on its way.' },
+          },
+          { channel: 'ch_test_sms', to: '+15005550010', type: 'text', text: { body: 'Your parcel arrives today.' } },
+        ],
+      },
+    ],
+  },
+)
+
+const InboundMessage = Type.Object(
+  {
+    channel: Type.String({ minLength: 1, description: 'A sandbox channel.' }),
+    from: Type.String({ minLength: 1, maxLength: 255, description: 'Who writes.' }),
+    type: Type.Optional(
+      Type.String({ default: 'text', description: 'The content stands under the key of this name.' }),
+    ),
+    profile_name: Type.Optional(
+      NullableString({
+        maxLength: 255,
+        description: 'The name that the writer has on the channel; a contact that is new gets it.',
+      }),
+    ),
+    reply_to: Type.Optional(NullableString({ description: 'The message that it answers.' })),
+  },
+  {
+    $id: 'InboundMessage',
+    description: 'What a recipient would write, with its content object under the key named by `type`.',
+    additionalProperties: true,
+    examples: [
+      { channel: 'ch_test_sms', from: '+14155550123', text: { body: 'Where is my parcel?' }, profile_name: 'Ada' },
+    ],
+  },
+)
+
+const filters = {
+  channel: Type.Optional(Type.String({ minLength: 1, description: 'Of this channel (`ch_`).' })),
+  direction: Type.Optional(
+    Type.String({ enum: ['outbound', 'inbound'], description: 'What was sent, or what came in.' }),
+  ),
+  status: Type.Optional(Type.String({ enum: [...messageStatuses], description: 'With this status now.' })),
+  to: Type.Optional(
+    Type.String({ minLength: 1, description: 'To exactly this recipient, as in `to` of the message.' }),
+  ),
+  reference: Type.Optional(Type.String({ minLength: 1, description: 'With exactly this `reference`.' })),
+  created_after: Type.Optional(DateTimeQuery),
+  created_before: Type.Optional(DateTimeQuery),
+  updated_after: Type.Optional(DateTimeQuery),
+}
+
+const otherAccount = '/2010-04-01/Accounts/{account}'
+
+/** Where other services are asked to send. */
+const otherSendingPaths = [
+  `${otherAccount}/Messages.json`,
+  '/sms/json',
+  '/sms/2/text/advanced',
+  '/sms/3/messages',
+  '/sms',
+  '/send',
+  '/v1/sms',
+  '/v1/send',
+]
+
+/** `base_url`: of this service, for links in errors. */
+export const messageRoutes = (messages: MessageService, base_url: string): Route[] => [
+  route({
+    operation: 'messages.send',
+    method: 'POST',
+    path: '/v1/messages',
+    scope: 'messages:write',
+    idempotent: 'own',
+    tag,
+    summary: 'Send a message',
+    description:
+      'Answers 202 once the message is stored and charged; its outcome is read back with GET /v1/messages/{id} or told by webhooks.',
+    body: DocumentedSendMessage,
+    body_optional: false,
+    body_unchecked: true,
+    known_fields: [...messageTypes],
+    other_names: otherFieldNames,
+    other_paths: otherSendingPaths,
+    example_body: {
+      channel: 'ch_test_whatsapp',
+      to: '+15005550006',
+      type: 'text',
+      text: { body: 'Your parcel is on its way.' },
+      reference: 'order-1042',
+    },
+    rate_limit: 'rate_limit_messages',
+    replies: { 202: Message },
+    errors: sendErrors,
+    async handler({ caller, body, idempotency_key }) {
+      const { row, replayed } = await messages.send(caller, body, idempotency_key)
+      return replayed ? reply(202, acceptedObject(row), replayedHeaders) : reply(202, messageObject(row))
+    },
+  }),
+  route({
+    operation: 'messages.send_batch',
+    method: 'POST',
+    path: '/v1/messages/batch',
+    scope: 'messages:write',
+    idempotent: 'own',
+    tag,
+    summary: 'Send up to 100 messages',
+    description:
+      'Answers 207 whenever the batch itself is well-formed, even if every item was rejected. The Idempotency-Key applies to the whole batch.',
+    body: BatchRequest,
+    body_optional: false,
+    body_unchecked: true,
+    known_fields: [],
+    items_apart: { field: 'messages', items_max: limits.batch_messages_max },
+    replies: { 207: Batch },
+    errors: ['upstream_unavailable'],
+    async handler({ caller, body, idempotency_key }) {
+      const { results, replayed } = await messages.sendBatch(caller, body, idempotency_key)
+      const batch = batchObject(results, replayed ? acceptedObject : messageObject, caller.request_id, base_url)
+      return replayed ? reply(207, batch, replayedHeaders) : reply(207, batch)
+    },
+  }),
+  route({
+    operation: 'messages.list',
+    method: 'GET',
+    path: '/v1/messages',
+    scope: 'messages:read',
+    tag,
+    summary: 'List messages',
+    other_paths: [`${otherAccount}/Messages.json`],
+    description:
+      'Newest first. `updated_after` covers new messages and changes of status; poll with an overlap of a few seconds.',
+    query: listQuery(filters),
+    replies: { 200: listOf(Message) },
+    errors: [],
+    handler: async ({ caller, query, sql }) => {
+      const page = pageOf(query)
+      // a plus sign that was not escaped arrives as a space, and a phone number begins with one
+      const asMeant = query.to === undefined ? query : { ...query, to: query.to.replace(/^ /, '+') }
+      return reply(200, pageReply((await messages.list(sql, caller, asMeant, page)).map(messageObject), page.limit))
+    },
+  }),
+  route({
+    operation: 'messages.retrieve',
+    method: 'GET',
+    path: '/v1/messages/{id}',
+    scope: 'messages:read',
+    tag,
+    summary: 'Retrieve a message',
+    other_paths: [`${otherAccount}/Messages/{id}`],
+    description:
+      'As it is at this moment: `status` and the moments beside it tell how far it has come, `error` why it failed.',
+    replies: { 200: Message },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) =>
+      reply(200, messageObject(await messages.get(sql, caller, params['id']!))),
+  }),
+  route({
+    operation: 'messages.list_events',
+    method: 'GET',
+    path: '/v1/messages/{id}/events',
+    scope: 'messages:read',
+    tag,
+    summary: "List a message's history",
+    description: 'Newest first, in one page.',
+    query: onePageQuery,
+    replies: { 200: listOf(MessageHistoryItem) },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, query, sql }) =>
+      reply(200, onePage(await messages.history(sql, caller, params['id']!), query)),
+  }),
+  route({
+    operation: 'messages.list_attempts',
+    method: 'GET',
+    path: '/v1/messages/{id}/attempts',
+    scope: 'messages:read',
+    tag,
+    summary: "List a message's hand-overs to its provider",
+    description: 'Newest first, in one page.',
+    query: onePageQuery,
+    replies: { 200: listOf(MessageAttempt) },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, query, sql }) =>
+      reply(200, onePage((await messages.attempts(sql, caller, params['id']!)).map(attemptObject), query)),
+  }),
+  route({
+    operation: 'messages.cancel',
+    method: 'POST',
+    path: '/v1/messages/{id}/cancel',
+    scope: 'messages:write',
+    tag,
+    summary: 'Cancel a message that is still queued',
+    description: 'The message becomes `failed` with the error code `cancelled`, and is refunded.',
+    replies: { 200: Message },
+    errors: ['resource_missing', 'message_state_invalid'],
+    handler: async ({ caller, params, sql }) =>
+      reply(200, messageObject(await messages.cancel(sql, caller, params['id']!))),
+  }),
+  route({
+    operation: 'test.create_inbound_message',
+    method: 'POST',
+    path: '/v1/test/inbound_messages',
+    scope: 'messages:write',
+    mode: 'test',
+    tag,
+    summary: 'Simulate an inbound message',
+    description:
+      'On a sandbox channel: emits `message.received`, opens the service window, applies the opt-out keywords.',
+    body: InboundMessage,
+    known_fields: [...messageTypes, ...inboundTypes],
+    replies: { 201: Message },
+    errors: ['resource_missing', 'test_mode_required'],
+    handler: async ({ caller, body, sql }) =>
+      reply(201, messageObject(await messages.simulateInbound(sql, caller, body as unknown as InboundRequest))),
+  }),
+]

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Db } from '../../../platform/database/sql.ts'
+import { startPlatform } from '../../../../test/support/world.ts'
+import { recordEvents } from '../../../platform/events/outbox.ts'
+import { freshEvents } from '../../../platform/events/fresh-events.ts'
+import { eventBodies } from './event-bodies.ts'
+
+test('bodies go when enough newer ones came, also where every event was found in memory', async () => {
+  const fresh = freshEvents()
+  fresh.take('evt_before', 'message.sent')
+  const nobody = (() => assert.fail('nothing is read')) as unknown as Db
+  const bodies = eventBodies(nobody, fresh)
+  const at = '2026-01-31T09:30:00.000Z'
+  const ids = Array.from({ length: 10_000 }, (_, i) => `evt_${i}`)
+
+  for (let i = 0; i < ids.length; i += 500) {
+    const some = ids.slice(i, i + 500)
+    for (const id of some) fresh.add({ id, mode: 'live', type: 'message.sent', created_at: at, object: '{}' })
+    await bodies.load(
+      some.map((event_id) => ({
+        endpoint_id: 'we_1',
+        id: `dlv_${event_id}`,
+        account_id: 'acc_1',
+        mode: 'live',
+        event_id,
+        event_type: 'message.sent',
+        attempts: 0,
+        scheduled: false,
+        due_at: at,
+      })),
+    )
+  }
+
+  const kept = ids.filter((id) => bodies.get(id) !== undefined)
+  assert.ok(kept.length < 5_000, `${kept.length} bodies are kept`)
+  assert.deepEqual(kept, ids.slice(-kept.length))
+})
+
+test('bodies are read while there is room for them, however many are wanted, and the rest at its turn', async (t) => {
+  const { pool, platform, clock } = await startPlatform(t)
+  const tenant = { account_id: 'acc_1', mode: 'live' } as const
+  const made = Array.from({ length: 250 }, () => ({
+    ...tenant,
+    id: platform.ids('evt'),
+    type: 'message.sent' as const,
+    object_id: 'msg_1',
+    object: { text: 'x'.repeat(1000) },
+    created_at: clock.iso(),
+  }))
+  await recordEvents(pool, made)
+  const bodies = eventBodies(pool, freshEvents(), { bodies_max: 4_000, bytes_max: 150_000 })
+  const wanted = [...made.map(({ id }) => id), 'evt_gone'].map((event_id) => ({
+    ...tenant,
+    event_id,
+    event_type: 'message.sent',
+  }))
+  const kept = () => made.filter(({ id }) => bodies.get(id) !== undefined).length
+
+  const gone = await bodies.load(wanted)
+  const first = kept()
+  const goneLater = await bodies.load(wanted.slice(200))
+
+  assert.deepEqual([gone, first], [[], 200])
+  assert.deepEqual(
+    goneLater.map(({ event_id }) => event_id),
+    ['evt_gone'],
+  )
+  assert.ok(made.slice(200).every(({ id }) => bodies.get(id) !== undefined))
+  assert.ok(kept() < 150, `${kept()} are kept`)
+})

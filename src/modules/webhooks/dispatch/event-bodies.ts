@@ -1,0 +1,56 @@
+/** The bodies of events on their way, built once for all endpoints that get them; bounded. */
+import { eventBody } from '../present.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import type { EventRow } from '../../../platform/events/outbox.ts'
+import type { FreshEvents } from '../../../platform/events/fresh-events.ts'
+import { readEvents } from '../feed/store.ts'
+import type { DueRow } from './queue-store.ts'
+
+type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id' | 'event_type'>
+
+export interface EventBodies {
+  /** Reads those that are not in memory, as far as there is room; resolves to the rows whose event is no longer kept. */
+  load<R extends Wanted>(rows: readonly R[]): Promise<R[]>
+  get(event_id: string): Buffer | undefined
+}
+
+/** Of all bodies together. An event may be a megabyte: what finds no room is read when its turn comes. */
+const usualBounds = { bodies_max: 4_000, bytes_max: 64 * 1024 * 1024 }
+/** Read in one statement: while there is room for all of them, whatever their size. */
+const readAtOnce = 100
+
+export function eventBodies(sql: Db, fresh: FreshEvents, { bodies_max, bytes_max } = usualBounds): EventBodies {
+  const bodies = new Map<string, Buffer>()
+  let bytes = 0
+  const keep = (event: EventRow): void => {
+    const body = Buffer.from(eventBody(event))
+    bytes += body.length - (bodies.get(event.id)?.length ?? 0)
+    bodies.set(event.id, body)
+  }
+  return {
+    get: (event_id) => bodies.get(event_id),
+    async load(rows) {
+      // those read longest ago go first; one that is still needed is read again
+      for (const [id, body] of bodies) {
+        if (bodies.size <= bodies_max && bytes <= bytes_max / 2) break
+        bodies.delete(id)
+        bytes -= body.length
+      }
+      const missing = new Map<string, { account_id: string; mode: string; id: string }>()
+      for (const { event_id, event_type, account_id, mode } of rows) {
+        if (bodies.has(event_id) || missing.has(event_id)) continue
+        const event = fresh.take(event_id, event_type)
+        if (event === undefined) missing.set(event_id, { account_id, mode, id: event_id })
+        else keep(event)
+      }
+      const wanted = [...missing.values()]
+      const gone = new Set<string>()
+      for (let from = 0; from < wanted.length && bytes < bytes_max; from += readAtOnce) {
+        const asked = wanted.slice(from, from + readAtOnce)
+        for (const event of await readEvents(sql, asked)) keep(event)
+        for (const { id } of asked) if (!bodies.has(id)) gone.add(id)
+      }
+      return rows.filter((row) => gone.has(row.event_id))
+    },
+  }
+}

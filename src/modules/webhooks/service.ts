@@ -1,0 +1,55 @@
+/** The service of webhooks, and all that other features may know of them: endpoints, their deliveries, and what posts to them. */
+import { httpPoster, type HttpPoster } from '../../lib/http-post.ts'
+import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { deliveryService, type DeliveryService } from './deliveries/service.ts'
+import { EndpointService } from './endpoints/service.ts'
+import { movedRows, type MovedRows } from './moving-store.ts'
+
+export interface WebhookService {
+  readonly endpoints: EndpointService
+  readonly deliveries: DeliveryService
+  readonly poster: HttpPoster
+  /** How rows of an account read where they leave for another installation, by table. */
+  movedRows(sql: Db, account_id: string): Promise<Readonly<Record<string, MovedRows>>>
+  /** Gives up attempts on request, uncounted, and closes every connection. */
+  close(): Promise<void>
+}
+
+export interface WebhookParts {
+  /** By default names are looked up for real. */
+  readonly resolve?: Resolve
+  /** Certificates to trust besides the system's. */
+  readonly ca?: string
+  /** 0 ≤ x < 1, for jitter. */
+  readonly random?: () => number
+}
+
+export function webhookService(platform: Platform, parts: WebhookParts = {}): WebhookService {
+  const { clock, settings } = platform
+  const resolve = parts.resolve ?? nameResolver()
+  const allowed_hosts = settings.webhook_allowed_hosts
+  const poster = httpPoster({ clock, resolve, allowed_hosts, ...(parts.ca === undefined ? {} : { ca: parts.ca }) })
+  const endpoints = new EndpointService(platform, {
+    allowed_hosts,
+    resolve,
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+  })
+  const deliveries = deliveryService({
+    platform,
+    poster,
+    random: parts.random ?? Math.random,
+    disableFailing: (tenant, endpoint_id) => endpoints.disableFailing(tenant, endpoint_id),
+  })
+  return {
+    endpoints,
+    deliveries,
+    poster,
+    movedRows,
+    async close() {
+      await deliveries.stop()
+      await poster.close()
+    },
+  }
+}

@@ -1,0 +1,57 @@
+/** Structured logs on standard error: JSON lines, or readable ones for a terminal. Nothing secret is ever logged: no keys, no bodies, no addresses of people. */
+import { isatty } from 'node:tty'
+import { pino, destination, type DestinationStream, type Logger } from 'pino'
+import { readable } from './log-text.ts'
+
+export type Log = Logger
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+
+export type LogFormat = 'auto' | 'json' | 'text'
+
+const standardError = 2
+/** What waits to be written while nobody reads standard error; beyond that lines are lost. */
+const waitingBytesMax = 16 * 1024 * 1024
+
+/** A logger on standard error, so that standard output stays for what a command prints. `auto`: text where that is a terminal, else JSON. */
+export function makeLog(
+  level: LogLevel,
+  format: LogFormat = 'json',
+  stream: DestinationStream = toStandardError(),
+): Log {
+  const asText = format === 'text' || (format === 'auto' && isatty(standardError))
+  const timestamp = () => `,"time":"${new Date().toISOString()}"`
+  const formatters = { level: (label: string) => ({ level: label }) }
+  return pino(
+    { level, base: null, timestamp, formatters, serializers: { err: loggedError } },
+    asText ? readable(stream) : stream,
+  )
+}
+
+const toStandardError = (): DestinationStream =>
+  destination({ dest: standardError, sync: false, maxLength: waitingBytesMax })
+
+const causesMax = 3
+
+/** An error without what a database adds to it about the row in hand: its values are the tenants'. */
+function loggedError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const { code, constraint_name, table_name } = error as {
+    code?: unknown
+    constraint_name?: unknown
+    table_name?: unknown
+  }
+  const message = withoutValues(error.message, code)
+  return {
+    type: error.name,
+    message,
+    code,
+    constraint_name,
+    table_name,
+    stack: error.stack?.replace(error.message, message),
+    cause: error.cause === undefined || depth === causesMax ? undefined : loggedError(error.cause, depth + 1),
+  }
+}
+
+/** Data errors (SQLSTATE 22xxx) quote the value in their message. */
+const withoutValues = (message: string, code: unknown): string =>
+  typeof code === 'string' && /^22[0-9A-Z]{3}$/.test(code) ? message.replaceAll(/"[^"]*"/g, '"…"') : message

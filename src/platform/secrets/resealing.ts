@@ -1,0 +1,49 @@
+/** After a rotation of the secret key: what was sealed under an earlier key comes under the current one, so that the earlier one can be dropped. */
+import type { Db } from '../database/sql.ts'
+import type { Platform } from '../platform.ts'
+import type { Secrets } from './secrets.ts'
+
+const pageRows = 500
+
+/** A row with its sealed texts; beside them it holds its id alone. */
+type SealedRow = Readonly<Record<string, string | null>> & { readonly id: string }
+
+interface SealedTable<Row extends SealedRow> {
+  /** What a row is, for the log: `channel`. */
+  readonly what: string
+  /** Rows above the id `after`, in the order of their ids. */
+  list(sql: Db, after: string, rows_max: number): Promise<readonly Row[]>
+  /** Writes the row sealed anew, unless it has become another one than `old` meanwhile. */
+  reseal(sql: Db, old: Row, row: Row): Promise<void>
+}
+
+/** Resolves to the number of rows changed. One that cannot be opened is logged, and keeps no other waiting. */
+export async function resealAll<Row extends SealedRow>(
+  { pool, secrets, log }: Platform,
+  table: SealedTable<Row>,
+): Promise<number> {
+  let changed = 0
+  for (let after = ''; ;) {
+    const rows = await table.list(pool, after, pageRows)
+    for (const row of rows) {
+      try {
+        const again = resealed(secrets, row)
+        if (again === null) continue
+        await table.reseal(pool, row, again)
+        changed += 1
+      } catch (error) {
+        log.error({ err: error, id: row.id }, `the secrets of a ${table.what} could not be sealed anew`)
+      }
+    }
+    if (rows.length < pageRows) return changed
+    after = rows.at(-1)!.id
+  }
+}
+
+/** null: all of it is under the current key. */
+function resealed<Row extends SealedRow>(secrets: Secrets, row: Row): Row | null {
+  const old = Object.entries(row).filter(([name, text]) => name !== 'id' && text !== null && !secrets.isCurrent(text))
+  return old.length === 0
+    ? null
+    : { ...row, ...Object.fromEntries(old.map(([name, text]) => [name, secrets.seal(secrets.open(text!))])) }
+}

@@ -1,0 +1,116 @@
+/** Secrets at rest: AES-256-GCM under the key of the installation, rotation included, and the keyed hash of suppressed addresses. */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { OperatorError } from '../../lib/operator-error.ts'
+import { hmac, hmacKey } from '../../lib/hmac.ts'
+import type { Db } from '../database/sql.ts'
+
+export interface Secrets {
+  /** Encrypts a text under the current key. The result names the key, so that it can be opened after a rotation. */
+  seal(plain: string): string
+  /** Decrypts what `seal` made; throws when the key is not known any more or the text was altered. */
+  open(sealed: string): string
+  /** True when a sealed text is under the current key; others are sealed anew by chores, until the previous key can be dropped. */
+  isCurrent(sealed: string): boolean
+  /** HMAC-SHA256 under the installation's hash key: 22 characters of base64url. The same after a rotation of the secret key. */
+  keyedHash(text: string): string
+}
+
+export interface SecretKeys {
+  /** 32 bytes in base64 (POSTHORN_SECRET_KEY). */
+  readonly current: string
+  /** Earlier keys that are still tried on opening (POSTHORN_PREVIOUS_SECRET_KEYS). */
+  readonly previous: readonly string[]
+}
+
+const ivBytes = 12
+const tagBytes = 16
+const keyCheckText = 'posthorn'
+
+/** The keys read as bytes, the current one first. Throws for one that is not 32 bytes in base64. */
+function keyRing(keys: SecretKeys): Map<string, Buffer> {
+  const ring = new Map<string, Buffer>()
+  for (const text of [keys.current, ...keys.previous]) {
+    const key = Buffer.from(text, 'base64')
+    if (key.length !== 32 || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text))
+      throw new Error('a secret key is not 32 bytes in base64: make one with `openssl rand -base64 32`')
+    ring.set(createHash('sha256').update(key).digest('base64url').slice(0, 8), key)
+  }
+  return ring
+}
+
+/** Seals and opens under these keys; `hashKey` is what `keyedHash` works with. For tests and for `openSecrets`. */
+export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
+  const ring = keyRing(keys)
+  const [currentId, currentKey] = ring.entries().next().value!
+  const addressKey = hmacKey(hashKey)
+  return {
+    seal(plain) {
+      const iv = randomBytes(ivBytes)
+      const cipher = createCipheriv('aes-256-gcm', currentKey, iv)
+      const text = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return `v1.${currentId}.${Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64url')}`
+    },
+    open(sealed) {
+      const [version, keyId, payload] = sealed.split('.')
+      if (version !== 'v1' || keyId === undefined || payload === undefined)
+        throw new Error('a sealed text is not of the form v1.<key id>.<text>')
+      const key = ring.get(keyId)
+      if (key === undefined)
+        throw new Error(
+          `a secret was sealed under the key ${keyId}, which is not among POSTHORN_SECRET_KEY and POSTHORN_PREVIOUS_SECRET_KEYS`,
+        )
+      const bytes = Buffer.from(payload, 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes })
+      decipher.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes))
+      return decipher.update(bytes.subarray(ivBytes + tagBytes), undefined, 'utf8') + decipher.final('utf8')
+    },
+    isCurrent: (sealed) => sealed.split('.')[1] === currentId,
+    keyedHash: (text) => hmac(addressKey, 'base64url', text).slice(0, 22),
+  }
+}
+
+/**
+ * The secrets of a database: on first use writes the proof of the key and a random hash key into `installation`; later refuses
+ * a key that does not fit. After a rotation both are sealed anew under the current key.
+ */
+export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
+  const sealer = makeSecrets(keys, randomBytes(32))
+  const [row] = await sql<{ key_check: string; address_hash_key: string }[]>`
+    update installation set
+      key_check = coalesce(key_check, ${sealer.seal(keyCheckText)}),
+      address_hash_key = coalesce(address_hash_key, ${sealer.seal(randomBytes(32).toString('base64'))})
+    returning key_check, address_hash_key`
+  if (row === undefined) throw new Error('the database has no row in `installation`: run `posthorn migrate` first')
+  const hashKey = proven(sealer, row)
+  if (!sealer.isCurrent(row.key_check) || !sealer.isCurrent(row.address_hash_key)) {
+    await sql`
+      update installation set key_check = ${sealer.seal(keyCheckText)}, address_hash_key = ${sealer.seal(hashKey)}
+      where key_check = ${row.key_check}`
+  }
+  return makeSecrets(keys, Buffer.from(hashKey, 'base64'))
+}
+
+/** Throws `OperatorError` where none of the keys is the one that a database was set up with, by its row in `installation`. */
+export const requireFittingKey = (keys: SecretKeys, row: { key_check: string; address_hash_key: string }): void =>
+  void proven(makeSecrets(keys, randomBytes(32)), row)
+
+/** Whether two databases hash addresses alike. Throws as `requireFittingKey` does. */
+export function hashAlike(
+  keys: SecretKeys,
+  row: { key_check: string; address_hash_key: string },
+  other: typeof row,
+): boolean {
+  const sealer = makeSecrets(keys, randomBytes(32))
+  return proven(sealer, row) === proven(sealer, other)
+}
+
+function proven(sealer: Secrets, row: { key_check: string; address_hash_key: string }): string {
+  try {
+    if (sealer.open(row.key_check) === keyCheckText) return sealer.open(row.address_hash_key)
+  } catch {
+    throw new OperatorError(
+      'POSTHORN_SECRET_KEY does not fit this database: start with the key that the database was set up with, or name that key in POSTHORN_PREVIOUS_SECRET_KEYS.',
+    )
+  }
+  throw new Error('the proof of the secret key in `installation` is damaged')
+}

@@ -1,0 +1,49 @@
+/** Calls of the Infobip API, and its answers as values. */
+import type { HttpAnswer } from '../../lib/http-client.ts'
+import { isObject, parsedObject } from '../../lib/json-fields.ts'
+import type { Connection, ProviderTools } from '../provider.ts'
+
+/** `path` begins with a slash. With a `body` it is a POST. */
+export async function callApi(
+  tools: ProviderTools,
+  { credentials }: Connection,
+  path: string,
+  signal: AbortSignal,
+  body?: object,
+): Promise<HttpAnswer> {
+  const url = `${String(credentials['base_url']).replace(/\/$/, '')}${path}`
+  const headers = { authorization: `App ${String(credentials['api_key'])}`, accept: 'application/json' }
+  if (body === undefined) return await tools.http.call({ method: 'GET', url, headers, signal })
+  return await tools.http.call({
+    method: 'POST',
+    url,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+  })
+}
+
+export interface Status {
+  readonly group: number
+  readonly id: number
+  readonly name: string
+}
+
+/** `status` or `error` as Infobip writes it everywhere; null where it is none. */
+export function statusOf(value: unknown): Status | null {
+  if (!isObject(value)) return null
+  const { groupId, id, name } = value
+  if (typeof groupId !== 'number' || typeof id !== 'number' || !Number.isInteger(groupId) || !Number.isInteger(id))
+    return null
+  return { group: groupId, id, name: typeof name === 'string' ? name.slice(0, 80) : '' }
+}
+
+/** What an answer of the API's own errors calls itself, in its older and its newer form; null where something else answered. */
+export function errorCodeOf(answer: Extract<HttpAnswer, { kind: 'answer' }>): string | null {
+  const fields = parsedObject(answer.body)
+  const { errorCode, requestError } = fields ?? {}
+  if (typeof errorCode === 'string' && errorCode !== '') return errorCode.slice(0, 80)
+  const exception = isObject(requestError) ? requestError['serviceException'] : undefined
+  const id = isObject(exception) ? exception['messageId'] : undefined
+  return typeof id === 'string' && id !== '' ? id.slice(0, 80) : null
+}

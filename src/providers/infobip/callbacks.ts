@@ -1,0 +1,60 @@
+/** Reads what Infobip calls back with: reports and inbound messages as JSON, several at once. It signs nothing: they are known by a word in the address. */
+import { isObject, parsedObject, type Fields } from '../../lib/json-fields.ts'
+import type { Callback, Connection, InboundMessage, Receipt, Received, Report } from '../provider.ts'
+import { hasToken } from '../address-token.ts'
+import { inboundText } from '../bare-numbers.ts'
+import { statusOf } from './api.ts'
+import { failure, transitionOf } from './codes.ts'
+
+/** Infobip sends up to 100 at once, and more where an account asks for it. */
+const resultsMax = 10_000
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export function receive(callback: Callback, connection: Connection): Received | null {
+  if (!hasToken(callback, connection)) return null
+  const results = parsedObject(callback.body)?.['results']
+  if (!Array.isArray(results)) return { reports: [], ignored: 'a callback without results' }
+  const reports = results.slice(0, resultsMax).map((result) => (isObject(result) ? reportsOf(result, connection) : []))
+  const silent = reports.filter((one) => one.length === 0).length + Math.max(results.length - resultsMax, 0)
+  return {
+    reports: reports.flat(),
+    ...(silent === 0
+      ? {}
+      : {
+          ignored: `${silent} of ${results.length} results: of other numbers, without an id, or with a status that says nothing`,
+        }),
+  }
+}
+
+/** A report has a status; what came in has none. */
+function reportsOf(result: Fields, connection: Connection): Report[] {
+  const provider_id = textOf(result['messageId'])
+  if (provider_id === '' || provider_id.length > 200) return []
+  return result['status'] === undefined ? inboundOf(provider_id, result, connection) : receiptOf(provider_id, result)
+}
+
+function receiptOf(provider_id: string, result: Fields): Receipt[] {
+  const status = statusOf(result['status'])
+  const transition = status === null ? null : transitionOf(status)
+  if (status === null || transition === null) return []
+  return [
+    {
+      kind: 'receipt',
+      provider_id,
+      // the id is ours: Infobip was told it
+      message_id: provider_id,
+      transition,
+      ...(transition === 'fail' ? { error: failure(status, statusOf(result['error'])) } : {}),
+    },
+  ]
+}
+
+function inboundOf(provider_id: string, result: Fields, connection: Connection): InboundMessage[] {
+  const [from, to, text] = [textOf(result['from']), textOf(result['to']), result['text']]
+  const message = inboundText(
+    { provider_id, from, to, text: typeof text === 'string' ? text : null, provider_type: 'binary' },
+    connection,
+  )
+  return message === null ? [] : [message]
+}

@@ -1,0 +1,141 @@
+/** The sandbox of test mode: nothing leaves the machine; magic recipients bring about each outcome (behaviour: test-mode 2). */
+import { Type } from 'typebox'
+import type { ErrorCode } from '../../api/errors.ts'
+import { capabilitiesOf } from '../../api/resources/channel.ts'
+import type { InboundMessage, Outcome, OutboundMessage, Provider, Receipt } from '../provider.ts'
+import { recipients } from './recipients.ts'
+import { templates } from './templates.ts'
+
+type Follow =
+  | { readonly after_ms: number; readonly transition: 'deliver' | 'open' | 'fail' }
+  | { readonly after_ms: number; readonly reply: true }
+
+/** What happens after `sent`, by the last four digits of the magic recipient. */
+const followUps: Readonly<Record<string, readonly Follow[]>> = {
+  '0006': [{ after_ms: 0, transition: 'deliver' }],
+  '0010': [
+    { after_ms: 0, transition: 'deliver' },
+    { after_ms: 40, transition: 'open' },
+  ],
+  '0005': [],
+  '0002': [{ after_ms: 40, transition: 'fail' }],
+  '0007': [{ after_ms: 5000, transition: 'deliver' }],
+  '0008': [
+    { after_ms: 0, transition: 'deliver' },
+    { after_ms: 40, transition: 'open' },
+    { after_ms: 80, reply: true },
+  ],
+  '0014': [
+    { after_ms: 0, transition: 'open' },
+    { after_ms: 40, transition: 'deliver' },
+  ],
+}
+
+/** What is refused at acceptance. */
+const refusals: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
+  '0003': {
+    code: 'policy_violation',
+    message:
+      'The sandbox recipient +15005550003 always meets the channel policy. Send to +15005550006 to see a delivery.',
+  },
+  '0004': {
+    code: 'recipient_blocked',
+    message:
+      'The sandbox recipient +15005550004 has always opted out. Do not retry; send to +15005550006 to see a delivery.',
+  },
+  '0009': {
+    code: 'upstream_rejected',
+    message: 'The sandbox provider always refuses messages to +15005550009. Send to +15005550006 to see a delivery.',
+  },
+  '0013': {
+    code: 'channel_not_connected',
+    message:
+      'For +15005550013 the sandbox channel always counts as disconnected. Send to +15005550006 to see a delivery.',
+  },
+  '0011': {
+    code: 'insufficient_balance',
+    message:
+      'For +15005550011 the sandbox wallet is always empty; nothing was created. Send to +15005550006 to see a delivery.',
+  },
+  '0012': {
+    code: 'upstream_unavailable',
+    message:
+      'For +15005550012 the sandbox provider is always unreachable; nothing was created. Send to +15005550006 to see a delivery.',
+  },
+}
+
+const magic = (to: string): string => /^\+?1500555(\d{4})$/.exec(to)?.[1] ?? '0006'
+
+function send(message: OutboundMessage): Outcome {
+  const digits = magic(message.to)
+  if (digits === '0001') {
+    return {
+      kind: 'refused',
+      code: 'provider_error',
+      provider_code: 'sandbox_rejected',
+      message: 'The sandbox provider rejected the message.',
+    }
+  }
+  const provider_id = `sandbox-${message.id}`
+  const steps = followUps[digits] ?? followUps['0006']!
+  return {
+    kind: 'accepted',
+    provider_ids: [provider_id],
+    reports: steps.map((step) => ({ after_ms: step.after_ms, report: reportOf(step, message, provider_id) })),
+  }
+}
+
+function reportOf(step: Follow, message: OutboundMessage, provider_id: string): Receipt | InboundMessage {
+  if ('reply' in step) {
+    return {
+      kind: 'inbound',
+      provider_id: `${provider_id}-reply`,
+      from: message.to,
+      profile_name: null,
+      type: 'text',
+      content: { body: `Reply to: ${textOf(message)}` },
+      reply_to: provider_id,
+    }
+  }
+  if (step.transition !== 'fail') return { kind: 'receipt', provider_id, transition: step.transition }
+  return {
+    kind: 'receipt',
+    provider_id,
+    transition: 'fail',
+    error: {
+      code: 'provider_error',
+      message: 'The sandbox provider could not deliver the message.',
+      provider_code: 'sandbox_undeliverable',
+    },
+  }
+}
+
+function textOf(message: OutboundMessage): string {
+  const content = message.content as { body?: string | { text?: string }; name?: string }
+  if (typeof content.body === 'string') return content.body
+  return content.body?.text ?? content.name ?? message.type
+}
+
+export const sandbox: Provider = {
+  name: 'sandbox',
+  title: 'Sandbox',
+  about: 'Stands in for a provider in test mode; nothing leaves the machine.',
+  types: ['whatsapp', 'sms', 'telegram'],
+  offered: 'never',
+  credentials: Type.Object({}),
+  identifier: 'told',
+  capabilities: (type) => capabilitiesOf[type],
+  test_mode: {
+    channels: {
+      whatsapp: { name: 'Sandbox WhatsApp', identifier: '+15005550000', templates },
+      sms: { name: 'Sandbox SMS', identifier: '+15005550099', templates: [] },
+      telegram: { name: 'Sandbox Telegram', identifier: 'posthorn_sandbox_bot', templates: [] },
+    },
+    recipients,
+  },
+  adapter: () => ({
+    instant: true,
+    send: async (message) => send(message),
+    refuses: ({ to }) => refusals[magic(to)] ?? null,
+  }),
+}

@@ -1,0 +1,212 @@
+/** What a user gives of an SMPP channel: credentials and settings, with what holds where they are left out. */
+import { isIPv6 } from 'node:net'
+import { Type, type Static } from 'typebox'
+import type { Detail } from '../../api/errors.ts'
+import { urlRefusal } from '../../lib/public-address.ts'
+import type { Connection, Provider } from '../provider.ts'
+
+const ports = { plain: 2775, tls: 3550 } as const
+
+export const credentials = Type.Object({
+  host: Type.String({
+    title: 'Host',
+    description:
+      'Name or address of the SMSC, from the operator. It has to be a public address, unless whoever runs this service allows it.',
+    minLength: 1,
+    maxLength: 253,
+  }),
+  port: Type.Optional(
+    Type.Integer({
+      title: 'Port',
+      description: 'Port of the SMSC, from the operator: 2775 where it is left out, with TLS 3550.',
+      minimum: 1,
+      maximum: 65_535,
+    }),
+  ),
+  tls: Type.Optional(
+    Type.Boolean({
+      title: 'TLS',
+      description: 'Whether the SMSC speaks TLS; its certificate is checked. False where it is left out.',
+      default: false,
+    }),
+  ),
+  system_id: Type.String({
+    title: 'System ID',
+    description: 'The user name of the account, from the operator.',
+    minLength: 1,
+    maxLength: 15,
+    pattern: '^[!-~]+$',
+  }),
+  password: Type.String({
+    title: 'Password',
+    description: 'The password of the account, from the operator: at most 8 characters, as SMPP 3.4 has it.',
+    format: 'password',
+    maxLength: 8,
+    pattern: '^[ -~]*$',
+  }),
+  system_type: Type.Optional(
+    Type.String({
+      title: 'System type',
+      description: 'Only where the operator names one; most do not.',
+      maxLength: 12,
+      pattern: '^[!-~]*$',
+    }),
+  ),
+  bind_mode: Type.Optional(
+    Type.String({
+      title: 'Bind mode',
+      description:
+        'How the account may be bound: once as `transceiver`, or as `transmitter_receiver`, in two connections. Transceiver where it is left out.',
+      enum: ['transceiver', 'transmitter_receiver'],
+      default: 'transceiver',
+    }),
+  ),
+})
+
+export const settings = Type.Object({
+  window_size: Type.Optional(
+    Type.Integer({
+      title: 'Window',
+      description: 'How many messages may wait for their answer at once, as the operator allows.',
+      minimum: 1,
+      maximum: 1000,
+      default: 10,
+    }),
+  ),
+  source_ton: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 0, maximum: 6 }), Type.Null()], {
+      title: 'Type of the sender',
+      description:
+        'Type of number of the sender (TON), where the operator asks for one; else by its form: 1 for an international number, 5 for letters, 0 for a short code.',
+      default: null,
+    }),
+  ),
+  source_npi: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 0, maximum: 18 }), Type.Null()], {
+      title: 'Plan of the sender',
+      description:
+        'Numbering plan of the sender (NPI), where the operator asks for one; else by its form: 1 for an international number, else 0.',
+      default: null,
+    }),
+  ),
+  enquire_link_seconds: Type.Optional(
+    Type.Integer({
+      title: 'Link check',
+      description: 'Every so many seconds the SMSC is asked whether it still listens.',
+      minimum: 5,
+      maximum: 600,
+      default: 30,
+    }),
+  ),
+  alphabet: Type.Optional(
+    Type.String({
+      title: 'Alphabet',
+      description:
+        'What the operator takes `data_coding` 0 for: ask for the default alphabet of the SMSC. What it lacks goes as UCS-2.',
+      enum: ['gsm7', 'latin1', 'ascii'],
+      default: 'gsm7',
+    }),
+  ),
+  long_messages: Type.Optional(
+    Type.String({
+      title: 'Long messages',
+      description:
+        'How parts of a long text are joined: by a header in the text (`udh`), by `sar` parameters, or by the SMSC itself, which gets the whole text (`payload`).',
+      enum: ['udh', 'sar', 'payload'],
+      default: 'udh',
+    }),
+  ),
+  receipt_ids: Type.Optional(
+    Type.String({
+      title: 'Ids in receipts',
+      description:
+        'How delivery receipts write the ids of messages: `hex` or `decimal`, where that differs from the answers to sending, or `auto`, which tries both.',
+      enum: ['auto', 'hex', 'decimal'],
+      default: 'auto',
+    }),
+  ),
+  retry_statuses: Type.Optional(
+    Type.Array(Type.String({ pattern: '^0[xX][0-9A-Fa-f]{1,8}$' }), {
+      title: 'Statuses that mean later',
+      description:
+        'With which `command_status` the operator says that a message may be sent later, in hex: `["0x45", "0x400"]`. Such a message is repeated within its validity, where it would fail else.',
+      maxItems: 100,
+      default: [],
+    }),
+  ),
+})
+
+export interface Options {
+  readonly host: string
+  readonly port: number
+  readonly tls: boolean
+  readonly system_id: string
+  readonly password: string
+  readonly system_type: string
+  readonly pair: boolean
+  readonly window_size: number
+  readonly enquire_every_ms: number
+  readonly identifier: string
+  readonly source: { readonly address: string; readonly ton: number; readonly npi: number }
+  readonly alphabet: 'gsm7' | 'latin1' | 'ascii'
+  readonly long_messages: 'udh' | 'sar' | 'payload'
+  readonly receipt_ids: 'auto' | 'hex' | 'decimal'
+  /** Values of `command_status` after which a message is sent later, besides those that always say so. */
+  readonly retry_statuses: ReadonlySet<number>
+}
+
+export function optionsOf(connection: Connection): Options {
+  const given = connection.credentials as Static<typeof credentials>
+  const set = connection.settings as Static<typeof settings>
+  const tls = given.tls ?? false
+  return {
+    host: given.host,
+    port: given.port ?? (tls ? ports.tls : ports.plain),
+    tls,
+    system_id: given.system_id,
+    password: given.password,
+    system_type: given.system_type ?? '',
+    pair: given.bind_mode === 'transmitter_receiver',
+    window_size: set.window_size ?? 10,
+    enquire_every_ms: (set.enquire_link_seconds ?? 30) * 1000,
+    identifier: connection.identifier,
+    source: sourceOf(connection.identifier, set.source_ton ?? null, set.source_npi ?? null),
+    alphabet: (set.alphabet ?? 'gsm7') as Options['alphabet'],
+    long_messages: (set.long_messages ?? 'udh') as Options['long_messages'],
+    receipt_ids: (set.receipt_ids ?? 'auto') as Options['receipt_ids'],
+    retry_statuses: new Set((set.retry_statuses ?? []).map((status) => Number(status.toLowerCase()))),
+  }
+}
+
+/** The login at an SMSC: whoever is bound with it gets the receipts of all that is sent with it. */
+export function accountOf(connection: Connection): string {
+  const { host, port, system_id } = optionsOf(connection)
+  return `${host.toLowerCase()}:${port} ${system_id}`
+}
+
+function sourceOf(identifier: string, ton: number | null, npi: number | null): Options['source'] {
+  const form = identifier.startsWith('+')
+    ? { ton: 1, npi: 1 }
+    : /^\d+$/.test(identifier)
+      ? { ton: 0, npi: 0 }
+      : { ton: 5, npi: 0 }
+  return { address: identifier.replace(/^\+/, ''), ton: ton ?? form.ton, npi: npi ?? form.npi }
+}
+
+/** A host that is written as a private address, or as a name that is local by its ending; what a name leads to is looked at when it is called. */
+export const check: NonNullable<Provider['check']> = ({ credentials: given, allowed_hosts }) => {
+  const { host, port, tls } = given as Static<typeof credentials>
+  if (allowed_hosts.includes(`${host.toLowerCase()}:${port ?? (tls === true ? ports.tls : ports.plain)}`)) return []
+  const refusal = (message: string): Detail[] => [{ param: 'credentials.host', code: 'invalid_value', message }]
+  const written = isIPv6(host) ? `[${host}]` : host
+  const plain = isIPv6(host) || /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(host)
+  const wrong = plain ? urlRefusal(`https://${written}/`, []) : 'unparsable'
+  if (wrong === null && (isIPv6(host) || new URL(`https://${written}/`).hostname === host.toLowerCase())) return []
+  if (wrong === null || wrong === 'unparsable')
+    return refusal(
+      'Give the name or the address of the SMSC alone, such as smpp.example.com, without a scheme or a port.',
+    )
+  return refusal(
+    'Give a host on the public internet. Whoever runs this service can allow others by name and port in POSTHORN_WEBHOOK_ALLOWED_HOSTS.',
+  )
+}

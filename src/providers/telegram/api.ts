@@ -1,0 +1,82 @@
+/** Calls of the Bot API, and its answers as values. */
+import type { HttpAnswer } from '../../lib/http-client.ts'
+import { isObject, parsedObject, type Fields } from '../../lib/json-fields.ts'
+import type { Connection, ProviderTools } from '../provider.ts'
+import { kindOfForeignAnswer, retryAfterOf } from '../foreign-answer.ts'
+
+/** `ok`: done, with its result. `error`: Telegram says why not. `unsent`: it certainly never arrived. `unknown`: it may have. */
+export type ApiAnswer =
+  | { readonly kind: 'ok'; readonly result: unknown }
+  | {
+      readonly kind: 'error'
+      readonly code: number
+      readonly description: string
+      readonly retry_after_ms: number | undefined
+    }
+  | { readonly kind: 'unsent' | 'unknown'; readonly code: string; readonly message: string }
+
+export interface CallOptions {
+  readonly timeout_ms?: number
+  readonly answer_bytes_max?: number
+  readonly long_poll?: boolean
+}
+
+const retryAfterMaxMs = 3_600_000
+
+export const tokenOf = ({ credentials }: Connection): string =>
+  typeof credentials['bot_token'] === 'string' ? credentials['bot_token'] : ''
+
+export async function callApi(
+  { http, url }: ProviderTools,
+  connection: Connection,
+  method: string,
+  parameters: Fields,
+  signal: AbortSignal,
+  options: CallOptions = {},
+): Promise<ApiAnswer> {
+  const answer = await http.call({
+    method: 'POST',
+    url: `${url}/bot${tokenOf(connection)}/${method}`,
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify(parameters),
+    signal,
+    ...options,
+  })
+  return read(answer)
+}
+
+function read(answer: HttpAnswer): ApiAnswer {
+  if (answer.kind !== 'answer') return { kind: answer.kind, code: answer.code, message: answer.message }
+  const { status } = answer
+  const fields = parsedObject(answer.body)
+  if (status >= 200 && status < 300 && fields?.['ok'] === true && 'result' in fields)
+    return { kind: 'ok', result: fields['result'] }
+  const told =
+    fields?.['ok'] === false && Number.isInteger(fields['error_code']) ? (fields['error_code'] as number) : undefined
+  if (told === undefined) return foreign(answer)
+  const code = told
+  // Telegram cannot be asked: of its own errors only 503 says that nothing was done
+  if (code < 400 || code === 408 || (code >= 500 && code !== 503))
+    return { kind: 'unknown', code: String(code), message: `The answer was ${code}, and no result.` }
+  const description = fields?.['description']
+  return {
+    kind: 'error',
+    code,
+    description: typeof description === 'string' ? description : '',
+    retry_after_ms: toldWait(fields),
+  }
+}
+
+function foreign({ status, headers }: Pick<Extract<HttpAnswer, { kind: 'answer' }>, 'status' | 'headers'>): ApiAnswer {
+  const kind = kindOfForeignAnswer(status)
+  if (kind === 'throttled')
+    return { kind: 'error', code: status, description: '', retry_after_ms: retryAfterOf(headers).retry_after_ms }
+  const message = `The answer was ${status}, which is not what Telegram says.`
+  return { kind: kind === 'unavailable' ? 'unsent' : 'unknown', code: String(status), message }
+}
+
+function toldWait(fields: Fields | null): number | undefined {
+  const parameters = fields?.['parameters']
+  const seconds = isObject(parameters) ? parameters['retry_after'] : undefined
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1000, retryAfterMaxMs) : undefined
+}

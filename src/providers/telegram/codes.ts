@@ -1,0 +1,86 @@
+/** What Telegram's errors mean: it tells them apart by status and words alone (https://core.telegram.org/api/errors, https://core.telegram.org/bots/api#making-requests). */
+import type { MessageErrorCode } from '../../api/resources/message.ts'
+import type { Outcome } from '../provider.ts'
+import type { ApiAnswer } from './api.ts'
+
+/** `lost`: nothing more can be sent with this token. The first that fits counts. */
+const meanings: readonly (readonly [
+  status: number,
+  words: RegExp,
+  code: MessageErrorCode | 'lost',
+  sentence: string,
+])[] = [
+  [
+    401,
+    /./s,
+    'lost',
+    'Telegram does not take the bot token any more. Ask BotFather for the current one (/token), and PATCH the channel with it.',
+  ],
+  [
+    404,
+    /^not found$/i,
+    'lost',
+    'Telegram knows no bot with this token. Ask BotFather for the current one (/token), and PATCH the channel with it.',
+  ],
+  [
+    403,
+    /blocked by the user/i,
+    'recipient_blocked',
+    'The recipient has blocked the bot. Only the recipient can lift that.',
+  ],
+  [403, /user is deactivated/i, 'provider_error', 'The account of the recipient was deleted.'],
+  [
+    403,
+    /can't initiate/i,
+    'policy_violation',
+    'The recipient has not pressed the Start button of the bot, which has to come first.',
+  ],
+  [403, /kicked|not a member/i, 'recipient_blocked', 'The bot was taken out of that chat.'],
+  [
+    400,
+    /chat not found/i,
+    'provider_error',
+    'There is no such chat: the recipient has never written to the bot, or `to` is wrong.',
+  ],
+  [400, /upgraded to a supergroup/i, 'provider_error', 'The chat has become a supergroup with another id.'],
+  [
+    400,
+    /failed to get http url content|wrong type of the web page|wrong file identifier|webpage_/i,
+    'provider_error',
+    'Telegram could not fetch the file from its address, or it is of a kind or size that Telegram does not take.',
+  ],
+  [400, /too long/i, 'provider_error', 'The text is longer than Telegram takes.'],
+]
+
+const descriptionLengthMax = 300
+
+/** What an answer without a result means for a hand-over. */
+export function outcomeOf(answer: Exclude<ApiAnswer, { kind: 'ok' }>): Outcome {
+  if (answer.kind !== 'error')
+    return answer.kind === 'unsent'
+      ? { kind: 'unavailable', provider_code: answer.code, message: `Telegram could not be reached: ${answer.message}` }
+      : { kind: 'unknown', message: `Telegram may have taken the message: ${answer.message}` }
+  const { code: status, description, retry_after_ms } = answer
+  const provider_code = String(status)
+  if (status === 429)
+    // Telegram limits the bot as well as each chat (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this), and does not say which it was
+    return {
+      kind: 'throttled',
+      limit_on: 'untold',
+      provider_code,
+      message: 'Too many messages at once.',
+      ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+    }
+  if (status >= 500) return { kind: 'unavailable', provider_code, message: 'Telegram is not available.' }
+  const [, , code, sentence] =
+    meanings.find(([of, words]) => of === status && words.test(description.replace(/^[A-Z][A-Za-z ]*: /, ''))) ?? []
+  if (code === 'lost')
+    return { kind: 'refused', code: 'channel_not_connected', provider_code, message: sentence!, channel_lost: true }
+  return { kind: 'refused', code: code ?? 'provider_error', provider_code, message: sentence ?? sayOf(answer) }
+}
+
+/** What Telegram says, where that is a sentence: whatever stands in between may repeat what it was sent. */
+export const sayOf = ({ code, description }: { readonly code: number; readonly description: string }): string =>
+  description !== '' && description.length <= descriptionLengthMax && !/[\r\n]/.test(description)
+    ? description
+    : `Telegram refused with ${code}.`

@@ -1,0 +1,40 @@
+/** Fetches files that came in: the id leads to an address that lives for minutes, which wants the token too. */
+import type { Adapter, Connection, MediaReference, ProviderTools } from '../provider.ts'
+import { PermanentError } from '../../lib/permanent-error.ts'
+import { callGraph, credentialsOf, segment } from './api.ts'
+import { textAt } from './json.ts'
+
+const fileTimeoutMs = 120_000
+/** No object has the id (any more); WhatsApp itself could not fetch the file. A token that is not taken may be replaced in time. */
+const lastingCodes: readonly number[] = [100, 131052]
+
+/** As `media` of an adapter. */
+export async function media(
+  tools: ProviderTools,
+  reference: MediaReference,
+  connection: Connection,
+  bytes_max: number,
+  signal: AbortSignal,
+): ReturnType<NonNullable<Adapter['media']>> {
+  const credentials = credentialsOf(connection)
+  const answer = await callGraph(tools, credentials, { method: 'GET', path: segment(reference['id'] ?? '') }, signal)
+  if (answer.kind === 'error') {
+    const message = `WhatsApp does not give the file: ${answer.error.message.replace(/\.$/, '')}.`
+    throw lastingCodes.includes(answer.error.code) ? new PermanentError(message) : new Error(message)
+  }
+  if (answer.kind !== 'ok') throw new Error(answer.message)
+  const url = textAt(answer.body, 'url')
+  if (url === undefined || !URL.canParse(url)) throw new Error('WhatsApp told no address of the file.')
+  if (Number(answer.body['file_size']) > bytes_max)
+    throw new PermanentError(`The file is longer than ${bytes_max} bytes.`)
+  const headers = { authorization: `Bearer ${credentials.access_token}` }
+  const file = await tools.http.download({
+    method: 'GET',
+    url,
+    headers,
+    timeout_ms: fileTimeoutMs,
+    answer_bytes_max: bytes_max,
+    signal,
+  })
+  return { ...file, content_type: textAt(answer.body, 'mime_type') ?? file.content_type }
+}

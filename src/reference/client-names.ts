@@ -1,7 +1,0 @@
-/** How operations and resources are called in the TypeScript client, which its generator and the samples share. */
-
-/** `webhook_endpoints` as `webhookEndpoints`. */
-export const camelCase = (name: string): string => name.replaceAll(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
-
-/** `webhook_endpoints` as `WebhookEndpoints`. */
-export const pascalCase = (name: string): string => camelCase(`_${name}`)

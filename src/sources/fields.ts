@@ -1,0 +1,121 @@
+/** Reads what shops put into their payloads: texts that may be numbers, numbers that may be texts, phone numbers as people write them. */
+import { contactLimits } from '../api/resources/contact.ts'
+import { parseDateTime } from '../api/times.ts'
+import { isLocale } from '../api/validation.ts'
+import { isObject, type Fields } from '../lib/json-fields.ts'
+import { normalisePhone } from '../lib/phone.ts'
+import type { NativeCustomer } from './native-event.ts'
+
+const textLengthMax = 2048
+const nameLengthMax = 100
+
+/** A text that says something; a number as text. null for anything else. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === 'number') return String(value)
+  if (typeof value !== 'string') return null
+  const text = value.trim()
+  return text === '' ? null : text.length > textLengthMax ? text.slice(0, textLengthMax).toWellFormed() : text
+}
+
+/** The first of them that says something. */
+export function firstText(...values: readonly unknown[]): string | null {
+  for (const value of values) {
+    const text = textOf(value)
+    if (text !== null) return text
+  }
+  return null
+}
+
+export const objectOf = (value: unknown): Fields => (isObject(value) ? value : {})
+
+/** The objects of a list; none where it is none. */
+export const objectsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : [])
+
+/** ISO 8601 in UTC of a time with or without a zone (then UTC); null where it is none. */
+export function timeOf(...values: readonly unknown[]): string | null {
+  for (const value of values) {
+    const time = typeof value === 'string' ? parseDateTime(value.trim()) : null
+    if (time !== null) return time
+  }
+  return null
+}
+
+/** What a payload tells of a person; several places for one thing in the order in which they count. */
+export interface Person {
+  readonly external_id: unknown
+  readonly phones: readonly unknown[]
+  /** ISO 3166 alpha-2 of whoever wrote the phone number: national ones are read by its rules. */
+  readonly countries: readonly unknown[]
+  readonly emails: readonly unknown[]
+  readonly first_names: readonly unknown[]
+  readonly last_names: readonly unknown[]
+  readonly locales?: readonly unknown[]
+  readonly tags?: unknown
+}
+
+/** Only what a contact can hold: a phone number that cannot be read, say, is left out. */
+export function customerOf(person: Person): NativeCustomer {
+  const found = {
+    external_id: idOf(person.external_id),
+    phone: phoneOf(person.phones, firstText(...person.countries)),
+    email: emailOf(person.emails),
+    first_name: nameOf(person.first_names),
+    last_name: nameOf(person.last_names),
+    locale: localeOf(person.locales ?? []),
+    tags: tagsOf(person.tags),
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null))
+}
+
+/** An id; 0 is nobody, as WooCommerce writes of guests. */
+export function idOf(value: unknown): string | null {
+  const id = textOf(value)
+  return id === null || id === '0' || id.length > contactLimits.external_id_length_max ? null : id
+}
+
+/** E.164 of the first that can be read; national ones by the rules of the country. */
+export function phoneOf(values: readonly unknown[], country: string | null): string | null {
+  for (const value of values) {
+    const text = textOf(value)
+    const phone = text === null ? null : normalisePhone(text, country ?? undefined)
+    if (phone !== null) return phone
+  }
+  return null
+}
+
+export function emailOf(values: readonly unknown[]): string | null {
+  const fits = (text: string | null): text is string =>
+    text !== null && [...text].length <= contactLimits.email_length_max && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)
+  return values.map(textOf).find(fits) ?? null
+}
+
+function nameOf(values: readonly unknown[]): string | null {
+  const name = firstText(...values)
+  return name === null ? null : [...name].slice(0, nameLengthMax).join('')
+}
+
+function localeOf(values: readonly unknown[]): string | null {
+  const tag = firstText(...values)?.replaceAll('_', '-')
+  return tag !== undefined && tag.length <= 64 && isLocale(tag) ? tag : null
+}
+
+/** Shopify keeps tags as one text with commas. */
+function tagsOf(value: unknown): string[] | null {
+  if (typeof value !== 'string') return null
+  const tags = value.split(',').map((tag) => tag.trim())
+  const kept = [...new Set(tags)]
+    .filter((tag) => tag !== '' && [...tag].length <= contactLimits.tag_length_max)
+    .slice(0, contactLimits.tags_max)
+  return kept.length > 0 ? kept : null
+}
+
+/** The lines of an order, cart or checkout, under the names that their title and variant have there. */
+export const itemsOf = (payload: Fields, names: readonly string[], variant?: string): Fields[] =>
+  objectsOf(payload['line_items']).map((line) => ({
+    id: idOf(line['product_id']),
+    name: firstText(...names.map((name) => line[name])),
+    variant: variant === undefined ? null : textOf(line[variant]),
+    sku: textOf(line['sku']),
+    quantity: typeof line['quantity'] === 'number' ? line['quantity'] : null,
+    price: textOf(line['price']),
+  }))

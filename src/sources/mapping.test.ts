@@ -1,0 +1,409 @@
+/** What the webhooks of Shopify and WooCommerce mean: a sample of each topic, read into the words of the catalogue. */
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Problem } from '../api/problem.ts'
+import { readSample, shopifyWebhook, wooCommerceWebhook } from '../../test/support/shop-webhooks.ts'
+import type { NativeEvent } from './native-event.ts'
+import { readPayload } from './payload.ts'
+import { readShopify } from './shopify/shopify.ts'
+import { isPing, readWooCommerce } from './woocommerce/woocommerce.ts'
+
+const digest = 'd'.repeat(64)
+const shopify = (topic: string, body: string, more: Record<string, string> = {}): NativeEvent =>
+  readShopify({
+    headers: shopifyWebhook(topic, 's', body, more).headers,
+    ...readPayload(Buffer.from(body)),
+    digest: () => digest,
+  })
+const woocommerce = (topic: string, body: string): NativeEvent =>
+  readWooCommerce({
+    headers: wooCommerceWebhook(topic, 's', body).headers,
+    ...readPayload(Buffer.from(body)),
+    digest: () => digest,
+  })
+const sampleOf = (topic: string) => readSample(`shopify/${topic.replace('/', '-')}`)
+
+const erika = { phone: '+49301234567', email: 'erika@example.com', first_name: 'Erika', last_name: 'Muster' }
+const order = '820982911946154508'
+
+test('each topic of Shopify that the catalogue knows becomes its event, of the order that it is about', () => {
+  const read = (topic: string) => {
+    const { type, order_id, unmapped } = shopify(topic, sampleOf(topic))
+    return [topic, type, order_id, unmapped ?? false]
+  }
+  const topics = readdirSync(join(import.meta.dirname, 'samples/shopify')).map((file) =>
+    file.replace('.json', '').replace('-', '/'),
+  )
+
+  assert.deepEqual(topics.toSorted().map(read), [
+    ['app/uninstalled', 'shopify.app/uninstalled', null, true],
+    ['carts/create', 'cart.updated', null, false],
+    ['carts/update', 'cart.updated', null, false],
+    ['checkouts/create', 'checkout.started', null, false],
+    ['checkouts/delete', 'shopify.checkouts/delete', null, true],
+    ['checkouts/update', 'checkout.started', null, false],
+    ['customers/create', 'customer.created', null, false],
+    ['customers/data_request', 'shopify.customers/data_request', null, true],
+    ['customers/redact', 'shopify.customers/redact', null, true],
+    ['customers/update', 'customer.updated', null, false],
+    ['customers_marketing_consent/update', 'customer.updated', null, false],
+    ['fulfillment_events/create', 'order.delivered', order, false],
+    ['fulfillments/create', 'order.shipped', order, false],
+    ['fulfillments/update', 'order.out_for_delivery', order, false],
+    ['orders/cancelled', 'order.cancelled', order, false],
+    ['orders/create', 'order.created', order, false],
+    ['orders/fulfilled', 'order.shipped', order, false],
+    ['orders/paid', 'order.paid', order, false],
+    ['orders/partially_fulfilled', 'order.shipped', order, false],
+    ['orders/updated', 'shopify.orders/updated', null, true],
+    ['products/update', 'shopify.products/update', null, true],
+    ['refunds/create', 'order.refunded', order, false],
+    ['shop/redact', 'shopify.shop/redact', null, true],
+  ])
+})
+
+test('an order of Shopify has its data in one form, beside the original with every digit of its ids', () => {
+  const event = shopify('orders/fulfilled', sampleOf('orders/fulfilled'))
+  const { raw, ...data } = event.data
+
+  assert.deepEqual(data, {
+    order: {
+      id: order,
+      number: '#1001',
+      status: 'shipped',
+      currency: 'EUR',
+      total: '59.99',
+      url: 'https://shop.example.com/548380009/orders/b1946ac92492d2347c6235b4d2611184/authenticate?key=abcdefg',
+      items: [
+        { id: '788032119674292922', name: 'Tasse', variant: 'Blau', sku: 'TASSE-B', quantity: 2, price: '14.50' },
+        { id: '788032119674292923', name: 'Kanne', variant: 'Blau', sku: 'KANNE-B', quantity: 1, price: '30.99' },
+      ],
+      shipping: {
+        carrier: 'DHL',
+        tracking_number: '00340434161094042557',
+        tracking_url:
+          'https://www.dhl.de/de/privatkunden/pakete-empfangen/verfolgen.html?piececode=00340434161094042557',
+      },
+    },
+  })
+  assert.equal((raw as { id: string }).id, order)
+  assert.deepEqual(event.customer, {
+    external_id: '115310627314723954',
+    ...erika,
+    locale: 'de',
+    tags: ['Stammkunde', 'newsletter'],
+  })
+  assert.equal(event.occurred_at, '2026-01-31T09:30:00.877Z')
+})
+
+test('an event of Shopify is named by the event and its topic, by the webhook without one, by the body without either', () => {
+  const body = sampleOf('orders/paid')
+  const { headers } = shopifyWebhook('orders/paid', 's', body)
+  const { 'x-shopify-event-id': _, ...withoutEvent } = headers
+  const { 'x-shopify-webhook-id': __, ...withoutBoth } = withoutEvent
+  const id = (given: Record<string, string>) =>
+    readShopify({ headers: given, ...readPayload(Buffer.from(body)), digest: () => digest }).event_id
+
+  assert.deepEqual([headers, withoutEvent, withoutBoth].map(id), [
+    `orders/paid:${headers['x-shopify-event-id']}`,
+    `orders/paid:${headers['x-shopify-webhook-id']}`,
+    `orders/paid:${digest}`,
+  ])
+  assert.equal(id({ ...headers, 'x-shopify-event-id': 'x'.repeat(300) }), `orders/paid:${digest}`)
+  assert.equal(id({ ...headers, 'x-shopify-event-id': '', 'x-shopify-webhook-id': ' ' }), `orders/paid:${digest}`)
+})
+
+test('carts and checkouts of Shopify have items, and a checkout the address at which it goes on; one that is completed says nothing', () => {
+  const checkout = shopify('checkouts/create', sampleOf('checkouts/create'))
+  const completed = shopify(
+    'checkouts/update',
+    sampleOf('checkouts/update').replace('"completed_at": null', '"completed_at": "2026-01-31T10:31:00+01:00"'),
+  )
+  const cart = shopify('carts/update', sampleOf('carts/update'))
+
+  assert.deepEqual(checkout.data['checkout'], {
+    id: '123123123',
+    currency: 'EUR',
+    total: '29.00',
+    url: 'https://shop.example.com/548380009/checkouts/123123123/recover?key=beispiel',
+    items: [{ id: '632910392', name: 'Tasse', variant: 'Blau', sku: 'TASSE-B', quantity: 2, price: '14.50' }],
+  })
+  assert.equal(checkout.customer.phone, '+49301234567')
+  assert.deepEqual([completed.type, completed.unmapped], ['shopify.checkouts/update', true])
+  assert.equal((cart.data['cart'] as { id: string }).id, 'eeafa272cebfd4b22385bc4b645e762c')
+  assert.deepEqual(cart.customer, {})
+})
+
+test('only a yes to text messages is a yes to marketing, for the event alone; a no to e-mails is one for the event, an unsubscription one for good', () => {
+  const marketing = (topic: string, change: (body: string) => string = (body) => body) => {
+    const { consent, consent_passing } = shopify(topic, change(sampleOf(topic)))
+    return [consent.marketing, consent_passing ?? false]
+  }
+  const sms = (state: string) => (body: string) => body.replace('"state": "not_subscribed"', `"state": "${state}"`)
+
+  assert.deepEqual(shopify('orders/create', sampleOf('orders/create')).consent, {
+    transactional: null,
+    marketing: null,
+  })
+  assert.deepEqual(
+    marketing('orders/create', (body) =>
+      body.replace('"buyer_accepts_marketing": true', '"buyer_accepts_marketing": false'),
+    ),
+    [false, true],
+  )
+  assert.deepEqual(marketing('orders/create', sms('subscribed')), [true, true])
+  assert.deepEqual(marketing('orders/create', sms('unsubscribed')), [false, false])
+  assert.deepEqual(marketing('orders/create', sms('pending')), [null, false])
+  assert.deepEqual(
+    [marketing('checkouts/create'), marketing('checkouts/update')],
+    [
+      [false, true],
+      [true, true],
+    ],
+  )
+  assert.deepEqual(
+    [marketing('customers/create'), marketing('customers/update')],
+    [
+      [true, true],
+      [false, false],
+    ],
+  )
+  assert.deepEqual(marketing('customers_marketing_consent/update'), [false, false])
+})
+
+test('of a redaction nothing is kept but whom it means', () => {
+  const event = shopify('customers/redact', sampleOf('customers/redact'))
+
+  assert.deepEqual([event.customer, event.data], [{}, {}])
+  assert.deepEqual(event.redaction, {
+    external_id: '115310627314723954',
+    phone: '+49301234567',
+    email: 'erika@example.com',
+    order_ids: [order],
+  })
+})
+
+test('what a carrier tells becomes a status of the order only where it is one', () => {
+  const type = (status: string) =>
+    shopify('fulfillment_events/create', sampleOf('fulfillment_events/create').replace('"delivered"', `"${status}"`))
+      .type
+
+  assert.deepEqual(['in_transit', 'out_for_delivery', 'label_printed', 'failure'].map(type), [
+    'order.shipped',
+    'order.out_for_delivery',
+    'shopify.fulfillment_events/create',
+    'shopify.fulfillment_events/create',
+  ])
+  assert.equal(shopify('fulfillments/update', sampleOf('fulfillments/create')).unmapped, true)
+})
+
+test('each topic of WooCommerce that the catalogue knows becomes its event, a change of an order by its status', () => {
+  const read = (file: string) => {
+    const { type, order_id, unmapped } = woocommerce(file.split('-')[0]!, readSample(`woocommerce/${file}`))
+    return [file, type, order_id, unmapped ?? false]
+  }
+  const files = readdirSync(join(import.meta.dirname, 'samples/woocommerce')).map((file) => file.replace('.json', ''))
+
+  assert.deepEqual(files.toSorted().map(read), [
+    ['action.woocommerce_add_to_cart', 'woocommerce.action.woocommerce_add_to_cart', null, true],
+    ['customer.created', 'customer.created', null, false],
+    ['customer.deleted', 'woocommerce.customer.deleted', null, true],
+    ['customer.updated', 'customer.updated', null, false],
+    ['order.created', 'order.created', '727', false],
+    ['order.deleted', 'woocommerce.order.deleted', null, true],
+    ['order.restored', 'woocommerce.order.restored', null, true],
+    ['order.updated-cancelled', 'order.cancelled', '727', false],
+    ['order.updated-checkout-draft', 'checkout.started', null, false],
+    ['order.updated-completed', 'order.completed', '727', false],
+    ['order.updated-failed', 'order.payment_failed', '727', false],
+    ['order.updated-on-hold', 'order.on_hold', '727', false],
+    ['order.updated-pending', 'woocommerce.order.updated', null, true],
+    ['order.updated-processing', 'order.paid', '727', false],
+    ['order.updated-refunded', 'order.refunded', '727', false],
+    ['product.updated', 'woocommerce.product.updated', null, true],
+  ])
+})
+
+test('an order of WooCommerce has its data in the same form, its phone number read by the rules of the country that it is billed to', () => {
+  const event = woocommerce('order.updated', readSample('woocommerce/order.updated-completed'))
+  const { raw: _, ...data } = event.data
+
+  assert.deepEqual(data, {
+    order: {
+      id: '727',
+      number: '727',
+      status: 'completed',
+      currency: 'BRL',
+      total: '29.35',
+      url: 'https://loja.example.com/checkout/order-pay/727/?pay_for_order=true&key=wc_order_58d2d042d1d',
+      items: [
+        { id: '93', name: 'Camiseta', variant: null, sku: 'CAM-1', quantity: 2, price: '3' },
+        { id: '22', name: 'Boné - Azul', variant: null, sku: 'BON-A', quantity: 1, price: '12.5' },
+      ],
+      shipping: {
+        carrier: 'Correios',
+        tracking_number: 'AA123456785BR',
+        tracking_url: 'https://rastreamento.correios.com.br/app/index.php?objeto=AA123456785BR',
+      },
+    },
+  })
+  assert.deepEqual(event.customer, {
+    phone: '+5511987654321',
+    email: 'joao@example.com',
+    first_name: 'João',
+    last_name: 'Silva',
+  })
+  assert.deepEqual(
+    [event.occurred_at, event.event_id],
+    ['2026-01-31T09:40:00.000Z', 'order.updated:727:2026-01-31T09:40:00.000Z:completed'],
+  )
+})
+
+test('an event of WooCommerce is named by its topic, resource and modification, and by the status of an order, never by the delivery', () => {
+  assert.equal(woocommerce('customer.deleted', '{"id":25}').event_id, 'customer.deleted:25')
+  assert.equal(
+    woocommerce('action.woocommerce_add_to_cart', '{"action":"woocommerce_add_to_cart","arg":"d2"}').event_id,
+    `action.woocommerce_add_to_cart:${digest}`,
+  )
+})
+
+test('the ping of WooCommerce is known by its form alone, and is no webhook with a signature', () => {
+  assert.equal(isPing({ 'content-type': 'application/x-www-form-urlencoded' }, Buffer.from('webhook_id=123')), true)
+  assert.equal(isPing({ 'x-wc-webhook-topic': 'order.created' }, Buffer.from('webhook_id=123')), false)
+  assert.equal(isPing({}, Buffer.from('webhook_id=123&x=1')), false)
+  assert.equal(isPing({}, Buffer.from('{"webhook_id":123}')), false)
+})
+
+test('a payload without what every one of its topic has is refused with the name of that', () => {
+  const refused = (read: () => unknown): string | undefined => {
+    try {
+      read()
+    } catch (error) {
+      if (error instanceof Problem) return `${error.code} ${error.param}`
+      throw error
+    }
+    return undefined
+  }
+  const forbidden =
+    '{"code":"woocommerce_rest_cannot_view","message":"Sorry, you cannot view this resource.","data":{"status":401}}'
+
+  assert.equal(
+    refused(() => shopify('orders/paid', '{"name":"#1"}')),
+    'parameter_missing id',
+  )
+  assert.equal(
+    refused(() => shopify('refunds/create', '{"id":1}')),
+    'parameter_missing order_id',
+  )
+  assert.equal(
+    refused(() => readShopify({ headers: {}, payload: { id: 1 }, digest: () => digest })),
+    'parameter_missing X-Shopify-Topic',
+  )
+  assert.equal(
+    refused(() => shopify('no topic\u00e4', '{"id":1}')),
+    'parameter_invalid X-Shopify-Topic',
+  )
+  assert.equal(
+    refused(() => woocommerce('order.updated', forbidden)),
+    'parameter_missing id',
+  )
+  assert.equal(
+    refused(() => readPayload(Buffer.from('[]'))),
+    'parameter_invalid undefined',
+  )
+  assert.equal(
+    refused(() => readPayload(Buffer.from('{"id":1'))),
+    'invalid_json undefined',
+  )
+  assert.equal(
+    refused(() => readPayload(Buffer.from([0x7b, 0xff, 0x7d]))),
+    'invalid_json undefined',
+  )
+  assert.equal(
+    refused(() => readPayload(Buffer.alloc(0))),
+    'invalid_json undefined',
+  )
+})
+
+test('whatever stands in the fields of a payload, it is read into what can be stored, or refused in words', () => {
+  const topics = [
+    'orders/paid',
+    'fulfillments/create',
+    'checkouts/update',
+    'carts/create',
+    'customers/update',
+    'customers/redact',
+  ]
+  const anything = fc.jsonValue({ maxDepth: 3 })
+  const fields = [
+    'id',
+    'customer',
+    'billing_address',
+    'billing',
+    'line_items',
+    'fulfillments',
+    'phone',
+    'meta_data',
+    'name',
+    'status',
+    'order_id',
+    'created_at',
+  ]
+
+  fc.assert(
+    fc.property(fc.constantFrom(...topics), fc.dictionary(fc.constantFrom(...fields), anything), (topic, payload) => {
+      const body = JSON.stringify(payload)
+      for (const read of [
+        () => shopify(topic, body),
+        () => woocommerce('order.created', body),
+        () => woocommerce('customer.updated', body),
+      ]) {
+        try {
+          const event = read()
+          assert.ok(event.event_id.length <= 255 && event.type.length <= 150)
+          assert.ok(event.customer.phone === undefined || /^\+[1-9]\d{6,14}$/.test(event.customer.phone))
+          assert.ok(!JSON.stringify(event).includes('\\u0000'))
+        } catch (error) {
+          assert.ok(error instanceof Problem, String(error))
+        }
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('what no field of ours may hold is mended in a payload, since nobody at the shop could', () => {
+  const { payload, json } = readPayload(
+    Buffer.from(
+      `{"id":820982911946154508,"n":"a\\u0000b","half":"\\ud800","deep":${'['.repeat(60)}${']'.repeat(60)},"text":"820982911946154508123"}`,
+    ),
+  )
+
+  assert.deepEqual(
+    { ...payload, deep: undefined },
+    { id: '820982911946154508', n: 'a\uFFFDb', half: '\uFFFD', deep: undefined, text: '820982911946154508123' },
+  )
+  assert.ok(JSON.stringify(payload['deep']).includes('null'))
+  assert.equal(json, null)
+})
+
+test('what nothing is wrong with is kept as the shop wrote it, and what would break in the database is not, even where a later field of the same name hides it', () => {
+  const kept = (body: string) => readPayload(Buffer.from(body)).json
+
+  assert.equal(
+    kept('{"id": 7, "price": 1.50, "url": "https:\\/\\/x.example\\/\\u00e4"}'),
+    '{"id": 7, "price": 1.50, "url": "https:\\/\\/x.example\\/\\u00e4"}',
+  )
+  for (const first of ['"\\u0000"', '"\\ud800"', '1e999', '12345678901234567', `${'['.repeat(60)}${']'.repeat(60)}`])
+    assert.equal(kept(`{"a":${first},"a":1}`), null, first)
+  assert.equal(kept('{\n"a":1}'), null)
+})
+
+test('a text that is cut holds no half of one at its end', () => {
+  const { data } = shopify('orders/paid', JSON.stringify({ id: 1, order_status_url: `${'x'.repeat(2047)}\u{1f600}` }))
+
+  assert.equal((data['order'] as { url: string }).url, `${'x'.repeat(2047)}\uFFFD`)
+})

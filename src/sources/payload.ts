@@ -1,0 +1,52 @@
+/** The JSON of a shop's webhook: its signature is good, so it is taken as it is wherever that can be. */
+import { isUtf8 } from 'node:buffer'
+import { limits } from '../api/limits.ts'
+import { Problem } from '../api/problem.ts'
+import { isObject, type Fields } from '../lib/json-fields.ts'
+import { replaceLongIntegers } from '../lib/long-integers.ts'
+import { isPlainJson } from '../lib/plain-json.ts'
+import { storable } from '../lib/storable.ts'
+
+/** Hardly any payload has a number so long, and to look at each of its texts takes longer than all the rest. */
+const mayLoseDigits = /[:,[]\s*-?\d{16}/
+
+/** It comes to lie in `data.raw` of the receipt. */
+const depthMax = limits.json_depth - 2
+
+/** A body, read. */
+export interface Payload {
+  readonly payload: Fields
+  /** Its JSON, on one line, where that can be stored as the shop wrote it; null where `payload` has to be written anew. */
+  readonly json: string | null
+}
+
+/**
+ * The object in a body. What a request of our own would be refused for is mended, since nobody at the shop could: ids longer than a number keeps become texts
+ * (Shopify's test payloads have them), NUL characters and halves of surrogate pairs are replaced, what is nested too deeply is null.
+ * Throws `invalid_json`, or `parameter_invalid` for JSON that is no object.
+ */
+export function readPayload(body: Uint8Array): Payload {
+  if (body.length === 0) throw new Problem('invalid_json', 'The body is empty. A webhook carries a JSON object.')
+  if (!isUtf8(body)) throw new Problem('invalid_json', 'The body is not valid UTF-8. Encode it as UTF-8.')
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+  const plain = isPlainJson(body, depthMax)
+  const value = parsed(plain ? text : withLongIntegersAsTexts(text))
+  const payload = plain ? value : storable(value, depthMax)
+  if (!isObject(payload))
+    throw new Problem('parameter_invalid', 'The body must be a JSON object, not another kind of JSON value.')
+  return { payload, json: plain ? text : null }
+}
+
+const withLongIntegersAsTexts = (text: string): string =>
+  mayLoseDigits.test(text) ? replaceLongIntegers(text, (token) => JSON.stringify(token)) : text
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Problem(
+      'invalid_json',
+      `The body is not valid JSON: ${error instanceof Error ? error.message.slice(0, 200) : 'it cannot be parsed'}.`,
+    )
+  }
+}

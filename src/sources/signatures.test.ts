@@ -1,0 +1,101 @@
+/** Signatures of native webhooks: what the platforms sign is taken, anything else is refused in words. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  customWebhook,
+  shopifyWebhook,
+  wooCommerceWebhook,
+  type ShopWebhook,
+} from '../../test/support/shop-webhooks.ts'
+import { schemeOf, signatureFault, signingKey, type Scheme } from './signatures.ts'
+
+const now = Date.parse('2026-01-31T09:30:00.000Z')
+const seconds = now / 1000
+const body = '{"id":1,"name":"Käse 🧀"}'
+
+const faultOf = (scheme: Scheme, secret: string, { headers, body }: ShopWebhook, at = now) =>
+  signatureFault(scheme, signingKey(scheme, secret), headers, Buffer.from(body), at)
+
+test('what a platform signs with the secret of the source is taken', () => {
+  assert.equal(faultOf('shopify', 'shpss_secret', shopifyWebhook('orders/paid', 'shpss_secret', body)), null)
+  assert.equal(faultOf('woocommerce', 'wc secret', wooCommerceWebhook('order.updated', 'wc secret', body)), null)
+  assert.equal(faultOf('custom', 'whsec_secret', customWebhook('whsec_secret', seconds, body)), null)
+})
+
+test('Shopify signs as openssl does', () => {
+  // printf '%s' '{"id":1}' | openssl dgst -sha256 -hmac hush -binary | base64
+  const webhook = shopifyWebhook('orders/paid', 'hush', '{"id":1}')
+
+  assert.equal(webhook.headers['x-shopify-hmac-sha256'], 'VnKUjZsLuN5iZWjn5EntcBVCF9kMN43LglzCE1/GSeY=')
+  assert.equal(faultOf('shopify', 'hush', webhook), null)
+})
+
+test('WooCommerce signs with its secret after WordPress has decoded the special characters in it, once', () => {
+  for (const [typed, decoded] of [
+    ['a&amp;b', 'a&b'],
+    ['&lt;tag&gt;', '<tag>'],
+    ['&quot;q&quot; &#039;s&#039;', `"q" 's'`],
+    ['&#39;&#034;&#x27;&#X0027;&#x22;', `'"''"`],
+    ['&#060;&#62;&#0038;&#x26;', '<>&&'],
+    ['&amp;lt;', '&lt;'],
+    ['&copy;&#65;&amp', '&copy;&#65;&amp'],
+    ['<plain> & "simple"', '<plain> & "simple"'],
+  ] as const) {
+    assert.equal(faultOf('woocommerce', typed, wooCommerceWebhook('order.created', decoded, body)), null, typed)
+    if (typed !== decoded)
+      assert.notEqual(faultOf('woocommerce', typed, wooCommerceWebhook('order.created', typed, body)), null, typed)
+  }
+})
+
+test('a missing signature, one of another secret or body, and one that is no signature are each refused', () => {
+  const signed = {
+    shopify: shopifyWebhook('orders/paid', 'right', body),
+    woocommerce: wooCommerceWebhook('order.updated', 'right', body),
+    custom: customWebhook('right', seconds, body),
+  }
+  const headers = {
+    shopify: 'x-shopify-hmac-sha256',
+    woocommerce: 'x-wc-webhook-signature',
+    custom: 'service-signature',
+  }
+  for (const scheme of ['shopify', 'woocommerce', 'custom'] as const) {
+    const name = headers[scheme]
+    const { [name]: _, ...unsigned } = signed[scheme].headers
+    assert.match(faultOf(scheme, 'right', { ...signed[scheme], headers: unsigned })!, /is missing/)
+    assert.match(faultOf(scheme, 'wrong', signed[scheme])!, /does not fit the body/)
+    assert.match(faultOf(scheme, 'right', { ...signed[scheme], body: `${body} ` })!, /does not fit the body/)
+    for (const nonsense of ['', 'x', 'ä'.repeat(44), signed[scheme].headers[name]!.slice(0, -1)])
+      assert.notEqual(
+        faultOf(scheme, 'right', { ...signed[scheme], headers: { ...signed[scheme].headers, [name]: nonsense } }),
+        null,
+        `${scheme} ${nonsense}`,
+      )
+  }
+})
+
+test('a Service-Signature is good for five minutes before and after its time, and one of several may fit', () => {
+  const webhook = customWebhook('right', seconds, body)
+  const [t, v1] = webhook.headers['service-signature']!.split(',') as [string, string]
+  const withHeader = (text: string) => ({ ...webhook, headers: { 'service-signature': text } })
+
+  assert.equal(faultOf('custom', 'right', webhook, now + 300_000), null)
+  assert.equal(faultOf('custom', 'right', webhook, now - 300_000), null)
+  assert.match(faultOf('custom', 'right', webhook, now + 301_000)!, /minutes off/)
+  assert.match(faultOf('custom', 'right', webhook, now - 301_000)!, /minutes off/)
+  assert.equal(faultOf('custom', 'right', withHeader(`${t},v1=${'0'.repeat(64)},${v1}`)), null)
+  assert.equal(
+    faultOf('custom', 'right', withHeader(`${t}, ${v1.replace('v1=', 'v1=').toUpperCase().replace('V1=', 'v1=')}`)),
+    null,
+  )
+  for (const other of [v1, t, `t=1e9,${v1}`, `${t},v0=${v1.slice(3)}`, `${t}${`,${v1}`.repeat(11)}`])
+    assert.match(faultOf('custom', 'right', withHeader(other))!, /another form/, other)
+})
+
+test('a platform without a receiver of its own reports in ours', () => {
+  assert.deepEqual(['shopify', 'woocommerce', 'custom', 'magento'].map(schemeOf), [
+    'shopify',
+    'woocommerce',
+    'custom',
+    'custom',
+  ])
+})

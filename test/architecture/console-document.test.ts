@@ -1,0 +1,62 @@
+/** What holds for the document of the console's own operations: it says what the door says, and nothing of keys (behaviour: console 2). */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { consoleErrorCatalogue } from '../../src/api/console-errors.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly parameters: readonly { readonly name: string }[]
+  readonly responses: Readonly<Record<string, { readonly headers?: object; readonly 'x-codes'?: readonly string[] }>>
+}
+
+const { paths } = JSON.parse(readFileSync(join(import.meta.dirname, '../../console-openapi.json'), 'utf8')) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+const operations = Object.values(paths).flatMap((methods) => Object.entries(methods))
+const codesOf = ({ responses }: Operation): string[] =>
+  Object.values(responses).flatMap((answer) => answer['x-codes'] ?? [])
+const ofKeys = [
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_revoked',
+  'api_key_expired',
+  'ip_not_allowed',
+  'scope_missing',
+]
+
+test('no operation of the console names what only keys are refused with, and every change names the header of the console', () => {
+  const wrong = operations.filter(
+    ([method, operation]) =>
+      codesOf(operation).some((code) => ofKeys.includes(code)) ||
+      codesOf(operation).includes('csrf_header_missing') !== (method !== 'get'),
+  )
+
+  assert.deepEqual(
+    wrong.map(([, { operationId }]) => operationId),
+    [],
+  )
+})
+
+test('an Idempotency-Key is offered exactly where an account could keep it', () => {
+  for (const [method, operation] of operations) {
+    const offers = [
+      operation.parameters.some(({ name }) => name === 'Idempotency-Key'),
+      codesOf(operation).includes('idempotency_key_reused'),
+      Object.values(operation.responses).some(
+        ({ headers }) => headers !== undefined && 'Idempotent-Replayed' in headers,
+      ),
+    ]
+    const expected = method === 'post' && codesOf(operation).includes('account_suspended')
+    assert.deepEqual(offers, [expected, expected, expected], operation.operationId)
+  }
+})
+
+test('every code that the console alone answers is named by an operation that answers it', () => {
+  const named = new Set(operations.flatMap(([, operation]) => codesOf(operation)))
+  // a payment provider is told so, at a path that is no operation of the console
+  const unnamed = Object.keys(consoleErrorCatalogue).filter((code) => code !== 'signature_invalid' && !named.has(code))
+
+  assert.deepEqual(unnamed, [])
+})

@@ -1,0 +1,19 @@
+/** How things are named: one casing for each kind of name. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { sources, withoutComments } from './sources.ts'
+
+/** A constant of a module whose value is a number, written out or computed from others: `const spacingMs = 5 * 60_000`. */
+const numericConstant =
+  /^(?:export )?const (\w+)(?:: number)? = -?(?:\d[\d_.e]*|0x[\da-f_]+)(?:\s*[-+*/]+\s*[\w.]+)*\s*(?:as const)?$/gim
+
+test('constants that are numbers are named in camelCase, with their unit', () => {
+  const breaches = sources('src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts').flatMap(
+    ({ path, text }) =>
+      [...withoutComments(text).matchAll(numericConstant)]
+        .filter(([, name]) => name!.includes('_'))
+        .map(([, name]) => `${path} ${name}`),
+  )
+
+  assert.deepEqual(breaches, [])
+})

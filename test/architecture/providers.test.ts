@@ -1,0 +1,58 @@
+/** A provider is one folder and one line in the registry: whatever else knows of it asks what it declares. */
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import test from 'node:test'
+import { providers } from '../../src/providers/registry.ts'
+import { productSources, root, withoutComments, type Source } from './sources.ts'
+
+const registry = 'src/providers/registry.ts'
+const folders = 'src/providers'
+
+const importsOf = ({ path, text }: Source): string[] =>
+  [...text.matchAll(/(?:\bfrom\s+|\bimport\s+|\bimport\()['"](\.[^'"]+)['"]/g)].map((match) =>
+    posix.join(posix.dirname(path), match[1]!),
+  )
+
+/** The folder of a provider that a file lies in. What several providers share lies beside the folders. */
+const folderOf = (path: string): string | undefined => new RegExp(`^${folders}/([^/]+)/`).exec(path)?.[1]
+
+const folderNamed = (name: string): string =>
+  [name, name.replaceAll('_', '-'), name.replace(/_.*/, '')].find((one) => existsSync(join(root, folders, one)))!
+
+test('only the registry, and its own folder, imports the files of a provider', () => {
+  const breaches = productSources().flatMap((source) =>
+    importsOf(source)
+      .filter((to) => folderOf(to) !== undefined && folderOf(to) !== folderOf(source.path) && source.path !== registry)
+      .map((to) => `${source.path} → ${to}`),
+  )
+
+  assert.deepEqual(breaches, [])
+})
+
+test('the registry has one line for each folder', () => {
+  const registered = productSources().find(({ path }) => path === registry)!
+  const imported = importsOf(registered).flatMap((to) => folderOf(to) ?? [])
+  const all = new Set(productSources().flatMap(({ path }) => folderOf(path) ?? []))
+
+  assert.deepEqual(imported.toSorted(), [...all].toSorted())
+  assert.deepEqual(providers.map(({ name }) => folderNamed(name)).toSorted(), imported.toSorted())
+})
+
+test('no code outside the folder of a provider names it', () => {
+  const breaches = providers.flatMap(({ name }) =>
+    productSources()
+      .filter(({ path }) => folderOf(path) !== folderNamed(name))
+      .filter(({ text }) => new RegExp(`(['"])${name}\\1`).test(withoutComments(text)))
+      .map(({ path }) => `${path} names ${name}`),
+  )
+
+  assert.deepEqual(breaches, [])
+})
+
+test('test mode has the channels of one provider', () => {
+  assert.deepEqual(
+    providers.filter(({ test_mode }) => test_mode !== undefined).map(({ offered }) => offered),
+    ['never'],
+  )
+})

@@ -1,0 +1,33 @@
+/** Files that one can read. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { productSources as serviceSources, sources } from './sources.ts'
+
+/** The client's too, but for what is generated. */
+const productSources = () => [...serviceSources(), ...sources('clients/typescript/src/*.ts')]
+
+const consoleSources = () => sources('console/src/**/*.{ts,tsx}').filter(({ path }) => !path.includes('/generated/'))
+/** What a package is entered by is called so everywhere. */
+const clientEntrance = 'clients/typescript/src/index.ts'
+
+test('a source file opens with a sentence that says what it is for', () => {
+  const silent = [...productSources(), ...consoleSources()].filter(
+    ({ text }) => !text.startsWith('/**') && !text.startsWith('#!'),
+  )
+
+  assert.deepEqual(
+    silent.map(({ path }) => path),
+    [],
+  )
+})
+
+test('a feature has no file named utils, helpers, common or index', () => {
+  const vague = productSources().filter(
+    ({ path }) => /\/(utils?|helpers?|common|misc|index|manager)\.ts$/.test(path) && path !== clientEntrance,
+  )
+
+  assert.deepEqual(
+    vague.map(({ path }) => path),
+    [],
+  )
+})

@@ -1,0 +1,135 @@
+/** Every query on a tenant's data names the account and the mode; the lanes, which work for all, are exempt by name. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { productSources, root, templates, type Source } from './sources.ts'
+
+test('a query on tenant data names account_id, and mode where the table has it', () => {
+  assert.deepEqual(breachesIn(queries()), [])
+})
+
+test('a query is seen whole, with the fragments that stand in it', () => {
+  const seen = (text: string) => breachesIn(queriesIn({ path: 'src/modules/messages/x-store.ts', text }))
+
+  assert.deepEqual(seen('const one = sql`select ${all ? sql`* from messages` : sql`1`}`'), [
+    'src/modules/messages/x-store.ts one: messages without account_id and mode',
+  ])
+  assert.deepEqual(
+    seen('const one = sql`select * from messages where ${sql`account_id = ${a} and ${sql`mode = ${b}`}`}`'),
+    [],
+  )
+})
+
+function breachesIn(found: readonly Query[]): string[] {
+  const tables = tenantTables()
+  return found.flatMap(({ at, text }) => {
+    if (isExempt(at)) return []
+    const used = tables.filter(({ name }) => new RegExp(`\\b(?:from|join|update|into)\\s+${name}\\b`).test(text))
+    if (used.length === 0) return []
+    const lacks = [
+      ...(/\baccount_id\b/.test(text) ? [] : ['account_id']),
+      ...(used.some(({ mode }) => mode) && !/\bmode\b/.test(text) ? ['mode'] : []),
+    ]
+    return lacks.length === 0
+      ? []
+      : [`${at}: ${used.map(({ name }) => name).join(', ')} without ${lacks.join(' and ')}`]
+  })
+}
+
+/** What works for all accounts at once, by file, or by file and function, with the reason. */
+const exempt: Record<string, string> = {
+  'src/modules/messages/invariants.ts': 'doctor proves all accounts in one pass',
+  'src/modules/messages/dispatch/store.ts': 'the dispatch lane takes due work of every channel',
+  'src/modules/messages/dispatch/expired-store.ts': 'the jobs of the dispatch lane, as above',
+  'src/modules/messages/dispatch/pauses-store.ts': 'the dispatch lane pauses channels of every account',
+  'src/modules/messages/transitions/store.ts update':
+    'the head of statements, each of which adds found(), the condition that names both',
+  'src/modules/messages/reports/store.ts': 'the reports lane applies what providers told of any account',
+  'src/modules/messages/dispatch/parts-store.ts': 'the jobs of the dispatch lane, as above',
+  'src/modules/messages/reports/parts-store.ts': 'the reports lane, as above',
+  'src/modules/messages/inbound/parts-store.ts takeDueParts':
+    'the inbound-parts lane ends what is due of every account',
+  'src/modules/webhooks/dispatch/queue-store.ts': 'the fan-out and deliver lanes follow every account',
+  'src/modules/webhooks/deliveries/store.ts listDeliveries':
+    'the queue is joined to deliveries that are already of one account',
+  'src/modules/webhooks/deliveries/store.ts findDelivery': 'as above',
+  'src/modules/webhooks/deliveries/store.ts recordDirect': 'the deliver lane settles by ids',
+  'src/modules/webhooks/endpoints/store.ts listSealed': 'a rotation of the secret key seals everything anew',
+  'src/modules/webhooks/endpoints/store.ts reseal': 'as above',
+  'src/modules/media/store.ts':
+    'the media lane copies and deletes files of every account, and an address that is signed knows no tenant',
+  'src/modules/channels/rotation-store.ts': 'a rotation of the secret key seals every credential anew',
+  'src/modules/channels/store.ts findHolder': 'an identifier belongs to one account in the whole installation',
+  'src/modules/campaigns/store.ts findTenant': 'the operator names a campaign by its id alone, on the command line',
+  'src/modules/channels/store.ts findAnyChannel': "a provider's callback names a channel and knows no account",
+  'src/modules/channels/templates-store.ts claimTemplatesDue': 'the templates lane reads for every account',
+  'src/modules/channels/store.ts listDisconnected': 'the reconnect lane tries the lost links of every account',
+  'src/modules/channels/store.ts listDeletedSince': 'the queues of deleted channels of every account are emptied',
+  'src/modules/channels/store.ts countLinks': 'an operator asks how many links of all accounts stand',
+  'src/modules/channels/sessions-store.ts': 'the sessions lane keeps the sessions of every account',
+  'src/modules/messages/queries/list-store.ts':
+    'every statement holds the conditions of where(), which begin with both',
+  'src/modules/contacts/store.ts listContacts': 'its conditions begin with both',
+  'src/modules/campaigns/job-store.ts anyDue': 'the campaign lanes look for due work of every account',
+  'src/modules/campaigns/invariants.ts': 'doctor proves all accounts in one pass',
+  'src/modules/campaigns/counter-store.ts foldCounters': 'the chore folds the counters of every campaign',
+  'src/modules/automations/receivers/redaction-store.ts firstRedaction': 'the metric is of the whole installation',
+  'src/modules/automations/receivers/redaction-store.ts listRedactionsBefore': 'doctor proves all accounts in one pass',
+  'src/modules/automations/sources/store.ts findSourceByKeyHash': 'a source key tells whose it is',
+  'src/modules/automations/sources/store.ts findSourceOfWebhook':
+    "a shop's webhook names a source and knows no account",
+  'src/modules/automations/sources/store.ts listSealedSources': 'a rotation of the secret key seals everything anew',
+  'src/modules/automations/sources/store.ts resealSource': 'as above',
+  'src/modules/automations/sources/store.ts shareSources':
+    'what many accounts report is accepted at once; whose a source is, its caller compares',
+  'src/modules/automations/reporting/store.ts findReported': 'as above, by sources that were compared',
+  'src/modules/automations/reporting/store.ts findReceipts': 'as above',
+  'src/modules/automations/reporting/store.ts deleteOrphanedReceipts': 'a chore',
+  'src/modules/automations/runs/store.ts ended': 'the end of statements that have found runs by both',
+  'src/modules/automations/runs/due-store.ts': 'the automation-runs lane takes due runs of every account',
+  'src/modules/automations/runs/invariants.ts': 'doctor proves all accounts in one pass',
+  'src/modules/automations/runs/store.ts listRunsOfEvents': 'by receipts that were found to be of the tenant',
+  'src/modules/contacts/imports/store.ts': 'the imports lane and its chores work for every account, by the ids of jobs',
+  'src/modules/mail/store.ts': 'e-mails to people of all accounts, and of none',
+  'src/modules/console/team/store.ts findInvitation': 'a link tells which account it opens',
+  'src/modules/console/team/store.ts forgetInvitations': 'a chore',
+  'src/modules/accounts/store.ts countUnrevokedKeys': 'the limit of keys is of both modes',
+  'src/platform/database/migrate.ts keepInstallation': 'the order of the feed is one for all',
+  'src/platform/http/idempotency-store.ts expireKeys': 'a chore',
+  'src/modules/console/audit/store.ts forgetAudit': 'a chore',
+  'src/modules/console/conversations/store.ts forgetConversations': 'a chore',
+  'src/modules/messages/retention-store.ts': 'months of messages end for every account',
+}
+
+const isExempt = (at: string): boolean => [at, at.split(' ')[0]!].some((name) => Object.hasOwn(exempt, name))
+
+/** Tables of schema.sql with the column account_id. */
+function tenantTables(): { name: string; mode: boolean }[] {
+  const schema = readFileSync(join(root, 'schema.sql'), 'utf8')
+  return [...schema.matchAll(/^create table (\w+) \(\n([\s\S]*?)\n\)/gm)]
+    .map((match) => ({ name: match[1]!, columns: match[2]! }))
+    .filter(({ columns }) => /^ {2}account_id /m.test(columns))
+    .map(({ name, columns }) => ({ name, mode: /^ {2}mode /m.test(columns) }))
+}
+
+interface Query {
+  /** `path function`. */
+  readonly at: string
+  readonly text: string
+}
+
+/** Templates that hold a statement, with the function they stand in. */
+const queries = (): Query[] => productSources().flatMap(queriesIn)
+
+const queriesIn = ({ path, text }: Source): Query[] =>
+  templates(text)
+    .filter((template) => /\b(?:select|insert|update|delete)\b/.test(template.text))
+    .map((template) => ({ at: `${path} ${functionAt(text, template.index)}`, text: template.text }))
+
+function functionAt(code: string, index: number): string {
+  const before = [
+    ...code.slice(0, index).matchAll(/^(?:export )?(?:async )?function (\w+)|^(?:export )?const (\w+) = /gm),
+  ].at(-1)
+  return before?.[1] ?? before?.[2] ?? ''
+}

@@ -1,0 +1,52 @@
+/** Time is an argument. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { productSources, sources, withoutComments, type Source } from './sources.ts'
+
+/** The clock itself; the log, whose times are the machine's; and measuring, which is not telling the time. */
+const clocks = ['src/lib/clock.ts', 'src/platform/observability/log.ts']
+
+test('nothing but the clock reads the time of the machine', () => {
+  const breaches = productSources()
+    .filter(({ path }) => !clocks.includes(path))
+    .flatMap((source) => lines(source, /\bDate\.now\(|\bnew Date\(\s*\)|Temporal\.Now\b/))
+
+  assert.deepEqual(breaches, [])
+})
+
+test('nothing sleeps but on the clock', () => {
+  const breaches = productSources()
+    .filter(({ path }) => !clocks.includes(path))
+    .flatMap((source) => lines(source, /\bset(Timeout|Interval)\(|timers\/promises|AbortSignal\.timeout\(/))
+
+  assert.deepEqual(breaches, [])
+})
+
+test('no SQL asks the database for the time', () => {
+  const sql =
+    /\b(now\(\)|current_timestamp\b|localtimestamp\b|transaction_timestamp\(|statement_timestamp\(|clock_timestamp\()/i
+  const all = [...productSources(), ...sources('migrations/*.sql')]
+  // the offset of our clock to the database's is what clock-sync measures
+  const breaches = all
+    .filter(({ path }) => !path.endsWith('/clock-sync.ts'))
+    .flatMap((source) =>
+      lines({ ...source, text: source.path.endsWith('.ts') ? templatesOf(source.text) : source.text }, sql),
+    )
+
+  assert.deepEqual(breaches, [])
+})
+
+function lines({ path, text }: Source, pattern: RegExp): string[] {
+  return withoutComments(text)
+    .split('\n')
+    .flatMap((line, at) => (pattern.test(line.replace(/--.*$/, '')) ? [`${path}:${at + 1} ${line.trim()}`] : []))
+}
+
+/** What stands in backquotes, on its lines; what is put in by `${}` is the process's own. */
+function templatesOf(text: string): string {
+  const plain = withoutComments(text).replaceAll(/\$\{[^{}`]*\}/g, '')
+  return plain
+    .split('`')
+    .map((part, at) => (at % 2 === 1 ? part : part.replaceAll(/[^\n]/g, '')))
+    .join('')
+}

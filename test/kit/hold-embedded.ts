@@ -1,9 +1,0 @@
-/** A process that holds the embedded database of a folder until it is told to end: `node hold-embedded.ts <folder>`. Prints the address and the server's pid. */
-import { startEmbedded } from '../../src/platform/database/embedded.ts'
-import { makeLog } from '../../src/platform/log.ts'
-
-const database = await startEmbedded({ dataDir: process.argv[2]!, log: makeLog('silent'), throwaway: true })
-process.on('SIGTERM', () => void database.stop().then(() => process.exit(0)))
-console.log(JSON.stringify({ url: database.url, pid: database.pid }))
-// keeps the process alive
-process.stdin.resume()

@@ -1,0 +1,656 @@
+/** What becomes of runs when they are due: one message each, or a reason why there is none (behaviour: integrations 6.3, 6.4, 6.5, 6.6, 6.7, 6.8, 6.9). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { endRuns, listDueSources, putOffRuns, takeDue } from '../../src/modules/automations/runs/due-store.ts'
+import { runsLane } from '../../src/modules/automations/runs/lane.ts'
+import type { MessageService } from '../../src/modules/messages/service.ts'
+import { automationOf, happened, sourceOf } from '../support/automations.ts'
+import type { Api } from '../support/api.ts'
+import { liveSms } from '../support/campaigns.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+const to = '+4915112345678'
+const lane = 'automation-runs'
+const minute = 60_000
+const smsChannel = { type: 'sms', provider: 'simulator', name: 'Other', identifier: '+4915100000009', credentials: {} }
+
+/** So many events, each of somebody else. */
+const recipients = (count: number) => Array.from({ length: count }, (_, n) => ({ to: `+4915${10_000_000 + n}` }))
+
+const readRun = async (api: Api, id: string | undefined) => (await api.get(`/v1/automation_runs/${id}`)).body
+/** Its status, and its reason where it has one. */
+const told = async (api: Api, id: string | undefined) => {
+  const { status, reason } = await readRun(api, id)
+  return [status, reason].filter(Boolean).join(' ')
+}
+
+async function start(t: Parameters<typeof startWorld>[0]) {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const source = await sourceOf(account)
+  return { world, account, api: account.api, source }
+}
+
+/** Lets time pass, half a minute at a time, with the lane at work. */
+async function passFor(world: World, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += minute / 2) {
+    await world.clock.advance(minute / 2)
+    await world.tick(lane)
+  }
+}
+
+test('what a source reports becomes a message when it is due, not before, and only once', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source, {
+    delay_seconds: 60,
+    message: { type: 'text', text: { body: 'Thank you for {{data.order.number}}, {{customer.first_name}}.' } },
+  })
+  const event = {
+    source,
+    type: 'order.paid',
+    event_id: '1',
+    customer: { phone: to, first_name: 'Ada' },
+    data: { order: { number: 17 } },
+  }
+  const reported = (await api.post('/v1/automation_events', event)).body
+  const [{ id }] = reported.runs
+
+  await world.tick(lane)
+  const early = await readRun(api, id)
+  await world.clock.advance(minute)
+  await world.tick(lane)
+  await world.tick(lane)
+  const run = await readRun(api, id)
+  const { body: message } = await api.get(`/v1/messages/${run.message_id}`)
+  const receipt = (await api.get(`/v1/automation_events/${reported.id}`)).body
+  const all = await api.get('/v1/messages')
+
+  assert.deepEqual([early.status, early.message_id], ['scheduled', null])
+  assert.deepEqual([run.status, run.reason, run.scheduled_for], ['sent', null, world.clock.iso()])
+  assert.deepEqual(
+    [receipt.status, receipt.runs[0].status, receipt.runs[0].message_id],
+    ['accepted', 'sent', run.message_id],
+  )
+  assert.deepEqual(
+    {
+      ...message.origin,
+      to: message.to,
+      body: message.content.text.body,
+      priority: message.priority,
+      contact_id: message.contact_id,
+    },
+    {
+      type: 'automation',
+      id: automation.id,
+      to,
+      body: 'Thank you for 17, Ada.',
+      priority: 'normal',
+      contact_id: run.contact_id,
+    },
+  )
+  assert.equal(all.body.data.length, 1)
+  await world.invariants()
+})
+
+test('tags are filled in from the event, the customer and the contact, as text and nothing else', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const contact = (await api.post('/v1/contacts', { phone: to, first_name: 'Ada', attributes: { city: 'Graz' } })).body
+  const body = [
+    '{{first_name}} {{last_name}} of {{attributes.city}}, {{customer.first_name}}:',
+    '{{data.order.number}}, {{data.order.total}}, {{data.order.items[1].name}}, {{data.order.items.name}}, {{data.order.paid}}, {{data.order.gone}}, {{data.note}}',
+  ].join(' ')
+  const automation = await automationOf(account, source, {
+    message: { type: 'text', text: { body } },
+    merge_fallbacks: { 'data.order.gone': 'nothing' },
+  })
+  const order = { number: 1001, total: '59.90', paid: true, items: [{ name: 'Mug' }, { name: 'Cup' }] }
+  const [id] = await happened(world.platform, account, automation, [
+    {
+      to,
+      contact_id: contact.id,
+      customer: { first_name: 'Augusta', last_name: 'King' },
+      data: { order, note: '{{first_name}} "}, {' },
+    },
+  ])
+
+  await world.tick(lane)
+
+  const { message_id } = await readRun(api, id)
+  const message = (await api.get(`/v1/messages/${message_id}`)).body
+  assert.equal(
+    message.content.text.body,
+    'Ada King of Graz, Augusta: 1001, 59.90, Cup, Mug, Cup, true, nothing, {{first_name}} "}, {',
+  )
+})
+
+test('a text that stays empty fails its run, and no other', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source, { message: { type: 'text', text: { body: '{{data.text}}' } } })
+  const ids = await happened(world.platform, account, automation, [
+    { to, data: {} },
+    { to, data: { text: {} } },
+    { to, data: { text: 'Hello' } },
+  ])
+
+  await world.tick(lane)
+
+  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), [
+    'failed parameter_invalid',
+    'failed parameter_invalid',
+    'sent',
+  ])
+})
+
+test('nobody to write to, and nobody who may be written to, is skipped', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source)
+  await api.post('/v1/contacts', { phone: to, consent: { sms: { status: 'opted_out' } } })
+  const ids = await happened(world.platform, account, automation, [{ to: null }, { to }])
+
+  await world.tick(lane)
+
+  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['skipped no_identifier', 'skipped unsubscribed'])
+})
+
+test('marketing goes to nobody who has stopped marketing, what is no marketing does', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const made = await api.post('/v1/contacts', {
+    phone: to,
+    consent: { whatsapp: { status: 'opted_in', marketing: 'opted_out' } },
+  })
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  const options = { channel_id: 'ch_test_whatsapp' }
+  const marketing = await automationOf(account, source, { ...options, category: 'marketing' })
+  const transactional = await automationOf(account, source, options)
+  const [first] = await happened(world.platform, account, marketing, [{ to }])
+  const [second] = await happened(world.platform, account, transactional, [{ to }])
+
+  await world.tick(lane)
+
+  assert.deepEqual([await told(api, first), await told(api, second)], ['skipped unsubscribed', 'sent'])
+})
+
+test('STOP takes whoever wrote it out of what waits for him on that channel type, and out of nothing else', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const sms = await automationOf(account, source)
+  const whatsapp = await automationOf(account, source, { channel_id: 'ch_test_whatsapp' })
+  const [mine, others] = await happened(world.platform, account, sms, [
+    { to, delay_ms: minute },
+    { to: '+4915199999999', delay_ms: minute },
+  ])
+  const [elsewhere] = await happened(world.platform, account, whatsapp, [{ to, delay_ms: minute }])
+
+  const stopped = await api.post('/v1/test/inbound_messages', {
+    channel: 'ch_test_sms',
+    from: to,
+    type: 'text',
+    text: { body: 'STOP' },
+  })
+
+  assert.ok(stopped.status < 300, JSON.stringify(stopped.body))
+  assert.deepEqual(
+    [await told(api, mine), await told(api, others), await told(api, elsewhere)],
+    ['skipped unsubscribed', 'scheduled', 'scheduled'],
+  )
+})
+
+test('a contact that opts out or is blocked after a change of its number gets nothing of what waits at the old one', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source)
+  const contacts: string[] = []
+  for (const phone of ['+4915112345670', '+4915112345671', '+4915112345672'])
+    contacts.push((await api.post('/v1/contacts', { phone })).body.id)
+  const ids = await happened(
+    world.platform,
+    account,
+    automation,
+    contacts.map((contact_id, n) => ({ to: `+491511234567${n}`, contact_id, delay_ms: minute })),
+  )
+  for (const [n, contact] of contacts.entries())
+    await api.patch(`/v1/contacts/${contact}`, { phone: `+491520000000${n}` })
+
+  await api.post('/v1/test/inbound_messages', {
+    channel: 'ch_test_sms',
+    from: '+4915200000000',
+    type: 'text',
+    text: { body: 'STOP' },
+  })
+  const stopped = await told(api, ids[0])
+  await api.patch(`/v1/contacts/${contacts[1]}`, { blocked: true })
+  await passFor(world, 2 * minute)
+
+  assert.equal(stopped, 'skipped unsubscribed')
+  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), [
+    'skipped unsubscribed',
+    'skipped unsubscribed',
+    'sent',
+  ])
+})
+
+test('a contact that is deleted gets nothing of what waits', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source)
+  const contact = (await api.post('/v1/contacts', { phone: to })).body
+  const [mine, others] = await happened(world.platform, account, automation, [
+    { to, contact_id: contact.id, delay_ms: minute },
+    { to: '+4915199999999', delay_ms: minute },
+  ])
+
+  await api.delete(`/v1/contacts/${contact.id}`)
+
+  assert.deepEqual([await told(api, mine), await told(api, others)], ['skipped contact_deleted', 'scheduled'])
+})
+
+test('what waits is cancelled with its source, with its account and with its channel', async (t) => {
+  const { world, account, api } = await liveSms(t)
+  const channelsOf = { channel_id: (await api.get('/v1/channels')).body.data[0].id as string }
+  const runOf = async (external_id: string) => {
+    const source = await sourceOf(account, external_id)
+    const [id] = await happened(world.platform, account, await automationOf(account, source, channelsOf), [
+      { to, delay_ms: minute },
+    ])
+    return { source, id }
+  }
+  const [disabled, deleted, left] = [await runOf('a'), await runOf('b'), await runOf('c')]
+  const other = await liveSms(t)
+  const suspended = await sourceOf(other.account)
+  const [cancelled] = await happened(
+    other.world.platform,
+    other.account,
+    await automationOf(other.account, suspended, { channel_id: other.channel }),
+    [{ to, delay_ms: minute }],
+  )
+
+  await api.patch(`/v1/integration_sources/${disabled.source}`, { status: 'disabled' })
+  await api.delete(`/v1/integration_sources/${deleted.source}`)
+  const before = await told(api, left.id)
+  const gone = await api.delete(`/v1/channels/${channelsOf.channel_id}`)
+  assert.equal(gone.status, 200, JSON.stringify(gone.body))
+  await other.world.services.accounts.suspend(other.account.id)
+
+  assert.deepEqual(
+    [await told(api, disabled.id), await told(api, deleted.id), before, await told(api, left.id)],
+    ['cancelled source_disabled', 'cancelled source_deleted', 'scheduled', 'cancelled channel_deleted'],
+  )
+  await other.world.services.accounts.reinstate(other.account.id)
+  assert.equal(await told(other.api, cancelled), 'cancelled account_suspended')
+  await world.invariants()
+})
+
+test('a run of an automation that was paused behind the back of its runs is cancelled when it is due', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source)
+  const [id] = await happened(world.platform, account, automation, [{ to }])
+  await world.pool`update automations set status = 'paused' where id = ${automation.id}`
+
+  await world.tick(lane)
+
+  assert.equal(await told(api, id), 'cancelled automation_paused')
+})
+
+test('a run that was made for another event, or for a channel of another type, than its automation is about now is cancelled', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const [event, channel] = [await automationOf(account, source), await automationOf(account, source)]
+  const [first] = await happened(world.platform, account, event, [{ to }])
+  const [second] = await happened(world.platform, account, channel, [{ to }])
+  // what a change leaves behind whose process dies before it has followed
+  await world.pool`update automations set event_type = 'order.shipped' where id = ${event.id}`
+  await world.pool`update automations set channel_type = 'whatsapp', channel_id = 'ch_test_whatsapp' where id = ${channel.id}`
+
+  await world.tick(lane)
+
+  assert.deepEqual(
+    [await told(api, first), await told(api, second)],
+    ['cancelled automation_changed', 'cancelled automation_changed'],
+  )
+  assert.deepEqual((await api.get('/v1/messages')).body.data, [])
+})
+
+test('however much waits of a channel that is deleted, or of an account that is suspended, none of it is sent and all of it is cancelled', async (t) => {
+  const { world, account, api, channel } = await liveSms(t)
+  const source = await sourceOf(account)
+  const automation = await automationOf(account, source, { channel_id: channel })
+  const many = recipients(1500)
+  const counts = async () => [
+    ...(await world.pool`select concat_ws(' ', status, reason) as told, count(*)::int as count from automation_runs group by 1 order by 1`),
+  ]
+  await happened(world.platform, account, automation, many)
+  await api.delete(`/v1/channels/${channel}`)
+  const deleted = await counts()
+  await world.chores()
+  const afterwards = await counts()
+  const paused = (await api.get(`/v1/automations/${automation.id}`)).body.status
+
+  await world.pool`delete from automation_runs`
+  const other = await automationOf(account, source, {
+    channel_id: (await api.post('/v1/channels', smsChannel)).body.id,
+  })
+  await happened(world.platform, account, other, many)
+  await world.services.accounts.suspend(account.id)
+  const suspended = await counts()
+  await world.chores()
+
+  assert.equal(paused, 'paused')
+  assert.deepEqual(deleted, [
+    { told: 'cancelled channel_deleted', count: 1000 },
+    { told: 'scheduled', count: 500 },
+  ])
+  assert.deepEqual(afterwards, [
+    { told: 'cancelled automation_paused', count: 500 },
+    { told: 'cancelled channel_deleted', count: 1000 },
+  ])
+  assert.deepEqual(suspended, [
+    { told: 'cancelled account_suspended', count: 1000 },
+    { told: 'scheduled', count: 500 },
+  ])
+  assert.deepEqual(await counts(), [{ told: 'cancelled account_suspended', count: 1500 }])
+  await world.invariants()
+})
+
+test('nothing that waited of a deleted channel goes out when the automation is made active with another one at once', async (t) => {
+  const { world, account, api, channel } = await liveSms(t)
+  const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
+  await happened(world.platform, account, automation, recipients(1010))
+
+  await api.delete(`/v1/channels/${channel}`)
+  const other = await api.post('/v1/channels', smsChannel)
+  const active = await api.patch(`/v1/automations/${automation.id}`, { channel_id: other.body.id, status: 'active' })
+  await passFor(world, minute)
+
+  assert.deepEqual([active.status, active.body.status], [200, 'active'])
+  assert.deepEqual((await api.get('/v1/messages')).body.data, [])
+  assert.equal((await api.get('/v1/automation_runs?status=scheduled')).body.data.length, 0)
+  await world.invariants()
+})
+
+test('a run that is made while its account is being suspended is cancelled when it is due', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source)
+  await world.services.accounts.suspend(account.id)
+  const [id] = await happened(world.platform, account, automation, [{ to }])
+
+  await world.tick(lane)
+
+  await world.services.accounts.reinstate(account.id)
+  assert.equal(await told(api, id), 'cancelled account_suspended')
+})
+
+test('what waited of an account that is suspended is not sent when it is reinstated at once, and what is reported after that is', async (t) => {
+  const { world, account, api, channel } = await liveSms(t)
+  const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
+  await happened(world.platform, account, automation, recipients(1010))
+
+  await world.services.accounts.suspend(account.id)
+  // told before, and accepted while the account was suspended
+  const [late] = await happened(world.platform, account, automation, [{ to }])
+  await world.services.accounts.reinstate(account.id)
+  await world.clock.advance(1)
+  const [next] = await happened(world.platform, account, automation, [{ to }])
+  await passFor(world, minute)
+
+  const counts =
+    await world.pool`select concat_ws(' ', status, reason) as told, count(*)::int as count from automation_runs group by 1 order by 1`
+  assert.deepEqual(
+    [...counts],
+    [
+      { told: 'cancelled account_suspended', count: 1011 },
+      { told: 'sent', count: 1 },
+    ],
+  )
+  assert.deepEqual([await told(api, late), await told(api, next)], ['cancelled account_suspended', 'sent'])
+  await world.invariants()
+})
+
+test('no message is accepted for a run that was decided before its account was suspended and reinstated', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source)
+  const [id] = await happened(world.platform, account, automation, [{ to }])
+  const { accounts, channels, contacts, messages } = world.services
+  const interrupted: MessageService = {
+    ...messages,
+    async submit(submission) {
+      // so short that nothing was cancelled: as of those that are more than a thousand
+      await world.pool`update accounts set suspended_at = ${world.clock.iso()} where id = ${account.id}`
+      await accounts.reinstate(account.id)
+      return await messages.submit(submission)
+    },
+  }
+  const runs = runsLane({ platform: world.platform, channels, contacts, messages: interrupted }, () => true)
+
+  await runs.tick()
+  const between = await told(api, id)
+  await world.clock.advance(1000)
+  await runs.tick()
+
+  assert.deepEqual([between, await told(api, id)], ['scheduled', 'cancelled account_suspended'])
+  assert.deepEqual((await api.get('/v1/messages')).body.data, [])
+})
+
+test('what nobody expected of one run is tried again with that run alone', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source)
+  const ids = await happened(world.platform, account, automation, [{ to }, { to: '+4915199999999' }])
+  const { channels, contacts, messages } = world.services
+  const broken: MessageService = {
+    ...messages,
+    check(tenant, written) {
+      if ((written as { to: string }).to === to) throw new TypeError('a bug')
+      return messages.check(tenant, written)
+    },
+  }
+  const runs = runsLane({ platform: world.platform, channels, contacts, messages: broken }, () => false)
+
+  for (let passed = 0; passed < 72 * minute; passed += minute / 2) {
+    await runs.tick()
+    await world.clock.advance(minute / 2)
+  }
+
+  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['failed internal_error', 'sent'])
+})
+
+test('a tag that is not closed is text, and keeps nobody else waiting', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const other = await world.account()
+  const open = { type: 'text', text: { body: 'Thanks for {{data.order' } }
+  const unclosed = await automationOf(account, source, { message: open })
+  const well = await automationOf(other, await sourceOf(other), {
+    message: { type: 'text', text: { body: 'Thanks for {{data.a"b.c}}' } },
+  })
+  const [mine] = await happened(world.platform, account, unclosed, [{ to, data: { order: 1 } }])
+  const [theirs] = await happened(world.platform, other, well, [{ to, data: { 'a"b': { c: 'it' } } }])
+
+  await world.tick(lane)
+
+  const bodyOf = async (from: Api, id: string | undefined) =>
+    (await from.get(`/v1/messages/${(await readRun(from, id)).message_id}`)).body.content.text.body
+  assert.deepEqual(
+    [await bodyOf(api, mine), await bodyOf(other.api, theirs)],
+    ['Thanks for {{data.order', 'Thanks for it'],
+  )
+})
+
+test('a run whose event cannot be read is tried again alone, fails after an hour, and keeps no other waiting', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source, {
+    message: { type: 'text', text: { body: 'Order {{data.number}}' } },
+  })
+  const [well, broken, beside] = await happened(
+    world.platform,
+    account,
+    automation,
+    [1, 2, 3].map((number) => ({ to, data: { number } })),
+  )
+  await world.platform.pool`
+    update automation_events set data = '{"number": "\\u0000"}' where id = (select automation_event_id from automation_runs where id = ${broken!})`
+
+  await world.tick(lane)
+  const atOnce = await Promise.all([well, broken, beside].map((id) => told(api, id)))
+  await passFor(world, 72 * minute)
+
+  assert.deepEqual(atOnce, ['sent', 'scheduled', 'sent'])
+  assert.equal(await told(api, broken), 'failed internal_error')
+})
+
+test('without funds a run waits, goes when there are some, and has failed after an hour', async (t) => {
+  const { world, account, api, channel } = await liveSms(t, { credit_micros: 1 })
+  const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
+  const [lucky] = await happened(world.platform, account, automation, [{ to }])
+  await world.tick(lane)
+  const waiting = await told(api, lucky)
+  await world.services.billing.creditWallet(world.pool, account.id, 7500, null)
+  await passFor(world, minute)
+  const [unlucky] = await happened(world.platform, account, automation, [{ to }])
+  await passFor(world, 59 * minute)
+  const late = await told(api, unlucky)
+  await passFor(world, 12 * minute)
+
+  assert.equal(waiting, 'scheduled')
+  assert.equal(await told(api, lucky), 'sent')
+  assert.deepEqual([late, await told(api, unlucky)], ['scheduled', 'failed insufficient_balance'])
+})
+
+test('while its channel is away a run waits, and goes when it is back', async (t) => {
+  const { world, account, api, channel } = await liveSms(t)
+  const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
+  await api.patch(`/v1/channels/${channel}`, { status: 'disabled' })
+  const [id] = await happened(world.platform, account, automation, [{ to }])
+  await passFor(world, 2 * minute)
+  const waiting = await told(api, id)
+
+  await api.patch(`/v1/channels/${channel}`, { status: 'active' })
+  await passFor(world, 3 * minute)
+
+  assert.deepEqual([waiting, await told(api, id)], ['scheduled', 'sent'])
+})
+
+test('what a process took and never sent goes by another one after half a minute', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source)
+  const [id] = await happened(world.platform, account, automation, [{ to }])
+  // what a process that dies at this moment leaves behind
+  await world.pool`update automation_runs set due_at = ${new Date(world.clock.now() + 30_000).toISOString()} where id = ${id!}`
+
+  await world.clock.advance(29_000)
+  await world.tick(lane)
+  const before = await told(api, id)
+  await world.clock.advance(1000)
+  await world.tick(lane)
+
+  assert.deepEqual([before, await told(api, id)], ['scheduled', 'sent'])
+})
+
+test('a process that has held a run for too long changes nothing of what another one does with it', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const [id] = await happened(world.platform, account, await automationOf(account, source), [{ to }])
+  const take = (until_ms: number) =>
+    takeDue(
+      world.pool,
+      [{ source_id: source, most: 1 }],
+      world.clock.iso(),
+      new Date(world.clock.now() + until_ms).toISOString(),
+    )
+  const [late] = await take(1000)
+  await world.clock.advance(1000)
+  const [other] = await take(30_000)
+
+  await endRuns(world.pool, [{ id: id!, held_until: late!.held_until, status: 'failed', reason: 'internal_error' }])
+  await putOffRuns(world.pool, [{ id: id!, held_until: late!.held_until, due_at: world.clock.iso(), failures: 9 }])
+  const nobody = await take(30_000)
+  await putOffRuns(world.pool, [{ id: id!, held_until: other!.held_until, due_at: world.clock.iso(), failures: 0 }])
+  await world.tick(lane)
+
+  assert.deepEqual([...nobody], [])
+  assert.equal(await told(api, id), 'sent')
+})
+
+test('processes that take themselves for alone, as one that starts beside another does, send each run once', async (t) => {
+  const { world, account, source } = await start(t)
+  const automation = await automationOf(account, source)
+  await happened(world.platform, account, automation, recipients(200))
+  const { channels, contacts, messages } = world.services
+  const lanes = [1, 2].map(() => runsLane({ platform: world.platform, channels, contacts, messages }, () => true))
+
+  // a piece at a time; what one of them finds in the other's hand comes again a second later
+  for (
+    let rounds = 0;
+    rounds < 50 && (await Promise.all(lanes.map((each) => each.tick()))).some((begun) => begun > 0);
+    rounds++
+  )
+    await world.clock.advance(1000)
+
+  const [counts] = await world.pool`
+    select (select count(*)::int from automation_runs where status = 'sent') as sent, (select count(*)::int from messages) as messages, (select max(failures)::int from automation_runs) as failures`
+  assert.deepEqual(counts, { sent: 200, messages: 200, failures: 0 })
+  await world.invariants()
+})
+
+test('the flood of one source keeps no other waiting: a single run goes at once, as a request does', async (t) => {
+  const { world, account, source } = await start(t)
+  const flood = await automationOf(account, source)
+  const single = await automationOf(account, await sourceOf(account, 'another shop'))
+  await happened(world.platform, account, flood, recipients(600))
+  await world.clock.advance(1000)
+  await happened(world.platform, account, single, [{ to }])
+
+  await world.settle(lane)
+
+  const messages = await world.pool<
+    { origin_id: string; priority: string }[]
+  >`select origin_id, priority from messages order by id`
+  assert.equal(messages.length, 601)
+  const place = messages.findIndex(({ origin_id }) => origin_id === single.id)
+  assert.ok(place < 100, `it went as number ${place}`)
+  assert.equal(messages[place]!.priority, 'normal')
+  assert.ok(messages.every(({ origin_id, priority }) => origin_id === single.id || priority === 'low'))
+  await world.invariants()
+})
+
+test('sources of one account take turns with those of others', async (t) => {
+  const world = await startWorld(t)
+  const many = await world.account()
+  const one = await world.account()
+  for (let n = 0; n < 12; n++) {
+    const automation = await automationOf(many, await sourceOf(many, `shop ${n}`))
+    await happened(
+      world.platform,
+      many,
+      automation,
+      Array.from({ length: 20 }, (_, k) => ({ to: `+4915${10_000_000 + 100 * n + k}` })),
+    )
+  }
+  await world.clock.advance(1000)
+  const [id] = await happened(world.platform, one, await automationOf(one, await sourceOf(one)), [{ to }])
+
+  const { sources } = await listDueSources(world.pool, {
+    at: world.clock.iso(),
+    but: [],
+    after: '',
+    scanned_max: 100,
+    sources_max: 2,
+    counted_max: 6,
+  })
+
+  const { source_id } = await readRun(one.api, id)
+  assert.deepEqual(new Set(sources.map(({ due }) => due)), new Set([1, 6]))
+  assert.ok(sources.some((source) => source.source_id === source_id))
+})
+
+test('a run whose channel is suspended fails, and its neighbours on another channel are sent', async (t) => {
+  const { world, account, api, channel } = await liveSms(t)
+  const source = await sourceOf(account)
+  const other = (await api.post('/v1/channels', smsChannel)).body.id as string
+  const [stopped, going] = [
+    await automationOf(account, source, { channel_id: channel }),
+    await automationOf(account, source, { channel_id: other }),
+  ]
+  const [[first], [second]] = [
+    await happened(world.platform, account, stopped, [{ to }]),
+    await happened(world.platform, account, going, [{ to }]),
+  ]
+
+  await world.pool`update channels set status = 'suspended' where id = ${channel} and account_id = ${account.id} and mode = 'live'`
+  world.services.channels.forget()
+  await world.tick(lane)
+
+  assert.deepEqual([await told(api, first), await told(api, second)], ['failed channel_suspended', 'sent'])
+})

@@ -1,0 +1,45 @@
+/** A clock that is set while a campaign is sending: it goes on, whichever way the clock went, and writes to nobody twice. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { startWorld, type World } from '../support/world.ts'
+
+/** Lets time pass, a tenth of a second at a time, with everything that happens by it. */
+async function pass(world: World, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 100) {
+    for (const lane of ['heartbeat', 'campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns'])
+      await world.app.lane(lane).tick()
+    await world.clock.advance(100)
+  }
+}
+
+for (const [way, ms] of [
+  ['back by an hour', -3_600_000],
+  ['ahead by an hour', 3_600_000],
+] as const)
+  test(`a campaign goes on at its rate when the clock is set ${way}`, async (t) => {
+    const world = await startWorld(t)
+    const { api } = await world.account()
+    const recipients = Array.from({ length: 60 }, (_, n) => ({ to: `+49151555001${10 + n}` }))
+    const body = {
+      name: 'Spring',
+      channel: 'ch_test_sms',
+      audience: { type: 'adhoc', recipients },
+      message: { type: 'text', text: { body: 'Hello' } },
+    }
+    const { id } = (
+      await api.post('/v1/campaigns', { ...body, throttle_per_second: 10, launch: true, consent_declared: true })
+    ).body
+    const sent = async () => (await api.get(`/v1/campaigns/${id}`)).body.counters.sent as number
+    await pass(world, 2000)
+    const before = await sent()
+
+    world.clock.jump(ms)
+    await pass(world, 2000)
+    const after = await sent()
+    await pass(world, 4000)
+
+    assert.ok(before > 10 && after - before >= 15 && after - before <= 26, `${before}, then ${after}`)
+    const campaign = (await api.get(`/v1/campaigns/${id}`)).body
+    assert.deepEqual([campaign.status, campaign.counters.sent], ['completed', 60])
+    await world.invariants()
+  })

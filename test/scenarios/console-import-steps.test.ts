@@ -1,0 +1,214 @@
+/** Imports in steps through the console's door: uploaded, described, checked, started once (behaviour: console 7.5). */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { consoleClient, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
+import { startWorld } from '../support/world.ts'
+
+const hour = 3600_000
+
+async function start(t: TestContext, given: Parameters<typeof startWorld>[1] = {}) {
+  const world = await startWorld(t, given)
+  const account = await world.account()
+  const client = await signedInOwner(world)
+  const left = async () => {
+    const [row] = await world.pool`
+      select (select count(*)::int from contact_imports) as imports, (select count(*)::int from contact_import_pieces) as pieces, (select count(*)::int from contact_import_jobs) as jobs`
+    return row
+  }
+  return { world, account, client, left }
+}
+
+const upload = (client: ConsoleClient, csv: string | Uint8Array, query = '', headers: Record<string, string> = {}) =>
+  client.send('POST', `/imports${query}`, csv, { 'content-type': 'text/csv', ...headers })
+
+const step = async (client: ConsoleClient, method: string, path: string, body?: object) => {
+  const answer = await client.send(method, `/imports/${path}`, body)
+  assert.equal(answer.status, 200, JSON.stringify(answer.body))
+  return answer.body
+}
+
+const countsOf = ({ total, created, updated, rejected }: Record<string, unknown>) => [total, created, updated, rejected]
+
+test('an import is uploaded, described, checked and started, and comes to what the check told', async (t) => {
+  const { world, account, client } = await start(t)
+  await account.api.post('/v1/contacts', { phone: '+14155550100', first_name: 'Known' })
+  await account.api.post('/v1/contacts', { email: 'mail@example.com' })
+  await account.api.post('/v1/contacts', { phone: '+14155550107', identifiers: { telegram: '77' } })
+  const rows = [
+    '+14155550100,,38,', // known
+    '(415) 555-0101,new@example.com,39,', // new, in the country that is said later
+    '+14155550101,,40,', // the same once more
+    ',new@example.com,41,', // found by the e-mail address of the row before
+    ',MAIL@example.com,42,', // known by its e-mail address
+    '+14155550102,,43,77', // somebody else's identifier
+    '12,,44,', // no number
+    ',,45,', // nobody
+    ...Array.from({ length: 2100 }, (_, n) => `+1415555${2000 + n},p${n}@example.com,,`),
+    // in another piece than those that they mean
+    '+14155552000,,46,',
+    ',p8@example.com,47,',
+    '+14155550199,p7@example.com,48,',
+    ',p7@example.com,49,', // two contacts by now
+  ]
+  const csv = `Mobile;E-Mail;Shoe size;identifiers.telegram\n${rows.join('\n').replaceAll(',', ';')}\n`
+
+  const draft = await upload(client, `\uFEFF${csv}`, '?file_name=people.csv')
+  const { id } = draft.body
+  const hidden = [await account.api.get(`/v1/contact_imports/${id}`), await account.api.get('/v1/contact_imports')]
+  const early = await client.send('POST', `/imports/${id}/start`)
+  const unknown = await client.send('POST', `/imports/${id}/check`)
+  const odd = await client.send('PATCH', `/imports/${id}`, { columns: { 'Shoe size': 'shoes' } })
+  await step(client, 'PATCH', id, { columns: { 'Shoe size': 'attributes.shoe_size' }, default_country: 'us' })
+  const checked = await step(client, 'POST', `${id}/check`)
+  const nobodyNew = await account.api.get('/v1/contacts?email=new%40example.com')
+  const undeclared = await client.send('POST', `/imports/${id}/start`)
+  const declared = await step(client, 'PATCH', id, { consent_declared: true })
+  const started = await step(client, 'POST', `${id}/start`)
+  await world.settle()
+  const done = await account.api.get(`/v1/contact_imports/${id}`)
+
+  assert.deepEqual(
+    [draft.status, draft.body.status, draft.body.total, draft.body.file_name],
+    [201, 'draft', rows.length, 'people.csv'],
+  )
+  assert.deepEqual(draft.body.columns[2], { name: 'Shoe size', field: null, understood: false })
+  assert.deepEqual([hidden[0]!.status, hidden[1]!.body.data], [404, []])
+  assert.deepEqual([early.status, early.body.error.code], [409, 'import_state_invalid'])
+  assert.deepEqual(
+    [unknown.status, unknown.body.error.code, unknown.body.error.param],
+    [400, 'parameter_invalid', 'header[2]'],
+  )
+  assert.deepEqual([odd.status, odd.body.error.param], [400, 'columns["Shoe size"]'])
+  assert.deepEqual([checked.status, checked.processed, ...countsOf(checked)], ['checked', 0, rows.length, 2102, 6, 4])
+  assert.deepEqual(nobodyNew.body.data, [])
+  assert.deepEqual(
+    [undeclared.status, undeclared.body.error.code, undeclared.body.error.param],
+    [400, 'consent_required', 'consent_declared'],
+  )
+  assert.equal(declared.status, 'checked')
+  assert.deepEqual([started.status, started.created], ['pending', 0])
+  assert.deepEqual([done.body.status, ...countsOf(done.body)], ['completed', ...countsOf(checked)])
+  const [known] = (await account.api.get('/v1/contacts?phone=%2B14155550100')).body.data
+  assert.deepEqual(known.attributes, { shoe_size: 38 })
+  assert.equal((await step(client, 'GET', id)).status, 'completed')
+  await world.invariants()
+
+  const actions = (await client.send('GET', '/audit_entries')).body.data.map(
+    (entry: { action: string }) => entry.action,
+  )
+  assert.deepEqual(
+    actions.filter((action: string) => action.startsWith('imports.')).toReversed(),
+    ['create', 'update', 'check', 'update', 'start'].map((name) => `imports.${name}`),
+  )
+})
+
+test('of ten starts at once one succeeds, and every contact is made once', async (t) => {
+  const { world, account, client } = await start(t)
+  const { id } = (await upload(client, 'phone\n+14155550101\n+14155550102\n')).body
+  await step(client, 'PATCH', id, { consent_declared: true })
+  const checks = await Promise.all(Array.from({ length: 3 }, () => client.send('POST', `/imports/${id}/check`)))
+
+  const starts = await Promise.all(Array.from({ length: 10 }, () => client.send('POST', `/imports/${id}/start`)))
+  await world.settle()
+  const done = await account.api.get(`/v1/contact_imports/${id}`)
+
+  assert.deepEqual(
+    checks.map(({ status, body }) => [status, body.created]),
+    Array.from({ length: 3 }, () => [200, 2]),
+  )
+  assert.equal(starts.filter(({ status }) => status === 200).length, 1)
+  for (const { status, body } of starts)
+    if (status !== 200) assert.deepEqual([status, body.error.code], [409, 'import_state_invalid'])
+  assert.deepEqual([done.body.status, done.body.created, done.body.updated], ['completed', 2, 0])
+  for (const [method, path] of [
+    ['PATCH', id],
+    ['POST', `${id}/check`],
+    ['POST', `${id}/cancel`],
+  ] as const) {
+    const late = await client.send(
+      method,
+      `/imports/${path}`,
+      method === 'PATCH' ? { consent_declared: false } : undefined,
+    )
+    assert.deepEqual([late.status, late.body.error.code], [409, 'import_state_invalid'], path)
+  }
+  await world.invariants()
+})
+
+test('a changed description is checked anew, a check near the contact cap tells what is rejected, and a cancelled draft leaves no rows', async (t) => {
+  const { world, client, left } = await start(t, { settings: { contact_limit: 1 } })
+  const { id } = (
+    await upload(
+      client,
+      'phone,Notes,email\n+14155550101,x,a@example.com\n+14155550102,y,a@example.com\n+14155550101,z,\n',
+    )
+  ).body
+  await step(client, 'PATCH', id, { columns: { Notes: null }, consent_declared: true })
+  const first = await step(client, 'POST', `${id}/check`)
+  const changed = await step(client, 'PATCH', id, { columns: { Notes: 'attributes.note' } })
+  const early = await client.send('POST', `/imports/${id}/start`)
+  const again = await step(client, 'POST', `${id}/check`)
+  const cancelled = await step(client, 'POST', `${id}/cancel`)
+  const twice = await client.send('POST', `/imports/${id}/cancel`)
+
+  assert.deepEqual(countsOf(first), [3, 1, 1, 1])
+  assert.deepEqual([changed.status, changed.consent_declared, ...countsOf(changed)], ['draft', true, 3, 0, 0, 0])
+  assert.equal(early.status, 409)
+  assert.deepEqual(countsOf(again), countsOf(first))
+  assert.equal(cancelled.status, 'cancelled')
+  assert.deepEqual([twice.status, twice.body.error.code], [409, 'import_state_invalid'])
+  assert.deepEqual(await left(), { imports: 1, pieces: 0, jobs: 0 })
+  await world.invariants()
+})
+
+test('a file that is no text in UTF-8 is refused with how to save it, and nothing of it stays', async (t) => {
+  const { client, left } = await start(t, { settings: { import_bytes_max: 1000 } })
+  const files: [string, string | Uint8Array][] = [
+    ['empty', ''],
+    ['a BOM alone', '\uFEFF'],
+    ['blank', '\n\n'],
+    ['latin 1', Buffer.from('phone,first_name\n+14155550101,J\xf6rg\n', 'latin1')],
+    ['UTF-16', Buffer.from('\uFEFFphone\n+14155550101\n', 'utf16le')],
+    ['a spreadsheet', Buffer.from('PK\x03\x04\x14\x00\x06\x00', 'latin1')],
+    ['binary', Buffer.from('phone\n\0\0\n', 'latin1')],
+  ]
+  for (const [name, content] of files) {
+    const refused = await upload(client, content)
+    assert.deepEqual(
+      [refused.status, refused.body.error?.code, refused.body.error?.param],
+      [400, 'import_file_invalid', 'file'],
+      name,
+    )
+    assert.match(refused.body.error.message, /CSV UTF-8/, name)
+  }
+  const large = await upload(client, `phone\n${'+14155550101\n'.repeat(100)}`)
+  assert.deepEqual([large.status, large.body.error.code], [413, 'payload_too_large'])
+  assert.deepEqual(await left(), { imports: 0, pieces: 0, jobs: 0 })
+})
+
+test('an upload under one Idempotency-Key makes one draft, which is forgotten when nobody starts it', async (t) => {
+  const { world, account, client, left } = await start(t)
+  const key = { 'idempotency-key': 'one-upload' }
+  const first = await upload(client, 'phone\n+14155550101\n', '', key)
+  const second = await upload(client, 'phone\n+14155550101\n', '', key)
+  const other = await upload(client, 'phone\n+14155550102\n', '', key)
+  const stranger = consoleClient(world)
+  Object.assign(stranger, { cookie: client.cookie, account: client.account, mode: 'live' })
+
+  assert.deepEqual([first.status, second.status, second.body.id], [201, 201, first.body.id])
+  assert.equal(other.body.error.code, 'idempotency_key_reused')
+  assert.equal((await stranger.send('GET', `/imports/${first.body.id}`)).status, 404)
+  const later = async (hours: number) => {
+    await world.clock.advance(hours * hour)
+    await world.chores()
+  }
+  await later(11)
+  await step(client, 'PATCH', first.body.id, { consent_declared: true })
+  await later(11)
+  await client.send('GET', '/session')
+  await later(11)
+  assert.equal((await left())!['imports'], 1)
+  await later(3)
+  assert.deepEqual(await left(), { imports: 0, pieces: 0, jobs: 0 })
+  assert.equal((await account.api.get('/v1/contact_imports')).body.data.length, 0)
+})

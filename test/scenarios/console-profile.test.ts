@@ -1,0 +1,129 @@
+/** What people change about themselves in the console, in a browser (behaviour: console 3.3). */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { TOTP } from 'otpauth'
+import { withoutChromium } from '../support/chromium.ts'
+import {
+  assertPresentable,
+  button,
+  field,
+  heading,
+  openOwnersConsole,
+  schemes,
+  signInOn,
+  widths,
+} from '../support/console.ts'
+import { ownerPassword } from '../support/console-api.ts'
+
+const otherPassword = 'another horse, another battery'
+
+test(
+  'the profile is presentable in either scheme and width, also where the colours are chosen',
+  { skip: withoutChromium },
+  async (t) => {
+    const owners = await openOwnersConsole(t)
+
+    for (const scheme of schemes)
+      for (const width of widths) {
+        const { page, goto, assertQuiet } = await owners.window({ scheme, width })
+        await goto('/console/profile')
+        await heading(page, 'Profile').waitFor()
+        await page.getByRole('table', { name: 'Sessions' }).getByText('This one').waitFor()
+        await assertPresentable(page)
+        await page
+          .getByRole('radiogroup', { name: 'Colour scheme' })
+          .getByLabel(scheme === 'dark' ? 'Light' : 'Dark', { exact: true })
+          .check()
+        await assertPresentable(page)
+        assertQuiet()
+      }
+  },
+)
+
+test('a new password takes the one before, and ends the sessions elsewhere', { skip: withoutChromium }, async (t) => {
+  const owners = await openOwnersConsole(t)
+  const elsewhere = await owners.owner.send('POST', '/session', { email: 'owner@example.com', password: ownerPassword })
+  assert.equal(elsewhere.status, 201)
+  const { page, goto, assertQuiet } = await owners.window()
+  await goto('/console/profile')
+
+  await field(page, 'Current password').fill('not this one, certainly')
+  await field(page, 'New password').fill(otherPassword)
+  await button(page, 'Change password').click()
+  await page
+    .getByText(/not your password as it is now/)
+    .first()
+    .waitFor()
+  await field(page, 'Current password').fill(ownerPassword)
+  await button(page, 'Change password').click()
+
+  await page.getByText('Your password is changed. You are signed out everywhere else.').waitFor()
+  assert.equal((await owners.world.pool`select id from sessions`).length, 1)
+  assertQuiet()
+})
+
+test(
+  'two-factor authentication is set up with a key, its code signs in, and a recovery code does once',
+  { skip: withoutChromium },
+  async (t) => {
+    const owners = await openOwnersConsole(t)
+    const { page, goto, world, assertQuiet } = owners
+    await goto('/console/profile')
+    await button(page, 'Set up two-factor').click()
+    const dialog = page.getByRole('dialog', { name: 'Set up two-factor' })
+    await dialog.getByRole('img', { name: 'QR code of the secret key' }).waitFor()
+    await assertPresentable(page)
+    const totp = new TOTP({ secret: await field(dialog, 'Secret key').inputValue() })
+    const code = () => totp.generate({ timestamp: world.clock.now() })
+    await field(dialog, 'Authentication code').fill(code())
+    await button(dialog, 'Confirm').click()
+    const listed = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem')
+    await listed.first().waitFor()
+    const recovery = await listed.allInnerTexts()
+    assert.equal(recovery.length, 10)
+    await button(page, 'I have stored it').click()
+    await page.getByText('On: signing in takes a code').waitFor()
+
+    const signOut = async () => {
+      await button(page, 'Your profile').click()
+      await page.getByRole('menuitem', { name: 'Sign out' }).click()
+      await heading(page, 'Sign in').waitFor()
+    }
+    await signOut()
+    await signInOn(page)
+    await world.clock.advance(60_000)
+    await field(page, 'Authentication code').fill(code())
+    await button(page, 'Verify').click()
+    await heading(page, 'Home').waitFor()
+    await signOut()
+    await signInOn(page)
+    await button(page, 'Use a recovery code').click()
+    await field(page, 'Recovery code').fill(recovery[0]!)
+    await button(page, 'Verify').click()
+    await heading(page, 'Home').waitFor()
+    assertQuiet()
+  },
+)
+
+test(
+  'what takes the password once more asks for it in a dialog, and then is done',
+  { skip: withoutChromium },
+  async (t) => {
+    const { page, goto, world, assertQuiet } = await openOwnersConsole(t)
+    await goto('/console/profile')
+    await heading(page, 'Profile').waitFor()
+    await world.clock.advance(11 * 60_000)
+
+    await button(page, 'Set up two-factor').click()
+    const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await assertPresentable(page)
+    await field(dialog, 'Password').fill('wrong, wrong, wrong')
+    await button(dialog, 'Confirm').click()
+    await dialog.getByRole('alert').waitFor()
+    await field(dialog, 'Password').fill(ownerPassword)
+    await button(dialog, 'Confirm').click()
+
+    await page.getByRole('dialog', { name: 'Set up two-factor' }).waitFor()
+    assertQuiet()
+  },
+)

@@ -1,0 +1,176 @@
+/** The second factor, giving one's password once more, and signing in without a password. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Secret, TOTP } from 'otpauth'
+import { secondFactorChores } from '../../src/modules/console/people/second-factor.ts'
+import { openSecrets } from '../../src/platform/secrets/secrets.ts'
+import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
+import { startWorld, testSecretKeys, type World } from '../support/world.ts'
+
+const code = (answer: { body: { error?: { code: string } } }) => answer.body.error?.code
+const email = 'owner@example.com'
+const minute = 60_000
+
+/** What the app shows at a time. */
+const shown = (secret: string, at: number): string =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at })
+
+async function withFactor(world: World, client: ConsoleClient): Promise<{ secret: string; recovery_codes: string[] }> {
+  const begun = await client.send('POST', '/two_factor')
+  assert.equal(begun.status, 201)
+  const confirmed = await client.send('POST', '/two_factor/confirm', {
+    code: shown(begun.body.secret, world.clock.now()),
+  })
+  assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
+  return { secret: begun.body.secret, recovery_codes: confirmed.body.recovery_codes }
+}
+
+const signIn = async (world: World, given: object) => {
+  const client = consoleClient(world)
+  return { client, answer: await client.send('POST', '/session', { email, password: ownerPassword, ...given }) }
+}
+
+test('a second factor is in force from its first code on, ends other sessions, and takes each code once', async (t) => {
+  const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
+  await world.account()
+  const client = await signedInOwner(world)
+  const elsewhere = (await signIn(world, {})).client
+
+  assert.equal(code(await client.send('POST', '/two_factor/confirm', { code: '123456' })), 'resource_missing')
+  const begun = await client.send('POST', '/two_factor')
+  assert.match(
+    begun.body.otpauth_url,
+    /^otpauth:\/\/totp\/Posthorn:owner%40example\.com\?issuer=Posthorn&secret=[A-Z2-7]{32}&algorithm=SHA1&digits=6&period=30$/,
+  )
+  const wrong = await client.send('POST', '/two_factor/confirm', { code: '000000' })
+  assert.deepEqual([wrong.status, code(wrong), wrong.body.error.param], [400, 'invalid_credentials', 'code'])
+  assert.equal((await signIn(world, {})).answer.status, 201)
+
+  const first = shown(begun.body.secret, world.clock.now())
+  const confirmed = await client.send('POST', '/two_factor/confirm', { code: first })
+  assert.equal(new Set(confirmed.body.recovery_codes).size, 10)
+  assert.equal((await client.send('GET', '/me')).body.two_factor, true)
+  assert.equal(code(await elsewhere.send('GET', '/session')), 'session_required')
+
+  const bare = await signIn(world, {})
+  assert.deepEqual([bare.answer.status, code(bare.answer)], [401, 'mfa_required'])
+  assert.equal(code((await signIn(world, { code: first })).answer), 'invalid_credentials')
+  const now = world.clock.now()
+  assert.equal(
+    code((await signIn(world, { code: shown(begun.body.secret, now + 2 * 30_000) })).answer),
+    'invalid_credentials',
+  )
+  const next = shown(begun.body.secret, now + 30_000)
+  const both = await Promise.all([signIn(world, { code: next }), signIn(world, { code: next })])
+  assert.deepEqual(
+    both.map(({ answer }) => answer.status).toSorted((a, b) => a - b),
+    [201, 401],
+  )
+  await world.clock.advance(minute)
+  assert.equal((await signIn(world, { code: shown(begun.body.secret, world.clock.now() - 30_000) })).answer.status, 401)
+  assert.equal((await signIn(world, { code: shown(begun.body.secret, world.clock.now()) })).answer.status, 201)
+})
+
+test('a recovery code stands in for the app once, however it is typed; without a second factor none is asked for', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const client = await signedInOwner(world)
+  const { recovery_codes } = await withFactor(world, client)
+
+  assert.equal((await signIn(world, { code: recovery_codes[0] })).answer.status, 201)
+  assert.equal((await signIn(world, { code: recovery_codes[0] })).answer.status, 401)
+  assert.equal(
+    (await signIn(world, { code: ` ${recovery_codes[1]!.replace('-', ' ').toUpperCase()} ` })).answer.status,
+    201,
+  )
+  const [kept] = await world.pool`select second_factor, recovery_codes from users`
+  assert.equal(kept!['recovery_codes'].length, 8)
+  assert.ok(!JSON.stringify(kept).includes(recovery_codes[2]!))
+
+  assert.equal((await client.send('DELETE', '/two_factor')).status, 200)
+  assert.equal((await signIn(world, {})).answer.status, 201)
+})
+
+test('wrong codes lock as wrong passwords do, and the right password alone does not begin the count anew', async (t) => {
+  const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
+  await world.account()
+  const client = await signedInOwner(world)
+  const { recovery_codes } = await withFactor(world, client)
+
+  for (let n = 1; n < 5; n++) {
+    assert.equal(code((await signIn(world, { code: '000000' })).answer), 'invalid_credentials')
+    assert.equal(code((await signIn(world, {})).answer), 'mfa_required')
+  }
+  assert.equal(code((await signIn(world, { code: '000000' })).answer), 'account_locked')
+  assert.equal(code((await signIn(world, { code: recovery_codes[0] })).answer), 'account_locked')
+  assert.equal((await client.send('GET', '/session')).status, 200)
+})
+
+test('what matters most takes a password given lately, and a code where there is a second factor', async (t) => {
+  const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
+  await world.account()
+  const client = await signedInOwner(world)
+  const again = async (body: object) => await client.send('POST', '/reauthenticate', body)
+
+  await world.clock.advance(10 * minute + 1)
+  assert.equal(code(await client.send('POST', '/two_factor')), 'reauthentication_required')
+  assert.equal(code(await client.send('DELETE', '/two_factor')), 'reauthentication_required')
+  assert.equal(code(await client.send('DELETE', '/me/password')), 'reauthentication_required')
+  assert.equal(code(await client.send('PATCH', '/me', { email: 'new@example.com' })), 'reauthentication_required')
+  assert.equal((await client.send('PATCH', '/me', { name: 'Liv' })).status, 200)
+  const wrong = await again({ password: 'wrong' })
+  assert.deepEqual([wrong.status, code(wrong), wrong.body.error.param], [400, 'invalid_credentials', 'password'])
+  assert.equal((await again({ password: ownerPassword })).body.object, 'session')
+  assert.equal((await client.send('PATCH', '/me', { email: 'new@example.com' })).body.email, 'new@example.com')
+
+  const { recovery_codes } = await withFactor(world, client)
+  await world.clock.advance(10 * minute + 1)
+  assert.equal(code(await again({ password: ownerPassword })), 'mfa_required')
+  const wrongCode = await again({ password: ownerPassword, code: '000000' })
+  assert.deepEqual(
+    [wrongCode.status, code(wrongCode), wrongCode.body.error.param],
+    [400, 'invalid_credentials', 'code'],
+  )
+  assert.equal(code(await client.send('DELETE', '/two_factor')), 'reauthentication_required')
+  assert.equal((await again({ password: ownerPassword, code: recovery_codes[0] })).status, 200)
+  assert.equal((await client.send('DELETE', '/two_factor')).status, 200)
+
+  for (let n = 1; n < 5; n++) assert.equal(code(await again({ password: 'wrong' })), 'invalid_credentials')
+  const locked = await again({ password: 'wrong' })
+  assert.deepEqual([locked.status, code(locked), locked.headers['retry-after']], [429, 'account_locked', '900'])
+})
+
+test('nobody takes away the only way in which they sign in', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const client = await signedInOwner(world)
+  const refused = await client.send('DELETE', '/me/password')
+  assert.deepEqual([refused.status, code(refused)], [409, 'last_sign_in_method'])
+})
+
+test('whoever is not signed in learns what signing in takes', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  assert.deepEqual((await consoleClient(world).send('GET', '/setup')).body, {
+    object: 'setup',
+    needed: true,
+    mail: false,
+    oauth: null,
+  })
+  const client = await signedInOwner(world)
+  assert.equal((await client.send('GET', '/setup')).body.needed, false)
+})
+
+test('after a rotation of the secret key the second factor comes under the new one', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const client = await signedInOwner(world)
+  const { secret } = await withFactor(world, client)
+  const next = Buffer.alloc(32, 9).toString('base64')
+  const secrets = await openSecrets(world.pool, { current: next, previous: [testSecretKeys.current] })
+
+  for (const chore of secondFactorChores({ ...world.platform, secrets })) await chore.run()
+
+  const [row] = await world.pool<{ second_factor: string }[]>`select second_factor from users`
+  assert.equal((await openSecrets(world.pool, { current: next, previous: [] })).open(row!.second_factor), secret)
+})

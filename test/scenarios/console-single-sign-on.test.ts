@@ -1,0 +1,42 @@
+/** Single sign-on in a browser: linked on the profile, then used to sign in (behaviour: console 3.14). */
+import test from 'node:test'
+import { withoutChromium } from '../support/chromium.ts'
+import { assertPresentable, button, heading, openConsole, openOwnersConsole } from '../support/console.ts'
+import { simulateOidc } from '../support/simulators/oidc.ts'
+
+test('an identity is linked on the profile and signs in from then on', { skip: withoutChromium }, async (t) => {
+  const provider = await simulateOidc(t)
+  provider.person = { sub: 'u1', email: 'olivia@acme.example' }
+  const oidc = {
+    issuer: provider.url,
+    client_id: provider.client_id,
+    client_secret: provider.client_secret,
+    name: 'Acme ID',
+  }
+  const owners = await openOwnersConsole(t, { platform: { settings: { oidc } } })
+  const { page } = owners
+
+  const stranger = await openConsole(t, owners.world.base_url)
+  await stranger.goto('/console/sign-in')
+  await stranger.page.getByRole('link', { name: 'Sign in with Acme ID' }).click()
+  await stranger.page
+    .getByRole('alert')
+    .getByText(/Nobody has linked this identity/)
+    .waitFor()
+  await assertPresentable(stranger.page)
+
+  await owners.goto('/console/profile')
+  await button(page, 'Link Acme ID').click()
+  await page
+    .getByRole('dialog', { name: 'Link Acme ID' })
+    .getByText(/knows you as olivia@acme\.example/)
+    .waitFor()
+  await assertPresentable(page)
+  await button(page, 'Link').click()
+  await page.getByText('The identity is linked.').waitFor()
+  await button(page, 'Unlink olivia@acme.example').waitFor()
+  await assertPresentable(page)
+
+  await stranger.page.getByRole('link', { name: 'Sign in with Acme ID' }).click()
+  await heading(stranger.page, 'Home').waitFor()
+})

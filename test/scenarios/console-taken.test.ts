@@ -1,0 +1,82 @@
+/** E-mail addresses and memberships that somebody has already, also where two want them at once (behaviour: console 3). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
+
+/** Somebody new of the owner's account, signed in. */
+async function join(world: World, owner: ConsoleClient, email: string): Promise<ConsoleClient> {
+  const invited = await owner.send('POST', '/invitations', { email, role: 'viewer' })
+  const client = consoleClient(world)
+  const token = invited.body.url.split('#')[1]
+  const accepted = await client.send('POST', '/invitations/accept', {
+    token,
+    name: 'Somebody',
+    password: ownerPassword,
+  })
+  assert.equal(accepted.status, 201, JSON.stringify(accepted.body))
+  return client
+}
+
+test('an e-mail address belongs to one user: however it is written, and of two who want it at once one gets it', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const owner = await signedInOwner(world)
+  const [ada, bea] = [await join(world, owner, 'ada@example.com'), await join(world, owner, 'bea@example.com')]
+
+  assert.deepEqual(refusal(await ada.send('PATCH', '/me', { email: ' OWNER@example.com' })), [409, 'email_taken'])
+  assert.equal((await ada.send('GET', '/me')).body.email, 'ada@example.com')
+  const both = await Promise.all([ada, bea].map((client) => client.send('PATCH', '/me', { email: 'new@example.com' })))
+  const answers = both.map((answer) => refusal(answer).join(' '))
+  assert.deepEqual(new Set(answers), new Set(['200 ', '409 email_taken']))
+})
+
+test('who is a member already is neither invited nor accepted, and of two invitations that somebody new accepts at once one makes the user', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const owner = await signedInOwner(world)
+  const first = owner.account
+  await join(world, owner, 'ada@example.com')
+  assert.deepEqual(refusal(await owner.send('POST', '/invitations', { email: 'Ada@example.com', role: 'viewer' })), [
+    409,
+    'member_exists',
+  ])
+
+  // Bea is invited under one e-mail address, becomes a member under another, and then takes the first
+  const { url } = (await owner.send('POST', '/invitations', { email: 'later@example.com', role: 'viewer' })).body
+  const bea = await join(world, owner, 'bea@example.com')
+  assert.equal((await bea.send('PATCH', '/me', { email: 'later@example.com' })).status, 200)
+  assert.deepEqual(refusal(await bea.send('POST', '/invitations/accept', { token: url.split('#')[1] })), [
+    409,
+    'member_exists',
+  ])
+
+  const second = (await owner.send('POST', '/admin/accounts', { name: 'Second' })).body.id
+  const links = []
+  for (const account of [first, second]) {
+    const invited = await owner.send(
+      'POST',
+      '/invitations',
+      { email: 'cem@example.com', role: 'viewer' },
+      { 'service-account': account },
+    )
+    links.push(invited.body.url.split('#')[1])
+  }
+  const cem = { name: 'Cem', password: ownerPassword }
+  const accepted = await Promise.all(
+    links.map((token) => consoleClient(world).send('POST', '/invitations/accept', { token, ...cem })),
+  )
+  for (const answer of accepted) if (answer.status !== 201) assert.deepEqual(refusal(answer), [401, 'session_required'])
+  for (const [n, { status }] of accepted.entries())
+    if (status !== 201)
+      assert.equal(
+        (await consoleClient(world).send('POST', '/invitations/accept', { token: links[n], ...cem })).status,
+        201,
+      )
+  const [users] = await world.pool<
+    { count: number }[]
+  >`select count(*)::int as count from users where email = 'cem@example.com'`
+  assert.equal(users!.count, 1)
+})

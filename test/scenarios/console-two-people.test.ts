@@ -1,0 +1,140 @@
+/** Two people change one thing: neither loses what they entered, nor writes over the other unknowingly (behaviour: console 6.8). */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { withoutChromium } from '../support/chromium.ts'
+import {
+  assertPresentable,
+  button,
+  field,
+  heading,
+  inEitherSchemeAndWidth,
+  openOwnersConsole,
+} from '../support/console.ts'
+
+const rules = { match: 'all', conditions: [{ field: 'tags', operator: 'contains_any', value: ['vip'] }] }
+
+test(
+  'who has begun to change what somebody else changes meanwhile is told, keeps what they entered, and decides',
+  { skip: withoutChromium },
+  async (t) => {
+    const { page, show, account, assertQuiet } = await openOwnersConsole(t)
+    const segment = (await account.api.post('/v1/segments', { name: 'Guests', rules })).body
+    const told = page.getByRole('alert').filter({ hasText: 'Somebody has changed this since you began.' })
+    const stored = async () => (await account.api.get(`/v1/segments/${segment.id}`)).body.name
+    await show(`segments/${segment.id}`)
+    await heading(page, 'Guests').waitFor()
+    await account.api.patch(`/v1/segments/${segment.id}`, { name: 'Guests of ours' })
+    await page.reload()
+    await heading(page, 'Guests of ours').waitFor()
+    assert.equal(
+      await field(page, 'Name').inputValue(),
+      'Guests of ours',
+      'nothing was entered: the form is what is stored',
+    )
+
+    await field(page, 'Name').fill('My guests')
+    assert.equal(await told.count(), 0)
+    await account.api.patch(`/v1/segments/${segment.id}`, { name: 'Their guests' })
+    await page.reload()
+    await told.waitFor()
+    assert.equal(await field(page, 'Name').inputValue(), 'My guests')
+    await inEitherSchemeAndWidth(page, () => assertPresentable(page))
+    await button(page, 'Show what is stored').click()
+    await told.waitFor({ state: 'detached' })
+    assert.equal(await field(page, 'Name').inputValue(), 'Their guests')
+
+    await field(page, 'Name').fill('Mine after all')
+    await account.api.patch(`/v1/segments/${segment.id}`, { name: 'Theirs again' })
+    await page.reload()
+    await told.waitFor()
+    await button(page, 'Save').click()
+    await heading(page, 'Mine after all').waitFor()
+    assert.equal(await told.count(), 0)
+    assert.equal(await stored(), 'Mine after all')
+    assertQuiet()
+  },
+)
+
+test(
+  'a kept change of a contact that was changed meanwhile saves only what the person entered, and no consent',
+  { skip: withoutChromium },
+  async (t) => {
+    const { page, show, account, assertQuiet } = await openOwnersConsole(t)
+    const { id } = (
+      await account.api.post('/v1/contacts', {
+        phone: '+14155550123',
+        tags: ['early'],
+        attributes: { plan: 'gold', size: 'M' },
+      })
+    ).body
+    const dialog = page.getByRole('dialog', { name: 'Edit' })
+    await show(`contacts/${id}`)
+    await button(page, 'Edit').click()
+    await field(dialog, 'First name').fill('Ada')
+    await dialog.getByText('More fields').click()
+    await field(dialog, 'Consent to SMS').selectOption('opted_in')
+    await field(dialog, 'Attributes').fill('{"plan": "silver", "size": "M"}')
+    await button(dialog, 'Close').click()
+    const theirs = {
+      tags: ['early', 'vip'],
+      attributes: { size: 'L', city: 'Wien' },
+      identifiers: { telegram: '123456' },
+      consent: { sms: 'opted_out' },
+    }
+    assert.equal((await account.api.patch(`/v1/contacts/${id}`, theirs)).status, 200)
+    await page.reload()
+    await button(page, 'Edit').click()
+    assert.equal(await field(dialog, 'First name').inputValue(), 'Ada')
+    await dialog.getByRole('alert').filter({ hasText: 'Somebody has changed this since you began.' }).waitFor()
+    await button(dialog, 'Save').click()
+    await heading(page, 'Ada').waitFor()
+
+    const { first_name, tags, attributes, identifiers, consent } = (await account.api.get(`/v1/contacts/${id}`)).body
+    assert.deepEqual(
+      { first_name, tags, attributes, identifiers },
+      {
+        first_name: 'Ada',
+        tags: ['early', 'vip'],
+        attributes: { plan: 'silver', size: 'L', city: 'Wien' },
+        identifiers: { telegram: '123456' },
+      },
+    )
+    assert.equal(consent.sms.status, 'opted_out')
+    assertQuiet()
+  },
+)
+
+test(
+  'a consent that was chosen before another one came says so before it is saved, and what is no object in JSON is told',
+  { skip: withoutChromium },
+  async (t) => {
+    const { page, show, account, assertQuiet } = await openOwnersConsole(t)
+    const { id } = (await account.api.post('/v1/contacts', { phone: '+14155550123' })).body
+    const dialog = page.getByRole('dialog', { name: 'Edit' })
+    const told = dialog.getByRole('alert').filter({ hasText: 'Somebody has changed this since you began.' })
+    await show(`contacts/${id}`)
+    await button(page, 'Edit').click()
+    await dialog.getByText('More fields').click()
+    await field(dialog, 'Consent to SMS').selectOption('opted_in')
+    assert.equal(await told.count(), 0)
+    await account.api.patch(`/v1/contacts/${id}`, { consent: { sms: 'opted_out' } })
+    // the screen is read anew by itself
+    await told.waitFor()
+    await button(dialog, 'Show what is stored').click()
+    await told.waitFor({ state: 'detached' })
+    assert.equal(await field(dialog, 'Consent to SMS').inputValue(), '')
+
+    for (const written of ['null', '[]', '7', '{']) {
+      await field(dialog, 'Identifiers').fill(written)
+      await dialog.getByText(/Write an object in JSON/).waitFor()
+      await field(dialog, 'Identifiers').fill('')
+      await dialog.getByText(/Write an object in JSON/).waitFor({ state: 'detached' })
+    }
+    await field(dialog, 'First name').fill('Ada')
+    await button(dialog, 'Save').click()
+    await heading(page, 'Ada').waitFor()
+
+    assert.equal((await account.api.get(`/v1/contacts/${id}`)).body.consent.sms.status, 'opted_out')
+    assertQuiet()
+  },
+)

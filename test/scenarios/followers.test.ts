@@ -1,0 +1,343 @@
+/** What followers of messages are promised: counters that are exact at every look, whatever changes the messages, and whoever folds or dies. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { testFollower, type TestFollower } from '../support/follower.ts'
+import { fakeClock } from '../support/clock.ts'
+import { startProcess } from '../support/process.ts'
+import { until, within } from '../support/waiting.ts'
+import { startWorld, type World } from '../support/world.ts'
+import { writeCompletions } from '../../src/modules/messages/dispatch/completer.ts'
+import { providerIdCache } from '../../src/modules/messages/dispatch/provider-ids.ts'
+import type { MessageStatus } from '../../src/api/resources/message.ts'
+import type { MessageRow } from '../../src/modules/messages/rows.ts'
+import { followersOf } from '../../src/modules/messages/transitions/followers.ts'
+
+const lanes = ['dispatch', 'reports'] as const
+
+async function followed(t: TestContext, name?: string) {
+  const counting = testFollower(name)
+  const world = await startWorld(t, { followers: [counting.follower] })
+  await counting.prepare(world.pool)
+  const shop = await world.account({ mode: 'live', credit_micros: 10_000_000 })
+  const trial = await world.account({ mode: 'test' })
+  const number = 100_000_001
+  const channel = async (settings = {}) =>
+    (
+      await shop.api.post('/v1/channels', {
+        type: 'sms',
+        provider: 'simulator',
+        name: 'Shop',
+        identifier: `+4915${number + channels++}`,
+        credentials: {},
+        settings,
+      })
+    ).body.id as string
+  let channels = 0
+  return { t, world, counting, shop, trial, channel }
+}
+
+type Scene = Awaited<ReturnType<typeof followed>>
+
+const text = (channel: string, to: string, more = {}) => ({ channel, to, type: 'text', text: { body: 'Hi' }, ...more })
+
+/** Passes over messages alone, so that nothing is folded. */
+async function rest(world: World): Promise<void> {
+  await until(
+    'messages to come to rest',
+    async () => {
+      const jobs = await world.pass(...lanes)
+      if (jobs > 0) await world.clock.advance(50)
+      return jobs
+    },
+    (jobs) => jobs === 0,
+  )
+}
+
+/** Each kind of change that a message may meet; resolves to the statuses in which the messages end that it made. */
+const changes: Readonly<Record<string, (scene: Scene) => Promise<readonly MessageStatus[]>>> = {
+  async 'the sandbox delivers, answers, refuses and fails at once'({ world, trial }) {
+    for (const to of ['+15005550006', '+15005550008', '+15005550014', '+15005550001', '+15005550002'])
+      await trial.api.post('/v1/messages', text('ch_test_sms', to))
+    await rest(world)
+    return ['delivered', 'failed', 'failed', 'read', 'read']
+  },
+  async 'a batch under a key goes under locks, in part refused'({ world, trial }) {
+    const messages = [
+      text('ch_test_sms', '+15005550006'),
+      text('ch_test_sms', 'nobody'),
+      text('ch_test_sms', '+15005550006'),
+    ]
+    await trial.api.post('/v1/messages/batch', { messages }, { 'idempotency-key': 'batch' })
+    await rest(world)
+    return ['delivered', 'delivered']
+  },
+  async 'receipts come in disorder, and providers throttle, are away and keep silent'({ world, shop, channel }) {
+    const id = await channel()
+    const recipients = [
+      '+19995550010',
+      '+19995550014',
+      '+19995550002',
+      '+19995550021',
+      '+19995550022',
+      '+19995550023',
+      '+4915112345678',
+    ]
+    for (const to of recipients) await shop.api.post('/v1/messages', text(id, to))
+    for (let pass = 0; pass < 8; pass++) {
+      await rest(world)
+      await world.clock.advance(30_000)
+    }
+    await rest(world)
+    return ['delivered', 'delivered', 'delivered', 'delivered', 'failed', 'read', 'read']
+  },
+  async 'a message of several parts is delivered when all are'({ world, shop, channel, counting }) {
+    const id = await channel()
+    await shop.api.post('/v1/messages', text(id, '+4915112345678', { send_at: world.clock.iso(3600_000) }))
+    const [row] = await world.pool<MessageRow[]>`select * from messages where channel_id = ${id}`
+    const report = (provider_id: string) =>
+      ({ after_ms: 0, report: { kind: 'receipt', provider_id, transition: 'deliver' } }) as const
+    const now = world.clock.now()
+    await writeCompletions(
+      {
+        platform: world.platform,
+        billing: world.services.billing,
+        followers: followersOf(world.platform, [counting.follower]),
+        providerIds: providerIdCache(),
+      },
+      [
+        {
+          job: { row: row!, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
+          provider: 'simulator',
+          outcome: { kind: 'accepted', provider_ids: ['one', 'two'], reports: [report('one'), report('two')] },
+          began_ms: now,
+          duration_ms: 5,
+          at_ms: now,
+          instant: false,
+        },
+      ],
+    )
+    await rest(world)
+    return ['delivered']
+  },
+  async 'messages are cancelled by their sender'({ world, trial }) {
+    const { id } = (
+      await trial.api.post('/v1/messages', text('ch_test_sms', '+15005550006', { send_at: world.clock.iso(3600_000) }))
+    ).body
+    await trial.api.post(`/v1/messages/${id}/cancel`)
+    return ['failed']
+  },
+  async 'a recipient opts out, which empties what waits and is confirmed'({ world, trial }) {
+    await trial.api.post('/v1/messages', text('ch_test_sms', '+4915112345601', { send_at: world.clock.iso(3600_000) }))
+    await trial.api.post('/v1/test/inbound_messages', {
+      channel: 'ch_test_sms',
+      from: '+4915112345601',
+      type: 'text',
+      text: { body: 'STOP' },
+    })
+    await rest(world)
+    return ['delivered', 'failed']
+  },
+  async 'a message expires'({ world, trial, shop, channel }) {
+    const id = await channel()
+    await shop.api.post(
+      '/v1/messages',
+      text(id, '+4915112345678', { expires_in_seconds: 10, send_at: world.clock.iso(5000) }),
+    )
+    await shop.api.patch(`/v1/channels/${id}`, { status: 'disabled' })
+    await trial.api.post(
+      '/v1/messages',
+      text('ch_test_sms', '+15005550006', { expires_in_seconds: 10, send_at: world.clock.iso(5000) }),
+    )
+    await world.clock.advance(20_000)
+    await rest(world)
+    await world.clock.advance(2000)
+    await rest(world)
+    return ['failed', 'failed']
+  },
+  async 'a channel is deleted with messages that wait'({ world, shop, channel }) {
+    const id = await channel()
+    await shop.api.post('/v1/messages', text(id, '+4915112345678', { send_at: world.clock.iso(3600_000) }))
+    await shop.api.delete(`/v1/channels/${id}`)
+    await rest(world)
+    return ['failed']
+  },
+  async 'a process dies with messages in hand, and another takes over'({ t, world, shop, channel }) {
+    const id = await channel({ latency_ms: 60 })
+    const dying = await startProcess(t, world, 'dying')
+    await dying.api(shop.key).post('/v1/messages', text(id, '+4915112345678'))
+    await dying.pass('dispatch')
+    await dying.api(shop.key).post('/v1/messages', text(id, '+4915112345678'))
+    await dying.kill()
+    await world.clock.advance(61_000)
+    await world.tick('heartbeat')
+    for (let pass = 0; pass < 20; pass++) {
+      await rest(world)
+      await world.clock.advance(15_000)
+    }
+    return ['delivered', 'delivered']
+  },
+}
+
+test('whatever changes messages, what is folded and what waits to be folded add up to them', async (t) => {
+  const scene = await followed(t)
+  const { world, counting } = scene
+  let seen = ''
+  for (const [name, change] of Object.entries(changes)) {
+    await t.test(name, async () => {
+      const expected = await change(scene)
+
+      const made = await world.pool<
+        { id: string; status: MessageStatus }[]
+      >`select id, status from messages where direction = 'outbound' and id > ${seen} order by id`
+      seen = made.at(-1)!.id
+      assert.deepEqual(made.map(({ status }) => status).toSorted(), expected)
+      assert.deepEqual(await counting.wrong(world.pool), [])
+      await world.tick('follow-test')
+      assert.deepEqual([await counting.wrong(world.pool), await counting.behind(world.pool)], [[], []])
+    })
+  }
+  const [left] = await world.pool`select count(*)::int as rows from message_transitions`
+  assert.equal(left!['rows'], 0)
+  await world.invariants()
+})
+
+test('several followers of one origin each get what became of its messages, and messages of other origins leave nothing', async (t) => {
+  const [first, second, other] = [
+    testFollower('first', ['api']),
+    testFollower('second', ['api', 'inbound']),
+    testFollower('other', ['campaign']),
+  ]
+  const world = await startWorld(t, { followers: [first.follower, second.follower, other.follower] })
+  await first.prepare(world.pool)
+  const { api } = await world.account()
+  await api.post('/v1/messages', text('ch_test_sms', '+15005550006'))
+  await api.post('/v1/test/inbound_messages', {
+    channel: 'ch_test_sms',
+    from: '+4915112345601',
+    type: 'text',
+    text: { body: 'STOP' },
+  })
+  await rest(world)
+
+  const rows = await world.pool<{ follower: string; origin_type: string; changes: string }[]>`
+    select follower, origin_type, string_agg(coalesce(was, 'new') || ' to ' || status, ', ' order by ats, was nulls first) as changes from message_transitions group by 1, 2 order by 1, 2`
+  assert.deepEqual(
+    rows.map(({ follower, origin_type, changes: what }) => `${follower} ${origin_type}: ${what}`),
+    [
+      'first api: new to queued, queued to delivered',
+      'second api: new to queued, queued to delivered',
+      'second inbound: new to queued, queued to delivered',
+    ],
+  )
+  await world.settle()
+  assert.deepEqual(
+    [await first.wrong(world.pool), await second.wrong(world.pool), await other.wrong(world.pool)],
+    [[], [], []],
+  )
+  assert.deepEqual(
+    [await first.total(world.pool), await second.total(world.pool), await other.total(world.pool)],
+    [1, 2, 0],
+  )
+})
+
+test('rows of a follower that was taken out of the program are a finding that names it', async (t) => {
+  const world = await startWorld(t, { followers: [testFollower('here').follower] })
+  const { api } = await world.account()
+  await api.post('/v1/messages', text('ch_test_sms', '+15005550006'))
+  await world.pool`insert into message_transitions select (jsonb_populate_record(t, '{"follower":"gone"}')).* from message_transitions t`
+
+  const breaches = await Promise.all(world.app.invariants.map((invariant) => invariant.breaches(world.pool)))
+
+  assert.match(breaches.flat().join(' '), /^Nobody folds the rows of the follower gone \(1\)/)
+})
+
+test('two processes fold, one is killed in the middle of it, and the counters are exact at every look', async (t) => {
+  const { world, counting, trial } = await followed(t)
+  const dying = await startProcess(t, world, 'dying')
+  for (let n = 0; n < 30; n++) await trial.api.post('/v1/messages', text('ch_test_sms', '+15005550008'))
+  await rest(world)
+  const folding = Promise.withResolvers<void>()
+  const held = holdFirstFold(counting, folding.resolve)
+
+  const first = dying.app
+    .lane('follow-test')
+    .tick()
+    .catch((error: Error) => error)
+  await within('the first fold', folding.promise)
+  const during = await counting.wrong(world.pool)
+  const besides = await world.tick('follow-test')
+  await dying.kill()
+  held.release()
+  assert.ok((await first) instanceof Error)
+  const after = await counting.wrong(world.pool)
+  await until('what the dead was folding to come back', () => world.tick('follow-test'))
+  await world.settle()
+
+  assert.deepEqual(
+    [during, after, await counting.wrong(world.pool), await counting.behind(world.pool)],
+    [[], [], [], []],
+  )
+  assert.equal(besides, 0, 'what one process has in hand another passes over')
+  assert.equal(await counting.total(world.pool), 30)
+})
+
+test('while messages move and processes fold at the same time, every look finds the counters exact', async (t) => {
+  const { world, counting, trial, shop, channel } = await followed(t)
+  const live = await channel()
+  const second = await startProcess(t, world, 'second')
+  const wrong: string[] = []
+  let looks = 0
+  for (let round = 0; round < 12; round++) {
+    // whoever is silent is taken for dead, and what it has in hand is taken over
+    for (const app of [world.app, second.app]) await app.lane('heartbeat').tick()
+    const sends = [1, 2, 3, 4].flatMap(() => [
+      trial.api.post('/v1/messages', text('ch_test_sms', '+15005550014')),
+      second.api(shop.key).post('/v1/messages', text(live, '+19995550010')),
+    ])
+    const passes = [world.app, second.app].flatMap((app) =>
+      ['dispatch', 'reports', 'follow-test'].map((lane) => app.lane(lane).tick()),
+    )
+    let busy = true
+    const working = within('messages and folds to end', Promise.all([...sends, ...passes])).finally(
+      () => (busy = false),
+    )
+    while (busy) {
+      await Promise.race([working, counting.wrong(world.pool).then((lines) => wrong.push(...lines))])
+      looks += 1
+      await world.clock.advance(10)
+    }
+    await working
+  }
+  await world.settle()
+
+  assert.deepEqual(wrong, [])
+  assert.ok(looks > 12)
+  assert.deepEqual(
+    [await counting.wrong(world.pool), await counting.behind(world.pool), await counting.total(world.pool)],
+    [[], [], 96],
+  )
+})
+
+test('a follower has a name that a lane can have, and no other has it', () => {
+  const named = (...names: string[]) => names.map((name) => testFollower(name).follower)
+
+  assert.throws(
+    () => followersOf({ notify: () => undefined, clock: fakeClock() }, named('Campaign 1')),
+    /cannot be called Campaign 1/,
+  )
+  assert.throws(() => followersOf({ notify: () => undefined, clock: fakeClock() }, named('runs', 'runs')), /one name/)
+})
+
+/** Holds the first fold open, with its rows counted and its transaction not ended, and tells when it is there. */
+function holdFirstFold(counting: TestFollower, onHeld: () => void): { release(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let first = true
+  counting.onFold = async (_rows, tx) => {
+    if (!first) return
+    first = false
+    await tx`set local idle_in_transaction_session_timeout = 0`
+    onHeld()
+    await promise
+  }
+  return { release: resolve }
+}

@@ -1,0 +1,16 @@
+/** The README and every guide run as they are written: their commands, in order, print what they show. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { playPage } from '../support/pages/play.ts'
+
+const root = join(import.meta.dirname, '../..')
+const guides = readdirSync(join(root, 'docs/guides')).filter((file) => file.endsWith('.md'))
+const pages = ['README.md', ...guides.map((file) => `docs/guides/${file}`)]
+
+for (const page of pages)
+  test(`${page} runs as it is written`, async (t) => {
+    const { world } = await playPage(t, readFileSync(join(root, page), 'utf8'))
+
+    await world.invariants()
+  })

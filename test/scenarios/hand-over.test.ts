@@ -1,0 +1,266 @@
+/** What handing over promises while the status does not say so yet: nothing that is on its way can be cancelled, nothing that was cancelled goes out. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { liveSms } from '../support/campaigns.ts'
+import { startProcess } from '../support/process.ts'
+import { until, within } from '../support/waiting.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+const priceMicros = 7500
+
+/** A world whose process is alone, with a live channel. */
+async function lonely(t: TestContext, settings: object) {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const channel = await api.post('/v1/channels', {
+    type: 'sms',
+    provider: 'simulator',
+    name: 'Alerts',
+    identifier: '+4915100000001',
+    credentials: {},
+    settings,
+  })
+  const send = async (to = '+4915112345678') =>
+    (await api.post('/v1/messages', { channel: channel.body.id, to, type: 'text', text: { body: 'Hi' } })).body
+      .id as string
+  // the first message makes this process the one that dispatches the channel, and gives it the next ones in memory
+  await comeToRest(world, await send(), 'delivered')
+  await world.app.presence.open()
+  return { world, api, send, status: async (id: string) => (await api.get(`/v1/messages/${id}`)).body.status as string }
+}
+
+/** How many messages have been handed over. */
+async function handedOver({ app }: World): Promise<number> {
+  const { values } = await app.platform.metrics.dispatch_lag_seconds.get()
+  return values.filter(({ metricName }) => metricName?.endsWith('_count')).reduce((sum, { value }) => sum + value, 0)
+}
+
+/** Begins a pass and leaves it while the provider thinks. */
+async function beginPass(world: World): Promise<{ readonly pass: Promise<number> }> {
+  const before = await handedOver(world)
+  const pass = world.tick('dispatch')
+  await until(
+    'a message to be handed over',
+    () => handedOver(world),
+    (count) => count > before,
+  )
+  return { pass }
+}
+
+/** Passes until the provider has answered and what it answered is written. */
+async function comeToRest(world: World, id: string, end: string): Promise<void> {
+  await until(
+    `${id} to be ${end}`,
+    async () => {
+      await world.pass('dispatch')
+      await world.clock.advance(50)
+      await world.settle('reports')
+      const [row] = await world.pool<{ status: string }[]>`select status from messages where id = ${id}`
+      return row!.status
+    },
+    (status) => status === end,
+  )
+}
+
+test('a message in its provider’s hands cannot be cancelled, whether its status says so or not', async (t) => {
+  const { world, api, send, status } = await lonely(t, { latency_ms: 2000 })
+  const id = await send()
+
+  const { pass } = await beginPass(world)
+  const before = await status(id)
+  const refused = await api.post(`/v1/messages/${id}/cancel`)
+  await world.clock.advance(350)
+  await pass
+  await world.clock.advance(350)
+  await world.pass('dispatch')
+  const again = await api.post(`/v1/messages/${id}/cancel`)
+  await comeToRest(world, id, 'delivered')
+
+  assert.equal(before, 'queued')
+  assert.deepEqual([refused.status, refused.body.error.code, again.status], [409, 'message_state_invalid', 409])
+  assert.match(refused.body.error.message, /being handed over/)
+  const history = (await api.get(`/v1/messages/${id}/events`)).body.data as { status: string }[]
+  assert.deepEqual(
+    history.map((item) => item.status),
+    ['delivered', 'sent', 'sending', 'queued'],
+  )
+  await world.invariants()
+})
+
+test('a message whose provider takes its time says that it is being sent', async (t) => {
+  const { world, send, status } = await lonely(t, { latency_ms: 2000 })
+  const id = await send()
+
+  const { pass } = await beginPass(world)
+  await world.clock.advance(350)
+  await pass
+  await world.pass('dispatch')
+
+  assert.equal(await status(id), 'sending')
+  await comeToRest(world, id, 'delivered')
+  await world.invariants()
+})
+
+test('a message that waits in memory is cancelled for good', async (t) => {
+  const { world, api, send, status } = await lonely(t, { max_messages_per_second: 1 })
+  await world.clock.advance(1000)
+  await send()
+  const id = await send()
+  await world.tick('dispatch')
+  const before = await handedOver(world)
+
+  const cancelled = await api.post(`/v1/messages/${id}/cancel`)
+  for (let i = 0; i < 70; i++) {
+    await world.clock.advance(1000)
+    await world.settle()
+  }
+
+  assert.equal(cancelled.status, 200)
+  assert.equal(await status(id), 'failed')
+  assert.equal(await handedOver(world), before)
+  assert.equal((await api.get('/v1/balance')).body.wallet_micros, 1_000_000 - 2 * priceMicros)
+  await world.invariants()
+})
+
+test('an opt-out takes back what waits in memory, and leaves alone what is on its way', async (t) => {
+  const { world, api, send, status } = await lonely(t, { latency_ms: 2000, max_messages_per_second: 1 })
+  await world.clock.advance(1000)
+  const away = await send('+4915112345601')
+  const waiting = await send('+4915112345601')
+  const contact = (await api.post('/v1/contacts', { phone: '+4915112345601' })).body.id
+
+  const { pass } = await beginPass(world)
+  const stopped = await api.patch(`/v1/contacts/${contact}`, { consent: { sms: { status: 'opted_out' } } })
+  await world.clock.advance(50)
+  await pass
+  await comeToRest(world, away, 'delivered')
+
+  assert.equal(stopped.status, 200, JSON.stringify(stopped.body))
+  assert.equal(await status(waiting), 'failed')
+  await world.invariants()
+})
+
+test('a provider that throttles or refuses leaves the trace of the hand-over', async (t) => {
+  const { world, api, send, status } = await lonely(t, {})
+  const throttled = await send('+19995550024')
+  const refused = await send('+19995550001')
+
+  await world.settle()
+
+  assert.equal(await status(throttled), 'sending')
+  const history = (await api.get(`/v1/messages/${refused}/events`)).body.data as { status: string }[]
+  assert.deepEqual(
+    history.map((item) => item.status),
+    ['failed', 'sending', 'queued'],
+  )
+  await world.invariants()
+})
+
+test('a process that comes waits until the one that was alone has said what it is handing over', async (t) => {
+  const { world, api, send, status } = await lonely(t, { latency_ms: 2000 })
+  const other = await startProcess(t, world, 'newcomer')
+  const id = await send()
+  const { pass } = await beginPass(world)
+
+  let open = false
+  const opening = other.app.presence.open().then(() => (open = true))
+  const early = [open, await status(id)]
+  await until('the newcomer to be let in', async () => {
+    await world.tick('heartbeat')
+    return open
+  })
+  await opening
+
+  assert.deepEqual(early, [false, 'queued'])
+  assert.equal(await status(id), 'sending')
+  assert.deepEqual([world.app.presence.alone(), other.app.presence.alone()], [false, false])
+  await world.clock.advance(50)
+  await pass
+  const next = await send()
+  const { pass: last } = await beginPass(world)
+  assert.equal(
+    (await api.post(`/v1/messages/${next}/cancel`)).body.error.message,
+    'The message is sending; only a queued message can be cancelled.',
+  )
+  await world.clock.advance(50)
+  await last
+  await comeToRest(world, id, 'delivered')
+  await comeToRest(world, next, 'delivered')
+  await world.invariants()
+})
+
+test('a service that stops waits for the answers to what it has handed over, and for no time besides', async (t) => {
+  const { world, send } = await lonely(t, { latency_ms: 2000 })
+  const id = await send()
+  await beginPass(world)
+
+  let stopped = false
+  const stopping = world.app.stop().then(() => (stopped = true))
+  await world.clock.advance(1900)
+  await world.rest.atRest()
+  const early = stopped
+  await world.clock.advance(100)
+  await within('the service to stop once the provider has answered', stopping)
+
+  assert.equal(early, false)
+  assert.deepEqual([...(await world.pool`select status from messages where id = ${id}`)], [{ status: 'sent' }])
+})
+
+test('what a dead process had in hand is being sent, cannot be cancelled, and goes out', async (t) => {
+  const { world, api, send, status } = await lonely(t, {})
+  const mortal = await startProcess(t, world, 'mortal')
+  const id = await send()
+  await world.pool`update dispatch_jobs set process_id = 'mortal', due_at = ${world.clock.iso(60_000)} where message_id = ${id}`
+  await mortal.kill()
+  await world.clock.advance(11_000)
+  await world.tick('heartbeat')
+
+  await world.app.lane('dispatch').tick()
+  const cancelled = await api.post(`/v1/messages/${id}/cancel`)
+  await world.settle()
+
+  assert.equal(cancelled.status, 409)
+  assert.equal(await status(id), 'delivered')
+  await world.invariants()
+})
+
+test('a service that starts again says what the dead one was sending before it answers anyone', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const channel = (
+    await api.post('/v1/channels', {
+      type: 'sms',
+      provider: 'simulator',
+      name: 'Alerts',
+      identifier: '+4915100000001',
+      credentials: {},
+    })
+  ).body
+  const { id } = (
+    await api.post('/v1/messages', { channel: channel.id, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })
+  ).body
+  await world.pool`update dispatch_jobs set process_id = 'dead', due_at = ${world.clock.iso(60_000)} where message_id = ${id}`
+
+  await world.app.start()
+
+  assert.notEqual((await api.get(`/v1/messages/${id}`)).body.status, 'queued')
+  assert.equal((await api.post(`/v1/messages/${id}/cancel`)).status, 409)
+})
+
+test('a lower rate holds from the first message on, whatever the channel could send before', async (t) => {
+  const { world, api, channel } = await liveSms(t, { settings: { max_messages_per_second: 1000 } })
+  const message = (n: number) => ({ channel, to: `+49151100000${n}`, type: 'text', text: { body: 'Hello' } })
+  await api.post('/v1/messages', message(10))
+  await world.settle()
+  await world.clock.advance(5000)
+
+  await api.patch(`/v1/channels/${channel}`, { settings: { max_messages_per_second: 1 } })
+  await api.post('/v1/messages/batch', { messages: Array.from({ length: 20 }, (_, n) => message(20 + n)) })
+  await world.tick('dispatch')
+  await world.tick('dispatch')
+
+  const sent = (await api.get('/v1/messages?limit=100')).body.data.filter(
+    ({ status }: { status: string }) => status !== 'queued',
+  )
+  assert.equal(sent.length, 2, 'the one before, and the first')
+})

@@ -1,0 +1,120 @@
+/** What is kept of a message of several parts while it is handed over, and how much time its provider has for them (behaviour: messages 7.3, 7.9). */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { OutboundMessage, Outcome } from '../../src/providers/provider.ts'
+import { restLater } from '../../src/providers/rest-later.ts'
+import { dyingHandOver, seeDeath } from '../support/dying-process.ts'
+import type { HandOver } from '../support/scripted-provider.ts'
+import { scriptedWorld } from '../support/scripted-world.ts'
+import { until } from '../support/waiting.ts'
+
+/** Hands over one part after the other, each of which takes so long; what came of them is in `parts`. */
+const inParts =
+  (count: number, parts: number[], partMs: (part: number) => number) =>
+  async ({ already_accepted }: OutboundMessage, { clock, signal, took }: HandOver): Promise<Outcome> => {
+    const ids = [...already_accepted]
+    let time = signal
+    for (let part = ids.length + 1; part <= count; part++) {
+      parts.push(part)
+      await clock.sleep(partMs(part), time)
+      if (time.aborted) return { kind: 'unknown', message: 'No answer came.', provider_ids: ids }
+      ids.push(`p${part}`)
+      if (part === count) break
+      const next = await took!(ids)
+      if (next === null) return restLater(ids)
+      time = next
+    }
+    return { kind: 'accepted', provider_ids: ids as [string, ...string[]] }
+  }
+
+async function liveWorld(t: TestContext) {
+  const scripted = await scriptedWorld(t)
+  const { world, api, read } = scripted
+  /** One pass, and what it waits for; then half a second. */
+  const pass = async () => {
+    await world.rest.whileTimePasses(() => world.tick('dispatch'), 500)
+    await world.clock.advance(500)
+  }
+  return {
+    ...scripted,
+    pass,
+    attempts: async (id: string) =>
+      (await api.get(`/v1/messages/${id}/attempts`)).body.data
+        .map(({ outcome, provider_message }: Record<string, string>) => [outcome, provider_message])
+        .toReversed(),
+    /** Lets time go on until the message has this status. */
+    becomes: async (id: string, status: string): Promise<void> => {
+      await until(`the message to be ${status}`, async () => {
+        await pass()
+        return (await read(id)).status === status
+      })
+    },
+  }
+}
+
+test('ten parts that each are taken promptly go out once each, however long all of them take', async (t) => {
+  const { world, provider, send, attempts, becomes } = await liveWorld(t)
+  const parts: number[] = []
+  provider.send = inParts(10, parts, () => 4000)
+
+  const id = await send()
+  await becomes(id, 'sent')
+
+  assert.deepEqual(parts, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  const told = await attempts(id)
+  assert.deepEqual(told.at(-1), ['accepted', null])
+  for (const [outcome, message] of told.slice(0, -1)) {
+    assert.equal(outcome, 'unavailable')
+    assert.match(message, /^\d of its parts went out before: The rest waits for the next hand-over\.$/)
+  }
+  await world.invariants()
+})
+
+test('a part without an answer is given up after thirty seconds of its own, and those before it are known', async (t) => {
+  const { world, provider, send, attempts, pass } = await liveWorld(t)
+  const parts: number[] = []
+  provider.send = inParts(3, parts, (part) => (part === 1 ? 5000 : 3600_000))
+  const id = await send()
+  const began = world.clock.now()
+
+  const told = await until(
+    'the attempt',
+    async () => {
+      await pass()
+      return await attempts(id)
+    },
+    (all) => all.length === 1,
+  )
+
+  const seconds = (world.clock.now() - began) / 1000
+  assert.ok(seconds >= 35 && seconds < 40, `${seconds}`)
+  assert.deepEqual([told, parts], [[['unknown', '1 of its parts went out before: No answer came.']], [1, 2]])
+})
+
+test('what was taken before a process is killed does not go out again', async (t) => {
+  const { world, provider, send, becomes } = await liveWorld(t)
+  const parts: number[] = []
+  provider.send = inParts(4, parts, (part) => (part < 3 ? 1000 : 3600_000))
+  const { id, kill } = await dyingHandOver(t, world, send)
+  await until('the third part', async () => {
+    // its lease ends by this clock, whatever the machine takes for a statement
+    await world.rest.atRest()
+    await world.clock.advance(500)
+    return parts.includes(3)
+  })
+  const [job] = await world.pool`select accepted_ids from dispatch_jobs`
+  await kill()
+  provider.send = inParts(4, parts, () => 1000)
+
+  await seeDeath(world)
+  await becomes(id, 'sent')
+
+  assert.deepEqual(
+    [job!['accepted_ids'], parts],
+    [
+      ['p1', 'p2'],
+      [1, 2, 3, 3, 4],
+    ],
+  )
+  await world.invariants()
+})

@@ -1,0 +1,393 @@
+/** What receipts tell of the parts of a message whose hand-over had no answer: what they prove is never sent again, and the rest goes on (behaviour: messages 7.9). */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { AskOutcome, Outcome, OutboundMessage } from '../../src/providers/provider.ts'
+import { dyingHandOver, seeDeath } from '../support/dying-process.ts'
+import { lockWaits } from '../support/lock-waits.ts'
+import { holdOpen } from '../support/open-transactions.ts'
+import { scriptedWorld } from '../support/scripted-world.ts'
+import { until } from '../support/waiting.ts'
+
+const total = 3
+/** What comes of a part. `lost`: no answer, at once; `hang`: not until the hand-over is given up. */
+type Ending = 'taken' | 'lost' | 'hang' | 'refused' | 'away'
+
+async function liveWorld(t: TestContext) {
+  const scripted = await scriptedWorld(t)
+  const { world, api, provider, callBack } = scripted
+  /** The parts that went out, in order, and what becomes of the next ones. */
+  const parts: number[] = []
+  const steps: (Ending | Promise<Ending>)[] = []
+  provider.send = async ({ already_accepted }: OutboundMessage, { clock, signal, took }): Promise<Outcome> => {
+    const ids = [...already_accepted]
+    let time = signal
+    const soFar = () => ({ message: 'No answer came.', provider_ids: [...ids] })
+    for (let part = ids.length + 1; part <= total; part++) {
+      parts.push(part)
+      const step = await (steps.shift() ?? 'taken')
+      if (step === 'hang') await clock.sleep(3600_000, time)
+      if (step === 'hang' || step === 'lost') return { kind: 'unknown', ...soFar() }
+      if (step === 'away') return { kind: 'unavailable', provider_code: null, ...soFar() }
+      if (step === 'refused') return { kind: 'refused', code: 'policy_violation', provider_code: null, ...soFar() }
+      ids.push(idOf(part, parts.filter((one) => one === part).length))
+      if (ids.length === total) break
+      const next = await took!([...ids])
+      if (next === null) return { kind: 'unavailable', provider_code: null, ...soFar() }
+      time = next
+    }
+    return { kind: 'accepted', provider_ids: ids as [string, ...string[]] }
+  }
+  return {
+    ...scripted,
+    parts,
+    steps,
+    /** The provider tells of these, in one callback. */
+    tell: async (...reports: object[]) => {
+      await callBack(...reports)
+      await world.tick('reports')
+    },
+    attempts: async (id: string) =>
+      (await api.get(`/v1/messages/${id}/attempts`)).body.data
+        .map(({ outcome }: { outcome: string }) => outcome)
+        .toReversed(),
+    /** Hands the message over, and leaves it in the middle of that. */
+    begin: async () => {
+      const before = parts.length
+      const work = world.tick('dispatch')
+      await until('a part to go out', () => parts.length > before && steps.length === 0)
+      return { ended: async () => await world.rest.whileTimePasses(() => work, 500) }
+    },
+    /** Has the provider asked about the message whose hand-over had no answer; what it tells is told by `end`: that it cannot tell. */
+    beginAsking: async () => {
+      await world.clock.advance(30_000)
+      const told = Promise.withResolvers<AskOutcome>()
+      provider.tell = () => told.promise
+      const work = world.tick('dispatch')
+      await until('the question', () => provider.asked.length === 1)
+      return {
+        end: async () => {
+          told.resolve({ kind: 'not_told' })
+          await world.rest.whileTimePasses(() => work, 500)
+        },
+      }
+    },
+    kept: async () =>
+      (await world.pool`select accepted_ids, doubtful from dispatch_jobs order by message_id`).map(
+        ({ accepted_ids, doubtful }) => [accepted_ids, doubtful],
+      ),
+    reportsLeft: async () => (await world.pool`select from provider_reports`).length,
+  }
+}
+
+/** By which the provider knows a part that went out so often. */
+const idOf = (part: number, time = 1) => (time === 1 ? `p${part}` : `p${part}-${time}`)
+const receipt = (message_id: string, number: number, transition: string, more: object = {}) => ({
+  kind: 'receipt',
+  provider_id: idOf(number),
+  message_id,
+  part: { number, total },
+  transition,
+  ...more,
+})
+const failure = { error: { code: 'provider_error', message: 'Switched off.', provider_code: '7' } }
+
+for (const [at, lost] of [
+  ['first', 1],
+  ['second', 2],
+] as const)
+  test(`of a message whose ${at} part had no answer the rest goes at once when a receipt proves that part taken`, async (t) => {
+    const { world, parts, steps, send, read, tell, wait, events, spent, kept } = await liveWorld(t)
+    steps.push(...Array.from({ length: lost - 1 }, () => 'taken' as const), 'lost')
+    const id = await send()
+    await world.settle()
+    const before = await read(id)
+
+    await tell(receipt(id, lost, 'deliver'))
+    const proved = await kept()
+    await world.settle()
+    const after = await read(id)
+    await wait(24 * 3600_000)
+
+    assert.deepEqual(proved, [[['p1', 'p2'].slice(0, lost), false]])
+    assert.deepEqual([before.status, after.status, parts], ['sending', 'sent', [1, 2, 3]])
+    await tell(...[1, 2, 3].map((number) => ({ kind: 'receipt', provider_id: idOf(number), transition: 'deliver' })))
+    assert.deepEqual(
+      [(await read(id)).status, await events(), await spent()],
+      ['delivered', ['message.sent', 'message.delivered'], 7500],
+    )
+    await world.invariants()
+  })
+
+test('a message whose last part had no answer is sent when a receipt proves that part taken, without another hand-over', async (t) => {
+  const { world, parts, steps, send, read, tell, wait, events, attempts, reportsLeft } = await liveWorld(t)
+  steps.push('taken', 'taken', 'lost')
+  const id = await send({ expires_in_seconds: 60 })
+  await world.settle()
+
+  await tell(receipt(id, 3, 'accept'))
+  const sent = await read(id)
+  await wait(3600_000)
+  await tell(receipt(id, 1, 'open'), receipt(id, 2, 'deliver'), receipt(id, 3, 'open'))
+
+  assert.deepEqual(
+    [sent.status, (await read(id)).status, parts, await attempts(id)],
+    ['sent', 'delivered', [1, 2, 3], ['unknown']],
+  )
+  assert.deepEqual([await events(), await reportsLeft()], [['message.sent', 'message.delivered'], 0])
+  await world.invariants()
+})
+
+test('receipts of parts count in any order and number, also before our own record of the hand-over', async (t) => {
+  const { world, parts, steps, send, read, tell, begin, events, reportsLeft } = await liveWorld(t)
+  const answer = Promise.withResolvers<Ending>()
+  steps.push('taken', answer.promise)
+  const id = await send()
+  const handOver = await begin()
+
+  await tell(
+    receipt(id, 2, 'deliver'),
+    receipt(id, 1, 'deliver'),
+    receipt(id, 2, 'accept'),
+    receipt(id, 1, 'accept'),
+    receipt(id, 2, 'deliver'),
+  )
+  const during = await read(id)
+  answer.resolve('taken')
+  await handOver.ended()
+  await world.settle()
+  const sent = await read(id)
+  await tell(receipt(id, 3, 'deliver'), receipt(id, 3, 'accept'), receipt(id, 1, 'deliver'))
+
+  assert.deepEqual(
+    [during.status, sent.status, (await read(id)).status, parts],
+    ['sending', 'sent', 'delivered', [1, 2, 3]],
+  )
+  assert.deepEqual([await events(), await reportsLeft()], [['message.sent', 'message.delivered'], 0])
+  await world.invariants()
+})
+
+test('all parts of a message may be proved by one callback before any answer has come', async (t) => {
+  const { world, parts, steps, send, read, tell, begin, wait } = await liveWorld(t)
+  const answer = Promise.withResolvers<Ending>()
+  steps.push('taken', 'taken', answer.promise)
+  const id = await send()
+  const handOver = await begin()
+
+  await tell(receipt(id, 3, 'open'), receipt(id, 2, 'open'), receipt(id, 1, 'deliver'))
+  const during = await read(id)
+  answer.resolve('taken')
+  await handOver.ended()
+  await wait(3600_000)
+
+  assert.deepEqual([during.status, (await read(id)).status, parts], ['delivered', 'delivered', [1, 2, 3]])
+  await world.invariants()
+})
+
+for (const [name, ending] of [
+  ['ends without an answer', 'lost'],
+  ['is given up', 'hang'],
+  ['is said to be refused', 'refused'],
+  ['is said not to have arrived', 'away'],
+] as const)
+  test(`a part that is proved taken while it goes out once more is not sent again where that ${name}`, async (t) => {
+    const { world, parts, steps, send, read, tell, begin, wait, events, spent } = await liveWorld(t)
+    steps.push('taken', 'lost')
+    const id = await send()
+    await world.settle()
+    await world.clock.advance(30_000)
+    const answer = Promise.withResolvers<Ending>()
+    steps.push(answer.promise)
+    const handOver = await begin()
+
+    await tell(receipt(id, 2, 'accept'))
+    answer.resolve(ending)
+    await handOver.ended()
+    for (const ms of [30_000, 0, 24 * 3600_000]) await wait(ms)
+
+    assert.deepEqual(
+      [(await read(id)).status, parts, await events(), await spent()],
+      ['sent', [1, 2, 2, 3], ['message.sent'], 7500],
+    )
+    await world.invariants()
+  })
+
+test('a part that is proved taken while the provider is asked about its message does not go out again', async (t) => {
+  const { world, parts, steps, send, read, tell, wait, beginAsking } = await liveWorld(t)
+  steps.push('taken', 'lost')
+  const id = await send()
+  await world.settle()
+  const question = await beginAsking()
+
+  await tell(receipt(id, 2, 'accept'))
+  await question.end()
+  await wait(0)
+
+  assert.deepEqual([(await read(id)).status, parts], ['sent', [1, 2, 3]])
+  await world.invariants()
+})
+
+test('a message that is told of while the provider is asked about it does not go out again', async (t) => {
+  const { world, parts, steps, send, read, tell, wait, beginAsking } = await liveWorld(t)
+  steps.push('lost')
+  const id = await send()
+  await world.settle()
+  const question = await beginAsking()
+
+  await tell({ kind: 'receipt', provider_id: 'whole', message_id: id, transition: 'deliver' })
+  await question.end()
+  await wait(120_000)
+
+  assert.deepEqual([(await read(id)).status, parts], ['delivered', [1]])
+  await world.invariants()
+})
+
+test('of a part that went out twice the copy that came through counts, and the message has failed when both have', async (t) => {
+  const { world, parts, steps, send, read, tell, wait, events, spent } = await liveWorld(t)
+  steps.push('taken', 'lost')
+  const id = await send()
+  await world.settle()
+  await wait(30_000)
+  const sent = await read(id)
+  for (const number of [1, 3]) await tell(receipt(id, number, 'deliver'))
+
+  await tell(receipt(id, 2, 'accept'), receipt(id, 2, 'fail', failure))
+  const once = await read(id)
+  await tell({ kind: 'receipt', provider_id: idOf(2, 2), transition: 'fail', ...failure })
+
+  assert.deepEqual([sent.status, once.status, (await read(id)).status, parts], ['sent', 'sent', 'failed', [1, 2, 2, 3]])
+  assert.deepEqual([await events(), await spent()], [['message.sent', 'message.failed'], 0])
+  await world.invariants()
+})
+
+test('the copy that was delivered counts for its part, whichever it is', async (t) => {
+  const { world, steps, send, read, tell, wait } = await liveWorld(t)
+  steps.push('taken', 'lost')
+  const id = await send()
+  await world.settle()
+  await wait(30_000)
+
+  await tell(
+    { kind: 'receipt', provider_id: idOf(2, 2), transition: 'fail', ...failure },
+    ...[1, 2, 3].map((number) => receipt(id, number, 'deliver')),
+  )
+  await tell(...[1, 2, 3].map((number) => receipt(id, number, 'deliver')))
+
+  assert.equal((await read(id)).status, 'delivered')
+  await world.invariants()
+})
+
+for (const [name, ids, transition, expected] of [
+  ['is delivered when its last two parts are told to be', ['p2-2', 'p3'], 'deliver', 'delivered'],
+  ['fails when both copies of a part are told to have failed', ['p2', 'p2-2'], 'fail', 'failed'],
+] as const)
+  test(`a message ${name} at the same moment, to two processes`, async (t) => {
+    const { world, steps, send, read, tell, callBack, wait } = await liveWorld(t)
+    steps.push('taken', 'lost')
+    const id = await send()
+    await world.settle()
+    await wait(30_000)
+    await tell(receipt(id, 1, 'deliver'), receipt(id, 2, 'accept'))
+    for (const provider_id of ids)
+      await callBack({ kind: 'receipt', provider_id, transition, ...(transition === 'fail' ? failure : {}) })
+
+    // neither has committed when the other looks: each can remove its report only when both wait
+    const passes = await holdOpen(world.pool, async (gate) => {
+      await gate`lock table provider_reports in share mode`
+      const first = await holdOpen(world.pool, async (other) => {
+        await other`select from provider_reports where provider_id = ${ids[1]} for update`
+        const pass = world.tick('reports')
+        await until('the first process to note what it was told', async () => (await lockWaits(world.pool)) === 1)
+        return { pass }
+      })
+      const second = world.tick('reports')
+      await until('the second process to wait as well', async () => (await lockWaits(world.pool)) === 2)
+      return { both: [first.pass, second] }
+    })
+    await Promise.all(passes.both)
+
+    assert.equal((await read(id)).status, expected)
+    await world.invariants()
+  })
+
+test('a part that is told to have failed fails its message, and the rest of it stays here', async (t) => {
+  const { world, parts, steps, send, read, tell, wait, spent } = await liveWorld(t)
+  steps.push('taken', 'lost')
+  const id = await send()
+  await world.settle()
+
+  await tell(receipt(id, 2, 'fail', failure))
+  const { status, error, billing } = await read(id)
+  await wait(120_000)
+
+  assert.deepEqual(
+    [status, error.message, billing.refunded, await spent(), parts],
+    ['failed', 'Switched off.', true, 0, [1, 2]],
+  )
+  await world.invariants()
+})
+
+test('what a killed process was handing over goes on behind the part that a receipt proves', async (t) => {
+  const { world, parts, steps, send, read, tell } = await liveWorld(t)
+  steps.push('taken', 'hang')
+  const { id, kill } = await dyingHandOver(t, world, send)
+  await until('the second part', () => parts.length === 2)
+  await until(
+    'its first part to be kept',
+    async () => (await world.pool`select from dispatch_jobs where accepted_ids = '{p1}'`).length === 1,
+  )
+  await kill()
+
+  await tell(receipt(id, 2, 'accept'))
+  await seeDeath(world)
+  await world.settle()
+
+  assert.deepEqual([(await read(id)).status, parts], ['sent', [1, 2, 3]])
+  await world.invariants()
+})
+
+test('what waits in the memory of a process goes on behind the part that a receipt proves', async (t) => {
+  const { world, parts, steps, send, read, tell, wait } = await liveWorld(t)
+  steps.push('taken', 'lost')
+  const id = await send()
+  await world.settle()
+  // claimed, and not handed over
+  await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, due_at = ${world.clock.iso(60_000)} where message_id = ${id}`
+
+  await tell(receipt(id, 2, 'accept'))
+  await wait(60_000)
+
+  assert.deepEqual([(await read(id)).status, parts], ['sent', [1, 2, 3]])
+  await world.invariants()
+})
+
+test("receipts of parts that cannot be, or of another channel's message, prove nothing", async (t) => {
+  const { world, connect, parts, steps, send, read, tell, wait, kept } = await liveWorld(t)
+  steps.push('taken', 'lost')
+  const id = await send()
+  await world.settle()
+  steps.push('lost')
+  const other = await send({ channel: await connect() })
+  await world.settle()
+
+  await tell(receipt(id, 3, 'deliver'), receipt(other, 1, 'deliver'), receipt('msg_none', 2, 'deliver'))
+  for (const part of [
+    null,
+    'two',
+    {},
+    { number: 0, total },
+    { number: 2.5, total },
+    { number: 4, total },
+    { number: '2', total: {} },
+    { number: 2, total: 1e9 },
+  ])
+    await tell(receipt(id, 2, 'deliver', { part, provider_id: `odd ${JSON.stringify(part)}` }))
+  const before = await kept()
+  await wait(30_000)
+
+  assert.deepEqual(before, [
+    [['p1'], true],
+    [null, true],
+  ])
+  assert.deepEqual([(await read(id)).status, (await read(other)).status, parts.length], ['sent', 'sent', 8])
+  await world.invariants()
+})

@@ -1,0 +1,113 @@
+/** Several SMPP channels on one account at an operator: receipts of all of them come over any of their sessions. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { smsc, type Smsc } from '../support/simulators/smsc.ts'
+import { until } from '../support/waiting.ts'
+import { startWorld } from '../support/world.ts'
+
+const person = '+4915112345678'
+const senders = { first: '+4915100000001', second: '+4915100000002' }
+
+/** An SMSC that gives messages these ids in turn, and delivers over the session that was bound last. */
+async function smscWorld(t: TestContext, ids: readonly string[]) {
+  const sim = await smsc(t, { bindsMax: 10, id: (nth) => ids[nth - 1] ?? `more${nth}` })
+  const world = await startWorld(t, { settings: { webhook_allowed_hosts: [sim.host] } })
+  const account = async () => (await world.account({ mode: 'live', credit_micros: 1_000_000 })).api
+  const connect = async (api: Awaited<ReturnType<typeof account>>, identifier: string) => {
+    const bound = sim.bound()
+    const { body, status } = await api.post('/v1/channels', {
+      type: 'sms',
+      provider: 'smpp',
+      name: identifier,
+      identifier,
+      credentials: { host: '127.0.0.1', port: sim.port, system_id: 'shop', password: 'secret' },
+      settings: { enquire_link_seconds: 600 },
+    })
+    assert.equal(status, 201)
+    await until('the bind that tried the credentials to end', () => sim.bound() === bound)
+    await world.tick('heartbeat', 'sessions')
+    await until('the session', () => sim.bound() === bound + 1)
+    return body.id as string
+  }
+  const send = async (api: Awaited<ReturnType<typeof account>>, channel: string, to = person) => {
+    const { body } = await api.post('/v1/messages', { channel, to, type: 'text', text: { body: 'Hi' } })
+    await world.settle()
+    return body.id as string
+  }
+  /** Time for the receipts to be looked at `looks` times. */
+  const look = async (looks = 4) => {
+    for (let n = 0; n < looks; n++) {
+      await world.settle('reports')
+      await world.clock.advance(1000)
+    }
+  }
+  return { sim, world, account, connect, send, look }
+}
+
+const receiptOf = (sim: Smsc, id: string, stat: string, { to = senders.first, from = person } = {}) =>
+  sim.deliver({
+    source: from.replace('+', ''),
+    destination: to.replace('+', ''),
+    esm_class: 0x04,
+    bytes: Buffer.from(
+      `id:${id} sub:001 dlvrd:001 submit date:2601310930 done date:2601310931 stat:${stat} err:000 text:Hi`,
+    ),
+  })
+
+test('a receipt that comes over the session of another number of the account finds its message, and a failure is refunded', async (t) => {
+  const { sim, world, account, connect, send, look } = await smscWorld(t, ['f1', 'f2', 'f3'])
+  const api = await account()
+  const first = await connect(api, senders.first)
+  await connect(api, senders.second)
+  const ids = [await send(api, first), await send(api, first), await send(api, first)]
+
+  await receiptOf(sim, 'f1', 'DELIVRD')
+  await receiptOf(sim, 'f2', 'UNDELIV')
+  // an operator that does not name the sender
+  await receiptOf(sim, String(0xf3), 'DELIVRD', { to: '' })
+  await look()
+
+  const messages = await Promise.all(ids.map(async (id) => (await api.get(`/v1/messages/${id}`)).body))
+  assert.deepEqual(
+    messages.map(({ status, billing }) => [status, billing.refunded]),
+    [
+      ['delivered', false],
+      ['failed', true],
+      ['delivered', false],
+    ],
+  )
+  await world.invariants()
+})
+
+test('a receipt is not taken for a message of the channel it came over that has the same number in hex, nor for one to another person', async (t) => {
+  const { sim, account, connect, send, look } = await smscWorld(t, ['161', 'a1', '353', '597'])
+  const api = await account()
+  const first = await connect(api, senders.first)
+  const second = await connect(api, senders.second)
+  const meant = await send(api, first)
+  const others = [await send(api, second), await send(api, second), await send(api, second, '+4915187654321')]
+
+  await receiptOf(sim, '161', 'UNDELIV')
+  // of a message of nobody's: 255 is ff, and 597 in decimal of 255
+  await receiptOf(sim, '255', 'UNDELIV', { to: '' })
+  await look()
+
+  const statusOf = async (id: string) => (await api.get(`/v1/messages/${id}`)).body.status
+  assert.deepEqual(
+    [await statusOf(meant), ...(await Promise.all(others.map(statusOf)))],
+    ['failed', 'sent', 'sent', 'sent'],
+  )
+})
+
+test('a receipt does nothing to a message of another customer, though both have the same account at the operator', async (t) => {
+  const { sim, account, connect, send, look } = await smscWorld(t, ['c1'])
+  const [theirs, ours] = [await account(), await account()]
+  const channel = await connect(theirs, senders.first)
+  await connect(ours, senders.second)
+  const id = await send(theirs, channel)
+
+  await receiptOf(sim, 'c1', 'UNDELIV')
+  await look()
+
+  assert.equal((await theirs.get(`/v1/messages/${id}`)).body.status, 'sent')
+})

@@ -1,0 +1,161 @@
+/** A process that stalls and wakes, while another one has taken its messages over: it hands nothing over again, and leaves what the other has in hand alone (behaviour: messages 7.7). */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { AskOutcome, Outcome } from '../../src/providers/provider.ts'
+import { startProcess, type WorldProcess } from '../support/process.ts'
+import { accepted, taken, unavailable, unknown } from '../support/scripted-provider.ts'
+import { scriptedWorld } from '../support/scripted-world.ts'
+import { until } from '../support/waiting.ts'
+
+const silence = 11_000
+const refused: Outcome = { kind: 'refused', code: 'upstream_rejected', provider_code: 'no', message: 'Not this one.' }
+
+/** Two processes on one database: `sleeper`, which dispatches at first, and the world, which goes on when it stalls. */
+async function twoProcesses(t: TestContext, settings: object = {}) {
+  const scripted = await scriptedWorld(t, { settings })
+  const { world, provider } = scripted
+  const sleeper = await startProcess(t, world, 'sleeper')
+  return {
+    ...scripted,
+    sleeper,
+    /** Waits in the table for whichever process looks first, a second from now. */
+    send: (more: object = {}) => scripted.send({ send_at: world.clock.iso(1000), ...more }),
+    pass: async (process: WorldProcess = sleeper) => await process.pass('dispatch'),
+    /** So long the sleeper does nothing; the world beats. */
+    async stall(ms = silence) {
+      await world.clock.advance(ms)
+      await world.tick('heartbeat')
+    },
+    /** Begins a pass of the sleeper, and leaves it in the middle of a hand-over. */
+    async beginPass() {
+      const before = provider.sent.length + provider.asked.length
+      const work = sleeper.app.lane('dispatch').tick()
+      await until(
+        'a message to be handed over',
+        () => provider.sent.length + provider.asked.length,
+        (now) => now > before,
+      )
+      return { work }
+    },
+    job: async (id: string) =>
+      (
+        await world.pool<
+          { doubtful: boolean; due_at: string }[]
+        >`select doubtful, due_at from dispatch_jobs where message_id = ${id}`
+      )[0],
+  }
+}
+
+for (const status of ['queued', 'sending'] as const)
+  test(`what waited in the memory of a process that slept, ${status}, is not sent again by it once another has taken it over`, async (t) => {
+    const { world, provider, sleeper, send, pass, stall, read } = await twoProcesses(t, { max_messages_per_second: 1 })
+    const ids = [await send(), await send(), await send()]
+    await world.clock.advance(1000)
+    if (status === 'sending') {
+      provider.answer = () => unavailable
+      for (let seconds = 0; seconds < 5; seconds++) {
+        await pass()
+        await world.clock.advance(1000)
+      }
+    }
+    provider.answer = accepted
+    await pass()
+    const before = provider.sent.length
+    const waiting = (await Promise.all(ids.map(read))).filter((message) => message.status === status).length
+
+    await stall()
+    for (let seconds = 0; seconds < 5; seconds++) {
+      await world.settle('dispatch')
+      await world.clock.advance(1000)
+    }
+    const others = provider.sent.length - before
+    await world.tick('heartbeat')
+    for (let passes = 0; passes < 5; passes++) {
+      await pass(sleeper)
+      await world.clock.advance(1000)
+    }
+
+    assert.deepEqual([waiting, others, provider.sent.length - before], [2, 2, 2])
+    for (const id of ids) assert.equal((await read(id)).status, 'sent')
+    await world.invariants()
+  })
+
+test('a process that slept right before a hand-over leaves it to the one that has taken it over', async (t) => {
+  const { world, provider, send, pass, stall, beginPass, read } = await twoProcesses(t)
+  provider.answer = () => unknown
+  const id = await send()
+  await world.clock.advance(1000)
+  await pass()
+  await world.clock.advance(30_000)
+  const told = Promise.withResolvers<AskOutcome>()
+  provider.tell = () => told.promise
+  provider.answer = accepted
+  const { work } = await beginPass()
+
+  await stall()
+  provider.tell = () => ({ kind: 'never_had' })
+  await world.settle('dispatch')
+  const sent = provider.sent.length
+  told.resolve({ kind: 'never_had' })
+  await world.rest.whileTimePasses(() => work)
+  await pass()
+
+  assert.deepEqual([sent, provider.sent.length, (await read(id)).status], [2, 2, 'sent'])
+  await world.invariants()
+})
+
+test('what a process that slept tells of its hand-over neither ends nor hastens what another one was told since', async (t) => {
+  for (const late of [unavailable, refused]) {
+    const { world, provider, send, pass, stall, beginPass, read, job } = await twoProcesses(t)
+    const answer = Promise.withResolvers<Outcome>()
+    provider.answer = () => answer.promise
+    const id = await send()
+    await world.clock.advance(1000)
+    const { work } = await beginPass()
+    await stall()
+    provider.answer = () => unknown
+    await world.settle('dispatch')
+    const before = await job(id)
+
+    answer.resolve(late)
+    await world.rest.whileTimePasses(() => work)
+    await pass()
+    const after = await job(id)
+    provider.tell = ({ id: asked_id }) => taken(asked_id, 2)
+    await world.clock.advance(30_000)
+    await world.settle('dispatch')
+
+    assert.equal(before?.doubtful, true, late.kind)
+    assert.deepEqual(after, before)
+    assert.deepEqual([provider.sent.length, (await read(id)).status], [2, 'sent'])
+    await world.invariants()
+  }
+})
+
+test('what a process that slept tells of its hand-over leaves alone what another one has in hand', async (t) => {
+  const { world, provider, send, pass, stall, beginPass, read } = await twoProcesses(t)
+  const [first, second] = [Promise.withResolvers<Outcome>(), Promise.withResolvers<Outcome>()]
+  provider.answer = () => first.promise
+  const id = await send()
+  await world.clock.advance(1000)
+  const { work } = await beginPass()
+  await stall()
+  provider.answer = () => second.promise
+  const other = world.tick('dispatch')
+  await until(
+    'the other process to hand it over',
+    () => provider.sent.length,
+    (sent) => sent === 2,
+  )
+
+  first.resolve(refused)
+  await world.rest.whileTimePasses(() => work)
+  await pass()
+  const during = (await read(id)).status
+  second.resolve(accepted({ id, attempt: 2 }))
+  await world.rest.whileTimePasses(() => other)
+  await world.settle('dispatch')
+
+  assert.deepEqual([during, (await read(id)).status, provider.sent.length], ['sending', 'sent', 2])
+  await world.invariants()
+})

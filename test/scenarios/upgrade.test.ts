@@ -1,0 +1,175 @@
+/** A database of the version before the squashed migrations, brought forward (docs/decisions/squashed-migrations.md). */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { closing } from '../support/closing.ts'
+import { testDatabase } from '../support/database.ts'
+import { testPool } from '../support/pool.ts'
+import { startWorld, testSecretKeys } from '../support/world.ts'
+import { fakeClock } from '../support/clock.ts'
+import { idMaker, type IdMaker } from '../../src/lib/ids.ts'
+import { migrate, missingMigrations } from '../../src/platform/database/migrate.ts'
+import { OperatorError } from '../../src/lib/operator-error.ts'
+import { openSecrets } from '../../src/platform/secrets/secrets.ts'
+import { schemaText } from '../../src/platform/database/schema.ts'
+import type { Db, Pool } from '../../src/platform/database/sql.ts'
+
+/** The migrations of the version before, one after the other, each after a line with its name. */
+const fixture = readFileSync(join(import.meta.dirname, '../fixtures/schema-0059.sql'), 'utf8')
+
+test('a database of the version before comes to the very schema of a fresh one, indexes in their order', async (t) => {
+  const [fresh, old] = [await database(t), await database(t)]
+  await migrate(fresh, fakeClock())
+  await makeBefore(old)
+
+  const missing = await missingMigrations(old)
+  const report = await migrate(old, fakeClock())
+  const again = await migrate(old, fakeClock())
+
+  assert.equal(missing[0], 'upgrade/0059.sql')
+  assert.equal(report.applied[0], 'upgrade/0059.sql')
+  assert.deepEqual([again.applied, await missingMigrations(old)], [[], []])
+  assert.equal(await schemaText(old), await schemaText(fresh))
+  assert.deepEqual(await indexOrder(old), await indexOrder(fresh))
+})
+
+test('a database of another state is refused with one line that says what can be done with it', async (t) => {
+  const old = await database(t)
+  await makeBefore(old)
+  const refused = (message: RegExp) =>
+    assert.rejects(migrate(old, fakeClock()), (error: unknown) => {
+      assert.ok(error instanceof OperatorError && error.subject === 'database')
+      assert.match(error.message, message)
+      return !error.message.includes('\n')
+    })
+
+  await old`insert into schema_migrations values (61, '0061_message_transitions.sql', '', '2026-01-31T09:30:00.000Z')`
+  await refused(/0061_message_transitions\.sql\. Begin with an empty database/)
+  await old`delete from schema_migrations where number > 45`
+  await refused(
+    /0045_webhook_delivery_key\.sql\. Start the version whose last migration is 0059_entry_order\.sql.*empty database/,
+  )
+})
+
+test('it is not brought forward while a process of the version before runs, and is once that is silent', async (t) => {
+  const old = await database(t)
+  await makeBefore(old)
+  const clock = fakeClock()
+  await old`insert into processes (id, roles, started_at, beat_at) values ('old.1', '{api}', ${clock.iso(-60_000)}, ${clock.iso(-9_000)})`
+
+  await assert.rejects(migrate(old, clock), (error: unknown) => {
+    assert.ok(error instanceof OperatorError && error.subject === 'database')
+    assert.match(error.message, /old\.1.*stop them first/)
+    return !error.message.includes('\n')
+  })
+  await clock.advance(2_000)
+
+  assert.equal((await migrate(old, clock)).applied[0], 'upgrade/0059.sql')
+})
+
+test('what waited in it is worked off afterwards: a message to send, a receipt to apply, deliveries in the queue and in the hands of a dead process', async (t) => {
+  const before = await testDatabase({ empty: true })
+  const old = testPool(before.url)
+  closing(t, () => old.end({ timeout: 1 }))
+  await makeBefore(old)
+  const secrets = await openSecrets(old, testSecretKeys)
+  const waiting = await leaveWork(
+    old,
+    idMaker(fakeClock()),
+    secrets.seal(`whsec_${Buffer.alloc(32, 1).toString('base64')}`),
+  )
+
+  await migrate(old, fakeClock())
+  const world = await startWorld(t, { database: before })
+  const receiver = world.receiver()
+  await old`update webhook_endpoints set url = ${receiver.url}`
+  await world.settle()
+
+  const messages = await old<{ id: string; status: string }[]>`select id, status from messages order by id`
+  assert.deepEqual(
+    [...messages].map(({ id, status }) => [id, status]),
+    [
+      [waiting.queued, 'delivered'],
+      [waiting.sent, 'delivered'],
+    ],
+  )
+  const delivered = receiver.received.map(({ headers }) => headers['service-event-id'])
+  assert.deepEqual(
+    waiting.events.filter((id) => delivered.filter((one) => one === id).length !== 1),
+    [],
+  )
+  await world.invariants()
+})
+
+async function database(t: TestContext) {
+  const made = await testDatabase({ empty: true })
+  closing(t, () => made.drop())
+  const pool = testPool(made.url)
+  closing(t, () => pool.end({ timeout: 1 }))
+  return pool
+}
+
+/** What the program of the version before would have made. */
+async function makeBefore(sql: Db): Promise<void> {
+  await sql`create table schema_migrations (number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null)`
+  for (const part of fixture.split(/^-- file: /m).slice(1)) {
+    const [name, text] = [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]
+    await sql.unsafe(text)
+    await sql`insert into schema_migrations values (${Number(name.slice(0, 4))}, ${name}, ${createHash('sha256').update(text).digest('hex')}, ${new Date().toISOString()})`
+  }
+  await sql`insert into installation (system_identifier, created_at) select system_identifier::text, '2026-01-31T09:30:00.000Z' from pg_control_system()`
+}
+
+/** Of indexes that look alike the planner takes the one made last (docs/decisions/set-wise-statements.md). */
+async function indexOrder(sql: Db): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select c.relname || ' ' || i.relname as name from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not i.relispartition order by c.relname, x.indexrelid`
+  return rows.map(({ name }) => name)
+}
+
+/** Rows as the version before left them, of processes that are gone. */
+async function leaveWork(sql: Pool, ids: IdMaker, secret: string) {
+  const [account, queued, sent, endpoint, first, second] = [
+    ids('acc'),
+    ids('msg'),
+    ids('msg'),
+    ids('we'),
+    ids('evt'),
+    ids('evt'),
+  ]
+  const at = '2026-01-31T09:30:00.000Z'
+  await sql`insert into accounts (id, name, created_at) values (${account}, 'Before', ${at})`
+  for (const [id, status] of [
+    [queued, 'queued'],
+    [sent, 'sent'],
+  ] as const)
+    await sql`
+      insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, metadata, billing_source, amount_micros, origin_type,
+        created_at, updated_at, sending_at, sent_at)
+      values (${account}, 'test', ${id}, 'ch_test_sms', 'sms', 'outbound', '+15005550006', 'Posthorn', 'text', '{"body":"Hello"}', ${status}, '{}', 'wallet', 0, 'api',
+        ${at}, ${at}, ${status === 'sent' ? at : null}, ${status === 'sent' ? at : null})`
+  await sql`insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at) values (${account}, 'test', ${queued}, 'ch_test_sms', ${`${account}:ch_test_sms`}, 1, ${at})`
+  await sql`insert into provider_references (channel_id, provider_id, account_id, mode, message_id, created_at) values ('ch_test_sms', 'p1', ${account}, 'test', ${sent}, ${at})`
+  await sql`
+    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+    values ('req_1', ${account}, 'test', 'ch_test_sms', 'p1', '{"kind":"receipt","provider_id":"p1","move":"deliver"}', ${at}, ${at})`
+  await sql`
+    insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, created_by, secret, created_at)
+    values (${account}, 'test', ${endpoint}, 'https://example.com', '', '{package.exhausted}', 'active', '{}', '{}', '{"type":"api_key","id":"key_1"}', ${secret}, ${at})`
+  await sql`
+    insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, since_snapshot, since_position)
+    values (${account}, 'test', 'package.exhausted', ${endpoint}, pg_current_snapshot(), 3)`
+  await sql`insert into webhook_turns (endpoint_id, owner, lease_until) values (${endpoint}, 'dead', ${at})`
+  for (const id of [first, second])
+    await sql`insert into events (account_id, mode, id, type, object_id, object, created_at, position) values (${account}, 'test', ${id}, 'package.exhausted', ${id.replace('evt_', 'grant_')}, '{}', ${at}, 1)`
+  await sql`update webhook_fan_out set position = 2`
+  await sql`
+    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
+    values (${endpoint}, ${`whd_${first.slice(4, 18)}0123456789ab`}, ${account}, 'test', ${first}, 'package.exhausted', ${at}, ${at})`
+  await sql`
+    insert into webhook_spans (process_id, id, created_at, endpoints, deliveries, size) values ('dead', 1, ${at}, ${endpoint}, ${`1 0123456789ab ${second} package.exhausted`}, 1)`
+  return { queued, sent, events: [first, second] }
+}

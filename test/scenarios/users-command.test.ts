@@ -1,0 +1,116 @@
+/** `posthorn users …`: people are made and let in again from the command line, by links. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { groups } from '../../src/cli/groups.ts'
+import { runCli } from '../../src/cli/program.ts'
+import { consoleClient, ownerPassword, signedInOwner } from '../support/console-api.ts'
+import { lockWaits } from '../support/lock-waits.ts'
+import { holdOpen } from '../support/open-transactions.ts'
+import { until } from '../support/waiting.ts'
+import { startWorld, testSecretKeys, type World } from '../support/world.ts'
+
+const password = 'seven green bottles'
+
+async function run(world: World, ...argv: string[]) {
+  let [out, err] = ['', '']
+  const env = {
+    DATABASE_URL: world.database_url,
+    POSTHORN_SECRET_KEY: testSecretKeys.current,
+    POSTHORN_DATA_DIR: world.platform.settings.data_dir,
+  }
+  const exit = await runCli(argv, { env, out: (text) => void (out += text), err: (text) => void (err += text) }, groups)
+  return { exit, out, err }
+}
+const tokenIn = (out: string): string => /\/console\/reset#([\w-]+)/.exec(out)![1]!
+
+test('somebody is made, chooses a password by the link, and works in the account', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  await signedInOwner(world)
+  const made = await run(
+    world,
+    'users',
+    'create',
+    '--email',
+    'Ada@example.com',
+    '--name',
+    'Ada',
+    '--account',
+    account.id,
+    '--role',
+    'viewer',
+    '--json',
+  )
+  assert.equal(made.exit, 0, made.err)
+  const ada = consoleClient(world)
+  assert.equal((await ada.send('POST', '/session', { email: 'ada@example.com', password })).status, 401)
+  assert.equal(
+    (await ada.send('POST', '/password_resets/confirm', { token: tokenIn(JSON.parse(made.out).link), password }))
+      .status,
+    200,
+  )
+  const session = await ada.send('POST', '/session', { email: 'ada@example.com', password })
+  assert.deepEqual([session.body.user.admin, session.body.accounts[0].role], [false, 'viewer'])
+  const [entry] =
+    await world.pool`select actor_type, actor_id, action from audit_entries where object_id = ${session.body.user.id} and actor_type = 'command'`
+  assert.deepEqual({ ...entry }, { actor_type: 'command', actor_id: 'users create', action: 'members.create' })
+
+  const again = await run(world, 'users', 'create', '--email', 'ada@example.com', '--name', 'Ada')
+  assert.deepEqual([again.exit, again.err], [1, 'Another user has this e-mail address. Give another one.\n'])
+  assert.equal(
+    (await run(world, 'users', 'create', '--email', 'b@example.com', '--name', 'B', '--account', account.id)).exit,
+    1,
+  )
+})
+
+test('a lost password and a lost second factor are mended by links', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const owner = await signedInOwner(world)
+  const lost = await run(world, 'users', 'reset-password', '--email', 'nobody@example.com')
+  assert.equal(lost.exit, 1)
+  assert.match(lost.err, /Nobody has the e-mail address "nobody@example\.com"/)
+
+  const printed = await run(world, 'users', 'reset-password', '--email', 'owner@example.com')
+  assert.equal((await owner.send('GET', '/session')).status, 200)
+  assert.equal(
+    (await owner.send('POST', '/password_resets/confirm', { token: tokenIn(printed.out), password: ownerPassword }))
+      .status,
+    200,
+  )
+
+  await world.pool`update users set second_factor = 'sealed', second_factor_at = now()`
+  assert.equal(
+    (await owner.send('POST', '/session', { email: 'owner@example.com', password: ownerPassword })).body.error.code,
+    'mfa_required',
+  )
+  assert.equal((await run(world, 'users', 'reset-two-factor', '--email', 'owner@example.com')).exit, 0)
+  assert.equal(
+    (await owner.send('POST', '/session', { email: 'owner@example.com', password: ownerPassword })).status,
+    201,
+  )
+})
+
+test('of two links that are made at once one is good', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  await signedInOwner(world)
+  const { people } = world.services.operators
+
+  const { both } = await holdOpen(world.pool, async (tx) => {
+    await tx`select from users for update`
+    const both = Promise.all([people.resetPassword('owner@example.com'), people.resetTwoFactor('owner@example.com')])
+    await until(
+      'both to wait for the user',
+      () => lockWaits(world.pool),
+      (waiting) => waiting === 2,
+    )
+    return { both }
+  })
+  await both
+
+  const [row] = await world.pool<
+    { links: number }[]
+  >`select count(*)::int as links from user_tokens where kind = 'reset'`
+  assert.equal(row!.links, 1)
+})

@@ -1,0 +1,234 @@
+/** Callbacks of the conformance suite: each sample is read, whatever is forged is not, and nothing that anybody sends makes an adapter throw. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Adapter, Callback, Connection, Provider, Received } from '../../../src/providers/provider.ts'
+import type { AdapterSamples, CallbackSamples, Start } from './samples.ts'
+import { assertReport } from './report.ts'
+
+interface Reading extends CallbackSamples {
+  readonly adapter: Adapter
+  readonly connection: Connection
+}
+
+const bodyOf = (text: string | Uint8Array): Uint8Array => Buffer.from(text)
+const withQuery = (call: Callback, query: Readonly<Record<string, string>>): Callback => {
+  const search = new URLSearchParams(query).toString()
+  return { ...call, query, url: `${call.url.split('?')[0]}${search === '' ? '' : `?${search}`}` }
+}
+
+export async function tryCallbacks(
+  suite: TestContext,
+  provider: Provider,
+  begin: Start,
+  { tools, callbacks }: AdapterSamples,
+): Promise<void> {
+  const { receive, handshake } = provider.adapter(tools)
+  if (receive === undefined) return
+  assert.ok(callbacks !== undefined, 'a provider that calls back gives the suite callbacks')
+  const reading = async (t: TestContext): Promise<Reading> => {
+    const samples = await begin(t)
+    return { ...samples.callbacks!, connection: samples.connection, adapter: provider.adapter(samples.tools) }
+  }
+
+  await suite.test(`reads each of its callbacks, twice the same`, async (t) => {
+    const given = await reading(t)
+    for (const { name, call, reports } of given.samples) {
+      const read = given.adapter.receive!(call, given.connection)
+      assert.deepEqual(read?.reports, reports, name)
+      assert.deepEqual(given.adapter.receive!(call, given.connection), read, name)
+      for (const report of read!.reports) assertReport(report)
+      if (read!.answer !== undefined) assert.ok(read!.answer.content_type !== '', name)
+    }
+  })
+
+  await suite.test(`refuses a callback without a proof, and one with another's`, async (t) => {
+    const given = await reading(t)
+    for (const { name, call } of given.samples) {
+      const read = (forged: Callback): Received | null => given.adapter.receive!(forged, given.connection)
+      const unsigned: (whole: Callback) => Callback = given.unsigned ?? bare
+      assert.equal(read(unsigned(call)), null, `${name}, without its proof`)
+      const forged = forgeries(call)
+      assert.ok(
+        forged.some((one) => read(one) === null),
+        `${name}: some header or parameter must be its proof`,
+      )
+      if (given.proof === 'content')
+        for (const changed of otherContents(call)) assert.equal(read(changed), null, `${name}: ${describe(changed)}`)
+      assert.equal(
+        given.adapter.receive!(call, { ...given.connection, credentials: {} }),
+        null,
+        `${name}, on a channel without secrets`,
+      )
+    }
+  })
+
+  await suite.test(`throws at no callback, signed or not, whatever it holds`, async (t) => {
+    const given = await reading(t)
+    for (const { name, call } of given.samples) {
+      for (const odd of [...oddBodies(call), ...oddQueries(call)]) {
+        for (const one of [odd, given.sign(odd)]) {
+          const read = given.adapter.receive!(one, given.connection)
+          for (const report of read?.reports ?? []) assertReport(report)
+          assert.ok(read === null || read.reports.length <= 100_000, `${name}: ${describe(one)}`)
+          assert.ok((read?.ignored ?? '').length <= 1000, `${name}: ${read?.ignored}`)
+        }
+      }
+    }
+  })
+
+  if (handshake === undefined) return
+  await suite.test(`shakes no hand that it does not know`, async (t) => {
+    const given = await reading(t)
+    const call: Callback = { ...given.samples[0]!.call, method: 'GET', headers: {}, body: bodyOf('') }
+    const words = ['', 'x', 'wrong', '\u0000', 'x'.repeat(100_000)]
+    for (const word of words) {
+      const query = {
+        'hub.mode': 'subscribe',
+        'hub.verify_token': word,
+        'hub.challenge': '42',
+        token: word,
+        challenge: '42',
+      }
+      assert.equal(given.adapter.handshake!(withQuery(call, query), given.connection), null)
+      assert.equal(given.adapter.handshake!(withQuery(call, query), { ...given.connection, credentials: {} }), null)
+    }
+    assert.equal(given.adapter.handshake!(withQuery(call, {}), given.connection), null)
+  })
+}
+
+const bare = (call: Callback): Callback => withQuery({ ...call, headers: {} }, {})
+
+const describe = ({ url, body }: Callback): string => `${url} ${Buffer.from(body).subarray(0, 200).toString()}`
+
+const changed = (value: string): string => (value.endsWith('0') ? `${value.slice(0, -1)}1` : `${value.slice(0, -1)}0`)
+
+/** The call with one header or one parameter changed by a character. */
+function forgeries(call: Callback): Callback[] {
+  const headers = Object.entries(call.headers).map(([name, value]) => ({
+    ...call,
+    headers: { ...call.headers, [name]: changed(value) },
+  }))
+  const queries = Object.entries(call.query).map(([name, value]) =>
+    withQuery(call, { ...call.query, [name]: changed(value) }),
+  )
+  const { body } = call
+  return [...headers, ...queries, ...(body.length > 0 ? valuesChanged(call) : [])]
+}
+
+/** The call with other contents under the same proof: where contents travel in the body, that is changed, else the parameters. */
+function otherContents(call: Callback): Callback[] {
+  if (call.body.length === 0)
+    return Object.entries(call.query).map(([name, value]) => withQuery(call, { ...call.query, [name]: changed(value) }))
+  return valuesChanged(call)
+}
+
+const isJson = (call: Callback): boolean => /^\s*[[{]/.test(Buffer.from(call.body).toString())
+
+/** The body with one value of it changed, for each value. */
+function valuesChanged(call: Callback): Callback[] {
+  const text = Buffer.from(call.body).toString()
+  if (isJson(call)) {
+    const parsed: unknown = JSON.parse(text)
+    return pathsOf(parsed)
+      .filter((path) => ['string', 'number', 'boolean'].includes(typeof at(parsed, path)))
+      .map((path) => ({
+        ...call,
+        body: bodyOf(JSON.stringify(replaced(parsed, path, changed(String(at(parsed, path)))))),
+      }))
+  }
+  const form = new URLSearchParams(text)
+  return [...form.keys()].map((name) => {
+    const other = new URLSearchParams(form)
+    other.set(name, changed(form.get(name)!))
+    return { ...call, body: bodyOf(other.toString()) }
+  })
+}
+
+const wrongValues: readonly unknown[] = [
+  null,
+  '',
+  'x',
+  [],
+  {},
+  [null],
+  [[]],
+  -1,
+  1e308,
+  7.5,
+  true,
+  '9'.repeat(400),
+  '\u0000',
+  { length: 3 },
+]
+
+/** Bodies that no provider sends: empty, cut, huge, of another kind, and the sample with every value replaced by wrong ones. */
+function oddBodies(call: Callback): Callback[] {
+  const whole = Buffer.from(call.body)
+  const texts: (string | Uint8Array)[] = [
+    '',
+    'null',
+    '[]',
+    '{}',
+    '"x"',
+    '7',
+    '[null]',
+    '{"__proto__":{"x":1}}',
+    '['.repeat(100_000),
+    'x'.repeat(3 * 1024 * 1024),
+    `{"a":"${'x'.repeat(1_000_000)}"}`,
+    Buffer.from([0xff, 0xfe, 0x00, 0xc3, 0x28]),
+    '%%%=%zz&=&&=',
+    ...[1, Math.floor(whole.length / 3), Math.floor(whole.length / 2), whole.length - 1].map((end) =>
+      whole.subarray(0, Math.max(end, 0)),
+    ),
+  ]
+  return [...texts.map((text) => ({ ...call, body: bodyOf(text) })), ...(isJson(call) ? oddJson(call) : oddForms(call))]
+}
+
+function oddJson(call: Callback): Callback[] {
+  const parsed: unknown = JSON.parse(Buffer.from(call.body).toString())
+  return pathsOf(parsed).flatMap((path) => [
+    { ...call, body: bodyOf(JSON.stringify(replaced(parsed, path, undefined))) },
+    ...wrongValues.map((value) => ({ ...call, body: bodyOf(JSON.stringify(replaced(parsed, path, value))) })),
+  ])
+}
+
+const wrongTexts = ['', 'x', '-1', '1e999', '\u0000', '{}', 'x'.repeat(10_000), '9'.repeat(400), 'NaN', 'undefined']
+
+function oddForms(call: Callback): Callback[] {
+  if (call.body.length === 0) return []
+  const form = Object.fromEntries(new URLSearchParams(Buffer.from(call.body).toString()))
+  return Object.keys(form).flatMap((name) => [
+    { ...call, body: bodyOf(new URLSearchParams(Object.entries(form).filter(([other]) => other !== name)).toString()) },
+    ...wrongTexts.map((text) => ({ ...call, body: bodyOf(new URLSearchParams({ ...form, [name]: text }).toString()) })),
+  ])
+}
+
+const oddQueries = (call: Callback): Callback[] =>
+  Object.keys(call.query).flatMap((name) => [
+    withQuery(call, Object.fromEntries(Object.entries(call.query).filter(([other]) => other !== name))),
+    ...wrongTexts.map((text) => withQuery(call, { ...call.query, [name]: text })),
+  ])
+
+type Path = readonly (string | number)[]
+
+/** The path of every value in a JSON value, its own aside. */
+function pathsOf(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return path.length === 0 ? [] : [path]
+  const inner = Object.entries(value).flatMap(([key, item]) =>
+    pathsOf(item, [...path, Array.isArray(value) ? Number(key) : key]),
+  )
+  return path.length === 0 ? inner : [path, ...inner]
+}
+
+const at = (value: unknown, path: Path): unknown =>
+  path.reduce((inner, key) => (inner as Record<string | number, unknown>)[key], value)
+
+/** A copy with another value at the path; undefined takes it away. */
+function replaced(value: unknown, path: Path, by: unknown): unknown {
+  const copy = structuredClone(value)
+  const holder = at(copy, path.slice(0, -1)) as Record<string | number, unknown>
+  if (by === undefined) delete holder[path.at(-1)!]
+  else holder[path.at(-1)!] = by
+  return copy
+}

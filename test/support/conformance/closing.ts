@@ -1,0 +1,77 @@
+/** The end of sessions in the conformance suite: whoever closes one knows, once that resolves, that nothing of it goes on. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Provider, Report } from '../../../src/providers/provider.ts'
+import { until, within } from '../waiting.ts'
+import { messageOf, openingOf } from './hand-over.ts'
+import { left, type AdapterSamples, type Provoked } from './samples.ts'
+
+const never = new AbortController().signal
+
+/** The promises by their names. */
+export const closingPromises: Readonly<
+  Record<string, (t: TestContext, provider: Provider, samples: AdapterSamples) => Promise<void>>
+> = {
+  'closes a session once what came over it is kept, and not before': async (t, provider, samples) => {
+    const { session, keep, hear, meanwhile } = await hearing(t, provider, samples)
+    await hear('Hello')
+    const closed = { yet: false }
+    const closing = session.close(never).then(() => (closed.yet = true))
+    await meanwhile()
+    const early = closed.yet
+    keep()
+    await within('the session to close', closing)
+
+    assert.equal(early, false, 'it closed while something was being kept')
+    await within('its end', session.ended)
+  },
+  'closes a session at once where it is not to be waited for': async (t, provider, samples) => {
+    const { session, keep, hear } = await hearing(t, provider, samples)
+    await hear('Hello')
+
+    await within('the session to close', session.close(AbortSignal.abort()))
+
+    keep()
+  },
+  'sends and tells nothing over a session that was closed': async (t, provider, samples) => {
+    const { session, keep, told, connection, meanwhile } = await hearing(t, provider, samples)
+    keep()
+    await session.close(never)
+    await Promise.resolve(samples.session!.say('Too late')).catch(() => undefined)
+    const { outcomes, taken } = samples
+    if (session.send !== undefined && !left(outcomes.accepted) && !left(taken)) {
+      const [{ to, content }] = [outcomes.accepted].flat() as [Provoked]
+      const outcome = await within('an outcome', session.send(messageOf(connection, { to, ...content }), never))
+      assert.deepEqual([outcome.kind, taken()], ['unavailable', 0])
+    }
+    await meanwhile()
+    assert.deepEqual(told, [])
+  },
+}
+
+/** A session that tells, to somebody who takes the time that the test gives. */
+async function hearing(t: TestContext, provider: Provider, samples: AdapterSamples) {
+  const { connection, say } = samples.session!
+  const told: Report[] = []
+  const kept = Promise.withResolvers<void>()
+  const tell = async (reports: readonly Report[]) => {
+    told.push(...reports)
+    await kept.promise
+  }
+  const adapter = provider.adapter(samples.tools)
+  const opened = await within('a session', adapter.open!(connection, openingOf({ tell })))
+  assert.ok(opened.kind === 'open', JSON.stringify(opened))
+  t.after(() => (kept.resolve(), opened.session.close(AbortSignal.abort())))
+  return {
+    session: opened.session,
+    connection,
+    told,
+    keep: () => kept.resolve(),
+    /** A conversation with the provider, in which a close that waits for nothing resolves, and what was said arrives. */
+    meanwhile: () => within('an answer', Promise.resolve(adapter.connect?.(connection, never))),
+    async hear(body: string) {
+      void Promise.resolve(say(body)).catch(() => undefined)
+      await until('what came to be told', () => told.length > 0)
+    },
+  }
+}

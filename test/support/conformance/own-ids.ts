@@ -1,0 +1,75 @@
+/** Our own ids of the conformance suite: a receipt says which message it is about, where the provider gives back what it was told at the hand-over. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+import type { Callback, Provider } from '../../../src/providers/provider.ts'
+import { closing } from '../closing.ts'
+import { patientServer } from '../patient-server.ts'
+import { within } from '../waiting.ts'
+import { sender } from './hand-over.ts'
+import { left, type AdapterSamples, type Provoked, type Start } from './samples.ts'
+
+/** What a hand-over gives the provider of our id comes back with the receipt, so that a message whose answer was lost is found. */
+export async function givesBackOurId(t: TestContext, provider: Provider, samples: AdapterSamples): Promise<void> {
+  const { outcomes, connection, tools, receipt } = samples
+  assert.ok(receipt !== undefined && !left(receipt) && !left(outcomes.accepted))
+  const [{ to, content }] = [outcomes.accepted].flat() as [Provoked]
+  const send = await sender(t, provider, samples)
+  const ids = ['msg_00000000000000000000000007', 'msg_00000000000000000000000008']
+
+  for (const id of ids) {
+    await send({ to, ...content, id })
+    const received = provider.adapter(tools).receive!(await receipt(), connection)
+    const told = received?.reports.flatMap((report) =>
+      report.kind === 'receipt' ? [report.message_id ?? report.provider_id] : [],
+    )
+    assert.deepEqual(told, [id], 'the receipt names the message by our id')
+  }
+}
+
+export async function tryOwnIds(
+  suite: TestContext,
+  provider: Provider,
+  begin: Start,
+  { tools, receipt }: AdapterSamples,
+): Promise<void> {
+  if (provider.adapter(tools).receive === undefined) return
+  assert.ok(receipt !== undefined, 'a provider that calls back has receipts with our id, or says why not')
+  if (left(receipt)) return
+  await suite.test('names a message by our own id in its receipt', async (t) =>
+    givesBackOurId(t, provider, await begin(t)),
+  )
+}
+
+/** Catches what a simulated provider calls back, whatever the address. */
+export async function catchCallbacks(t: TestContext) {
+  const caught: Callback[] = []
+  let meant = ''
+  const server = patientServer((request, response) => {
+    void buffer(request).then((body) => {
+      const url = new URL(new URL(request.url ?? '/', 'http://caught').search, meant)
+      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+      caught.push({
+        method: request.method ?? '',
+        url: url.href,
+        headers,
+        query: Object.fromEntries(url.searchParams),
+        body,
+      })
+      response.end()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await within('a receiver to listen', once(server, 'listening'))
+  closing(t, () => void server.close())
+  return {
+    /** Where a simulator finds an address that it was told. */
+    reach(url: string): string {
+      meant = url
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}/${new URL(url).search}`
+    },
+    last: (): Callback => caught.at(-1)!,
+  }
+}

@@ -1,0 +1,110 @@
+/** Sessions of the conformance suite: they open with right credentials alone, tell what comes in, close when they are told, and may be opened again. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Provider, Report } from '../../../src/providers/provider.ts'
+import { until, within } from '../waiting.ts'
+import { closingPromises } from './closing.ts'
+import { letsNothingSlip, messageOf, openingOf } from './hand-over.ts'
+import { assertReport } from './report.ts'
+import { left, type AdapterSamples, type Provoked, type Start } from './samples.ts'
+
+const never = new AbortController().signal
+
+export async function trySessions(
+  suite: TestContext,
+  provider: Provider,
+  begin: Start,
+  { tools, session, wrongConnection }: AdapterSamples,
+): Promise<void> {
+  if (provider.adapter(tools).open === undefined) return
+  assert.ok(session !== undefined, 'a provider with sessions gives the suite one to open')
+
+  await suite.test('opens a session, tells what comes over it and closes it, and another one after it', async (t) => {
+    const samples = await begin(t)
+    const { connection, say } = samples.session!
+    const adapter = provider.adapter(samples.tools)
+    const told: Report[] = []
+    assert.equal(adapter.needsSession?.(connection), true)
+    for (let round = 0; round < 2; round++) {
+      const opened = await within(
+        'a session',
+        adapter.open!(connection, openingOf({ tell: async (reports) => void told.push(...reports) })),
+      )
+      assert.ok(opened.kind === 'open', JSON.stringify(opened))
+      t.after(() => opened.session.close(AbortSignal.abort()))
+      const before = told.length
+      await say(`Hello ${round}`)
+      await until('what came to be told', () => told.length > before)
+      await within('the session to close', opened.session.close(never))
+      assert.equal((await within('its end', opened.session.ended)).refused, false)
+    }
+    for (const report of told) assertReport(report)
+  })
+
+  for (const [name, promise] of Object.entries(closingPromises))
+    await suite.test(name, async (t) => promise(t, provider, await begin(t)))
+
+  await suite.test('keeps nobody waiting who opens a session and gives up', async (t) => {
+    const samples = await begin(t)
+    const opening = provider.adapter(samples.tools).open!(
+      samples.session!.connection,
+      openingOf({ signal: AbortSignal.abort() }),
+    )
+
+    assert.equal((await within('an answer', opening)).kind, 'unavailable')
+  })
+
+  await suite.test('sends nothing over a session that is not ours any more, and again once it is', async (t) =>
+    sendsForItsHolder(t, provider, await begin(t)),
+  )
+
+  if (left(wrongConnection)) return
+  await suite.test('opens no session with credentials that are wrong, and says why', async (t) => {
+    const samples = await begin(t)
+    const wrong = {
+      ...samples.session!.connection,
+      credentials: (samples.wrongConnection as typeof wrongConnection).credentials,
+    }
+
+    const opened = await within('an answer', provider.adapter(samples.tools).open!(wrong, openingOf()))
+
+    assert.ok(opened.kind === 'refused', JSON.stringify(opened))
+    assert.match(opened.message, /[.!?]$/)
+    letsNothingSlip(provider, wrong, opened)
+  })
+}
+
+/** What goes over a session is sent by the process that holds it; what goes without one, by any. */
+export async function sendsForItsHolder(
+  t: TestContext,
+  provider: Provider,
+  { tools, session, outcomes, taken }: AdapterSamples,
+): Promise<void> {
+  const lease = { own: false }
+  const { connection } = session!
+  const adapter = provider.adapter(tools)
+  const opened = await adapter.open!(connection, openingOf({ isOwn: () => lease.own }))
+  assert.ok(opened.kind === 'open', JSON.stringify(opened))
+  t.after(() => opened.session.close(AbortSignal.abort()))
+  assert.ok(
+    !left(taken) && !left(outcomes.accepted),
+    'who has sessions can be asked how much of what was handed over arrived',
+  )
+  const [{ to, content }] = [outcomes.accepted].flat() as [Provoked]
+  const message = messageOf(connection, { to, ...content })
+  const send = async () => {
+    const before = taken()
+    const over = opened.session.send?.(message, never) ?? adapter.send?.(message, connection, never)
+    assert.ok(over !== undefined, 'it sends over its sessions or without them')
+    const { kind } = await within('an outcome', over)
+    return [kind, taken() > before]
+  }
+
+  const foreign = await send()
+  lease.own = true
+
+  assert.deepEqual(
+    [foreign, await send()],
+    [opened.session.send === undefined ? ['accepted', true] : ['unavailable', false], ['accepted', true]],
+  )
+}

@@ -1,0 +1,236 @@
+/** The conformance suite refuses adapters that are wrong: each breaks one promise, and is otherwise as it should be. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type {
+  Adapter,
+  AskOutcome,
+  Connection,
+  Outcome,
+  Provider,
+  Received,
+  Session,
+} from '../../../src/providers/provider.ts'
+import { telegramBot } from '../../../src/providers/telegram/telegram.ts'
+import { twilio } from '../../../src/providers/twilio/twilio.ts'
+import { fakeClock } from '../clock.ts'
+import { closing } from '../closing.ts'
+import { providerTools } from '../provider-tools.ts'
+import { simulateTelegram } from '../simulators/telegram.ts'
+import { askedOfTwilio, simulateTwilio } from '../simulators/twilio.ts'
+import { within } from '../waiting.ts'
+import { askingPromises } from './asking.ts'
+import { closingPromises } from './closing.ts'
+import { givesUp } from './giving-up.ts'
+import { catchCallbacks, givesBackOurId } from './own-ids.ts'
+import { assertOutcome } from './hand-over.ts'
+import type { AdapterSamples } from './samples.ts'
+import { sendsForItsHolder } from './sessions.ts'
+
+const never = new AbortController().signal
+const common = { channel_id: 'ch_1', settings: {} }
+const outcomesOf = (to: string): AdapterSamples['outcomes'] => {
+  const left = { why_not: 'It is not tried here.' }
+  return { accepted: { to }, refused: left, throttled: left, unavailable: left, unknown: left }
+}
+const untried = { wrongConnection: { why_not: '' }, several: { why_not: '' }, hostile: { why_not: '' } }
+
+async function twilioSamples(t: TestContext): Promise<AdapterSamples> {
+  const [clock, caught, to] = [fakeClock(), await catchCallbacks(t), '+14155550123']
+  const connection: Connection = {
+    ...common,
+    type: 'sms',
+    identifier: '+14155550100',
+    credentials: { account_sid: 'AC0123456789abcdef0123456789abcdef', auth_token: 'f00dfeedf00dfeedf00dfeedf00dfeed' },
+    webhook_url: 'https://example.com/hooks/channels/ch_1',
+  }
+  const { account_sid, auth_token } = connection.credentials as { account_sid: string; auth_token: string }
+  const sim = await simulateTwilio(t, {
+    account_sid,
+    auth_token,
+    numbers: [connection.identifier],
+    now: () => clock.now(),
+    reach: caught.reach,
+  })
+  const tools = providerTools({ url: sim.url, clock })
+  closing(t, () => tools.http.close())
+  return {
+    ...untried,
+    tools,
+    connection,
+    outcomes: outcomesOf(to),
+    taken: () => sim.messages.length,
+    asked: askedOfTwilio(sim, to),
+    async receipt() {
+      await sim.tell(sim.messages.at(-1)!, 'delivered')
+      return caught.last()
+    },
+  }
+}
+
+async function telegramSamples(t: TestContext): Promise<AdapterSamples> {
+  const [bot_token, chat] = ['110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw', 777_000_111]
+  const sim = await simulateTelegram(t, { bot_token, username: 'acme_bot' })
+  const tools = providerTools({ url: sim.url, clock: fakeClock() })
+  closing(t, () => tools.http.close())
+  const connection: Connection = {
+    ...common,
+    type: 'telegram',
+    identifier: 'acme_bot',
+    credentials: { bot_token },
+    webhook_url: 'http://127.0.0.1:8080/hooks/channels/ch_1',
+  }
+  const session = { connection, say: (body: string) => sim.say(chat, { text: body }) }
+  return { ...untried, tools, connection, outcomes: outcomesOf(String(chat)), taken: () => sim.sent.length, session }
+}
+
+/** The provider with an adapter of which some is wrong. */
+const wrong = (provider: Provider, spoil: (right: Adapter) => Partial<Adapter>): Provider => ({
+  ...provider,
+  adapter(tools) {
+    const right = provider.adapter(tools)
+    return { ...right, ...spoil(right) }
+  },
+})
+
+test('an adapter that sends what was given up is refused, whatever it says of it', async (t) => {
+  const deaf = wrong(twilio, (right) => ({ send: (message, connection) => right.send!(message, connection, never) }))
+  const lying = wrong(twilio, (right) => ({
+    async send(message, connection, signal) {
+      if (!signal.aborted) return await right.send!(message, connection, signal)
+      void right.send!(message, connection, never)
+      return { kind: 'unavailable', provider_code: null, message: 'It was given up.' }
+    },
+  }))
+
+  await givesUp(t, twilio, await twilioSamples(t))
+  await assert.rejects(givesUp(t, deaf, await twilioSamples(t)), /it was given up, and is/)
+  await assert.rejects(givesUp(t, lying, await twilioSamples(t)), /what was given up before it began was sent/)
+})
+
+const wrongAnswers: Readonly<Record<string, (right: Adapter) => NonNullable<Adapter['ask']>>> = {
+  'has never heard of anything': () => async () => ({ kind: 'never_had' }),
+  'tells nothing': () => async () => ({ kind: 'not_told' }),
+  'takes whatever it finds for the message': (right) => async (message, connection, signal) =>
+    await right.ask!({ ...message, content: { body: 'Another text' } }, connection, signal),
+  'takes a list that it did not get for one without the message': (right) => async (message, connection, signal) => {
+    const told = await right.ask!(message, connection, signal)
+    return told.kind === 'no_answer' ? { kind: 'never_had' } : told
+  },
+  'says that it found by our id what is only alike': (right) => async (message, connection, signal) => {
+    const told = await right.ask!(message, connection, signal)
+    return told.kind === 'alike' ? { kind: 'taken', ...told.found[0] } : told
+  },
+  'tells the newest first': (right) => async (message, connection, signal) => {
+    const told = await right.ask!(message, connection, signal)
+    return told.kind === 'alike' ? ({ kind: 'alike', found: told.found.toReversed() } as unknown as AskOutcome) : told
+  },
+  'keeps failures to itself': (right) => async (message, connection, signal) => {
+    const told = await right.ask!(message, connection, signal)
+    return told.kind === 'alike'
+      ? ({ kind: 'alike', found: told.found.map(({ provider_ids }) => ({ provider_ids })) } as unknown as AskOutcome)
+      : told
+  },
+}
+
+test('an adapter that can be asked keeps all promises about that', async (t) => {
+  for (const promise of Object.values(askingPromises)) await promise(t, twilio, await twilioSamples(t))
+})
+
+for (const [name, spoil] of Object.entries(wrongAnswers))
+  test(`an adapter is refused that ${name} when it is asked`, async (t) => {
+    const provider = wrong(twilio, (right) => ({ ask: spoil(right) }))
+    const broken: string[] = []
+    for (const [promised, promise] of Object.entries(askingPromises)) {
+      const failed = await promise(t, provider, await twilioSamples(t)).then(
+        () => false,
+        (error: unknown) => error instanceof assert.AssertionError,
+      )
+      if (failed) broken.push(promised)
+    }
+
+    assert.ok(broken.length > 0, 'every promise held')
+  })
+
+test('an adapter whose receipts do not say which message of ours they are about is refused', async (t) => {
+  const forgetful = wrong(twilio, (right) => ({
+    receive(callback, connection): Received | null {
+      const received = right.receive!(callback, connection)
+      return (
+        received && {
+          ...received,
+          reports: received.reports.map((report) =>
+            'message_id' in report ? { ...report, message_id: undefined! } : report,
+          ),
+        }
+      )
+    },
+  }))
+  const mixed = wrong(twilio, (right) => ({
+    send: (message, connection, signal) =>
+      right.send!({ ...message, id: 'msg_00000000000000000000000007' }, connection, signal),
+  }))
+
+  await givesBackOurId(t, twilio, await twilioSamples(t))
+  await assert.rejects(givesBackOurId(t, forgetful, await twilioSamples(t)), /the receipt names the message by our id/)
+  await assert.rejects(givesBackOurId(t, mixed, await twilioSamples(t)), /the receipt names the message by our id/)
+})
+
+test('a session whose end is not awaited is refused, and one that goes on after its end', async (t) => {
+  const closed = (close: (session: Session) => Promise<void>) =>
+    wrong(telegramBot, (right) => {
+      const heard = Promise.withResolvers<void>()
+      return {
+        async open(connection, opening) {
+          const tell: typeof opening.tell = async (...given) => {
+            const kept = opening.tell(...given)
+            heard.resolve()
+            await kept
+          }
+          const opened = await right.open!(connection, { ...opening, tell })
+          return opened.kind === 'open'
+            ? { kind: 'open', session: { ...opened.session, close: () => close(opened.session) } }
+            : opened
+        },
+        // what is said comes over a connection of its own, and may come later than this answer
+        async connect(...given) {
+          await within('what was said', heard.promise)
+          return await right.connect!(...given)
+        },
+      }
+    })
+  const hasty = closed(async (session) => void session.close(never))
+  const immortal = closed(async () => undefined)
+  const [kept, , over] = Object.values(closingPromises)
+
+  for (const promise of Object.values(closingPromises)) await promise(t, telegramBot, await telegramSamples(t))
+  await assert.rejects(kept!(t, hasty, await telegramSamples(t)), /it closed while something was being kept/)
+  await assert.rejects(over!(t, immortal, await telegramSamples(t)))
+})
+
+test('an adapter that sends over a session which is not its own is refused, and one that needs a session to send without it', async (t) => {
+  const greedy = wrong(telegramBot, (right) => ({
+    async open(connection, opening) {
+      const opened = await right.open!(connection, opening)
+      return opened.kind === 'open'
+        ? {
+            kind: 'open',
+            session: { ...opened.session, send: (message, signal) => right.send!(message, connection, signal) },
+          }
+        : opened
+    },
+  }))
+  const unsent: Outcome = { kind: 'unavailable', provider_code: null, message: 'There is no session.' }
+  const shy = wrong(telegramBot, () => ({ send: async () => unsent }))
+
+  await sendsForItsHolder(t, telegramBot, await telegramSamples(t))
+  await assert.rejects(sendsForItsHolder(t, greedy, await telegramSamples(t)), assert.AssertionError)
+  await assert.rejects(sendsForItsHolder(t, shy, await telegramSamples(t)), assert.AssertionError)
+})
+
+test('an adapter that is throttled and does not say what its limit is on is refused', () => {
+  const throttled = { kind: 'throttled', provider_code: '429', message: 'Too many messages.' } as const
+
+  assertOutcome({ ...throttled, limit_on: 'untold' })
+  for (const limit_on of [undefined, 'everything'])
+    assert.throws(() => assertOutcome({ ...throttled, limit_on } as unknown as Outcome), /it says what its limit is on/)
+})

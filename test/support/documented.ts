@@ -1,0 +1,118 @@
+/** Holds what is answered against `openapi.json`: every answer that a story sees has a status, code, headers and shape that the document declares. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Answered } from './api.ts'
+
+interface Declared {
+  readonly headers?: Readonly<Record<string, unknown>>
+  readonly content?: Readonly<Record<string, unknown>>
+  readonly 'x-codes'?: readonly string[]
+}
+interface Operation {
+  readonly path: string
+  readonly responses: Readonly<Record<string, Declared>>
+}
+
+/** Headers that say something about an operation; the others belong to HTTP. */
+const telling = /^(ratelimit-|idempotent-|service-|retry-after$|x-request-id$|etag$)/
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'path'>>>>>
+}
+
+/** A document of the repository, and its paths as patterns; those without an id first. */
+function read(name: string) {
+  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../..', name), 'utf8')) as Document
+  const patterns = Object.keys(document.paths)
+    .toSorted((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
+    .map((path) => [new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`), path] as const)
+  return { document, patterns }
+}
+
+function operationIn(
+  { document, patterns }: ReturnType<typeof read>,
+  method: string,
+  path: string,
+): Operation | undefined {
+  for (const [pattern, template] of patterns) {
+    const operation = pattern.test(path) ? document.paths[template]![method.toLowerCase()] : undefined
+    if (operation !== undefined) return { path: template, responses: operation.responses }
+  }
+  return undefined
+}
+
+let known: ReturnType<typeof load> | undefined
+let ofConsole: ReturnType<typeof read> | undefined
+
+function load() {
+  const { document, patterns } = read('openapi.json')
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  // clients let later versions add values; this version answers none but these
+  ajv.addKeyword({
+    keyword: 'x-extensible-enum',
+    schemaType: 'array',
+    validate: (values: unknown[], value: unknown) => value === null || values.includes(value),
+  })
+  ajv.addSchema({ ...document, $id: 'openapi' })
+  return { document, ajv, patterns, validators: new Map<string, ValidateFunction>() }
+}
+
+/** The operation that a request names, or undefined for a path of none. */
+export const operationAt = (method: string, path: string): Operation | undefined =>
+  operationIn((known ??= load()), method, path)
+
+/** Throws where one of the console's own operations refuses with a status or code that `console-openapi.json` does not declare. */
+export function assertConsoleRefusal(method: string, path: string, { status, body }: Answered): void {
+  const operation = operationIn((ofConsole ??= read('console-openapi.json')), method, path.split('?', 1)[0]!)
+  if (operation === undefined) return
+  const code = (body as { error?: { code?: string } }).error?.code ?? ''
+  assert.ok(
+    operation.responses[status]?.['x-codes']?.includes(code),
+    `${method} ${path} answered ${status} ${code}, which console-openapi.json does not declare`,
+  )
+}
+
+function validatorOf(method: string, path: string, status: number): ValidateFunction {
+  const { ajv, validators } = (known ??= load())
+  const pointer = [
+    'paths',
+    path,
+    method.toLowerCase(),
+    'responses',
+    String(status),
+    'content',
+    'application/json',
+    'schema',
+  ]
+  const ref = `openapi#/${pointer.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
+  let validate = validators.get(ref)
+  if (validate === undefined) validators.set(ref, (validate = ajv.compile({ $ref: ref })))
+  return validate
+}
+
+/** Throws where the answer to an operation of the document is not as the document says. */
+export function assertDocumented(method: string, path: string, answer: Answered): void {
+  if (!path.startsWith('/v1/')) return
+  const operation = operationAt(method, path)
+  if (operation === undefined) return
+  const { status, headers, body } = answer
+  const what = `${method} ${path} answered ${status}`
+  const declared = operation.responses[status]
+  assert.ok(declared !== undefined, `${what}, which openapi.json does not declare`)
+  const names = Object.keys(declared.headers ?? {}).map((name) => name.toLowerCase())
+  for (const name of Object.keys(headers))
+    if (telling.test(name))
+      assert.ok(names.includes(name), `${what} with the header ${name}, which it does not declare`)
+  if (status >= 400) {
+    const { code } = body.error
+    assert.ok(declared['x-codes']?.includes(code), `${what} with the code ${code}, which it does not declare`)
+  }
+  if (declared.content?.['application/json'] === undefined) return
+  const type = headers['content-type']?.split(';')[0] ?? ''
+  if (type !== 'application/json')
+    return assert.ok(declared.content[type] !== undefined, `${what} with ${type}, which it does not declare`)
+  const validate = validatorOf(method, operation.path, status)
+  assert.ok(validate(body), `${what}, not as it declares: ${JSON.stringify(validate.errors?.slice(0, 3))}`)
+}

@@ -1,0 +1,104 @@
+/**
+ * A follower for tests, as campaigns and automations will be: it counts the messages of each origin by status, keeps how far each message is, and shows what
+ * it has counted and what it has not folded yet in one snapshot.
+ */
+import { originTypes, type OriginType } from '../../src/api/resources/message.ts'
+import { rankOf } from '../../src/modules/messages/states.ts'
+import type { Follower, TransitionRow } from '../../src/modules/messages/transitions/followers.ts'
+import { unfoldedOf } from '../../src/modules/messages/transitions/follower-store.ts'
+import type { Db } from '../../src/platform/database/sql.ts'
+
+export interface TestFollower {
+  readonly follower: Follower
+  /** Makes its tables. */
+  prepare(sql: Db): Promise<void>
+  /** One line for each origin and status whose messages are not as many as counted; none where the counters are exact. */
+  wrong(sql: Db): Promise<string[]>
+  /** How many messages it has counted in all, folded or not. */
+  total(sql: Db): Promise<number>
+  /** The messages whose status is not the furthest one folded; to be asked when nothing waits to be folded. */
+  behind(sql: Db): Promise<string[]>
+  /** Called in the middle of each fold, before its transaction ends. */
+  onFold: (rows: readonly TransitionRow[], tx: Db) => Promise<void>
+}
+
+export function testFollower(name = 'test', origins: readonly OriginType[] = originTypes): TestFollower {
+  const counted = (sql: Db) => sql`
+    select account_id, mode, origin_type, origin_id, status, sum(messages)::int as messages from (
+      select account_id, mode, origin_type, origin_id, status, messages from follower_counts where follower = ${name}
+      union all
+      select u.account_id, u.mode, u.origin_type, u.origin_id, t.status, t.messages
+      from (${unfoldedOf(sql, name)}) u cross join lateral (values (u.status, u.messages), (u.was, -u.messages)) t(status, messages) where t.status is not null
+    ) c group by 1, 2, 3, 4, 5`
+  const self: TestFollower = {
+    onFold: async () => undefined,
+    follower: {
+      name,
+      origins,
+      async fold(tx, rows) {
+        await addCounts(tx, name, rows)
+        await raiseRanks(tx, name, rows)
+        await self.onFold(rows, tx)
+      },
+    },
+    async prepare(sql) {
+      await sql`
+        create table if not exists follower_counts (follower text, account_id text, mode text, origin_type text, origin_id text, status text, messages bigint,
+          unique nulls not distinct (follower, account_id, mode, origin_type, origin_id, status))`
+      await sql`create table if not exists follower_items (follower text, message_id text, rank int, primary key (follower, message_id))`
+    },
+    async wrong(sql) {
+      const rows = await sql<{ line: string }[]>`
+        select coalesce(c.origin_type, m.origin_type) || ' ' || coalesce(c.status, m.status) || ': ' || coalesce(c.messages, 0) || ' counted, ' || coalesce(m.messages, 0) || ' are' as line
+        from (${counted(sql)}) c
+        full join (
+          select account_id, mode, origin_type, origin_id, status, count(*)::int as messages from messages
+          where direction = 'outbound' and origin_type = any (${[...origins]}::text[]) group by 1, 2, 3, 4, 5
+        ) m on m.account_id = c.account_id and m.mode = c.mode and m.origin_type = c.origin_type and m.origin_id is not distinct from c.origin_id and m.status = c.status
+        where coalesce(c.messages, 0) <> coalesce(m.messages, 0) order by 1`
+      return rows.map(({ line }) => line)
+    },
+    async total(sql) {
+      const [row] = await sql<
+        { messages: number }[]
+      >`select coalesce(sum(messages), 0)::int as messages from (${counted(sql)}) c`
+      return row!.messages
+    },
+    async behind(sql) {
+      const ranks = Object.entries(rankOf).map(([status, rank]) => ({ status, rank }))
+      const rows = await sql<{ id: string }[]>`
+        select m.id || ' ' || m.status as id from messages m
+        join json_to_recordset(${JSON.stringify(ranks)}::text::json) as r(status text, rank int) on r.status = m.status
+        left join follower_items i on i.follower = ${name} and i.message_id = m.id
+        where m.direction = 'outbound' and m.origin_type = any (${[...origins]}::text[]) and i.rank is distinct from r.rank`
+      return rows.map(({ id }) => id)
+    },
+  }
+  return self
+}
+
+/** One message less of the status that was, one more of the status that is. */
+async function addCounts(tx: Db, follower: string, rows: readonly TransitionRow[]): Promise<void> {
+  const changes = rows.flatMap(({ account_id, mode, origin_type, origin_id, was, status, message_ids: { length } }) => [
+    { account_id, mode, origin_type, origin_id, status, messages: length },
+    ...(was === null ? [] : [{ account_id, mode, origin_type, origin_id, status: was, messages: -length }]),
+  ])
+  await tx`
+    insert into follower_counts as c (follower, account_id, mode, origin_type, origin_id, status, messages)
+    select ${follower}, account_id, mode, origin_type, origin_id, status, sum(messages)
+    from json_to_recordset(${JSON.stringify(changes)}::text::json) as t(account_id text, mode text, origin_type text, origin_id text, status text, messages int)
+    group by 2, 3, 4, 5, 6 order by 2, 3, 4, 5, 6
+    on conflict (follower, account_id, mode, origin_type, origin_id, status) do update set messages = c.messages + excluded.messages`
+}
+
+/** How far each message is: the furthest of what is told, whatever came before. */
+async function raiseRanks(tx: Db, follower: string, rows: readonly TransitionRow[]): Promise<void> {
+  const ranks = rows.flatMap(({ message_ids, status }) =>
+    message_ids.map((message_id) => ({ message_id, rank: rankOf[status] })),
+  )
+  await tx`
+    insert into follower_items as i (follower, message_id, rank)
+    select ${follower}, message_id, max(rank) from json_to_recordset(${JSON.stringify(ranks)}::text::json) as t(message_id text, rank int)
+    group by message_id order by message_id
+    on conflict (follower, message_id) do update set rank = greatest(i.rank, excluded.rank)`
+}

@@ -1,0 +1,13 @@
+/** Pools of tests. */
+import { openPool, type PoolOptions } from '../../src/platform/database/pool.ts'
+import type { Pool } from '../../src/platform/database/sql.ts'
+import { boundMs } from './waiting.ts'
+
+/** A process, or a server, that the machine lets stand still must find its connections, statements and transactions as it left them. */
+export const testPool = (url: string, options: PoolOptions = {}): Pool =>
+  openPool(url, {
+    connect_timeout_ms: 60_000,
+    statement_timeout_ms: boundMs,
+    idle_in_transaction_timeout_ms: boundMs,
+    ...options,
+  })

@@ -1,0 +1,103 @@
+/** Further processes of a world: apps on the same database and clock, that can be killed in the middle of anything. */
+import type { TestContext } from 'node:test'
+import type { AddressInfo } from 'node:net'
+import { buildApp, type App } from '../../src/app.ts'
+import { idMaker } from '../../src/lib/ids.ts'
+import { apiClient, type Api } from './api.ts'
+import { closing } from './closing.ts'
+import { testPool } from './pool.ts'
+import { seeded } from './random.ts'
+import { until } from './waiting.ts'
+import type { PlatformWorld } from './world.ts'
+
+export interface WorldProcess {
+  readonly name: string
+  readonly app: App
+  readonly base_url: string
+  api(key?: string): Api
+  /** One pass of a lane, as `pass` of the world. */
+  pass(lane: string): Promise<number>
+  /** Hears other processes and runs its lanes by itself, whenever time goes on. */
+  start(): Promise<void>
+  /** In order: finishes what is in hand, while time goes on. */
+  stop(): Promise<void>
+  /** As SIGKILL: the connections are torn, what was claimed stays claimed, nothing is finished or given back. */
+  kill(): Promise<void>
+}
+
+/** A process whose lanes are moved by hand. Its name decides its ids. It ends with the test, in order where it was started. */
+export async function startProcess(t: TestContext, world: PlatformWorld, name: string): Promise<WorldProcess> {
+  const { clock, platform } = world
+  const pool = testPool(world.database_url, { max: 6, application_name: name })
+  world.rest.pools.add(pool)
+  const app = buildApp({
+    pool,
+    clock,
+    settings: platform.settings,
+    secrets: platform.secrets,
+    log: platform.log,
+    ids: idMaker(clock, seeded(name).fill),
+    process_id: name,
+    followers: world.followers,
+    submitters: world.submitters,
+    providers: world.providers,
+  })
+  world.rest.pools.add(app.platform.reads.pool)
+  world.rest.ingests.add(app.ingest)
+  await app.lane('heartbeat').tick()
+  await app.server.listen({ host: '127.0.0.1', port: 0 })
+  const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
+  let dead: Promise<unknown> | undefined
+  const kill = async () => {
+    world.rest.pools.delete(pool)
+    world.rest.pools.delete(app.platform.reads.pool)
+    world.rest.ingests.delete(app.ingest)
+    app.server.server.closeAllConnections()
+    dead ??= Promise.all([pool.end({ timeout: 0 }), app.platform.reads.close(), app.server.close()]).then(() =>
+      sessionsAreOver(world, name),
+    )
+    await dead
+  }
+  const stop = async () => {
+    if (dead === undefined) await world.rest.whileTimePasses(() => app.stop(), 100)
+    await kill()
+  }
+  let started = false
+  closing(t, () => (started ? stop() : kill()))
+  return {
+    name,
+    app,
+    base_url,
+    api: (key) => apiClient(base_url, key),
+    pass: (lane) => world.rest.whileTimePasses(() => app.lane(lane).tick()),
+    async start() {
+      started = true
+      await app.start()
+    },
+    stop,
+    kill,
+  }
+}
+
+/**
+ * Waits for the statements that a killed process has left running: PostgreSQL sees at their end that nobody is there, and until then they keep what they have locked. One that waits for a
+ * lock itself is not waited for, nor a database that is away.
+ */
+async function sessionsAreOver({ database_url }: PlatformWorld, name: string): Promise<void> {
+  const sql = testPool(database_url, { max: 1, application_name: 'test' })
+  const running = async () => {
+    const [row] = await sql<{ running: number }[]>`
+      select count(*)::int as running from pg_stat_activity
+      where datname = current_database() and (application_name = ${name} or starts_with(application_name, ${`${name} `})) and wait_event_type is distinct from 'Lock'`
+    return row!.running
+  }
+  try {
+    await until(
+      `the sessions of ${name} to be over`,
+      () => running().catch(() => 0),
+      (left) => left === 0,
+    )
+  } finally {
+    await sql.end({ timeout: 0 })
+  }
+}

@@ -1,0 +1,32 @@
+/** What an adapter is made with in tests: real sockets to this machine alone, and a clock in hand. */
+import type { ProviderTools } from '../../src/providers/provider.ts'
+import type { SteadyClock } from '../../src/lib/clock.ts'
+import { dialer } from '../../src/lib/dial.ts'
+import { httpClient } from '../../src/lib/http-client.ts'
+import { hostPort } from '../../src/lib/public-address.ts'
+import { fakeClock } from './clock.ts'
+
+export interface ToolOptions {
+  readonly clock?: SteadyClock
+  /** Of the provider's simulator. */
+  readonly url?: string
+  /** Further `host:port`s that may be called. */
+  readonly allowed_hosts?: readonly string[]
+  /** A certificate to trust besides the system's. */
+  readonly ca?: string
+}
+
+export function providerTools({
+  clock = fakeClock(),
+  url = '',
+  allowed_hosts = [],
+  ca,
+}: ToolOptions = {}): ProviderTools {
+  const options = {
+    clock,
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    ...(ca === undefined ? {} : { ca }),
+    allowed_hosts: [...allowed_hosts, ...(url === '' ? [] : [hostPort(new URL(url))])],
+  }
+  return { clock, http: httpClient(options), dial: dialer(options), url }
+}

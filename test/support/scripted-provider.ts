@@ -1,0 +1,105 @@
+/** A provider in the hand of a test: it answers as told, remembers what it took, and lives on when a process of ours is killed. */
+import { Type } from 'typebox'
+import { capabilitiesOf } from '../../src/api/resources/channel.ts'
+import type {
+  Adapter,
+  AskOutcome,
+  ConnectOutcome,
+  Connection,
+  MessageInDoubt,
+  Outcome,
+  OutboundMessage,
+  PartTaken,
+  Provider,
+  Receipt,
+} from '../../src/providers/provider.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+
+/** `hang`: no answer until it is given up. */
+export type Answer = Outcome | Promise<Outcome> | 'hang'
+
+export interface HandOver {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly took: PartTaken | undefined
+}
+
+export interface ScriptedProvider {
+  readonly provider: Provider
+  /** What was handed over, in order. */
+  readonly sent: OutboundMessage[]
+  /** What was asked about, in order. */
+  readonly asked: MessageInDoubt[]
+  /** How often the credentials were tried. */
+  connects: number
+  /** How the next hand-overs are answered; by default all are accepted. */
+  answer: (message: OutboundMessage, connection: Connection) => Answer
+  /** How hand-overs go that take their time, or several parts; absent: as `answer` says. */
+  send?: (message: OutboundMessage, handOver: HandOver) => Promise<Outcome>
+  /** What it tells when it is asked; by default it cannot tell. */
+  tell: (message: MessageInDoubt) => AskOutcome | Promise<AskOutcome>
+  /** How the credentials are taken. */
+  connect: (connection: Connection) => ConnectOutcome
+}
+
+/** By which it knows a message. */
+export const providerIdOf = (message_id: string, attempt = 1): string => `scripted-${message_id}-${attempt}`
+
+export const accepted = ({ id, attempt }: Pick<OutboundMessage, 'id' | 'attempt'>): Outcome => ({
+  kind: 'accepted',
+  provider_ids: [providerIdOf(id, attempt)],
+})
+/** What it tells of a message that it took at this hand-over. */
+export const taken = (id: string, attempt = 1): AskOutcome => ({
+  kind: 'taken',
+  provider_ids: [providerIdOf(id, attempt)],
+})
+export const noAnswer: AskOutcome = { kind: 'no_answer', message: 'No answer came.' }
+export const unavailable: Outcome = { kind: 'unavailable', provider_code: 'away', message: 'The provider is away.' }
+export const unknown: Outcome = { kind: 'unknown', message: 'No answer came.' }
+
+/** It takes callbacks `{"reports": […]}` without a signature. */
+export function scriptedProvider(): ScriptedProvider {
+  const scripted: ScriptedProvider = {
+    provider: {
+      name: 'scripted',
+      title: 'Scripted',
+      about: 'Answers as a test tells it.',
+      types: ['sms'],
+      offered: 'always',
+      credentials: Type.Object({}, { additionalProperties: true }),
+      identifier: 'given',
+      capabilities: (type) => capabilitiesOf[type],
+      adapter: ({ clock }) => adapterOf(scripted, clock),
+    },
+    sent: [],
+    asked: [],
+    connects: 0,
+    answer: accepted,
+    tell: () => ({ kind: 'not_told' }),
+    connect: () => ({ kind: 'connected' }),
+  }
+  return scripted
+}
+
+const adapterOf = (scripted: ScriptedProvider, clock: Clock): Adapter => ({
+  async send(message, connection, signal, took) {
+    scripted.sent.push(message)
+    if (scripted.send !== undefined) return await scripted.send(message, { clock, signal, took })
+    const answer = scripted.answer(message, connection)
+    if (answer !== 'hang') return await answer
+    await clock.sleep(3600_000, signal)
+    return unknown
+  },
+  async ask(message) {
+    scripted.asked.push(message)
+    return await scripted.tell(message)
+  },
+  async connect(connection) {
+    scripted.connects += 1
+    return scripted.connect(connection)
+  },
+  receive: (callback) => ({
+    reports: (JSON.parse(Buffer.from(callback.body).toString()) as { reports: Receipt[] }).reports,
+  }),
+})

@@ -1,0 +1,123 @@
+/** The service as a process of its own, with a data folder of its own: for stories about kills. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { nodeFlags } from '../../scripts/node-flags.mjs'
+import { apiClient, type Api } from './api.ts'
+import { ownPort } from './own-port.ts'
+import { until, within } from './waiting.ts'
+
+export interface ServiceProcess {
+  readonly base_url: string
+  /** Starts it and waits until it is ready. */
+  start(): Promise<void>
+  /** SIGKILL of the service, or of its database server. Resolves once it is dead. */
+  kill(what: 'service' | 'database'): Promise<void>
+  /** SIGSTOP: it keeps its connections and does nothing, until `wake`. */
+  hang(): void
+  wake(): void
+  /** Of the process that was started last. */
+  pid(): number
+  /** SIGTERM; resolves to the exit code. */
+  stop(): Promise<number | null>
+  /** Runs a command beside it; resolves to what it printed. */
+  command(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }>
+  api(key?: string): Api
+  /** Everything that it wrote to standard error. */
+  errors(): string
+  /** And to standard output. */
+  printed(): string
+}
+
+const main = join(import.meta.dirname, '../../src/main.ts')
+
+/** `posthorn`, as this checkout has it. */
+const ofCheckout = [process.execPath, ...nodeFlags, main]
+
+/** Nothing runs before `start`. The caller stops or kills it. `posthorn`: the program and what precedes its command; `options`: what follows `serve`. */
+export async function serviceProcess(
+  dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
+  [program, ...first]: readonly string[] = ofCheckout,
+  options: readonly string[] = [],
+): Promise<ServiceProcess> {
+  const port = await ownPort()
+  const base_url = `http://127.0.0.1:${port}`
+  const env = { PATH: process.env['PATH'] ?? '', POSTHORN_DATA_DIR: dataDir, PORT: String(port), ...settings }
+  const cwd = dirname(dataDir)
+  let child: ChildProcess | undefined
+  let errors = ''
+  let printed = ''
+  const ended = async (process: ChildProcess | undefined) => {
+    if (process !== undefined && process.exitCode === null && process.signalCode === null)
+      await within('the service to end', once(process, 'exit'))
+  }
+  return {
+    base_url,
+    async start() {
+      child = spawn(program!, [...first, 'serve', ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      child.stdout!.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+      child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+      const { exitCode, signalCode, ready } = await until(
+        'the service to be ready',
+        async () => ({
+          exitCode: child!.exitCode,
+          signalCode: child!.signalCode,
+          ready: await isReady(base_url),
+          errors: errors.slice(-4000),
+        }),
+        (seen) => seen.ready || seen.exitCode !== null || seen.signalCode !== null,
+      )
+      if (!ready)
+        throw new Error(`the service did not start (exit ${exitCode}, signal ${signalCode}): ${errors.slice(-4000)}`)
+    },
+    async kill(what) {
+      if (what === 'service') {
+        child?.kill('SIGKILL')
+        return await ended(child)
+      }
+      const pid = Number(
+        (await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8').catch(() => '0')).split('\n')[0],
+      )
+      if (pid > 0) killHard(pid)
+    },
+    hang: () => void child?.kill('SIGSTOP'),
+    wake: () => void child?.kill('SIGCONT'),
+    pid: () => child!.pid!,
+    async stop() {
+      child?.kill('SIGTERM')
+      await ended(child)
+      return child?.exitCode ?? null
+    },
+    async command(...args) {
+      const command = spawn(program!, [...first, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      const [stdout, stderr] = await within(
+        `${args.join(' ')} to end`,
+        Promise.all([text(command.stdout), text(command.stderr), once(command, 'exit')]),
+      )
+      return { status: command.exitCode, stdout, stderr }
+    },
+    api: (key) => apiClient(base_url, key),
+    errors: () => errors,
+    printed: () => printed,
+  }
+}
+
+function killHard(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it was dead already
+  }
+}
+
+async function isReady(base_url: string): Promise<boolean> {
+  return await apiClient(base_url)
+    .get('/readyz')
+    .then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+}

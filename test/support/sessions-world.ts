@@ -1,0 +1,157 @@
+/** Processes that hold sessions of channels, by a provider that opens whatever it is asked to, for tests. */
+import type { TestContext } from 'node:test'
+import { Type } from 'typebox'
+import type { Adapter, Provider, Session, Tell } from '../../src/providers/provider.ts'
+import { hidingSecrets } from '../../src/modules/channels/hidden-secrets.ts'
+import { channelSessions, type ChannelSessions } from '../../src/modules/channels/sessions.ts'
+import { findAnyChannel, insertChannel, updateChannel, type ChannelRow } from '../../src/modules/channels/store.ts'
+import { isoTime } from '../../src/lib/clock.ts'
+import type { Platform } from '../../src/platform/platform.ts'
+import { startPlatform } from './world.ts'
+
+export interface Opened {
+  readonly channel_id: string
+  readonly by: string
+  readonly settings: unknown
+  closed: boolean
+  /** When it was opened, and closed; milliseconds since 1970. */
+  readonly opened_ms: number
+  closed_ms?: number
+  readonly isOwn: () => boolean
+  readonly tell: Tell
+  end(refused?: boolean): void
+}
+
+const provider: Pick<Provider, 'credentials'> = { credentials: Type.Object({}) }
+
+/** A provider that opens whatever it is asked to, or answers as told. */
+export async function sessionsWorld(t: TestContext, channels = 1) {
+  const world = await startPlatform(t)
+  const { pool, clock, platform } = world
+  await pool`insert into accounts (id, name, created_at) values ('acc_1', 'Shop', ${clock.iso()})`
+  for (let n = 1; n <= channels; n++)
+    await insertChannel(pool, {
+      account_id: 'acc_1',
+      mode: 'live',
+      id: `ch_${n}`,
+      type: 'sms',
+      provider: 'linked',
+      name: 'Alerts',
+      identifier: `+49151000${n}`,
+      status: 'active',
+      connection_status: 'connected',
+      capabilities: ['text'],
+      settings: {},
+      credentials: '',
+      created_at: clock.iso(),
+    })
+  const opened: Opened[] = []
+  const attempts: string[] = []
+  const answer: { kind: 'open' | 'refused' | 'unavailable' } = { kind: 'open' }
+  /** Whether a session closes by itself, or only when nobody waits for that any more. */
+  const closing: { hangs: boolean } = { hangs: false }
+  const told: string[] = []
+  const kept: string[] = []
+
+  function start(
+    name: string,
+    more: Partial<Platform> = {},
+  ): ChannelSessions & { tick(): Promise<number>; beat(): Promise<void> } {
+    const own: Platform = { ...platform, process_id: name, ...more }
+    const adapter: Adapter = {
+      needsSession: () => true,
+      open: async (connection, { tell, isOwn }) => {
+        attempts.push(name)
+        if (answer.kind !== 'open') return { kind: answer.kind, message: 'Not now.' }
+        const ended = Promise.withResolvers<Awaited<Session['ended']>>()
+        const one: Opened = {
+          channel_id: connection.channel_id,
+          by: name,
+          settings: connection.settings,
+          closed: false,
+          opened_ms: clock.now(),
+          isOwn,
+          tell,
+          end: (refused = false) => {
+            one.closed = true
+            ended.resolve({ refused, message: 'It ended.' })
+          },
+        }
+        opened.push(one)
+        const close = async (signal: AbortSignal) => {
+          if (closing.hangs && !signal.aborted)
+            await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          one.closed = true
+          one.closed_ms = clock.now()
+        }
+        return { kind: 'open', session: { ended: ended.promise, close } }
+      },
+    }
+    const sessions = channelSessions(
+      own,
+      {
+        adapterOf: () => hidingSecrets(provider, adapter),
+        sessionProviders: () => ['linked'],
+        connection: (row) => {
+          if (row.credentials === 'lost') throw new Error('its key is not among those of this installation')
+          return {
+            channel_id: row.id,
+            type: row.type,
+            identifier: row.identifier,
+            credentials: {},
+            settings: row.settings,
+            webhook_url: '',
+          }
+        },
+        setConnection: async (sql, row, connection_status) => {
+          told.push(`${row.id} ${connection_status}`)
+          await sql`update channels set connection_status = ${connection_status} where id = ${row.id}`
+        },
+      },
+      async (channel, reports, raw) => void kept.push(`${channel.id} ${reports.length} ${Buffer.from(raw).toString()}`),
+    )
+    t.after(() => {
+      closing.hangs = false
+      return sessions.stop()
+    })
+    return {
+      ...sessions,
+      tick: () => sessions.lane.tick(),
+      beat: async () => {
+        const at = isoTime(clock.now())
+        await pool`insert into processes (id, roles, started_at, beat_at) values (${name}, '{worker}', ${at}, ${at}) on conflict (id) do update set beat_at = ${at}`
+      },
+    }
+  }
+  const standing = () => opened.filter(({ closed }) => !closed)
+  const change = (set: Partial<ChannelRow>) =>
+    updateChannel(pool, { account_id: 'acc_1' as never, mode: 'live' }, 'ch_1', set as never)
+  return {
+    ...world,
+    start,
+    opened,
+    standing,
+    attempts,
+    answer,
+    closing,
+    told,
+    kept,
+    change,
+    row: async () => (await findAnyChannel(pool, 'ch_1'))!,
+  }
+}
+
+/** Time goes on in steps that heartbeats and leases outlast. */
+export async function passTime(
+  world: { clock: { advance(ms: number): Promise<void> } },
+  ms: number,
+  ...processes: { tick(): Promise<number>; beat(): Promise<void> }[]
+) {
+  for (let passed = 0; passed < ms; passed += 1000) {
+    await world.clock.advance(1000)
+    for (const one of processes) {
+      await one.beat()
+      await one.tick()
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/** Webhooks as shops send them: samples of each topic in the shape that the platforms document, with the headers and signatures that the platforms make. */
+import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const samples = join(import.meta.dirname, '../../src/modules/automations/receivers/samples')
+
+/** The body of a sample, such as `shopify/orders-create`. */
+export const shopSample = (name: string): string => JSON.stringify(JSON.parse(readSample(name), keepDigits))
+
+/** As it stands in the file. */
+export const readSample = (name: string): string => readFileSync(join(samples, `${name}.json`), 'utf8')
+
+/** Digits that a number would lose stay: the text of the number is written again as it was. */
+function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (
+    typeof value !== 'number' ||
+    context?.source === undefined ||
+    Number.isSafeInteger(value) ||
+    !Number.isInteger(value)
+  )
+    return value
+  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(context.source)
+}
+
+export interface ShopWebhook {
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+/**
+ * As Shopify sends it: base64 of the HMAC-SHA256 of the raw body under the app's client secret
+ * (https://shopify.dev/docs/apps/build/webhooks/subscribe/https, "Validate the origin of your webhook").
+ */
+export function shopifyWebhook(
+  topic: string,
+  secret: string,
+  body: string,
+  { event_id = 'ad5d1a2c-5ab0-45eb-9d04-7b8a5a6e1f1c', ...more }: Record<string, string> = {},
+): ShopWebhook {
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'x-shopify-topic': topic,
+      'x-shopify-shop-domain': 'haus.myshopify.com',
+      'x-shopify-api-version': '2026-01',
+      'x-shopify-webhook-id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
+      'x-shopify-event-id': event_id,
+      'x-shopify-triggered-at': '2026-01-31T09:30:00.877041743Z',
+      'x-shopify-hmac-sha256': createHmac('sha256', secret).update(body, 'utf8').digest('base64'),
+      ...more,
+    },
+    body,
+  }
+}
+
+/**
+ * As WooCommerce sends it: `base64_encode(hash_hmac('sha256', $payload, wp_specialchars_decode($secret, ENT_QUOTES), true))`
+ * (https://github.com/woocommerce/woocommerce/blob/trunk/plugins/woocommerce/includes/class-wc-webhook.php, `deliver` and `generate_signature`).
+ * `decoded`: the secret after `wp_specialchars_decode`.
+ */
+export function wooCommerceWebhook(
+  topic: string,
+  decoded: string,
+  body: string,
+  more: Record<string, string> = {},
+): ShopWebhook {
+  const [resource, event] = topic.split('.') as [string, string]
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'WooCommerce/9.4.2 Hookshot (WordPress/6.7)',
+      'x-wc-webhook-source': 'https://loja.example.com/',
+      'x-wc-webhook-topic': topic,
+      'x-wc-webhook-resource': resource,
+      'x-wc-webhook-event': event,
+      'x-wc-webhook-signature': createHmac('sha256', decoded).update(body, 'utf8').digest('base64'),
+      'x-wc-webhook-id': '3',
+      'x-wc-webhook-delivery-id': 'a1b2c3d4e5f60718293a4b5c6d7e8f90',
+      ...more,
+    },
+    body,
+  }
+}
+
+/** As our own webhooks are signed (behaviour: webhooks 4.2). */
+export function customWebhook(secret: string, unixSeconds: number, body: string): ShopWebhook {
+  const v1 = createHmac('sha256', secret).update(`${unixSeconds}.${body}`, 'utf8').digest('hex')
+  return { headers: { 'content-type': 'application/json', 'service-signature': `t=${unixSeconds},v1=${v1}` }, body }
+}

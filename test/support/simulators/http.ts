@@ -1,0 +1,95 @@
+/** The HTTP side of a simulated provider: what it is asked, and answers that are as odd as a test wants them. */
+import { once } from 'node:events'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+import { closing } from '../closing.ts'
+import { patientServer } from '../patient-server.ts'
+import { within } from '../waiting.ts'
+
+export interface Asked {
+  readonly method: string
+  /** Without its query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+export interface Said {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** An object is sent as JSON. */
+  readonly body?: string | Buffer | object
+}
+
+/**
+ * `hang`: nothing until the other side gives up. `reset`: the connection is torn. `half`: a part of what was announced, then the connection is torn.
+ * `endless`: never the end of a body. `lost`: what was asked is done, and the connection is torn before the answer. `pass`: nothing is odd about it.
+ */
+export type Odd = Said | 'pass' | 'hang' | 'reset' | 'half' | 'endless' | 'lost'
+
+export interface SimulatedHttp {
+  readonly url: string
+  /** How the next requests are answered instead; only those that `matches` of the path. */
+  answerNext(...answers: Odd[]): void
+}
+
+/** A server of 127.0.0.1 that ends with the test. `answer` is what the provider would say; a request that is meant for an odd answer does nothing, but for `lost`. */
+export async function simulatedHttp(
+  t: TestContext,
+  answer: (asked: Asked) => Said | Promise<Said>,
+): Promise<SimulatedHttp> {
+  const odd: Odd[] = []
+  const server = patientServer((request, response) => {
+    void (async () => {
+      const url = new URL(request.url ?? '/', 'http://simulated')
+      const body = await buffer(request)
+      const asked: Asked = {
+        method: request.method ?? '',
+        path: url.pathname,
+        query: url.searchParams,
+        headers: request.headers,
+        body,
+      }
+      const next = odd.shift()
+      if (next === undefined || next === 'pass') return write(response, await answer(asked))
+      if (next === 'lost') await answer(asked)
+      writeOdd(response, next)
+    })().catch(() => response.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await within('a simulated provider to listen', once(server, 'listening'))
+  closing(t, async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answerNext: (...answers) => void odd.push(...answers),
+  }
+}
+
+function write(response: ServerResponse, { status = 200, headers = {}, body = '' }: Said): void {
+  const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
+  response.writeHead(status, { 'content-type': isRaw ? 'text/plain' : 'application/json', ...headers })
+  response.end(isRaw ? body : JSON.stringify(body))
+}
+
+function writeOdd(response: ServerResponse, odd: Exclude<Odd, 'pass'>): void {
+  if (odd === 'hang') return
+  if (odd === 'reset' || odd === 'lost') return void response.destroy()
+  if (odd === 'half') {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+    return void response.write('{"half":', () => response.destroy())
+  }
+  if (odd !== 'endless') return write(response, odd)
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const chunk = Buffer.alloc(64 * 1024, ' ')
+  const more = () => {
+    while (!response.destroyed && response.write(chunk));
+  }
+  response.on('drain', more)
+  more()
+}

@@ -1,0 +1,106 @@
+/** An OpenID Connect provider as it is specified: discovery, the authorization code flow with PKCE, and signed tokens. */
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
+
+export interface OidcSimulator {
+  /** Its issuer. */
+  readonly url: string
+  readonly client_id: string
+  readonly client_secret: string
+  /** Who signs in there from here on. */
+  person: { readonly sub: string; readonly email?: string }
+  /** What is put over the claims of the next tokens. */
+  claims: Readonly<Record<string, unknown>>
+  /** The parameters of each authorization that was asked for. */
+  readonly asked: URLSearchParams[]
+  answerNext(...answers: Odd[]): void
+}
+
+interface Granted {
+  readonly parameters: URLSearchParams
+  readonly person: OidcSimulator['person']
+}
+
+const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+export async function simulateOidc(t: TestContext): Promise<OidcSimulator> {
+  const client_id = 'posthorn'
+  const client_secret = 'oidc secret'
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const codes = new Map<string, Granted>()
+  const jwt = (claims: object): string => {
+    const text = `${base64({ alg: 'RS256', kid: '1', typ: 'JWT' })}.${base64(claims)}`
+    return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`
+  }
+  const authorize = (parameters: URLSearchParams): Said => {
+    simulator.asked.push(parameters)
+    const code = randomBytes(16).toString('hex')
+    codes.set(code, { parameters, person: simulator.person })
+    const back = new URL(parameters.get('redirect_uri')!)
+    // some providers tell more than they were asked for
+    for (const [name, value] of Object.entries({
+      code,
+      state: parameters.get('state')!,
+      iss: simulator.url,
+      authuser: '0',
+    }))
+      back.searchParams.set(name, value)
+    return { status: 302, headers: { location: back.href } }
+  }
+  const token = ({ headers, body }: Asked): Said => {
+    const form = new URLSearchParams(body.toString())
+    const granted = codes.get(form.get('code') ?? '')
+    codes.delete(form.get('code') ?? '')
+    // RFC 6749 2.3.1: both are form-encoded first
+    const wanted = `Basic ${Buffer.from(`${client_id}:${new URLSearchParams({ a: client_secret }).toString().slice(2)}`).toString('base64')}`
+    if (headers.authorization !== wanted) return { status: 401, body: { error: 'invalid_client' } }
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url')
+    const right =
+      granted?.parameters.get('code_challenge') === challenge &&
+      granted.parameters.get('redirect_uri') === form.get('redirect_uri')
+    if (!right) return { status: 400, body: { error: 'invalid_grant' } }
+    const now = Math.floor(Date.now() / 1000)
+    const nonce = granted.parameters.get('nonce')
+    const id_token = jwt({
+      iss: simulator.url,
+      aud: client_id,
+      iat: now,
+      exp: now + 300,
+      nonce,
+      ...granted.person,
+      ...simulator.claims,
+    })
+    return { body: { access_token: randomBytes(8).toString('hex'), token_type: 'Bearer', id_token } }
+  }
+  const http = await simulatedHttp(t, (asked) => {
+    if (asked.path === '/.well-known/openid-configuration')
+      return {
+        body: {
+          issuer: simulator.url,
+          authorization_endpoint: `${simulator.url}/authorize`,
+          token_endpoint: `${simulator.url}/token`,
+          jwks_uri: `${simulator.url}/jwks`,
+          response_types_supported: ['code'],
+          subject_types_supported: ['public'],
+          id_token_signing_alg_values_supported: ['RS256'],
+        },
+      }
+    if (asked.path === '/jwks')
+      return { body: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: '1', alg: 'RS256', use: 'sig' }] } }
+    if (asked.path === '/authorize') return authorize(asked.query)
+    return asked.path === '/token' ? token(asked) : { status: 404 }
+  })
+  const simulator: OidcSimulator = {
+    url: http.url,
+    client_id,
+    client_secret,
+    person: { sub: 'u1' },
+    claims: {},
+    asked: [],
+    answerNext: http.answerNext,
+  }
+  return simulator
+}

@@ -1,0 +1,147 @@
+/** The SMS API of Vonage as it is documented: accounts, parts of texts, receipts and inbound messages in each of the forms an account can choose. */
+import { createHmac } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
+
+export interface VonageOptions {
+  readonly api_key: string
+  readonly api_secret: string
+  /** Where callbacks are signed. */
+  readonly signature_secret?: string
+  /** The form of callbacks. */
+  readonly form?: 'GET' | 'POST' | 'POST-JSON'
+  /** Where an address that Vonage was told is in truth. */
+  readonly reach?: (url: string) => string
+}
+
+export interface VonageMessage {
+  readonly request: Readonly<Record<string, string | number>>
+  readonly parts: readonly string[]
+}
+
+export interface VonageSimulator {
+  readonly url: string
+  /** What was taken, oldest first. */
+  readonly messages: VonageMessage[]
+  /** Answers every message to this recipient with these statuses, one for each part. */
+  refuse(to: string, ...parts: readonly { readonly status: string; readonly 'error-text'?: string }[]): void
+  /** The account has other credentials from now on. */
+  changeSecret(api_secret: string): void
+  answerNext(...answers: Odd[]): void
+  /** Tells what became of a part of a message, where its sender wanted it told. */
+  tell(message: VonageMessage, fields: Readonly<Record<string, string>>, part?: number): Promise<Response>
+  /** A message to a number whose webhook is this address. */
+  receive(webhook_url: string, fields: Readonly<Record<string, string>>): Promise<Response>
+}
+
+export async function simulateVonage(t: TestContext, options: VonageOptions): Promise<VonageSimulator> {
+  const messages: VonageMessage[] = []
+  const refusals = new Map<string, readonly object[]>()
+  let { api_secret } = options
+  const known = (key: unknown, secret: unknown) => key === options.api_key && secret === api_secret
+  const answer = ({ method, path, query, body }: Asked): Said => {
+    if (method === 'GET' && path === '/account/get-balance') {
+      if (!known(query.get('api_key'), query.get('api_secret')))
+        return { status: 401, body: { 'error-code': '401', 'error-code-label': 'authentication failed' } }
+      return { body: { value: 10.28, autoReload: false } }
+    }
+    if (method !== 'POST' || path !== '/sms/json') return { status: 404, body: '' }
+    const request = JSON.parse(body.toString()) as Record<string, string | number>
+    if (!known(request['api_key'], request['api_secret']))
+      return resultOf([{ status: '4', 'error-text': 'Bad Credentials' }])
+    return take(request)
+  }
+  const take = (request: Record<string, string | number>): Said => {
+    const refused = refusals.get(String(request['to']))
+    const count = Math.ceil(String(request['text']).length / (request['type'] === 'unicode' ? 67 : 153)) || 1
+    const parts = Array.from(
+      { length: count },
+      (_, part) => `0A${String(messages.length + 1).padStart(10, '0')}${String(part).padStart(4, '0')}`,
+    )
+    if (refused !== undefined)
+      return resultOf(refused.map((part, at) => ({ ...part, 'message-id': parts[at] ?? `0B${at}` })))
+    messages.push({ request, parts })
+    const paid = {
+      to: String(request['to']),
+      status: '0',
+      'remaining-balance': '9.90',
+      'message-price': '0.05',
+      network: '26201',
+    }
+    return resultOf(
+      parts.map((id) => ({ ...paid, 'message-id': id, 'client-ref': String(request['client-ref'] ?? '') })),
+    )
+  }
+  const call = (url: string, fields: Readonly<Record<string, string>>) => callBack(options, url, fields)
+  const { url, answerNext } = await simulatedHttp(t, answer)
+  return {
+    url,
+    messages,
+    refuse: (to, ...parts) => void refusals.set(to.replace('+', ''), parts),
+    changeSecret: (secret) => void (api_secret = secret),
+    answerNext,
+    tell: ({ request, parts }, fields, part = 0) =>
+      call(String(request['callback']), {
+        msisdn: String(request['to']),
+        to: String(request['from']),
+        messageId: parts[part]!,
+        'err-code': '0',
+        'network-code': '26201',
+        price: '0.05',
+        scts: '2601310930',
+        'api-key': options.api_key,
+        'message-timestamp': '2026-01-31 09:30:07',
+        ...(request['client-ref'] === undefined ? {} : { 'client-ref': String(request['client-ref']) }),
+        ...fields,
+      }),
+    receive: (webhook_url, fields) =>
+      call(webhook_url, {
+        'api-key': options.api_key,
+        type: 'text',
+        'message-timestamp': '2026-01-31 09:31:00',
+        keyword: 'HELLO',
+        ...fields,
+      }),
+  }
+}
+
+const resultOf = (messages: readonly object[]): Said => ({
+  body: { 'message-count': String(messages.length), messages },
+})
+
+/** Vonage writes `&` and `=` in values as `_`, and the digest in capitals. */
+function signed(options: VonageOptions, fields: Readonly<Record<string, string>>): Record<string, string> {
+  if (options.signature_secret === undefined) return { ...fields }
+  const all: Record<string, string> = { ...fields, timestamp: '1769851807', nonce: '6f7e8d' }
+  const text = Object.keys(all)
+    .toSorted()
+    .map((name) => `&${name}=${all[name]!.replaceAll('&', '_').replaceAll('=', '_')}`)
+    .join('')
+  return {
+    ...all,
+    sig: createHmac('sha256', options.signature_secret).update(text, 'utf8').digest('hex').toUpperCase(),
+  }
+}
+
+async function callBack(
+  options: VonageOptions,
+  told: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const url = new URL((options.reach ?? ((same: string) => same))(told))
+  const all = signed(options, fields)
+  if (options.form === 'GET') {
+    for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value)
+    return await fetch(url)
+  }
+  const json = options.form !== 'POST'
+  const headers = {
+    'content-type': json ? 'application/json' : 'application/x-www-form-urlencoded; charset=UTF-8',
+    'user-agent': 'Nexmo/MessagingHUB/v1.0',
+  }
+  return await fetch(url, {
+    method: 'POST',
+    headers,
+    body: json ? JSON.stringify(all) : new URLSearchParams(all).toString(),
+  })
+}

@@ -1,0 +1,43 @@
+/**
+ * A process that submits the rows of the test submitter in bulk until none waits, and may be killed at any moment. Its arguments are one line of JSON
+ * (`SubmittingProcess`); it says `ready`, a line for each submission, and ends by itself.
+ */
+import { pino } from 'pino'
+import { buildApp } from '../../src/app.ts'
+import { pause, systemClock } from '../../src/lib/clock.ts'
+import { openSecrets } from '../../src/platform/secrets/secrets.ts'
+import type { Settings } from '../../src/config/settings.ts'
+import { testPool } from './pool.ts'
+import { submitKeys, testSubmitter, type TestSubmission } from './submitter.ts'
+
+export interface SubmittingProcess extends Omit<TestSubmission, 'keys' | 'more'> {
+  readonly database_url: string
+  readonly settings: Settings
+  readonly name: string
+  /** Rows of one submission. */
+  readonly rows: number
+}
+
+const given = JSON.parse(process.argv[2]!) as SubmittingProcess
+const pool = testPool(given.database_url, { max: 4, application_name: given.name })
+const submitter = testSubmitter()
+const app = buildApp({
+  pool,
+  clock: systemClock(),
+  settings: given.settings,
+  secrets: await openSecrets(pool, { current: Buffer.alloc(32, 7).toString('base64'), previous: [] }),
+  log: pino({ level: 'error' }),
+  process_id: given.name,
+  roles: ['api'],
+  submitters: [submitter.fragment],
+})
+process.stdout.write('ready\n')
+for (;;) {
+  const keys = await submitter.waiting(pool, given.rows)
+  if (keys.length === 0) break
+  const outcomes = await submitKeys(app, { ...given, keys })
+  process.stdout.write(`${outcomes.filter(({ kind }) => kind === 'accepted').length}\n`)
+  // as a campaign that pauses for want of funds
+  if (outcomes.some(({ kind }) => kind === 'no_funds')) await pause(20)
+}
+await pool.end()
