@@ -98,25 +98,25 @@ create table automation_runs (
   reason text,
   scheduled_for timestamp with time zone not null,
   message_id text collate "C",
-  due_at timestamp with time zone,
+  next_run_at timestamp with time zone,
   failures smallint default 0 not null,
   created_at timestamp with time zone not null,
   constraint automation_runs_pkey PRIMARY KEY (id),
-  constraint automation_runs_check CHECK (((due_at IS NOT NULL) = (status = 'scheduled'::text))),
+  constraint automation_runs_check CHECK (((next_run_at IS NOT NULL) = (status = 'scheduled'::text))),
   constraint automation_runs_check1 CHECK (((message_id IS NOT NULL) = (status = 'sent'::text))),
   constraint automation_runs_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint automation_runs_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'sent'::text, 'skipped'::text, 'cancelled'::text, 'failed'::text])))
 );
 CREATE INDEX automation_runs_by_status ON public.automation_runs USING btree (account_id, mode, status, id);
-CREATE INDEX automation_runs_due ON public.automation_runs USING btree (due_at) WHERE (due_at IS NOT NULL);
-CREATE INDEX automation_runs_due_of_source ON public.automation_runs USING btree (source_id, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX automation_runs_due ON public.automation_runs USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
+CREATE INDEX automation_runs_due_of_source ON public.automation_runs USING btree (source_id, next_run_at) WHERE (next_run_at IS NOT NULL);
 CREATE INDEX automation_runs_listed ON public.automation_runs USING btree (account_id, mode, id);
 CREATE INDEX automation_runs_of_address ON public.automation_runs USING btree (account_id, mode, address) WHERE (status = 'scheduled'::text);
 CREATE INDEX automation_runs_of_automation ON public.automation_runs USING btree (automation_id, id);
 CREATE INDEX automation_runs_of_contact ON public.automation_runs USING btree (contact_id) WHERE (status = 'scheduled'::text);
 CREATE INDEX automation_runs_of_event ON public.automation_runs USING btree (automation_event_id);
 CREATE INDEX automation_runs_waiting ON public.automation_runs USING gin (customer_keys) WITH (fastupdate=off) WHERE (status = 'scheduled'::text);
-CREATE INDEX automation_runs_waiting_of_automation ON public.automation_runs USING btree (automation_id) WHERE (due_at IS NOT NULL);
+CREATE INDEX automation_runs_waiting_of_automation ON public.automation_runs USING btree (automation_id) WHERE (next_run_at IS NOT NULL);
 
 create table automations (
   account_id text collate "C" not null,
@@ -167,12 +167,12 @@ create table campaign_jobs (
   process_id text collate "C",
   lease_until timestamp with time zone,
   kind text not null,
-  due_at timestamp with time zone not null,
+  next_run_at timestamp with time zone not null,
   failures integer default 0 not null,
   constraint campaign_jobs_pkey PRIMARY KEY (campaign_id),
   constraint campaign_jobs_kind_check CHECK ((kind = ANY (ARRAY['snapshot'::text, 'send'::text])))
 );
-CREATE INDEX campaign_jobs_due ON public.campaign_jobs USING btree (kind, due_at);
+CREATE INDEX campaign_jobs_due ON public.campaign_jobs USING btree (kind, next_run_at);
 
 create table campaign_recipients (
   account_id text collate "C" not null,
@@ -382,6 +382,15 @@ create table contact_counters (
 ) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05);
 CREATE INDEX contact_counters_key ON public.contact_counters USING btree (account_id, mode, kind, key);
 
+create table contact_import_chunks (
+  import_id text collate "C" not null,
+  number integer not null,
+  first_row integer not null,
+  rows integer not null,
+  body text not null,
+  constraint contact_import_chunks_pkey PRIMARY KEY (import_id, number)
+);
+
 create table contact_import_errors (
   account_id text collate "C" not null,
   mode text not null,
@@ -407,15 +416,6 @@ create table contact_import_jobs (
   worked_at timestamp with time zone not null,
   failures integer default 0 not null,
   constraint contact_import_jobs_pkey PRIMARY KEY (import_id)
-);
-
-create table contact_import_pieces (
-  import_id text collate "C" not null,
-  number integer not null,
-  first_row integer not null,
-  rows integer not null,
-  body text not null,
-  constraint contact_import_pieces_pkey PRIMARY KEY (import_id, number)
 );
 
 create table contact_imports (
@@ -564,19 +564,19 @@ create table dispatch_jobs (
   channel_id text collate "C" not null,
   queue text collate "C" not null,
   priority smallint not null,
-  due_at timestamp with time zone not null,
+  next_run_at timestamp with time zone not null,
   process_id text collate "C",
   attempts integer default 0 not null,
-  doubtful boolean default false not null,
+  outcome_unknown boolean default false not null,
   accepted_ids text[],
   constraint dispatch_jobs_pkey PRIMARY KEY (message_id)
 ) with (fillfactor=70, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_threshold=500, autovacuum_analyze_scale_factor=0.02);
-CREATE INDEX dispatch_jobs_free ON public.dispatch_jobs USING btree (queue, priority, due_at, message_id) WHERE (process_id IS NULL);
+CREATE INDEX dispatch_jobs_free ON public.dispatch_jobs USING btree (queue, priority, next_run_at, message_id) WHERE (process_id IS NULL);
 CREATE INDEX dispatch_jobs_process ON public.dispatch_jobs USING btree (process_id) WHERE (process_id IS NOT NULL);
 
 create table email_queue (
   email_id bigint not null,
-  due_at timestamp with time zone not null,
+  next_run_at timestamp with time zone not null,
   link text,
   until timestamp with time zone not null,
   constraint email_queue_pkey PRIMARY KEY (email_id)
@@ -671,13 +671,13 @@ create table inbound_parts (
   total smallint not null,
   parts json not null,
   status text not null,
-  due_at timestamp with time zone not null,
+  next_run_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   constraint inbound_parts_pkey PRIMARY KEY (channel_id, sender, reference, total),
   constraint inbound_parts_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint inbound_parts_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'joined'::text])))
 );
-CREATE INDEX inbound_parts_due ON public.inbound_parts USING btree (due_at);
+CREATE INDEX inbound_parts_due ON public.inbound_parts USING btree (next_run_at);
 
 create table inbound_references (
   channel_id text collate "C" not null,
@@ -802,7 +802,7 @@ create table media_files (
   status text not null,
   reference json,
   attempts smallint default 0 not null,
-  due_at timestamp with time zone not null,
+  next_run_at timestamp with time zone not null,
   process_id text collate "C",
   claimed_until timestamp with time zone,
   store text,
@@ -826,7 +826,7 @@ create table media_files (
 CREATE INDEX media_files_age ON public.media_files USING btree (created_at);
 CREATE INDEX media_files_message ON public.media_files USING btree (account_id, mode, message_id);
 CREATE INDEX media_files_uploading ON public.media_files USING btree (created_at) WHERE (status = 'uploading'::text);
-CREATE INDEX media_files_waiting ON public.media_files USING btree (channel_id, due_at) WHERE (status = 'waiting'::text);
+CREATE INDEX media_files_waiting ON public.media_files USING btree (channel_id, next_run_at) WHERE (status = 'waiting'::text);
 
 create table memberships (
   account_id text collate "C" not null,
@@ -886,7 +886,7 @@ CREATE INDEX message_status_counts_key ON public.message_status_counts USING btr
 CREATE INDEX message_status_counts_unfolded ON public.message_status_counts USING btree (bucket) WHERE (NOT folded);
 
 create table message_transitions (
-  follower text collate "C" not null,
+  projection text collate "C" not null,
   account_id text collate "C" not null,
   mode text not null,
   origin_type text not null,
@@ -897,7 +897,7 @@ create table message_transitions (
   submission_keys text[] collate "C" not null,
   ats timestamp with time zone[] not null
 ) with (toast_tuple_target=8160, vacuum_truncate=off, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_analyze_scale_factor=0.02, autovacuum_analyze_threshold=1000);
-CREATE INDEX message_transitions_origin ON public.message_transitions USING btree (follower, origin_id);
+CREATE INDEX message_transitions_origin ON public.message_transitions USING btree (projection, origin_id);
 
 create table messages (
   account_id text collate "C" not null,
@@ -960,7 +960,7 @@ create table processes (
   id text collate "C" not null,
   roles text[] not null,
   started_at timestamp with time zone not null,
-  beat_at timestamp with time zone not null,
+  heartbeat_at timestamp with time zone not null,
   constraint processes_pkey PRIMARY KEY (id)
 );
 
@@ -998,12 +998,12 @@ create table provider_reports (
   channel_id text collate "C" not null,
   provider_id text collate "C",
   report json not null,
-  due_at timestamp with time zone not null,
+  next_run_at timestamp with time zone not null,
   attempts integer default 0 not null,
   created_at timestamp with time zone not null,
-  constraint provider_reports_pkey PRIMARY KEY (due_at, id)
+  constraint provider_reports_pkey PRIMARY KEY (next_run_at, id)
 ) with (fillfactor=70, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_threshold=500, autovacuum_analyze_scale_factor=0.02);
-CREATE INDEX provider_reports_channel ON public.provider_reports USING btree (channel_id, due_at, id);
+CREATE INDEX provider_reports_channel ON public.provider_reports USING btree (channel_id, next_run_at, id);
 
 create table request_log (
   account_id text collate "C" not null,
@@ -1277,7 +1277,7 @@ create table webhook_queue (
   error text,
   error_message text,
   scheduled boolean default true not null,
-  due_at timestamp with time zone not null,
+  next_run_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   constraint webhook_queue_pkey PRIMARY KEY (endpoint_id, id)
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=2000, autovacuum_vacuum_insert_threshold=-1, autovacuum_vacuum_cost_delay=0);
@@ -1295,11 +1295,11 @@ create table webhook_retries (
   error text,
   error_message text,
   scheduled boolean default true not null,
-  due_at timestamp with time zone not null,
+  next_run_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   constraint webhook_retries_pkey PRIMARY KEY (endpoint_id, id)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_analyze_scale_factor=0.02, autovacuum_analyze_threshold=1000);
-CREATE INDEX webhook_retries_due ON public.webhook_retries USING btree (due_at);
+CREATE INDEX webhook_retries_due ON public.webhook_retries USING btree (next_run_at);
 
 create table webhook_subscriptions (
   account_id text collate "C" not null,
@@ -1552,7 +1552,7 @@ begin
     exit when cardinality(found_ids) >= p_limit;
   end loop;
   return query
-    select exists (select 1 from webhook_retries where due_at <= p_at), string_agg(f.endpoint_id, E'\n'), string_agg(coalesce(l.process_id, ''), E'\n')
+    select exists (select 1 from webhook_retries where next_run_at <= p_at), string_agg(f.endpoint_id, E'\n'), string_agg(coalesce(l.process_id, ''), E'\n')
     from unnest(found_ids) f (endpoint_id) left join webhook_leases l on l.endpoint_id = f.endpoint_id;
 end $function$;
 

@@ -107,7 +107,7 @@ async function makeRuns({ pool, port, keys, account_id, channel }: Service, coun
         now(), now()
       from generate_series(1, ${each}::int) i`
     await pool`
-      insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, customer_keys, "to", address, status, scheduled_for, due_at, event_type, channel_type, created_at)
+      insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, customer_keys, "to", address, status, scheduled_for, next_run_at, event_type, channel_type, created_at)
       select ${account_id}, 'live', ${`run_${n}_`}::text || i, ${source.id}, ${automation.id}, ${`aev_${n}_`}::text || i, '{}', t."to", t."to", 'scheduled', now() + interval '1 day',
         now() + interval '1 day', 'order.shipped', 'sms', now()
       from generate_series(1, ${each}::int) i cross join lateral (select ${`+4915${n}`}::text || lpad(i::text, 7, '0') as "to") t`
@@ -118,7 +118,7 @@ async function makeRuns({ pool, port, keys, account_id, channel }: Service, coun
 /** Lets all of them be due at one moment, to which it resolves (milliseconds since 1970). */
 async function makeDue({ pool }: Service): Promise<number> {
   const due_ms = Date.now() + dueInMs
-  await pool`update automation_runs set due_at = ${new Date(due_ms)}, scheduled_for = ${new Date(due_ms)} where due_at is not null`
+  await pool`update automation_runs set next_run_at = ${new Date(due_ms)}, scheduled_for = ${new Date(due_ms)} where next_run_at is not null`
   await pool`vacuum analyze automation_runs`
   if (Date.now() > due_ms) throw new Error('the machine is too slow: the runs were due before they could be')
   return due_ms
@@ -129,7 +129,7 @@ async function drain({ pool }: Service, due_ms: number): Promise<number> {
   for (const until = due_ms + drainedWithinMs; ; await delay(pollMs)) {
     const [row] = await pool<
       { waits: boolean }[]
-    >`select exists (select from automation_runs where due_at is not null) as waits`
+    >`select exists (select from automation_runs where next_run_at is not null) as waits`
     if (row?.waits === false) return Date.now() - due_ms
     if (Date.now() > until) throw new Error(`runs still waited after ${drainedWithinMs / 1000} s`)
   }

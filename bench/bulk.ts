@@ -1,5 +1,5 @@
 /** Bulk beside interactive: how much longer a request waits while another process submits a campaign's messages on the same wallet. */
-import { startSubmitter, type Submitter } from './bulk-submitter.ts'
+import { startProducer, type Producer } from './bulk-producer.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import type { LoadReport } from './load.ts'
@@ -22,8 +22,8 @@ export const bulk: Measurement = {
   async run(options) {
     using driver = startDriver()
     await using service = await startService({ roles: 'api' })
-    await using submitter = await startSubmitter(service, warmUpItems + (options.quick ? itemsQuick : itemsAll))
-    return await measure(options, driver, service, submitter)
+    await using producer = await startProducer(service, warmUpItems + (options.quick ? itemsQuick : itemsAll))
+    return await measure(options, driver, service, producer)
   },
 }
 
@@ -31,7 +31,7 @@ async function measure(
   { quick, say }: BenchOptions,
   driver: Driver,
   service: Service,
-  submitter: Submitter,
+  producer: Producer,
 ): Promise<{ figures: Figure[]; notes: string[] }> {
   const items = quick ? itemsQuick : itemsAll
   const seconds = quick ? 3 : 6
@@ -49,7 +49,7 @@ async function measure(
       load.ended,
     )
   const beside = async (count: number, within_ms: number) => {
-    const submitted = submitter.submit(count, within_ms)
+    const submitted = producer.submit(count, within_ms)
     const report = await interactive({ seconds: (2 * within_ms) / 1000, ended: submitted })
     return { report, submitted: await submitted }
   }

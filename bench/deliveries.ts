@@ -53,7 +53,7 @@ async function makeDue(service: Service, events: number): Promise<void> {
     })
     await recordEvents(pool, batch)
   }
-  while ((await app.lane('fan-out').tick()) > 0);
+  while ((await app.worker('fan-out').tick()) > 0);
 }
 
 const manyEndpoints = 500

@@ -68,7 +68,7 @@ export async function loadMessages({ pool, account_id, channel }: Service, count
     }
   }
   await withoutIndexes(pool, 'messages', () => withoutIndexes(pool, 'ledger_entries', load))
-  // as a chore and the database would have done over the days
+  // as a periodic job and the database would have done over the days
   await pool`update message_status_counts set folded = true`
   await pool.unsafe('vacuum analyze messages')
   await pool.unsafe('vacuum analyze ledger_entries')

@@ -37,7 +37,7 @@ npm run bench -- --against COMMIT [--only ${pathNames.join(',')}] [--pairs N] [-
   --against  compares this checkout, as it stands, with a commit: each side its own service and database, rounds in turn
   --pairs    pairs of rounds for each path, ${pairsDefault} if left out; the interval of the median becomes narrower with their root
   --followed ${followedKinds.join(', ')}: whether somebody follows, on the side of this checkout, what becomes of messages:
-             nobody, a follower of other messages, or one of those that are measured
+             nobody, a projection of other messages, or one of those that are measured
   --consoles how many consoles listen, on the side of this checkout, to what happens: 0 if left out
   --gate     exit code 1 where the performance is below what is wanted
 `

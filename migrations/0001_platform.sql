@@ -34,10 +34,10 @@ create table processes (
   id text collate "C" primary key,
   roles text[] not null,
   started_at timestamptz not null,
-  beat_at timestamptz not null
+  heartbeat_at timestamptz not null
 );
 
--- The event feed. Partitioned by id (weekly, made ahead by the chores lane), kept 30 days.
+-- The event feed. Partitioned by id (weekly, made ahead by the periodic jobs worker), kept 30 days.
 create table events (
   account_id text collate "C" not null,
   mode text not null,
@@ -54,7 +54,7 @@ create table events (
 -- Tables that only grow are analysed when they have doubled: at every fifth of growth each session would plan its statements anew six times in the first minute under load.
 create table events_default partition of events default with (autovacuum_analyze_scale_factor = 1);
 create index events_feed on events (account_id, mode, position, id);
--- the fan-out lane follows every account's events at once
+-- the fan-out worker follows every account's events at once
 create index events_position on events (position, id);
 -- rare types stay findable in a long feed: `type` never changes
 create index events_rare_types on events (account_id, mode, type, position, id) where type not in ('message.sent', 'message.delivered', 'message.read');

@@ -69,7 +69,7 @@ create unique index ledger_entries_message on ledger_entries (message_id, type) 
 -- the few entries that are no charges, found among millions that are
 create index ledger_entries_type on ledger_entries (account_id, type, id) where type <> 'message_charge';
 
--- Usage of a day, as deltas that a chore folds: read = sum of all rows of a key.
+-- Usage of a day, as deltas that a periodic job folds: read = sum of all rows of a key.
 create table usage_rows (
   account_id text collate "C" not null,
   mode text not null,

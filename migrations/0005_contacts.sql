@@ -71,7 +71,7 @@ create table contact_attributes (
   constraint contact_attributes_pkey primary key (account_id, mode, key)
 );
 
--- Counts as delta rows that a chore folds: read = sum of all rows of a key. Kinds: 'contact' (key ''), 'tag' (key: lower
+-- Counts as delta rows that a periodic job folds: read = sum of all rows of a key. Kinds: 'contact' (key ''), 'tag' (key: lower
 -- case; name: a spelling), 'attribute' (name: the value's type), 'list' (key: its id).
 create table contact_counters (
   account_id text collate "C" not null,
@@ -249,16 +249,16 @@ create table contact_import_jobs (
 );
 
 -- Whole records of the file, deleted in the transaction that applies them.
-create table contact_import_pieces (
+create table contact_import_chunks (
   import_id text collate "C" not null,
   number integer not null,
   first_row integer not null,
   rows integer not null,
   body text not null,
-  constraint contact_import_pieces_pkey primary key (import_id, number)
+  constraint contact_import_chunks_pkey primary key (import_id, number)
 );
 -- written once, read once: not worth compressing
-alter table contact_import_pieces alter column body set storage external;
+alter table contact_import_chunks alter column body set storage external;
 
 -- Rows that were not applied, or not wholly. The keys let a contact's deletion find them.
 create table contact_import_errors (

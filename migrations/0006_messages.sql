@@ -37,7 +37,7 @@ create table messages (
   delivered_at timestamptz,
   read_at timestamptz,
   failed_at timestamptz,
-  -- by which its submitter knows it, where it must become exactly one message ("cmp_…/17")
+  -- by which its producer knows it, where it must become exactly one message ("cmp_…/17")
   submission_key text collate "C"
 ) partition by range (id);
 -- A message is updated three times within a second or so; with half a page free one update in ten had to leave it.
@@ -50,7 +50,7 @@ alter table messages add primary key (account_id, mode, id);
 -- Every look for late changes (`updated_after`) reads the whole summary of times; a range of 32 pages that holds a late change is read in a fraction of a millisecond.
 create index messages_updated on messages using brin (updated_at) with (autosummarize = on, pages_per_range = 32);
 
--- Due work of the dispatch lane. A claimed job is due again when its lease ends.
+-- Due work of the dispatch worker. A claimed job is due again when its lease ends.
 create table dispatch_jobs (
   account_id text collate "C" not null,
   mode text not null,
@@ -60,14 +60,14 @@ create table dispatch_jobs (
   queue text collate "C" not null,
   -- 0 high, 1 normal, 2 low
   priority smallint not null,
-  due_at timestamptz not null,
+  next_run_at timestamptz not null,
   process_id text collate "C",
   attempts integer not null default 0
 ) with (fillfactor = 70, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.02);
 -- what a dead process had claimed is found without reading the whole queue
 create index dispatch_jobs_process on dispatch_jobs (process_id) where process_id is not null;
 -- a job that a process has in hand from the start is never looked for by its queue: it is not kept up here, and its remains do not lie in the way of those who look
-create index dispatch_jobs_free on dispatch_jobs (queue, priority, due_at, message_id) where process_id is null;
+create index dispatch_jobs_free on dispatch_jobs (queue, priority, next_run_at, message_id) where process_id is null;
 
 -- Which process dispatches a channel now: it owns its rate and its session, and may be handed messages in memory.
 create table channel_leases (
@@ -116,10 +116,10 @@ create table provider_reports (
   -- null for an inbound message
   provider_id text collate "C",
   report json not null,
-  due_at timestamptz not null,
+  next_run_at timestamptz not null,
   attempts integer not null default 0,
   created_at timestamptz not null,
-  primary key (due_at, id)
+  primary key (next_run_at, id)
 ) with (fillfactor = 70, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.02);
 
 -- Inbound messages already taken: a provider tells the same one more than once.
@@ -185,11 +185,11 @@ end $$;
 create trigger messages_count_new after insert on messages referencing new table as changed for each statement execute function count_new_messages();
 create trigger messages_count_changed after update on messages referencing old table as before new table as after for each statement execute function count_changed_messages();
 
--- What followers count with (campaigns their recipients, automations their runs): a row for each follower of the message's origin kind and each change of its
--- status, written in the statement that makes the change. Followers fold their rows and delete them in one transaction: what they tell is their own sum and the
+-- What projections count with (campaigns their recipients, automations their runs): a row for each projection of the message's origin kind and each change of its
+-- status, written in the statement that makes the change. Projections fold their rows and delete them in one transaction: what they tell is their own sum and the
 -- rows here, read in one snapshot.
 create table message_transitions (
-  follower text collate "C" not null,
+  projection text collate "C" not null,
   account_id text collate "C" not null,
   mode text not null,
   message_id text collate "C" not null,
@@ -201,4 +201,4 @@ create table message_transitions (
   status text not null,
   at timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000);
-create index message_transitions_origin on message_transitions (follower, origin_id);
+create index message_transitions_origin on message_transitions (projection, origin_id);

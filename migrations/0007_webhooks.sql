@@ -25,7 +25,7 @@ create table webhook_endpoints (
 );
 create unique index webhook_endpoints_id on webhook_endpoints (id);
 
--- The active endpoints as the fan-out lane reads them: a row for each event type, `*` for all. Written with the endpoint.
+-- The active endpoints as the fan-out worker reads them: a row for each event type, `*` for all. Written with the endpoint.
 create table webhook_subscriptions (
   account_id text collate "C" not null,
   mode text not null,
@@ -40,7 +40,7 @@ create table webhook_subscriptions (
 );
 create index webhook_subscriptions_endpoint on webhook_subscriptions (endpoint_id);
 
--- How far the fan-out lane has followed the feed.
+-- How far the fan-out worker has followed the feed.
 create table webhook_fan_out (
   only_row boolean primary key default true check (only_row),
   position bigint not null,
@@ -64,7 +64,7 @@ create table webhook_queue (
   error_message text,
   -- false: one attempt only, asked for by hand
   scheduled boolean not null default true,
-  due_at timestamptz not null,
+  next_run_at timestamptz not null,
   created_at timestamptz not null,
   primary key (endpoint_id, id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 2000,
@@ -75,9 +75,9 @@ create table webhook_retries (
   like webhook_queue including defaults,
   primary key (endpoint_id, id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000);
-create index webhook_retries_due on webhook_retries (due_at);
+create index webhook_retries_due on webhook_retries (next_run_at);
 
--- What has ended, delivered or failed; partitioned by id (weekly, made ahead by a chore), kept 30 days.
+-- What has ended, delivered or failed; partitioned by id (weekly, made ahead by a periodic job), kept 30 days.
 create table webhook_deliveries (
   account_id text collate "C" not null,
   mode text not null,
@@ -153,5 +153,5 @@ create table emails (
 -- Those still to be sent; removed when sent or given up.
 create table email_queue (
   email_id bigint primary key,
-  due_at timestamptz not null
+  next_run_at timestamptz not null
 );

@@ -2,10 +2,10 @@
 -- Messages that one statement takes from one status to another, of one origin, share a row. Nothing follows messages yet, so no row is lost.
 drop table message_transitions;
 
--- What followers count with (campaigns their recipients, automations their runs): a row for each follower of the messages' origin kind, written in the statement
--- that makes the change. Followers fold their rows and delete them in one transaction: what they tell is their own sum and the rows here, read in one snapshot.
+-- What projections count with (campaigns their recipients, automations their runs): a row for each projection of the messages' origin kind, written in the statement
+-- that makes the change. Projections fold their rows and delete them in one transaction: what they tell is their own sum and the rows here, read in one snapshot.
 create table message_transitions (
-  follower text collate "C" not null,
+  projection text collate "C" not null,
   account_id text collate "C" not null,
   mode text not null,
   origin_type text not null,
@@ -20,4 +20,4 @@ create table message_transitions (
 ) with (toast_tuple_target = 8160, vacuum_truncate = off, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000);
 -- pages that were emptied are filled again, and not given back to be asked for once more; arrays are read once and deleted: compressing them would cost more than it saves
 alter table message_transitions alter column message_ids set storage external, alter column submission_keys set storage external, alter column ats set storage external;
-create index message_transitions_origin on message_transitions (follower, origin_id);
+create index message_transitions_origin on message_transitions (projection, origin_id);

@@ -12,7 +12,7 @@ create table media_files (
   -- where its provider has it, until it is copied
   reference json,
   attempts smallint not null default 0,
-  due_at timestamptz not null,
+  next_run_at timestamptz not null,
   -- who copies it, and until when that is believed
   process_id text collate "C",
   claimed_until timestamptz,
@@ -24,6 +24,6 @@ create table media_files (
   check ((status = 'waiting') = (reference is not null)),
   check ((status = 'copied') = (store is not null and content_type is not null and bytes is not null))
 );
-create index media_files_waiting on media_files (channel_id, due_at) where status = 'waiting';
+create index media_files_waiting on media_files (channel_id, next_run_at) where status = 'waiting';
 create index media_files_age on media_files (created_at);
 create index media_files_message on media_files (account_id, mode, message_id);

@@ -11,8 +11,8 @@ create table inbound_parts (
   parts json not null,
   -- joined: all came, and the text is stored; kept for what is told again
   status text not null check (status in ('waiting', 'joined')),
-  due_at timestamptz not null,
+  next_run_at timestamptz not null,
   created_at timestamptz not null,
   primary key (channel_id, sender, reference, total)
 );
-create index inbound_parts_due on inbound_parts (due_at);
+create index inbound_parts_due on inbound_parts (next_run_at);

@@ -66,10 +66,10 @@ create table campaign_jobs (
   -- the recipients are still to be looked up, or to be written to
   kind text not null check (kind in ('snapshot', 'send')),
   -- nothing is to be done before
-  due_at timestamptz not null,
+  next_run_at timestamptz not null,
   failures integer not null default 0
 );
-create index campaign_jobs_due on campaign_jobs (kind, due_at);
+create index campaign_jobs_due on campaign_jobs (kind, next_run_at);
 
 -- Those to whom a campaign goes, numbered in the order of its snapshot.
 create table campaign_recipients (
@@ -105,7 +105,7 @@ create index campaign_recipients_status on campaign_recipients (campaign_id, sta
 create index campaign_recipients_address on campaign_recipients (campaign_id, address);
 create index campaign_recipients_contact on campaign_recipients (contact_id) where status = 'pending' and message_id is null and contact_id is not null;
 
--- What counters show: deltas, summed up by whoever asks and folded into one row a key by a chore. Costs are those of messages that did not fail.
+-- What counters show: deltas, summed up by whoever asks and folded into one row a key by a periodic job. Costs are those of messages that did not fail.
 create table campaign_counters (
   account_id text collate "C" not null,
   mode text not null,
@@ -115,7 +115,7 @@ create table campaign_counters (
   recipients integer not null default 0,
   wallet_micros bigint not null default 0,
   package_credits bigint not null default 0,
-  -- a sum, not a delta: made by the chore
+  -- a sum, not a delta: made by the periodic job
   folded boolean not null default false
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 create index campaign_counters_key on campaign_counters (campaign_id);

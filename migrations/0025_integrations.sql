@@ -109,23 +109,23 @@ create table automation_runs (
   scheduled_for timestamptz not null,
   message_id text collate "C",
   -- when a process may take it up: whoever does moves this on, to when another one may; null once it is not scheduled any more
-  due_at timestamptz,
+  next_run_at timestamptz,
   -- attempts in a row after which it was put off
   failures smallint not null default 0,
   -- event types of the same customer that cancel it
   cancel_on text[] not null,
   created_at timestamptz not null,
   primary key (id),
-  check ((due_at is not null) = (status = 'scheduled')),
+  check ((next_run_at is not null) = (status = 'scheduled')),
   check ((message_id is not null) = (status = 'sent'))
 );
-create index automation_runs_due on automation_runs (due_at) where due_at is not null;
-create index automation_runs_due_of_source on automation_runs (source_id, due_at) where due_at is not null;
+create index automation_runs_due on automation_runs (next_run_at) where next_run_at is not null;
+create index automation_runs_due_of_source on automation_runs (source_id, next_run_at) where next_run_at is not null;
 -- those alone that another event of the same customer may cancel
 create index automation_runs_waiting on automation_runs using gin (customer_keys) where status = 'scheduled' and (cancel_on <> '{}' or event_type like 'cart.%' or event_type like 'checkout.%');
 create index automation_runs_of_event on automation_runs (automation_event_id);
 create index automation_runs_of_automation on automation_runs (automation_id, id);
-create index automation_runs_waiting_of_automation on automation_runs (automation_id) where due_at is not null;
+create index automation_runs_waiting_of_automation on automation_runs (automation_id) where next_run_at is not null;
 create index automation_runs_listed on automation_runs (account_id, mode, id);
 create index automation_runs_by_status on automation_runs (account_id, mode, status, id);
 create index automation_runs_of_address on automation_runs (account_id, mode, address) where status = 'scheduled';

@@ -56,5 +56,5 @@ alter table email_queue
   add column link text,
   -- when nobody tries any longer
   add column until timestamptz;
-update email_queue set until = due_at + interval '1 day';
+update email_queue set until = next_run_at + interval '1 day';
 alter table email_queue alter column until set not null;

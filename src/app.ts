@@ -7,14 +7,14 @@ import { billingInvariants } from './modules/billing/invariants.ts'
 import { billingRoutes } from './modules/billing/routes.ts'
 import { billingService } from './modules/billing/service.ts'
 import { takePayment } from './modules/billing/top-ups/payment-hook.ts'
-import { billingChores } from './modules/billing/worker.ts'
+import { billingPeriodicJobs } from './modules/billing/worker.ts'
 import { channelRoutes } from './modules/channels/routes.ts'
 import type { Provider } from './providers/provider.ts'
 import { channelService } from './modules/channels/service.ts'
 import { channelSessions } from './modules/channels/sessions.ts'
-import { channelChores, channelLanes } from './modules/channels/worker.ts'
-import { campaignFollower } from './modules/campaigns/follower.ts'
-import { campaignSubmitter } from './modules/campaigns/submitter.ts'
+import { channelPeriodicJobs, channelWorkers } from './modules/channels/worker.ts'
+import { campaignProjection } from './modules/campaigns/projection.ts'
+import { campaignProducer } from './modules/campaigns/producer.ts'
 import { campaignSendTimes } from './modules/campaigns/sending/send-times.ts'
 import { failOfAccount, failOfChannel, leaveOutDeleted, leaveOutUnsubscribed } from './modules/campaigns/reactions.ts'
 import { campaignInvariants } from './modules/campaigns/invariants.ts'
@@ -25,7 +25,7 @@ import { exportService } from './modules/contacts/export.ts'
 import { importInvariants } from './modules/contacts/imports/invariants.ts'
 import { importRoutes } from './modules/contacts/imports/routes.ts'
 import { importService } from './modules/contacts/imports/service.ts'
-import { importsLane } from './modules/contacts/imports/worker.ts'
+import { importsWorker } from './modules/contacts/imports/worker.ts'
 import { contactInvariants } from './modules/contacts/invariants.ts'
 import { listRoutes } from './modules/contacts/list-routes.ts'
 import { contactRoutes } from './modules/contacts/routes.ts'
@@ -39,46 +39,51 @@ import {
   skipUnsubscribedRuns,
 } from './modules/automations/runs/reactions-store.ts'
 import { integrationInvariants } from './modules/automations/invariants.ts'
-import { automationSubmitter } from './modules/automations/runs/submitter.ts'
+import { automationProducer } from './modules/automations/runs/producer.ts'
 import { integrationRoutes } from './modules/automations/routes.ts'
 import { integrationService } from './modules/automations/service.ts'
-import { integrationChores } from './modules/automations/worker.ts'
+import { integrationPeriodicJobs } from './modules/automations/worker.ts'
 import { forgetContacts, keepConversations } from './modules/console/conversations/conversations.ts'
 import { operatorRoutes } from './modules/console/routes.ts'
-import { consoleDoors } from './modules/console/doors.ts'
+import { consoleGuards } from './modules/console/guards.ts'
 import { mailOfDisabledEndpoint } from './modules/console/account/disabled-endpoint.ts'
 import { mailOfLowBalance } from './modules/console/account/low-balance.ts'
 import { operatorService } from './modules/console/service.ts'
-import { mailLane } from './modules/mail/service.ts'
+import { mailWorker } from './modules/mail/service.ts'
 import { mediaService } from './modules/media/service.ts'
 import { keepTold, takeCallback } from './modules/messages/reports/callbacks.ts'
 import { groupCommit, type Ingest } from './modules/messages/ingest/group-commit.ts'
-import { submittersOf, type SubmitterFragment } from './modules/messages/ingest/submitters.ts'
+import { producersOf, type ProducerFragment } from './modules/messages/ingest/producers.ts'
 import { failWaiting } from './modules/messages/dispatch/paused-queues.ts'
 import { messageInvariants } from './modules/messages/invariants.ts'
 import { cancelForOptOut } from './modules/messages/inbound/opt-out.ts'
 import { queueBound } from './modules/messages/ingest/queue-bound.ts'
-import { messageChores } from './modules/messages/chores.ts'
+import { messagePeriodicJobs } from './modules/messages/periodic-jobs.ts'
 import { providerIdCache } from './modules/messages/dispatch/provider-ids.ts'
-import { reportLanes } from './modules/messages/reports/reports.ts'
+import { reportWorkers } from './modules/messages/reports/reports.ts'
 import { messageRoutes } from './modules/messages/routes.ts'
 import { messageService } from './modules/messages/service.ts'
-import { followerLane, followersOf, type Follower, type Followers } from './modules/messages/transitions/followers.ts'
+import {
+  projectionWorker,
+  projectionsOf,
+  type Projection,
+  type Projections,
+} from './modules/messages/transitions/projections.ts'
 import { dispatcher } from './modules/messages/dispatch/dispatcher.ts'
 import { feedRoutes } from './modules/webhooks/feed/routes.ts'
 import { feedService } from './modules/webhooks/feed/service.ts'
 import { webhookInvariants } from './modules/webhooks/invariants.ts'
 import { webhookRoutes } from './modules/webhooks/routes.ts'
 import { webhookService } from './modules/webhooks/service.ts'
-import { fanOutLane } from './modules/webhooks/fan-out/fan-out.ts'
-import { webhookChores, webhookDeliverer } from './modules/webhooks/worker.ts'
+import { fanOutWorker } from './modules/webhooks/fan-out/fan-out.ts'
+import { webhookPeriodicJobs, webhookDeliverer } from './modules/webhooks/worker.ts'
 import { idMaker, type IdMaker } from './lib/ids.ts'
 import type { Loop } from './platform/jobs/worker.ts'
 import { loopsOf, type Loops } from './platform/jobs/workers-of-process.ts'
 import { hasConsole, mountPages } from './pages.ts'
 import { working } from './working.ts'
 import { notifier, type Notifier } from './platform/jobs/notifier.ts'
-import { platformChores } from './platform/jobs/periodic-jobs.ts'
+import { platformPeriodicJobs } from './platform/jobs/periodic-jobs.ts'
 import { makePlatform, type PlatformParts } from './platform/make-platform.ts'
 import { bodyRoom } from './platform/http/body-room.ts'
 import { inFlight } from './platform/http/idempotency.ts'
@@ -90,14 +95,14 @@ import { processRateLimiter, type RateLimiter } from './platform/http/rate-limit
 import type { Route } from './platform/http/route.ts'
 import { makeServer } from './platform/http/server.ts'
 import { stopListening } from './platform/http/stopping.ts'
-import { roles, type Chore, type Invariant, type Platform, type Role } from './platform/platform.ts'
+import { roles, type PeriodicJob, type Invariant, type Platform, type Role } from './platform/platform.ts'
 import { presence, type Presence } from './platform/jobs/process-registry.ts'
 
-/** Who submits messages for rows of its own, beside requests: a line each, and nobody else (docs/decisions/submitting.md). */
-const productSubmitters: readonly SubmitterFragment[] = [campaignSubmitter, automationSubmitter]
+/** Who submits messages for rows of its own, beside requests: a line each, and nobody else (docs/decisions/producers.md). */
+const productProducers: readonly ProducerFragment[] = [campaignProducer, automationProducer]
 
 /** Who counts or continues by what becomes of messages: a line each (docs/decisions/transitions.md). */
-const productFollowers: readonly Follower[] = [campaignFollower]
+const productProjections: readonly Projection[] = [campaignProjection]
 
 /** What an app is made of; what is left out gets its production value. */
 export interface AppParts extends PlatformParts {
@@ -107,10 +112,10 @@ export interface AppParts extends PlatformParts {
   /** Shared rate limits; absent: limits of this process. */
   readonly limiter?: RateLimiter
   /** Those of tests and benchmarks, beside the product's. */
-  readonly followers?: readonly Follower[]
-  /** As `followers`. */
-  readonly submitters?: readonly SubmitterFragment[]
-  /** As `followers`. */
+  readonly projections?: readonly Projection[]
+  /** As `projections`. */
+  readonly producers?: readonly ProducerFragment[]
+  /** As `projections`. */
   readonly providers?: readonly Provider[]
 }
 
@@ -127,21 +132,21 @@ export interface App {
   readonly hasConsole: boolean
   /** What waits to be accepted. */
   readonly ingest: Pick<Ingest, 'load'>
-  /** Every lane, also without the role `worker`: tests `tick` them by hand. */
-  readonly lanes: readonly Loop[]
-  readonly chores: readonly Chore[]
+  /** Every worker, also without the role `worker`: tests `tick` them by hand. */
+  readonly workers: readonly Loop[]
+  readonly periodicJobs: readonly PeriodicJob[]
   readonly invariants: readonly Invariant[]
-  /** The lane of this name. */
-  lane(name: string): Loop
+  /** The worker of this name. */
+  worker(name: string): Loop
   /** Whether other processes live; `start` takes part. */
   readonly presence: Presence
   /** Tells running processes what has changed here; for commands, which do not `start`. */
   flush(): Promise<void>
-  /** Hears other processes, and runs the lanes of its roles. Listening is the caller's: `server.listen`. */
+  /** Hears other processes, and runs the workers of its roles. Listening is the caller's: `server.listen`. */
   start(): Promise<void>
-  /** Finishes what is in hand: requests, then lanes. */
+  /** Finishes what is in hand: requests, then workers. */
   stop(): Promise<void>
-  /** Ends the lanes of a `stop` that takes too long; resolves once their passes in hand are done. What they worked on is taken up by whoever comes next. */
+  /** Ends the workers of a `stop` that takes too long; resolves once their passes in hand are done. What they worked on is taken up by whoever comes next. */
   giveUp(): Promise<void>
 }
 
@@ -153,9 +158,9 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const contacts = contactService(platform)
   const media = mediaService(platform, channels)
   const imports = importService(platform)
-  const following = [...productFollowers, ...(parts.followers ?? [])]
-  const submitters = submittersOf([...productSubmitters, ...(parts.submitters ?? [])])
-  const followers = followersOf(platform, following)
+  const following = [...productProjections, ...(parts.projections ?? [])]
+  const producers = producersOf([...productProducers, ...(parts.producers ?? [])])
+  const projections = projectionsOf(platform, following)
   const providerIds = providerIdCache()
   const callbacks = { platform, channels, providerIds }
   const sessions = channelSessions(platform, channels, keepTold(callbacks))
@@ -164,7 +169,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
     platform,
     billing,
     channels,
-    followers,
+    projections,
     providerIds,
     findSession: sessions.find,
     sendTimes,
@@ -174,8 +179,8 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const ingest = groupCommit({
     platform,
     billing,
-    followers,
-    submitters,
+    projections,
+    producers,
     handoff: dispatch,
     alone,
     emitted: contacts.messagesAccepted,
@@ -189,7 +194,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
     ingest,
     queues: queueBound(platform),
     withdraw: dispatch.withdraw,
-    followers,
+    projections,
   })
   const webhooks = webhookService(platform)
   const campaigns = campaignService({ platform, accounts, billing, channels, contacts, messages })
@@ -197,7 +202,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const feed = feedService(platform)
   const operators = operatorService(platform, accounts, feed)
   const deliver = webhookDeliverer(platform, webhooks)
-  subscribe(platform, { billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck })
+  subscribe(platform, { billing, projections, withdraw: dispatch.withdraw, recheck: dispatch.recheck })
   return {
     services: {
       accounts,
@@ -218,20 +223,20 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
     dispatch,
     sessions,
     deliver,
-    followers,
-    lanes: [
-      sessions.lane,
-      ...dispatch.lanes,
-      ...channelLanes(platform, channels),
-      ...reportLanes({ platform, billing, followers, channels, media, contacts, providerIds }),
-      media.lane,
-      mailLane(platform),
-      fanOutLane(platform, deliver.consumer),
-      deliver.lane,
-      importsLane(platform),
-      ...campaigns.lanes,
-      ...integrations.lanes,
-      ...following.map((follower) => followerLane(platform, follower)),
+    projections,
+    workers: [
+      sessions.worker,
+      ...dispatch.workers,
+      ...channelWorkers(platform, channels),
+      ...reportWorkers({ platform, billing, projections, channels, media, contacts, providerIds }),
+      media.worker,
+      mailWorker(platform),
+      fanOutWorker(platform, deliver.consumer),
+      deliver.worker,
+      importsWorker(platform),
+      ...campaigns.workers,
+      ...integrations.workers,
+      ...following.map((projection) => projectionWorker(platform, projection)),
     ],
   }
 }
@@ -278,29 +283,29 @@ const routesOf = (
   ...integrationRoutes(integrations),
 ]
 
-const choresOf = (
+const periodicJobsOf = (
   platform: Platform,
   { billing, channels, media, contacts, imports, campaigns, operators }: Services,
-): Chore[] => [
-  ...platformChores(platform),
-  ...billingChores(platform, billing),
-  ...messageChores(platform, channels),
-  ...channelChores(platform),
-  ...media.chores,
-  ...contacts.chores,
-  ...imports.chores,
-  ...webhookChores(platform),
-  ...campaigns.chores,
-  ...integrationChores(platform, contacts),
-  ...operators.chores,
+): PeriodicJob[] => [
+  ...platformPeriodicJobs(platform),
+  ...billingPeriodicJobs(platform, billing),
+  ...messagePeriodicJobs(platform, channels),
+  ...channelPeriodicJobs(platform),
+  ...media.periodicJobs,
+  ...contacts.periodicJobs,
+  ...imports.periodicJobs,
+  ...webhookPeriodicJobs(platform),
+  ...campaigns.periodicJobs,
+  ...integrationPeriodicJobs(platform, contacts),
+  ...operators.periodicJobs,
 ]
 
-const invariantsOf = (platform: Platform, followers: Followers, { media }: Services): Invariant[] => [
+const invariantsOf = (platform: Platform, projections: Projections, { media }: Services): Invariant[] => [
   ...billingInvariants,
   ...contactInvariants(platform),
   ...importInvariants,
   ...media.invariants,
-  ...messageInvariants(followers.pairs.map(({ follower }) => follower)),
+  ...messageInvariants(projections.pairs.map(({ projection }) => projection)),
   ...webhookInvariants(platform),
   ...campaignInvariants,
   ...integrationInvariants(platform),
@@ -320,7 +325,7 @@ export function buildApp(parts: AppParts): App {
   const features = compose(platform, parts, wanted.includes('worker'), () => present.alone())
   const { services } = features
   const routes = routesOf(platform, services)
-  const chores = choresOf(platform, services)
+  const periodicJobs = periodicJobsOf(platform, services)
   const limiter = parts.limiter ?? processRateLimiter(clock)
   let stopping = false
   const connections = new Connections(platform)
@@ -332,10 +337,10 @@ export function buildApp(parts: AppParts): App {
     wanted.includes('api') ? routes : [],
     () => stopping,
   )
-  const loops = loopsOf(platform, features.lanes, services.operators.lanes, chores, wanted, present)
+  const loops = loopsOf(platform, features.workers, services.operators.workers, periodicJobs, wanted, present)
   listenTo(notifications, services, loops)
   const work = working(features, loops, wanted, notifications, present)
-  const lanes = [...loops.everywhere, ...loops.workers]
+  const workers = [...loops.everywhere, ...loops.workers]
   return {
     platform,
     server,
@@ -344,13 +349,13 @@ export function buildApp(parts: AppParts): App {
     services,
     hasConsole: hasConsole(),
     ingest: features.ingest,
-    lanes,
-    chores,
-    invariants: invariantsOf(platform, features.followers, services),
-    lane(name) {
-      const found = lanes.find((lane) => lane.name === name)
+    workers,
+    periodicJobs,
+    invariants: invariantsOf(platform, features.projections, services),
+    worker(name) {
+      const found = workers.find((worker) => worker.name === name)
       if (found === undefined)
-        throw new Error(`no lane is called ${name}; there are ${lanes.map((lane) => lane.name).join(', ')}`)
+        throw new Error(`no worker is called ${name}; there are ${workers.map((worker) => worker.name).join(', ')}`)
       return found
     },
     presence: present,
@@ -381,13 +386,13 @@ function serverOf(
   const bodies = bodyRoom()
   const { accounts, integrations } = services
   const findKey = (text: string) => (isSourceKeyText(text) ? integrations.findKey(text) : accounts.findKey(text))
-  const doors = consoleDoors({ platform, ...services, limiter, routes })
+  const guards = consoleGuards({ platform, ...services, limiter, routes })
   const server = makeServer({
     platform,
     findKey,
     limiter,
     routes,
-    doors,
+    guards,
     flights: inFlight(),
     bodies,
     connections,
@@ -417,7 +422,7 @@ function listenTo(
   { accounts, channels, integrations }: Services,
   { everywhere, workers }: Loops,
 ): void {
-  for (const lane of [...everywhere, ...workers]) notifications.on(lane.name, () => lane.wake())
+  for (const worker of [...everywhere, ...workers]) notifications.on(worker.name, () => worker.wake())
   const forgetKeys = () => {
     accounts.forgetKeys()
     integrations.forgetKeys()
@@ -427,6 +432,6 @@ function listenTo(
   notifications.onMissed(() => {
     forgetKeys()
     channels.forget()
-    for (const lane of workers) lane.wake()
+    for (const worker of workers) worker.wake()
   })
 }

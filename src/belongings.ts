@@ -36,7 +36,7 @@ export const belongings: Readonly<Record<string, Belonging>> = {
   contact_counters: account,
   contact_import_errors: account,
   contact_import_jobs: account,
-  contact_import_pieces: parent('import_id', 'contact_imports'),
+  contact_import_chunks: parent('import_id', 'contact_imports'),
   contact_imports: account,
   contact_list_members: account,
   contact_lists: account,

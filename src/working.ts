@@ -1,4 +1,4 @@
-/** The life of a process's lanes: begun after others are heard, ended in the order in which they hand work to each other. */
+/** The life of a process's workers: begun after others are heard, ended in the order in which they hand work to each other. */
 import type { Loops } from './platform/jobs/workers-of-process.ts'
 import { signOff } from './platform/jobs/periodic-jobs.ts'
 import type { Notifier } from './platform/jobs/notifier.ts'
@@ -29,7 +29,7 @@ export interface Ending {
   readonly deliver: Stops
 }
 
-/** The life of the lanes between `start` and `stop`. */
+/** The life of the workers between `start` and `stop`. */
 export function working(
   { services, ingest, dispatch, sessions, deliver }: Ending,
   loops: Loops,
@@ -46,7 +46,7 @@ export function working(
       await loops.everywhere[0]!.tick()
       await dispatch.takeOver()
       const started = wanted.includes('worker') ? [...loops.everywhere, ...loops.workers] : loops.everywhere
-      running = started.map((lane) => lane.run(ended.signal))
+      running = started.map((worker) => worker.run(ended.signal))
     },
     async stop(platform: Platform, closeRequests: () => Promise<void>): Promise<void> {
       await Promise.all([closeRequests(), dispatch.stop(), deliver.stop()])

@@ -1,4 +1,4 @@
-/** `followed-service.ts <kind> serve …`: the command line of the product, whose service has a follower besides. */
+/** `followed-service.ts <kind> serve …`: the command line of the product, whose service has a projection besides. */
 import { runCli } from '../../src/cli/program.ts'
 import { serveCommand } from '../../src/cli/serve.ts'
 import { counter, type Followed } from './followed.ts'
@@ -12,5 +12,5 @@ process.exitCode = await runCli(
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
   },
-  [serveCommand({ followers: [counter(kind as Exclude<Followed, 'none'>)] })],
+  [serveCommand({ projections: [counter(kind as Exclude<Followed, 'none'>)] })],
 )

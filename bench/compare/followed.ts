@@ -1,7 +1,7 @@
-/** Whether somebody follows what becomes of messages while this checkout is compared: nobody, a follower of other messages, or one of the very messages that are measured. */
+/** Whether somebody follows what becomes of messages while this checkout is compared: nobody, a projection of other messages, or one of the very messages that are measured. */
 import { join } from 'node:path'
 import type { OriginType } from '../../src/api/resources/message.ts'
-import type { Follower } from '../../src/modules/messages/transitions/followers.ts'
+import type { Projection } from '../../src/modules/messages/transitions/projections.ts'
 import type { Service, ServiceOptions } from '../service.ts'
 
 export const followedKinds = ['none', 'other', 'messages'] as const
@@ -22,7 +22,7 @@ export const followedLoad = (followed: Followed): Pick<ServiceOptions, 'keys' | 
   followed === 'messages' ? { keys: 1, env: { POSTHORN_RATE_LIMIT_MESSAGES: '1000000' } } : {}
 
 /** Counts messages by their status, as a campaign counts its recipients. */
-export const counter = (followed: Exclude<Followed, 'none'>): Follower => ({
+export const counter = (followed: Exclude<Followed, 'none'>): Projection => ({
   name: 'bench',
   origins: [origins[followed]],
   async fold(tx, rows) {
@@ -40,12 +40,12 @@ export const counter = (followed: Exclude<Followed, 'none'>): Follower => ({
   },
 })
 
-/** Makes the table that the follower counts in. */
+/** Makes the table that the projection counts in. */
 export async function prepareCounts({ pool }: Service, followed: Followed): Promise<void> {
   if (followed !== 'none') await pool`create table bench_counts (status text primary key, messages bigint not null)`
 }
 
-/** Rejects unless the follower has counted what it follows, and nothing else: a comparison in which nobody followed would tell nothing. */
+/** Rejects unless the projection has counted what it follows, and nothing else: a comparison in which nobody followed would tell nothing. */
 export async function verifyCounts({ pool }: Service, followed: Followed): Promise<void> {
   if (followed === 'none') return
   const [found] = await pool<{ counted: string; expected: string }[]>`
@@ -61,5 +61,5 @@ export async function verifyCounts({ pool }: Service, followed: Followed): Promi
     select coalesce((select json_object_agg(status, messages order by status) from counted), '{}')::text as counted,
       coalesce((select json_object_agg(status, messages order by status) from expected), '{}')::text as expected`
   if (found!.counted !== found!.expected)
-    throw new Error(`the follower counted ${found!.counted}, and the messages are ${found!.expected}`)
+    throw new Error(`the projection counted ${found!.counted}, and the messages are ${found!.expected}`)
 }

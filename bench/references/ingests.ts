@@ -3,16 +3,16 @@ import { groupCommit, type Ingest } from '../../src/modules/messages/ingest/grou
 import type { CommitDeps } from '../../src/modules/messages/ingest/commit-deps.ts'
 import type { Handoff } from '../../src/modules/messages/ingest/rows.ts'
 import type { Submission } from '../../src/modules/messages/ingest/submission.ts'
-import { submittersOf } from '../../src/modules/messages/ingest/submitters.ts'
-import { followersOf } from '../../src/modules/messages/transitions/followers.ts'
+import { producersOf } from '../../src/modules/messages/ingest/producers.ts'
+import { projectionsOf } from '../../src/modules/messages/transitions/projections.ts'
 
 const noHandoff: Handoff = { takes: () => false, process_id: 'bench', lease_ms: 60_000, offer: () => undefined }
 
 const depsOf = ({ platform, billing }: Pick<CommitDeps, 'platform' | 'billing'>): CommitDeps => ({
   platform,
   billing,
-  followers: followersOf(platform, []),
-  submitters: submittersOf([]),
+  projections: projectionsOf(platform, []),
+  producers: producersOf([]),
   handoff: noHandoff,
   alone: () => false,
   emitted: () => undefined,
@@ -24,7 +24,7 @@ export const ingestByStatement = (deps: Pick<CommitDeps, 'platform' | 'billing'>
 
 /** The product's locking path: a transaction of several statements for each message. */
 export const ingestByTransaction = (deps: Pick<CommitDeps, 'platform' | 'billing'>): Ingest =>
-  each({ ...depsOf(deps), submitters: { ...submittersOf([]), fragmentOf: () => null } }, locking)
+  each({ ...depsOf(deps), producers: { ...producersOf([]), fragmentOf: () => null } }, locking)
 
 const each = (deps: CommitDeps, as: (submission: Submission) => Submission): Ingest => ({
   submit: (submission) => groupCommit(deps).submit(as(submission)),

@@ -11,7 +11,7 @@ import { messageRoutes } from '../../src/modules/messages/routes.ts'
 import { queueBound } from '../../src/modules/messages/ingest/queue-bound.ts'
 import { mediaService } from '../../src/modules/media/service.ts'
 import { messageService } from '../../src/modules/messages/service.ts'
-import { followersOf } from '../../src/modules/messages/transitions/followers.ts'
+import { projectionsOf } from '../../src/modules/messages/transitions/projections.ts'
 import { processRateLimiter } from '../../src/platform/http/rate-limit.ts'
 import { Connections } from '../../src/platform/http/connections.ts'
 import { makeServer } from '../../src/platform/http/server.ts'
@@ -41,7 +41,7 @@ function makeReference() {
     ingest,
     queues: queueBound(platform),
     withdraw: () => new Set(),
-    followers: followersOf(platform, []),
+    projections: projectionsOf(platform, []),
   })
   return makeServer({
     platform,

@@ -13,14 +13,14 @@ end $$;
 alter function count_moved_messages() rename to count_changed_messages;
 alter trigger messages_count_moved on messages rename to messages_count_changed;
 
--- What must become exactly one message is named by its submitter with a key of its own ("cmp_…/17"), which its message keeps; and whoever counts
+-- What must become exactly one message is named by its producer with a key of its own ("cmp_…/17"), which its message keeps; and whoever counts
 -- messages of an origin (a campaign its recipients, an automation its runs) follows what becomes of them.
 alter table messages add column submission_key text collate "C";
 
--- A row for each follower of the message's origin kind and each change of its status, written in the statement that makes the change. Followers fold their rows
+-- A row for each projection of the message's origin kind and each change of its status, written in the statement that makes the change. Projections fold their rows
 -- and delete them in one transaction: what they tell is their own sum and the rows here, read in one snapshot.
 create table message_transitions (
-  follower text collate "C" not null,
+  projection text collate "C" not null,
   account_id text collate "C" not null,
   mode text not null,
   message_id text collate "C" not null,
@@ -32,7 +32,7 @@ create table message_transitions (
   status text not null,
   at timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000);
-create index message_transitions_origin on message_transitions (follower, origin_id);
+create index message_transitions_origin on message_transitions (projection, origin_id);
 
 -- What a receipt says of its message is called a transition, as everywhere; receipts that are kept and not applied yet come along.
 update provider_reports set report = (report::jsonb - 'move' || jsonb_build_object('transition', report::jsonb -> 'move'))::json

@@ -36,7 +36,7 @@ export interface Cli {
   readonly terminal: Terminal
   /** Prints what a command found; exactly one JSON value with `--json`. */
   print(command: Command, printed: Printed): void
-  /** Opens the service beside a running one or without one, runs `work`, and closes it again. No server, no lanes. */
+  /** Opens the service beside a running one or without one, runs `work`, and closes it again. No server, no workers. */
   withApp<T>(work: (app: App) => Promise<T>): Promise<T>
   /** As `withApp`, but changes nothing: where the database lacks migrations, `behind` is told which instead. */
   examine<T>(work: (app: App) => Promise<T>, behind: (missing: readonly string[]) => T): Promise<T>

@@ -26,7 +26,7 @@ import type { Cli } from './program.ts'
 /** A stop ends within this time, 10 s in all (behaviour: command-line 2.2): what is in hand is finished for the first part of it, the rest is the database's. */
 const stopWithinMs = 8_500
 const finishWithinMs = 6_500
-/** For the passes of lanes that are given up then. */
+/** For the passes of workers that are given up then. */
 const giveUpWithinMs = 500
 /** Every connection plans every hot statement for itself, so few do more than many; keyed requests hold one each while they work. */
 const poolConnections = 12
@@ -34,8 +34,8 @@ const poolConnections = 12
 const silenceTimeoutMs = 40_000
 const sameSignalMs = 1_000
 
-/** What another program may add to the service: the benchmark's has a follower. */
-export type ServedParts = Pick<AppParts, 'followers'>
+/** What another program may add to the service: the benchmark's has a projection. */
+export type ServedParts = Pick<AppParts, 'projections'>
 
 /** Runs the service in these roles until SIGTERM or SIGINT, and ends the process then. Throws an OperatorError for what its operator has to mend. */
 export async function serve(cli: Cli, command: Command, roles: readonly Role[], parts: ServedParts): Promise<void> {

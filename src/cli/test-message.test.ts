@@ -7,7 +7,7 @@ import { until } from '../../test/support/waiting.ts'
 import { startWorld } from '../../test/support/world.ts'
 import { sendTestMessage } from './test-message.ts'
 
-/** A channel over SMPP, and a test message on it while these lanes of the service run, and time passes. */
+/** A channel over SMPP, and a test message on it while these workers of the service run, and time passes. */
 async function testing(t: TestContext) {
   const sim = await smsc(t)
   const world = await startWorld(t, { settings: { webhook_allowed_hosts: [sim.host] } })
@@ -24,8 +24,8 @@ async function testing(t: TestContext) {
   })
   const command = await startProcess(t, world, 'command')
   await world.pool`delete from processes`
-  const follow = async (...lanes: string[]) => {
-    for (const lane of lanes) await world.tick(lane)
+  const follow = async (...workers: string[]) => {
+    for (const worker of workers) await world.tick(worker)
     const seen: string[] = []
     let done = false
     const sending = sendTestMessage(
@@ -40,7 +40,7 @@ async function testing(t: TestContext) {
         'the message to be looked at',
         () => done || world.clock.wakesAt().some((at) => at - world.clock.now() <= 500),
       )
-      for (const lane of lanes) await world.tick(lane)
+      for (const worker of workers) await world.tick(worker)
       await world.clock.advance(1000)
     }
     return { seen, ...(await sending) }

@@ -1,7 +1,7 @@
 /** The OpenAPI document of the console's own operations, below `/console/api`: derived as that of `/v1` is. */
 import type { FastifyInstance } from 'fastify'
 import { errorEntry, type ProblemCode } from '../api/problem.ts'
-import { codesAtDoor, type ConsoleRoute } from '../modules/console/service.ts'
+import { codesAtGuard, type ConsoleRoute } from '../modules/console/service.ts'
 import type { Route } from '../platform/http/route.ts'
 import type { Json } from './components.ts'
 import { byStatus, codesOfShape, keyCodes, openapiDocument, type Entrance } from './openapi.ts'
@@ -18,7 +18,7 @@ const bySession: Entrance = {
     return byStatus(
       new Set<ProblemCode>([
         ...own,
-        ...codesAtDoor(route as ConsoleRoute),
+        ...codesAtGuard(route as ConsoleRoute),
         'internal_error',
         'upstream_unavailable',
         'parameter_invalid',

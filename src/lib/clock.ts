@@ -67,7 +67,7 @@ export function systemClock(): SystemClock {
   }
 }
 
-/** Without the rejection and the error with its stack that a timer of Node makes of every signal: lanes are woken hundreds of times a second. */
+/** Without the rejection and the error with its stack that a timer of Node makes of every signal: workers are woken hundreds of times a second. */
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()

@@ -42,13 +42,13 @@ function endOfText(bytes: Uint8Array, from: number): number {
     if (byte === quote) return at
     if (byte !== backslash) continue
     at += 1
-    if (bytes[at] === letterU && isDoubtful(bytes, at + 1)) return -1
+    if (bytes[at] === letterU && isOutcomeUnknown(bytes, at + 1)) return -1
   }
   return -1
 }
 
 /** The four digits at `at` are those of NUL, or begin as those of surrogates do; none of the characters U+D000 to U+D7FF is worth telling apart. */
-function isDoubtful(bytes: Uint8Array, at: number): boolean {
+function isOutcomeUnknown(bytes: Uint8Array, at: number): boolean {
   const first = bytes[at]
   return (
     first === letterD ||

@@ -3,7 +3,7 @@ import type { SteadyClock } from '../lib/clock.ts'
 import type { IdMaker } from '../lib/ids.ts'
 import { ageing } from './jobs/ageing.ts'
 import type { Pool } from './database/sql.ts'
-import { writability, writabilityLane } from './database/writability.ts'
+import { writability, writabilityWorker } from './database/writability.ts'
 import { expensiveReads } from './database/expensive-reads.ts'
 import { freshEvents } from './events/fresh-events.ts'
 import type { Log } from './observability/log.ts'
@@ -55,9 +55,9 @@ export function makePlatform(
     fresh_events: freshEvents(),
     tracing: tracing(spans),
     ageing: ageing({ pool, clock, log, wakePeers: () => notifications.notify('heartbeat') }),
-    storage: writability({ pool, log, wake: () => notifications.wake(writabilityLane) }),
+    storage: writability({ pool, log, wake: () => notifications.wake(writabilityWorker) }),
     process_id,
-    notify: (...lanes) => notifications.notify(...lanes),
-    wake: (...lanes) => notifications.wake(...lanes),
+    notify: (...workers) => notifications.notify(...workers),
+    wake: (...workers) => notifications.wake(...workers),
   }
 }

@@ -13,7 +13,7 @@ import type { Writability } from './database/writability.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { Tracing } from './observability/tracing.ts'
 
-/** What a process may do: answer requests, run lanes, or both. */
+/** What a process may do: answer requests, run workers, or both. */
 export const roles = ['api', 'worker'] as const
 export type Role = (typeof roles)[number]
 
@@ -36,14 +36,14 @@ export interface Platform {
   readonly storage: Writability
   /** This process, as in the table `processes`. */
   readonly process_id: string
-  /** Wakes lanes of this process now and those of other processes by NOTIFY; an accelerator only, lanes poll as well. */
-  notify(...lanes: string[]): void
-  /** Wakes lanes of this process alone. */
-  wake(...lanes: string[]): void
+  /** Wakes workers of this process now and those of other processes by NOTIFY; an accelerator only, workers poll as well. */
+  notify(...workers: string[]): void
+  /** Wakes workers of this process alone. */
+  wake(...workers: string[]): void
 }
 
-/** Something done every so often by the `chores` lane: made by one process at a time, small, safe to repeat. */
-export interface Chore {
+/** Something done every so often by the `periodic jobs` worker: made by one process at a time, small, safe to repeat. */
+export interface PeriodicJob {
   readonly name: string
   readonly every_ms: number
   /** Resolves to the number of rows it changed. */

@@ -1,4 +1,4 @@
-/** What holds for the document of the console's own operations: it says what the door says, and nothing of keys (behaviour: console 2). */
+/** What holds for the document of the console's own operations: it says what the guard says, and nothing of keys (behaviour: console 2). */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

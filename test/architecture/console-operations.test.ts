@@ -1,4 +1,4 @@
-/** What holds for every operation behind the console's door: ids of another account, and of the other mode, are ids of nothing (behaviour: console 2). */
+/** What holds for every operation behind the console's guard: ids of another account, and of the other mode, are ids of nothing (behaviour: console 2). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Answered } from '../support/api.ts'

@@ -15,7 +15,7 @@ const owners: Readonly<Record<string, string>> = {
   billing: 'grants ledger_entries prices top_ups usage_rows wallets',
   channels: 'channel_sessions channel_templates channels',
   media: 'media_files',
-  contacts: `contact_addresses contact_attributes contact_counters contact_import_errors contact_import_jobs contact_import_pieces contact_imports contact_list_members
+  contacts: `contact_addresses contact_attributes contact_counters contact_import_errors contact_import_jobs contact_import_chunks contact_imports contact_list_members
     contact_lists contact_tags contact_tombstones contacts consent_changes segments service_windows suppressions`,
   messages: `channel_leases channel_pauses dispatch_jobs inbound_parts inbound_references message_attempts message_quarter_counts message_retention message_status_counts message_transitions messages provider_callbacks provider_references
     provider_reports`,

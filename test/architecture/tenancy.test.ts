@@ -1,4 +1,4 @@
-/** Every query on a tenant's data names the account and the mode; the lanes, which work for all, are exempt by name. */
+/** Every query on a tenant's data names the account and the mode; the workers, which work for all, are exempt by name. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,40 +40,40 @@ function breachesIn(found: readonly Query[]): string[] {
 /** What works for all accounts at once, by file, or by file and function, with the reason. */
 const exempt: Record<string, string> = {
   'src/modules/messages/invariants.ts': 'doctor proves all accounts in one pass',
-  'src/modules/messages/dispatch/store.ts': 'the dispatch lane takes due work of every channel',
-  'src/modules/messages/dispatch/expired-store.ts': 'the jobs of the dispatch lane, as above',
-  'src/modules/messages/dispatch/pauses-store.ts': 'the dispatch lane pauses channels of every account',
+  'src/modules/messages/dispatch/store.ts': 'the dispatch worker takes due work of every channel',
+  'src/modules/messages/dispatch/expired-store.ts': 'the jobs of the dispatch worker, as above',
+  'src/modules/messages/dispatch/pauses-store.ts': 'the dispatch worker pauses channels of every account',
   'src/modules/messages/transitions/store.ts update':
     'the head of statements, each of which adds found(), the condition that names both',
-  'src/modules/messages/reports/store.ts': 'the reports lane applies what providers told of any account',
-  'src/modules/messages/dispatch/parts-store.ts': 'the jobs of the dispatch lane, as above',
-  'src/modules/messages/reports/parts-store.ts': 'the reports lane, as above',
+  'src/modules/messages/reports/store.ts': 'the reports worker applies what providers told of any account',
+  'src/modules/messages/dispatch/parts-store.ts': 'the jobs of the dispatch worker, as above',
+  'src/modules/messages/reports/parts-store.ts': 'the reports worker, as above',
   'src/modules/messages/inbound/parts-store.ts takeDueParts':
-    'the inbound-parts lane ends what is due of every account',
-  'src/modules/webhooks/dispatch/queue-store.ts': 'the fan-out and deliver lanes follow every account',
+    'the inbound-parts worker ends what is due of every account',
+  'src/modules/webhooks/dispatch/queue-store.ts': 'the fan-out and deliver workers follow every account',
   'src/modules/webhooks/deliveries/store.ts listDeliveries':
     'the queue is joined to deliveries that are already of one account',
   'src/modules/webhooks/deliveries/store.ts findDelivery': 'as above',
-  'src/modules/webhooks/deliveries/store.ts recordDirect': 'the deliver lane settles by ids',
+  'src/modules/webhooks/deliveries/store.ts recordDirect': 'the deliver worker settles by ids',
   'src/modules/webhooks/endpoints/store.ts listSealed': 'a rotation of the secret key seals everything anew',
   'src/modules/webhooks/endpoints/store.ts reseal': 'as above',
   'src/modules/media/store.ts':
-    'the media lane copies and deletes files of every account, and an address that is signed knows no tenant',
+    'the media worker copies and deletes files of every account, and an address that is signed knows no tenant',
   'src/modules/channels/rotation-store.ts': 'a rotation of the secret key seals every credential anew',
   'src/modules/channels/store.ts findHolder': 'an identifier belongs to one account in the whole installation',
   'src/modules/campaigns/store.ts findTenant': 'the operator names a campaign by its id alone, on the command line',
   'src/modules/channels/store.ts findAnyChannel': "a provider's callback names a channel and knows no account",
-  'src/modules/channels/templates-store.ts claimTemplatesDue': 'the templates lane reads for every account',
-  'src/modules/channels/store.ts listDisconnected': 'the reconnect lane tries the lost links of every account',
+  'src/modules/channels/templates-store.ts claimTemplatesDue': 'the templates worker reads for every account',
+  'src/modules/channels/store.ts listDisconnected': 'the reconnect worker tries the lost links of every account',
   'src/modules/channels/store.ts listDeletedSince': 'the queues of deleted channels of every account are emptied',
   'src/modules/channels/store.ts countLinks': 'an operator asks how many links of all accounts stand',
-  'src/modules/channels/sessions-store.ts': 'the sessions lane keeps the sessions of every account',
+  'src/modules/channels/sessions-store.ts': 'the sessions worker keeps the sessions of every account',
   'src/modules/messages/queries/list-store.ts':
     'every statement holds the conditions of where(), which begin with both',
   'src/modules/contacts/store.ts listContacts': 'its conditions begin with both',
-  'src/modules/campaigns/job-store.ts anyDue': 'the campaign lanes look for due work of every account',
+  'src/modules/campaigns/job-store.ts anyDue': 'the campaign workers look for due work of every account',
   'src/modules/campaigns/invariants.ts': 'doctor proves all accounts in one pass',
-  'src/modules/campaigns/counter-store.ts foldCounters': 'the chore folds the counters of every campaign',
+  'src/modules/campaigns/counter-store.ts foldCounters': 'the periodicJob folds the counters of every campaign',
   'src/modules/automations/receivers/redaction-store.ts firstRedaction': 'the metric is of the whole installation',
   'src/modules/automations/receivers/redaction-store.ts listRedactionsBefore': 'doctor proves all accounts in one pass',
   'src/modules/automations/sources/store.ts findSourceByKeyHash': 'a source key tells whose it is',
@@ -85,20 +85,21 @@ const exempt: Record<string, string> = {
     'what many accounts report is accepted at once; whose a source is, its caller compares',
   'src/modules/automations/reporting/store.ts findReported': 'as above, by sources that were compared',
   'src/modules/automations/reporting/store.ts findReceipts': 'as above',
-  'src/modules/automations/reporting/store.ts deleteOrphanedReceipts': 'a chore',
+  'src/modules/automations/reporting/store.ts deleteOrphanedReceipts': 'a periodicJob',
   'src/modules/automations/runs/store.ts ended': 'the end of statements that have found runs by both',
-  'src/modules/automations/runs/due-store.ts': 'the automation-runs lane takes due runs of every account',
+  'src/modules/automations/runs/due-store.ts': 'the automation-runs worker takes due runs of every account',
   'src/modules/automations/runs/invariants.ts': 'doctor proves all accounts in one pass',
   'src/modules/automations/runs/store.ts listRunsOfEvents': 'by receipts that were found to be of the tenant',
-  'src/modules/contacts/imports/store.ts': 'the imports lane and its chores work for every account, by the ids of jobs',
+  'src/modules/contacts/imports/store.ts':
+    'the imports worker and its periodicJobs work for every account, by the ids of jobs',
   'src/modules/mail/store.ts': 'e-mails to people of all accounts, and of none',
   'src/modules/console/team/store.ts findInvitation': 'a link tells which account it opens',
-  'src/modules/console/team/store.ts forgetInvitations': 'a chore',
+  'src/modules/console/team/store.ts forgetInvitations': 'a periodicJob',
   'src/modules/accounts/store.ts countUnrevokedKeys': 'the limit of keys is of both modes',
   'src/platform/database/migrate.ts keepInstallation': 'the order of the feed is one for all',
-  'src/platform/http/idempotency-store.ts expireKeys': 'a chore',
-  'src/modules/console/audit/store.ts forgetAudit': 'a chore',
-  'src/modules/console/conversations/store.ts forgetConversations': 'a chore',
+  'src/platform/http/idempotency-store.ts expireKeys': 'a periodicJob',
+  'src/modules/console/audit/store.ts forgetAudit': 'a periodicJob',
+  'src/modules/console/conversations/store.ts forgetConversations': 'a periodicJob',
   'src/modules/messages/retention-store.ts': 'months of messages end for every account',
 }
 

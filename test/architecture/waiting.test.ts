@@ -28,7 +28,7 @@ const exempt: Readonly<Record<string, string>> = {
   'test/support/ends.ts': 'watches, by the machine, for files that do not end',
   'test/support/ends.test.ts': 'a file of its own that closes things for long, a second of which is a hundredth',
   'test/support/clock.ts': 'the clock in hand itself',
-  'test/support/submitting-process.ts': 'a process of its own, which lives in real time until it is killed there',
+  'test/support/producing-process.ts': 'a process of its own, which lives in real time until it is killed there',
   'test/support/simulators/oidc.ts': 'its tokens are judged by the clock of the machine',
   'test/support/api-alone.ts': 'an API in real time, beside workers of their own that are killed',
   'test/support/load.ts': 'senders that pause between two tries on a process of its own, in real time',
@@ -61,7 +61,7 @@ const exempt: Readonly<Record<string, string>> = {
   'test/scenarios/billing.test.ts': 'the pages of a list end',
   'test/scenarios/billing-processes.test.ts': 'the pages of a list end',
   'test/scenarios/webhook-endpoints.test.ts': 'the pages of a list end',
-  'test/scenarios/followers.test.ts': 'looks while work is under way that is bounded itself',
+  'test/scenarios/projections.test.ts': 'looks while work is under way that is bounded itself',
   'test/simulation/processes.ts': 'kills after a seeded number of turns',
 }
 

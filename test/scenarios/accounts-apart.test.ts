@@ -38,7 +38,7 @@ async function calm(world: World): Promise<void> {
 /** One number is of one channel in the whole installation. */
 const senders = ['+4915100000001', '+4915100000002']
 
-/** Live mode, too: money, a channel and its lane. */
+/** Live mode, too: money, a channel and its worker. */
 async function pay(world: World, { id }: TestAccount, identifier: string): Promise<void> {
   const { key } = await world.services.accounts.createKey({ account_id: id, mode: 'live' })
   const api = world.api(key)

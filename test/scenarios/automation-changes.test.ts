@@ -161,7 +161,7 @@ test('a change is answered once all that waits has followed, however much it is'
   const later = new Date(world.clock.now() + hourMs).toISOString()
   const fill = async (automation: string) =>
     await world.pool`
-      insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, customer_keys, status, scheduled_for, due_at, event_type, channel_type, created_at)
+      insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, customer_keys, status, scheduled_for, next_run_at, event_type, channel_type, created_at)
       select ${account.id}, 'test', 'run_' || ${automation}::text || n, ${source}, ${automation}, 'aev_' || n, array['phone:' || n], 'scheduled', ${later}, ${later}, 'cart.abandoned', 'sms', ${at}
       from generate_series(1, 2500) n`
   const [paused, other, disabled] = [await make(), await make(), await make()]

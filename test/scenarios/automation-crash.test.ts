@@ -35,7 +35,7 @@ test('whatever is killed, disabled or stopped, each run has one message or a rea
     if (chance < 0.12) await crowd.killOne(random.below(workers))
     // what was taken is taken again, by others as well as by whoever has it
     else if (chance < 0.4)
-      await service.pool`update automation_runs set due_at = least(due_at, ${new Date(clock.now())}) where scheduled_for <= ${new Date(clock.now())} and due_at is not null`
+      await service.pool`update automation_runs set next_run_at = least(next_run_at, ${new Date(clock.now())}) where scheduled_for <= ${new Date(clock.now())} and next_run_at is not null`
     else if (chance < 0.43) await stopped(service, ids[random.below(sources)]!, random.pick(['source', 'automation']))
     else if (chance < 0.65)
       await service.api.post('/v1/contacts', {

@@ -224,7 +224,7 @@ test('receipts are listed newest first by source, type, status and time, and go 
   assert.deepEqual([await list(''), left], [[ids[0]], []])
   assert.equal((await api.get(`/v1/automation_events/${ids[1]}`)).status, 404)
   assert.equal((await report({ ...shipped, source: source.id })).status, 404)
-  await world.chores()
+  await world.periodicJobs()
   assert.equal(await receiptsOf(world), 1)
 })
 

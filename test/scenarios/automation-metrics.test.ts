@@ -19,7 +19,7 @@ test('the metrics tell what reported events came to, and for how long the first 
     })
   const { automation_events, automation_runs_overdue_seconds } = world.platform.metrics
   const overdue = async () => {
-    await world.chores()
+    await world.periodicJobs()
     return (await automation_runs_overdue_seconds.get()).values[0]!.value
   }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endRuns, listDueSources, putOffRuns, takeDue } from '../../src/modules/automations/runs/due-store.ts'
-import { runsLane } from '../../src/modules/automations/runs/lane.ts'
+import { runsWorker } from '../../src/modules/automations/runs/worker.ts'
 import type { MessageService } from '../../src/modules/messages/service.ts'
 import { automationOf, happened, sourceOf } from '../support/automations.ts'
 import type { Api } from '../support/api.ts'
@@ -10,7 +10,7 @@ import { liveSms } from '../support/campaigns.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const to = '+4915112345678'
-const lane = 'automation-runs'
+const worker = 'automation-runs'
 const minute = 60_000
 const smsChannel = { type: 'sms', provider: 'simulator', name: 'Other', identifier: '+4915100000009', credentials: {} }
 
@@ -31,11 +31,11 @@ async function start(t: Parameters<typeof startWorld>[0]) {
   return { world, account, api: account.api, source }
 }
 
-/** Lets time pass, half a minute at a time, with the lane at work. */
+/** Lets time pass, half a minute at a time, with the worker at work. */
 async function passFor(world: World, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += minute / 2) {
     await world.clock.advance(minute / 2)
-    await world.tick(lane)
+    await world.tick(worker)
   }
 }
 
@@ -55,11 +55,11 @@ test('what a source reports becomes a message when it is due, not before, and on
   const reported = (await api.post('/v1/automation_events', event)).body
   const [{ id }] = reported.runs
 
-  await world.tick(lane)
+  await world.tick(worker)
   const early = await readRun(api, id)
   await world.clock.advance(minute)
-  await world.tick(lane)
-  await world.tick(lane)
+  await world.tick(worker)
+  await world.tick(worker)
   const run = await readRun(api, id)
   const { body: message } = await api.get(`/v1/messages/${run.message_id}`)
   const receipt = (await api.get(`/v1/automation_events/${reported.id}`)).body
@@ -113,7 +113,7 @@ test('tags are filled in from the event, the customer and the contact, as text a
     },
   ])
 
-  await world.tick(lane)
+  await world.tick(worker)
 
   const { message_id } = await readRun(api, id)
   const message = (await api.get(`/v1/messages/${message_id}`)).body
@@ -132,7 +132,7 @@ test('a text that stays empty fails its run, and no other', async (t) => {
     { to, data: { text: 'Hello' } },
   ])
 
-  await world.tick(lane)
+  await world.tick(worker)
 
   assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), [
     'failed parameter_invalid',
@@ -147,7 +147,7 @@ test('nobody to write to, and nobody who may be written to, is skipped', async (
   await api.post('/v1/contacts', { phone: to, consent: { sms: { status: 'opted_out' } } })
   const ids = await happened(world.platform, account, automation, [{ to: null }, { to }])
 
-  await world.tick(lane)
+  await world.tick(worker)
 
   assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['skipped no_identifier', 'skipped unsubscribed'])
 })
@@ -165,7 +165,7 @@ test('marketing goes to nobody who has stopped marketing, what is no marketing d
   const [first] = await happened(world.platform, account, marketing, [{ to }])
   const [second] = await happened(world.platform, account, transactional, [{ to }])
 
-  await world.tick(lane)
+  await world.tick(worker)
 
   assert.deepEqual([await told(api, first), await told(api, second)], ['skipped unsubscribed', 'sent'])
 })
@@ -283,7 +283,7 @@ test('a run of an automation that was paused behind the back of its runs is canc
   const [id] = await happened(world.platform, account, automation, [{ to }])
   await world.pool`update automations set status = 'paused' where id = ${automation.id}`
 
-  await world.tick(lane)
+  await world.tick(worker)
 
   assert.equal(await told(api, id), 'cancelled automation_paused')
 })
@@ -297,7 +297,7 @@ test('a run that was made for another event, or for a channel of another type, t
   await world.pool`update automations set event_type = 'order.shipped' where id = ${event.id}`
   await world.pool`update automations set channel_type = 'whatsapp', channel_id = 'ch_test_whatsapp' where id = ${channel.id}`
 
-  await world.tick(lane)
+  await world.tick(worker)
 
   assert.deepEqual(
     [await told(api, first), await told(api, second)],
@@ -317,7 +317,7 @@ test('however much waits of a channel that is deleted, or of an account that is 
   await happened(world.platform, account, automation, many)
   await api.delete(`/v1/channels/${channel}`)
   const deleted = await counts()
-  await world.chores()
+  await world.periodicJobs()
   const afterwards = await counts()
   const paused = (await api.get(`/v1/automations/${automation.id}`)).body.status
 
@@ -328,7 +328,7 @@ test('however much waits of a channel that is deleted, or of an account that is 
   await happened(world.platform, account, other, many)
   await world.services.accounts.suspend(account.id)
   const suspended = await counts()
-  await world.chores()
+  await world.periodicJobs()
 
   assert.equal(paused, 'paused')
   assert.deepEqual(deleted, [
@@ -369,7 +369,7 @@ test('a run that is made while its account is being suspended is cancelled when 
   await world.services.accounts.suspend(account.id)
   const [id] = await happened(world.platform, account, automation, [{ to }])
 
-  await world.tick(lane)
+  await world.tick(worker)
 
   await world.services.accounts.reinstate(account.id)
   assert.equal(await told(api, id), 'cancelled account_suspended')
@@ -415,7 +415,7 @@ test('no message is accepted for a run that was decided before its account was s
       return await messages.submit(submission)
     },
   }
-  const runs = runsLane({ platform: world.platform, channels, contacts, messages: interrupted }, () => true)
+  const runs = runsWorker({ platform: world.platform, channels, contacts, messages: interrupted }, () => true)
 
   await runs.tick()
   const between = await told(api, id)
@@ -438,7 +438,7 @@ test('what nobody expected of one run is tried again with that run alone', async
       return messages.check(tenant, written)
     },
   }
-  const runs = runsLane({ platform: world.platform, channels, contacts, messages: broken }, () => false)
+  const runs = runsWorker({ platform: world.platform, channels, contacts, messages: broken }, () => false)
 
   for (let passed = 0; passed < 72 * minute; passed += minute / 2) {
     await runs.tick()
@@ -459,7 +459,7 @@ test('a tag that is not closed is text, and keeps nobody else waiting', async (t
   const [mine] = await happened(world.platform, account, unclosed, [{ to, data: { order: 1 } }])
   const [theirs] = await happened(world.platform, other, well, [{ to, data: { 'a"b': { c: 'it' } } }])
 
-  await world.tick(lane)
+  await world.tick(worker)
 
   const bodyOf = async (from: Api, id: string | undefined) =>
     (await from.get(`/v1/messages/${(await readRun(from, id)).message_id}`)).body.content.text.body
@@ -483,7 +483,7 @@ test('a run whose event cannot be read is tried again alone, fails after an hour
   await world.platform.pool`
     update automation_events set data = '{"number": "\\u0000"}' where id = (select automation_event_id from automation_runs where id = ${broken!})`
 
-  await world.tick(lane)
+  await world.tick(worker)
   const atOnce = await Promise.all([well, broken, beside].map((id) => told(api, id)))
   await passFor(world, 72 * minute)
 
@@ -495,7 +495,7 @@ test('without funds a run waits, goes when there are some, and has failed after 
   const { world, account, api, channel } = await liveSms(t, { credit_micros: 1 })
   const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
   const [lucky] = await happened(world.platform, account, automation, [{ to }])
-  await world.tick(lane)
+  await world.tick(worker)
   const waiting = await told(api, lucky)
   await world.services.billing.creditWallet(world.pool, account.id, 7500, null)
   await passFor(world, minute)
@@ -528,13 +528,13 @@ test('what a process took and never sent goes by another one after half a minute
   const automation = await automationOf(account, source)
   const [id] = await happened(world.platform, account, automation, [{ to }])
   // what a process that dies at this moment leaves behind
-  await world.pool`update automation_runs set due_at = ${new Date(world.clock.now() + 30_000).toISOString()} where id = ${id!}`
+  await world.pool`update automation_runs set next_run_at = ${new Date(world.clock.now() + 30_000).toISOString()} where id = ${id!}`
 
   await world.clock.advance(29_000)
-  await world.tick(lane)
+  await world.tick(worker)
   const before = await told(api, id)
   await world.clock.advance(1000)
-  await world.tick(lane)
+  await world.tick(worker)
 
   assert.deepEqual([before, await told(api, id)], ['scheduled', 'sent'])
 })
@@ -554,10 +554,12 @@ test('a process that has held a run for too long changes nothing of what another
   const [other] = await take(30_000)
 
   await endRuns(world.pool, [{ id: id!, held_until: late!.held_until, status: 'failed', reason: 'internal_error' }])
-  await putOffRuns(world.pool, [{ id: id!, held_until: late!.held_until, due_at: world.clock.iso(), failures: 9 }])
+  await putOffRuns(world.pool, [{ id: id!, held_until: late!.held_until, next_run_at: world.clock.iso(), failures: 9 }])
   const nobody = await take(30_000)
-  await putOffRuns(world.pool, [{ id: id!, held_until: other!.held_until, due_at: world.clock.iso(), failures: 0 }])
-  await world.tick(lane)
+  await putOffRuns(world.pool, [
+    { id: id!, held_until: other!.held_until, next_run_at: world.clock.iso(), failures: 0 },
+  ])
+  await world.tick(worker)
 
   assert.deepEqual([...nobody], [])
   assert.equal(await told(api, id), 'sent')
@@ -568,12 +570,12 @@ test('processes that take themselves for alone, as one that starts beside anothe
   const automation = await automationOf(account, source)
   await happened(world.platform, account, automation, recipients(200))
   const { channels, contacts, messages } = world.services
-  const lanes = [1, 2].map(() => runsLane({ platform: world.platform, channels, contacts, messages }, () => true))
+  const workers = [1, 2].map(() => runsWorker({ platform: world.platform, channels, contacts, messages }, () => true))
 
   // a piece at a time; what one of them finds in the other's hand comes again a second later
   for (
     let rounds = 0;
-    rounds < 50 && (await Promise.all(lanes.map((each) => each.tick()))).some((begun) => begun > 0);
+    rounds < 50 && (await Promise.all(workers.map((each) => each.tick()))).some((begun) => begun > 0);
     rounds++
   )
     await world.clock.advance(1000)
@@ -592,7 +594,7 @@ test('the flood of one source keeps no other waiting: a single run goes at once,
   await world.clock.advance(1000)
   await happened(world.platform, account, single, [{ to }])
 
-  await world.settle(lane)
+  await world.settle(worker)
 
   const messages = await world.pool<
     { origin_id: string; priority: string }[]
@@ -650,7 +652,7 @@ test('a run whose channel is suspended fails, and its neighbours on another chan
 
   await world.pool`update channels set status = 'suspended' where id = ${channel} and account_id = ${account.id} and mode = 'live'`
   world.services.channels.forget()
-  await world.tick(lane)
+  await world.tick(worker)
 
   assert.deepEqual([await told(api, first), await told(api, second)], ['failed channel_suspended', 'sent'])
 })

@@ -235,7 +235,7 @@ test('the events of money: balance.low, package.exhausted and package.expiring',
   const ofMoney = async () =>
     (await events()).filter((event) => !event.type.startsWith('message.') && !event.type.startsWith('channel.'))
 
-  await world.chores()
+  await world.periodicJobs()
   assert.deepEqual(
     (await ofMoney()).map((event) => [event.type, event.object.id, event.object.credits_remaining]),
     [['package.expiring', waning.id, 1]],
@@ -249,7 +249,7 @@ test('the events of money: balance.low, package.exhausted and package.expiring',
   await send(delivered)
   assert.equal((await ofMoney()).length, 2, 'credits remain')
   await world.clock.advance(7 * dayMs)
-  await world.chores()
+  await world.periodicJobs()
 
   const [low, ...more] = (await ofMoney()).slice(2)
   assert.deepEqual(more, [])

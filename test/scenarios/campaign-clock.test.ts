@@ -6,8 +6,8 @@ import { startWorld, type World } from '../support/world.ts'
 /** Lets time pass, a tenth of a second at a time, with everything that happens by it. */
 async function pass(world: World, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) {
-    for (const lane of ['heartbeat', 'campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns'])
-      await world.app.lane(lane).tick()
+    for (const worker of ['heartbeat', 'campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns'])
+      await world.app.worker(worker).tick()
     await world.clock.advance(100)
   }
 }

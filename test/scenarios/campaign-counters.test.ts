@@ -26,7 +26,7 @@ async function sendAll(world: World): Promise<void> {
 const rowsOf = async (world: World): Promise<number> =>
   (await world.pool<{ rows: number }[]>`select count(*) as rows from campaign_counters`)[0]!.rows
 
-test('counters are the same before, while and after the follower has folded, whatever it folds first', async (t) => {
+test('counters are the same before, while and after the projection has folded, whatever it folds first', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const { id } = (await api.post('/v1/campaigns', { ...campaign, name: 'C' })).body
@@ -57,7 +57,7 @@ test('counters are the same before, while and after the follower has folded, wha
   await world.invariants()
 })
 
-test('the chore folds counters into one row for each status, and nothing is seen of it', async (t) => {
+test('the periodicJob folds counters into one row for each status, and nothing is seen of it', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const ids: string[] = []
@@ -67,11 +67,11 @@ test('the chore folds counters into one row for each status, and nothing is seen
   const shown = async () => (await api.get('/v1/campaigns')).body.data
   const [before, rows] = [await shown(), await rowsOf(world)]
 
-  await world.chores()
+  await world.periodicJobs()
 
   assert.deepEqual(await shown(), before)
   // delivered, read and failed of each
   assert.deepEqual([rows > 6, await rowsOf(world)], [true, 6])
-  await world.chores()
+  await world.periodicJobs()
   assert.equal(await rowsOf(world), 6)
 })

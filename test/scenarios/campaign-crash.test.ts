@@ -43,7 +43,7 @@ test('whatever is killed, paused, resumed or cancelled, each recipient has one m
   }
   // one that has just begun knows no orderly end yet
   assert.ok((await crowd.stop()).every((code) => code === 0 || code === null))
-  await service.app.lane('follow-campaigns').tick()
+  await service.app.worker('follow-campaigns').tick()
 
   t.diagnostic(`${crowd.kills()} kills, seed ${seed}`)
   const campaigns = await exactlyCounted(service)

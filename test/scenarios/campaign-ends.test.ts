@@ -156,7 +156,7 @@ test('cancelled while another process has its messages in hand, it writes to nob
     const { world, api, id, handedTo } = crowd
     const other = await startProcess(t, world, dies ? 'dying' : 'other')
     const otherPasses = async () => {
-      for (const lane of ['heartbeat', 'campaigns', 'dispatch', 'follow-campaigns']) await other.pass(lane)
+      for (const worker of ['heartbeat', 'campaigns', 'dispatch', 'follow-campaigns']) await other.pass(worker)
     }
     await world.settle('campaign-snapshots')
     for (let i = 0; i < 80; i++) {

@@ -146,11 +146,11 @@ test('two processes that send on one channel keep its limit together', async (t)
   const { id: two } = await launched(api, to(numbers(25, 100), { throttle_per_second: 100 }))
   await world.settle('campaign-snapshots')
   await world.pool`update campaign_jobs set process_id = case when campaign_id = ${one} then process_id else 'other' end, lease_until = ${world.clock.iso(600_000)}`
-  await other.app.lane('heartbeat').tick()
+  await other.app.worker('heartbeat').tick()
   await world.tick('heartbeat')
 
   for (let look = 0; look < 60; look++) {
-    await Promise.all([world.app.lane('campaigns').tick(), other.app.lane('campaigns').tick()])
+    await Promise.all([world.app.worker('campaigns').tick(), other.app.worker('campaigns').tick()])
     await world.tick('dispatch', 'reports', 'follow-campaigns')
     await world.clock.advance(100)
   }

@@ -181,7 +181,7 @@ test('two hundred campaigns that wait for a slow channel or for their window cos
   assert.ok(statements() <= 3 * 50, `${statements()} statements in ten seconds`)
 })
 
-/** The statements outside of transactions that the lanes ask for from now on. */
+/** The statements outside of transactions that the workers ask for from now on. */
 function countStatements({ app }: World): () => number {
   let count = 0
   const platform = app.platform as { pool: Pool }

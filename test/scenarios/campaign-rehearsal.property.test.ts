@@ -6,8 +6,8 @@ import type { Campaign, CampaignRehearsal } from '../../src/api/resources/campai
 import type { Api } from '../support/api.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-const lanes = ['campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']
-/** Between two looks of the lane that sends. */
+const workers = ['campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']
+/** Between two looks of the worker that sends. */
 const lookMs = 100
 /** A run of a few dozen messages is over by then, idle hours left out. */
 const looksMax = 1000
@@ -189,12 +189,14 @@ async function audienceOf(api: Api, given: Scenario['audience']): Promise<object
 async function untilEnded(world: World, api: Api, id: string): Promise<Campaign> {
   await world.settle('campaign-snapshots')
   for (let looks = 0; looks < looksMax; looks++) {
-    await world.tick(...lanes)
+    await world.tick(...workers)
     const campaign: Campaign = (await api.get(`/v1/campaigns/${id}`)).body
     if (campaign.status === 'completed') return campaign
     assert.notEqual(campaign.status, 'paused')
-    const [job] = await world.pool<{ due_at: string }[]>`select due_at from campaign_jobs where campaign_id = ${id}`
-    const wait = job === undefined ? 0 : Date.parse(job.due_at) - world.clock.now()
+    const [job] = await world.pool<
+      { next_run_at: string }[]
+    >`select next_run_at from campaign_jobs where campaign_id = ${id}`
+    const wait = job === undefined ? 0 : Date.parse(job.next_run_at) - world.clock.now()
     await world.clock.advance(Math.max(lookMs, wait))
     if (campaign.counters.total === 0) await world.settle('campaign-snapshots')
   }

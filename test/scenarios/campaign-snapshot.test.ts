@@ -57,7 +57,7 @@ async function recipientsOf({ api }: TestAccount, id: string, query = ''): Promi
 /** Takes the snapshots that are due. Where the machine is slow a chunk is given up, and tried again with fewer contacts at the next look. */
 async function snapshots(world: World): Promise<void> {
   const due = async () =>
-    await world.pool`select campaign_id from campaign_jobs where kind = 'snapshot' and due_at <= ${world.clock.iso()}`
+    await world.pool`select campaign_id from campaign_jobs where kind = 'snapshot' and next_run_at <= ${world.clock.iso()}`
   await until(
     'the snapshots that are due to be taken',
     async () => {
@@ -312,7 +312,7 @@ test('paused, cancelled or left by its process in the midst of a snapshot, a cam
   assert.equal(await rowsOf(world), rows)
   await api.post(`/v1/campaigns/${paused}/resume`)
   // another process goes on where this one stopped
-  for (let turn = 0; turn < 50; turn++) await other.app.lane('campaign-snapshots').tick()
+  for (let turn = 0; turn < 50; turn++) await other.app.worker('campaign-snapshots').tick()
 
   const recipients = await recipientsOf(account, paused)
   assert.deepEqual(

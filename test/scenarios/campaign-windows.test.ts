@@ -44,7 +44,7 @@ async function busy(t: TestContext, { per_second = 1, ahead = 0 } = {}) {
 
 const openUntil = (end: string) => ({ schedule: { timezone: 'Europe/Berlin', send_window: { start: '10:00', end } } })
 
-/** Lets time pass until this instant, nothing having happened in between but the lanes at its end. */
+/** Lets time pass until this instant, nothing having happened in between but the workers at its end. */
 const passUntil = async (world: World, at: string): Promise<void> =>
   await world.clock.advance(Date.parse(at) - world.clock.now())
 
@@ -112,7 +112,7 @@ test('a process that dies with messages in hand when the window closes leaves th
   await world.settle('campaign-snapshots')
   for (let i = 0; i < 140; i++) {
     await world.tick('heartbeat')
-    for (const lane of ['heartbeat', 'campaigns', 'dispatch', 'follow-campaigns']) await other.pass(lane)
+    for (const worker of ['heartbeat', 'campaigns', 'dispatch', 'follow-campaigns']) await other.pass(worker)
     await world.clock.advance(400)
   }
   await other.kill()

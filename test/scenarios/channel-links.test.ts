@@ -195,7 +195,7 @@ test('a message planned for later fails and is refunded also where a process tak
   await world.settle()
   const waiting = await read(late)
 
-  await world.chores()
+  await world.periodicJobs()
   await world.settle()
 
   assert.equal(waiting.status, 'queued')

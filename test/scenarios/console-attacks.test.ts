@@ -1,4 +1,4 @@
-/** What is tried at the console's door with sessions and links that are forged, fixed, stolen, used up or of another kind (docs/reference/threat-model.md). */
+/** What is tried at the console's guard with sessions and links that are forged, fixed, stolen, used up or of another kind (docs/reference/threat-model.md). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'

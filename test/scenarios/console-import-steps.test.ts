@@ -1,4 +1,4 @@
-/** Imports in steps through the console's door: uploaded, described, checked, started once (behaviour: console 7.5). */
+/** Imports in steps through the console's guard: uploaded, described, checked, started once (behaviour: console 7.5). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { consoleClient, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
@@ -12,7 +12,7 @@ async function start(t: TestContext, given: Parameters<typeof startWorld>[1] = {
   const client = await signedInOwner(world)
   const left = async () => {
     const [row] = await world.pool`
-      select (select count(*)::int from contact_imports) as imports, (select count(*)::int from contact_import_pieces) as pieces, (select count(*)::int from contact_import_jobs) as jobs`
+      select (select count(*)::int from contact_imports) as imports, (select count(*)::int from contact_import_chunks) as pieces, (select count(*)::int from contact_import_jobs) as jobs`
     return row
   }
   return { world, account, client, left }
@@ -200,7 +200,7 @@ test('an upload under one Idempotency-Key makes one draft, which is forgotten wh
   assert.equal((await stranger.send('GET', `/imports/${first.body.id}`)).status, 404)
   const later = async (hours: number) => {
     await world.clock.advance(hours * hour)
-    await world.chores()
+    await world.periodicJobs()
   }
   await later(11)
   await step(client, 'PATCH', first.body.id, { consent_declared: true })

@@ -39,7 +39,8 @@ async function get(world: World, url: string) {
   return { status: answer.statusCode, headers: answer.headers, body: Buffer.from(await answer.body.arrayBuffer()) }
 }
 
-const chore = async (world: World, name: string) => await world.app.chores.find((one) => one.name === name)!.run()
+const periodicJob = async (world: World, name: string) =>
+  await world.app.periodicJobs.find((one) => one.name === name)!.run()
 
 const filesOf = async (world: World) =>
   (
@@ -99,11 +100,11 @@ test('a file that is uploaded has an address that anybody reads, as a download, 
   assert.deepEqual([sent.status, elsewhere.status, elsewhere.body.error.param], [202, 400, 'attachments[0].url'])
 
   await world.clock.advance(30 * day - hour)
-  await chore(world, 'old media')
+  await periodicJob(world, 'old media')
   assert.equal((await get(world, url)).status, 200)
   await world.clock.advance(2 * hour)
   assert.equal((await get(world, url)).status, 404)
-  await chore(world, 'old media')
+  await periodicJob(world, 'old media')
   assert.deepEqual([await rowsOf(world), await filesOf(world)], [0, []])
 })
 
@@ -198,7 +199,7 @@ test('a file that is too large, cut short, or left by a process that ended leave
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
   socket.write(whole.subarray(0, 2000))
   await until('the upload to begin, whose file follows its row', async () => (await filesOf(world)).length === 1)
-  await chore(world, 'unfinished media')
+  await periodicJob(world, 'unfinished media')
   const kept = (await filesOf(world)).length
   socket.destroy()
   await until('the upload to be given up', async () => (await rowsOf(world)) === 0)
@@ -208,12 +209,12 @@ test('a file that is too large, cut short, or left by a process that ended leave
   assert.deepEqual(await filesOf(world), [])
 
   await world.pool`
-    insert into media_files (account_id, mode, id, kind, status, store, due_at, created_at)
+    insert into media_files (account_id, mode, id, kind, status, store, next_run_at, created_at)
     select account_id, 'test', 'med_00000000000000000000000000', 'image', 'uploading', 'folder', ${new Date(world.clock.now())}, ${new Date(world.clock.now())} from api_keys limit 1`
-  await chore(world, 'old media')
+  await periodicJob(world, 'old media')
   const early = await rowsOf(world)
   await world.clock.advance(hour + 60_000)
-  await chore(world, 'old media')
+  await periodicJob(world, 'old media')
   assert.deepEqual([early, await rowsOf(world)], [1, 0])
 })
 

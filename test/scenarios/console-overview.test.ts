@@ -25,7 +25,7 @@ test('the overview counts by days of the time zone, and what failed after it was
   const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'Pacific/Auckland' }).format(world.clock.now())
   assert.deepEqual(first.days.at(-1), { date: today, sent: 4, delivered: 2, failed: 2 })
 
-  await world.chores()
+  await world.periodicJobs()
   assert.deepEqual(await told(), first)
   let later = first
   for (const _ of [8, 16, 24]) {

@@ -190,7 +190,7 @@ test('what is changed by a person and by a key is in the audit log with its fiel
   assert.equal(code(await consoleClient(world).send('GET', '/audit_entries')), 'session_required')
 
   await world.clock.advance(366 * 24 * 3600_000)
-  await world.chores()
+  await world.periodicJobs()
   const [left] = await world.pool<{ rows: number }[]>`select count(*)::int as rows from audit_entries`
   assert.equal(left!.rows, 0)
 })

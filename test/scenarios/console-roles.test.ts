@@ -1,4 +1,4 @@
-/** Every operation behind the console's door, by every role in either mode: what the table of roles allows, and nothing else (behaviour: console 3). */
+/** Every operation behind the console's guard, by every role in either mode: what the table of roles allows, and nothing else (behaviour: console 3). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consoleClient, signedInOwner } from '../support/console-api.ts'
@@ -24,7 +24,7 @@ const areas: Record<string, string> = {
   everyone: 'WWWWWWW',
 }
 
-/** By the first segment of the path, at either door; `everyone`: whoever is a member. */
+/** By the first segment of the path, at either guard; `everyone`: whoever is a member. */
 const areaOfResource: Record<string, string> = {
   messages: 'messages',
   test: 'messages',
@@ -63,7 +63,7 @@ const areaOfResource: Record<string, string> = {
   search: 'everyone',
 }
 
-/** Where the resource or the method does not tell. Who makes and revokes keys of which mode is asked after the door. */
+/** Where the resource or the method does not tell. Who makes and revokes keys of which mode is asked after the guard. */
 const exceptions: Record<string, readonly [area: string, kind: 'read' | 'write']> = {
   'contacts.export': ['transfers', 'write'],
   'contacts.export_data': ['transfers', 'write'],

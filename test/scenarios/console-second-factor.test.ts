@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { secondFactorChores } from '../../src/modules/console/people/second-factor.ts'
+import { secondFactorPeriodicJobs } from '../../src/modules/console/people/second-factor.ts'
 import { openSecrets } from '../../src/platform/secrets/secrets.ts'
 import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
 import { startWorld, testSecretKeys, type World } from '../support/world.ts'
@@ -169,7 +169,7 @@ test('after a rotation of the secret key the second factor comes under the new o
   const next = Buffer.alloc(32, 9).toString('base64')
   const secrets = await openSecrets(world.pool, { current: next, previous: [testSecretKeys.current] })
 
-  for (const chore of secondFactorChores({ ...world.platform, secrets })) await chore.run()
+  for (const periodicJob of secondFactorPeriodicJobs({ ...world.platform, secrets })) await periodicJob.run()
 
   const [row] = await world.pool<{ second_factor: string }[]>`select second_factor from users`
   assert.equal((await openSecrets(world.pool, { current: next, previous: [] })).open(row!.second_factor), secret)

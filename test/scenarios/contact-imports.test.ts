@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { importsLane } from '../../src/modules/contacts/imports/worker.ts'
+import { importsWorker } from '../../src/modules/contacts/imports/worker.ts'
 import { testPool } from '../support/pool.ts'
 import { until } from '../support/waiting.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
@@ -161,7 +161,7 @@ test('nothing starts without declared consent', async (t) => {
 
 async function leftovers({ pool }: World) {
   const [row] = await pool`
-    select (select count(*)::int from contact_imports) as imports, (select count(*)::int from contact_import_pieces) as pieces, (select count(*)::int from contact_import_jobs) as jobs`
+    select (select count(*)::int from contact_imports) as imports, (select count(*)::int from contact_import_chunks) as pieces, (select count(*)::int from contact_import_jobs) as jobs`
   return row
 }
 
@@ -347,9 +347,9 @@ test('progress shows while an import runs, and what a dead process left is taken
   const half = await read()
   // a process that has claimed the rest, and then fell silent
   await world.pool`update contact_import_jobs set process_id = 'process_dead', lease_until = '2100-01-01'`
-  await world.pool`insert into processes (id, roles, started_at, beat_at) values ('process_dead', '{}', '2026-01-01', '2100-01-01')`
+  await world.pool`insert into processes (id, roles, started_at, heartbeat_at) values ('process_dead', '{}', '2026-01-01', '2100-01-01')`
   const held = await world.tick('imports')
-  await world.pool`update processes set beat_at = '2026-01-01' where id = 'process_dead'`
+  await world.pool`update processes set heartbeat_at = '2026-01-01' where id = 'process_dead'`
   await world.settle()
   const done = await read()
 
@@ -404,7 +404,7 @@ test('an import stands back between two pieces when its process stops, and goes 
   const { world, account, api } = await start(t)
   const { body } = await send(account, 'phone\n+15005551011\n')
 
-  const applied = await importsLane(world.platform).tick(AbortSignal.abort())
+  const applied = await importsWorker(world.platform).tick(AbortSignal.abort())
   const stopped = await api.get(`/v1/contact_imports/${body.id}`)
   await world.settle()
 
@@ -460,10 +460,10 @@ test('an upload that breaks off leaves nothing, and one whose process died is cl
   await untilImports(world, 0)
   await world.pool`insert into contact_imports (account_id, mode, id, status, request_id, consent_declared, created_at, updated_at)
     values (${account.id}, 'test', 'imp_01h455vb4pex5vsknk084sn02q', 'uploading', 'req_1', false, '2026-01-01', '2026-01-01')`
-  await world.pool`insert into contact_import_pieces (import_id, number, first_row, rows, body) values ('imp_01h455vb4pex5vsknk084sn02q', 0, 2, 1, 'x')`
+  await world.pool`insert into contact_import_chunks (import_id, number, first_row, rows, body) values ('imp_01h455vb4pex5vsknk084sn02q', 0, 2, 1, 'x')`
 
   const hidden = await account.api.get('/v1/contact_imports')
-  await world.chores()
+  await world.periodicJobs()
 
   assert.deepEqual(hidden.body.data, [])
   assert.deepEqual(await leftovers(world), { imports: 0, pieces: 0, jobs: 0 })
@@ -715,7 +715,7 @@ test('rejected rows are forgotten after thirty days', async (t) => {
   const done = await imported(world, account, 'phone\n12\n')
 
   await world.clock.advance(31 * day)
-  await world.chores()
+  await world.periodicJobs()
   const errors = await api.get(`/v1/contact_imports/${done.id}/errors`)
 
   assert.equal(errors.body.trimEnd().split('\r\n').length, 1)

@@ -46,7 +46,7 @@ test('a list is created, changed, paged and deleted; its contacts stay', async (
   assert.deepEqual((await api.get(`/v1/contacts?list=${other.id}`)).body.data, [])
   assert.equal((await api.get(`/v1/contacts/${ada.id}`)).status, 200)
   await world.invariants()
-  await world.chores()
+  await world.periodicJobs()
   assert.deepEqual([...(await world.pool`select 1 from contact_list_members`)], [])
   await world.invariants()
 })
@@ -101,7 +101,7 @@ test('members are added and removed, each told what it was', async (t) => {
     (await api.get(`/v1/contacts?list=${list.id}`)).body.data.map((contact: { id: string }) => contact.id),
     [eve, bob].toSorted((a: string, b: string) => (a < b ? 1 : -1)),
   )
-  await world.chores()
+  await world.periodicJobs()
   assert.equal((await api.get(`/v1/contact_lists/${list.id}`)).body.contacts_count, 2)
   await world.invariants()
 })

@@ -538,7 +538,7 @@ test('tags are changed in bulk, counted without regard to case, and listed by na
     phones: ['+49 151 12345679', '+4915100000000', 'x'],
     add: ['vip'],
   })
-  await world.chores()
+  await world.periodicJobs()
 
   assert.deepEqual(byId.body, {
     object: 'contact_tags_result',

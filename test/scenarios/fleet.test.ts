@@ -206,7 +206,7 @@ async function holdsAll(fleet: Fleet, worker: ServiceProcess, channels: readonly
 async function beats({ pool }: Fleet, service: ServiceProcess): Promise<void> {
   await until('a heartbeat', async () => {
     const [row] =
-      await pool`select 1 from processes where id like ${`%.${service.pid()}.%`} and beat_at > now() - interval '3 seconds'`
+      await pool`select 1 from processes where id like ${`%.${service.pid()}.%`} and heartbeat_at > now() - interval '3 seconds'`
     return row !== undefined
   })
 }

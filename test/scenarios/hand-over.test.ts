@@ -210,12 +210,12 @@ test('what a dead process had in hand is being sent, cannot be cancelled, and go
   const { world, api, send, status } = await lonely(t, {})
   const mortal = await startProcess(t, world, 'mortal')
   const id = await send()
-  await world.pool`update dispatch_jobs set process_id = 'mortal', due_at = ${world.clock.iso(60_000)} where message_id = ${id}`
+  await world.pool`update dispatch_jobs set process_id = 'mortal', next_run_at = ${world.clock.iso(60_000)} where message_id = ${id}`
   await mortal.kill()
   await world.clock.advance(11_000)
   await world.tick('heartbeat')
 
-  await world.app.lane('dispatch').tick()
+  await world.app.worker('dispatch').tick()
   const cancelled = await api.post(`/v1/messages/${id}/cancel`)
   await world.settle()
 
@@ -239,7 +239,7 @@ test('a service that starts again says what the dead one was sending before it a
   const { id } = (
     await api.post('/v1/messages', { channel: channel.id, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })
   ).body
-  await world.pool`update dispatch_jobs set process_id = 'dead', due_at = ${world.clock.iso(60_000)} where message_id = ${id}`
+  await world.pool`update dispatch_jobs set process_id = 'dead', next_run_at = ${world.clock.iso(60_000)} where message_id = ${id}`
 
   await world.app.start()
 

@@ -229,7 +229,7 @@ test('a key is forgotten after 24 hours', async (t) => {
   const before = await api.post('/v1/contact_lists', { name: 'Others' }, keyed('a'))
   await world.clock.advance(1)
   const after = await api.post('/v1/contact_lists', { name: 'Others' }, keyed('a'))
-  await world.chores()
+  await world.periodicJobs()
   const [left] = await world.pool`select count(*)::int as keys from idempotency_keys`
 
   assert.deepEqual(codeOf(before), [409, 'idempotency_key_reused'])

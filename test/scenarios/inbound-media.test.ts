@@ -445,10 +445,10 @@ test('files are deleted with their retention, and what a killed process had begu
 
   await writeFile(join(world.platform.settings.data_dir, 'media/incoming/med_00000000000000000000000000.dead'), 'half')
   await world.clock.advance(2 * day)
-  await world.chores()
+  await world.periodicJobs()
   const kept = await mediaFiles(world)
   await world.clock.advance(day + 1)
-  await world.chores()
+  await world.periodicJobs()
 
   assert.deepEqual([kept.length, (await mediaFiles(world)).length], [1, 0])
   await world.invariants()
@@ -487,7 +487,7 @@ test('with a bucket, files are kept there, every request signed, and read and de
   ])
   const left = await mediaFiles(world)
   await world.clock.advance(day + 1)
-  await world.chores()
+  await world.periodicJobs()
 
   assert.deepEqual([file.status, file.body.equals(picture)], [200, true])
   assert.deepEqual([part.status, part.body.equals(picture.subarray(5, 10))], [206, true])
@@ -505,7 +505,7 @@ function withBucket({ platform, services, pool }: World, url: string | undefined
   }
   const media = mediaService(changed, services.channels)
   return {
-    pass: () => media.chores.find(({ name }) => name === 'old media')!.run(),
+    pass: () => media.periodicJobs.find(({ name }) => name === 'old media')!.run(),
     breaches: async () => (await Promise.all(media.invariants.map(({ breaches }) => breaches(pool)))).flat(),
     overdue: async () => (await platform.metrics.media_overdue.get()).values[0]!.value,
     close: () => media.close(),

@@ -349,7 +349,7 @@ test('a message of a dead process is taken over and goes out', async (t) => {
     '/v1/messages',
     text('ch_test_sms', '+15005550006', { send_at: new Date(world.clock.now() + 1000).toISOString() }),
   )
-  await world.pool`update dispatch_jobs set process_id = 'dead', due_at = ${new Date(world.clock.now() + 60_000).toISOString()}`
+  await world.pool`update dispatch_jobs set process_id = 'dead', next_run_at = ${new Date(world.clock.now() + 60_000).toISOString()}`
 
   await wait(world, 2000)
 

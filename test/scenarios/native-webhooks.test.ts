@@ -286,7 +286,7 @@ test('a redaction deletes the contacts of the customer and empties what receipts
   )
   const redacted = await shopify(world, source, 'customers/redact', '3')
   const again = await shopify(world, source, 'customers/redact', '4')
-  await world.chores()
+  await world.periodicJobs()
   const receipt = (id: string) => account.api.get(`/v1/automation_events/${id}`)
 
   assert.deepEqual(

@@ -203,7 +203,7 @@ test('nobody is told of a circuit that nothing could close any more: its message
     await live(5000)
     const during = await figure()
     if (why === 'moved') {
-      await world.pool`insert into processes (id, roles, started_at, beat_at) values ('another', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
+      await world.pool`insert into processes (id, roles, started_at, heartbeat_at) values ('another', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
       await world.pool`update channel_leases set process_id = 'another', lease_until = ${world.clock.iso(3600_000)} where channel_id = ${channel}`
     }
     await live(100_000)

@@ -72,8 +72,8 @@ async function liveWorld(t: TestContext) {
       }
     },
     kept: async () =>
-      (await world.pool`select accepted_ids, doubtful from dispatch_jobs order by message_id`).map(
-        ({ accepted_ids, doubtful }) => [accepted_ids, doubtful],
+      (await world.pool`select accepted_ids, outcome_unknown from dispatch_jobs order by message_id`).map(
+        ({ accepted_ids, outcome_unknown }) => [accepted_ids, outcome_unknown],
       ),
     reportsLeft: async () => (await world.pool`select from provider_reports`).length,
   }
@@ -351,7 +351,7 @@ test('what waits in the memory of a process goes on behind the part that a recei
   const id = await send()
   await world.settle()
   // claimed, and not handed over
-  await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, due_at = ${world.clock.iso(60_000)} where message_id = ${id}`
+  await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, next_run_at = ${world.clock.iso(60_000)} where message_id = ${id}`
 
   await tell(receipt(id, 2, 'accept'))
   await wait(60_000)

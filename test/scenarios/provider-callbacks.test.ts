@@ -226,7 +226,7 @@ test('a report that cannot be applied holds no other up, and is given up after a
   const at = world.clock.iso()
   for (const [n, report] of odd.entries())
     await world.pool`
-      insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+      insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
       values (${`odd_${n}`}, ${account_id}, 'live', ${channel.id}, null, ${report}::text::json, ${at}, ${at})`
   const sent = await api.post('/v1/messages', {
     channel: channel.id,
@@ -237,7 +237,7 @@ test('a report that cannot be applied holds no other up, and is given up after a
 
   await world.settle()
   const status = (await api.get(`/v1/messages/${sent.body.id}`)).body.status
-  const kept = (await world.pool`select id from provider_reports where due_at > ${world.clock.iso()}`).length
+  const kept = (await world.pool`select id from provider_reports where next_run_at > ${world.clock.iso()}`).length
   await world.clock.advance(8 * 24 * 3600_000)
   await world.settle()
 
@@ -252,13 +252,13 @@ test('a clock that jumps ahead gives up no report that waits, nor looks at it mo
   const { account_id, channel, tell } = await connected(world, 'sms')
   const at = world.clock.iso()
   await world.pool`
-    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
     values ('odd', ${account_id}, 'live', ${channel.id}, null, '{"kind":"inbound"}', ${at}, ${at})`
   await tell({ reports: [{ kind: 'receipt', provider_id: 'nobody’s', move: 'deliver' }] })
   await world.settle()
   const kept = async () =>
     (
-      await world.pool`select (report->>'kind') || ' ' || (due_at > ${world.clock.iso(waitMs)}) as kept from provider_reports order by 1`
+      await world.pool`select (report->>'kind') || ' ' || (next_run_at > ${world.clock.iso(waitMs)}) as kept from provider_reports order by 1`
     ).map((row) => row['kept'])
 
   world.clock.jump(30 * 24 * 3600_000)
@@ -284,7 +284,7 @@ test('what is told of a channel is applied at once, however many receipts of not
   await world.settle()
   const at = world.clock.iso()
   await world.pool`
-    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
     select 'flood_' || n, ${flooded.account_id}, 'live', ${flooded.channel.id}, 'x' || n,
       json_build_object('kind', 'receipt', 'provider_id', 'x' || n, 'transition', 'deliver'), ${at}, ${at}
     from generate_series(1, 5000) n`
@@ -310,7 +310,7 @@ test('a receipt of nothing known is looked at again ever more rarely, and given 
     await world.tick('reports')
     const [row] = await world.pool<
       { wait_ms: number }[]
-    >`select (extract(epoch from due_at - ${world.clock.iso()}::timestamptz) * 1000)::float8 as wait_ms from provider_reports`
+    >`select (extract(epoch from next_run_at - ${world.clock.iso()}::timestamptz) * 1000)::float8 as wait_ms from provider_reports`
     kept = row !== undefined
     await world.clock.advance(Math.ceil(row?.wait_ms ?? 0))
   }
@@ -366,7 +366,7 @@ test('a receipt does not overtake an earlier one of its message that another pro
   const status = async () => (await api.get(`/v1/messages/${sent.body.id}`)).body.status
 
   const meanwhile = await holdOpen(world.pool, async (other) => {
-    await other`select from provider_reports order by due_at, id limit 1 for update`
+    await other`select from provider_reports order by next_run_at, id limit 1 for update`
     await world.tick('reports')
     return await status()
   })
@@ -412,7 +412,7 @@ test('a STOP does not overtake an earlier START of its sender that another proce
   await say('START', 'STOP')
 
   await holdOpen(world.pool, async (other) => {
-    await other`select from provider_reports order by due_at, id limit 1 for update`
+    await other`select from provider_reports order by next_run_at, id limit 1 for update`
     await world.tick('reports')
   })
   await world.settle()

@@ -72,7 +72,7 @@ test('a redaction is answered before anything of it is done, and one that is kil
   await held`begin`
   await held`set local idle_in_transaction_session_timeout = 0`
   await held`select from automation_events where id = ${oldest!.id} for update`
-  const dead = dying.app.chores
+  const dead = dying.app.periodicJobs
     .find(({ name }) => name === redactions)!
     .run()
     .catch(() => 0)
@@ -83,7 +83,7 @@ test('a redaction is answered before anything of it is done, and one that is kil
   void dead
 
   assert.equal(seen, 250)
-  await world.chores()
+  await world.periodicJobs()
   assert.deepEqual(await left(world, '1'), { of_him: 0, receipts: 1750, runs: 1750 })
   assert.deepEqual([...(await world.pool`select id from integration_redactions`)], [])
   await world.invariants()
@@ -97,12 +97,12 @@ test('what a customer does after his redaction was asked for stays, and a redact
   await world.clock.advance(10)
   await reported(world, account, source, 4, 2)
   const kept = await world.pool`select id from integration_redactions`
-  await world.chores()
+  await world.periodicJobs()
 
   assert.deepEqual([first.body.status, again.body.status, kept.length], ['ignored', 'duplicate', 1])
   assert.deepEqual(await left(world, '1'), { of_him: 2, receipts: 6, runs: 6 })
   await redact('1', 1)
-  await world.chores()
+  await world.periodicJobs()
   assert.equal((await left(world, '1')).of_him, 2)
 })
 
@@ -120,10 +120,10 @@ test('a redaction that fails holds up no other, is tried again, and is told to w
   assert.equal((await account.api.get(`/v1/contacts/${contact.id}`)).status, 200)
   await world.clock.advance(3600_001)
   await assert.rejects(world.invariants(), new RegExp(`a redaction is done within the hour.*${body.id}`))
-  for (const { name, run } of world.app.chores) if (name === 'measure integrations') await run()
+  for (const { name, run } of world.app.periodicJobs) if (name === 'measure integrations') await run()
   assert.equal((await world.platform.metrics.integration_redaction_age_seconds.get()).values[0]!.value, 3600.001)
 
-  await world.chores()
+  await world.periodicJobs()
   assert.equal((await account.api.get(`/v1/contacts/${contact.id}`)).status, 404)
   await world.invariants()
 })

@@ -11,7 +11,7 @@ const text = { type: 'text', text: { body: 'Hello' } }
 /** A world that keeps messages for sixty days; it begins on the 31st of January. */
 async function shortMemory(t: TestContext) {
   const world = await startWorld(t, { settings: { message_retention_ms: 60 * dayMs } })
-  await world.chores()
+  await world.periodicJobs()
   const account = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const sender = { type: 'sms', provider: 'simulator', name: 'Sender', identifier: '+4915100000000', credentials: {} }
   const { body: channel } = await account.api.post('/v1/channels', sender)
@@ -27,7 +27,7 @@ async function pass(world: World, days: number): Promise<void> {
   for (let day = 0; day < days; day += 10) {
     await world.clock.advance(Math.min(10, days - day) * dayMs)
     await world.tick('heartbeat')
-    await world.chores()
+    await world.periodicJobs()
   }
 }
 
@@ -48,7 +48,7 @@ test('months of messages go with everything that is derived from them, and money
   await pass(world, 40)
   const kept = await send('+4915112345678')
   await world.settle()
-  await world.chores()
+  await world.periodicJobs()
   await world.invariants()
   const before = {
     messages: await listed(),
@@ -57,7 +57,7 @@ test('months of messages go with everything that is derived from them, and money
   }
 
   await pass(world, 55)
-  await world.chores()
+  await world.periodicJobs()
   await world.invariants()
 
   assert.equal(before.messages.length, 6)
@@ -88,10 +88,10 @@ test('a message that still waits keeps its month, and those before, until it has
   await world.settle()
   const waiting = await send('+4915112345679')
   await pass(world, 95)
-  await world.chores()
+  await world.periodicJobs()
   const during = [await statusOf(sent), await statusOf(waiting)]
   await world.settle()
-  await world.chores()
+  await world.periodicJobs()
   await world.invariants()
 
   assert.deepEqual(during, [200, 200])
@@ -100,7 +100,7 @@ test('a message that still waits keeps its month, and those before, until it has
 
 test('a conversation goes with its last message, and what came in before it with its own', async (t) => {
   const world = await startWorld(t, { settings: { message_retention_ms: 60 * dayMs } })
-  await world.chores()
+  await world.periodicJobs()
   await world.account()
   const client = await signedInOwner(world)
   const signIn = () => client.send('POST', '/session', { email: 'owner@example.com', password: ownerPassword })
@@ -122,7 +122,7 @@ test('a conversation goes with its last message, and what came in before it with
   await write('+15005550010')
   await world.settle()
   await pass(world, 55)
-  await world.chores()
+  await world.periodicJobs()
   await signIn()
   const { body } = await client.send('GET', '/conversations')
 
@@ -141,11 +141,11 @@ test('events, deliveries and requests are kept as long as the settings say', asy
     request_log_retention_ms: 2 * dayMs,
   }
   const world = await startWorld(t, { settings })
-  await world.chores()
+  await world.periodicJobs()
   const days = async (table: string) => (await partitions(world, table)).length
   const before = await Promise.all(['events', 'webhook_deliveries', 'request_log'].map(days))
   await pass(world, 70)
-  await world.chores()
+  await world.periodicJobs()
   const [events, deliveries, requests] = await Promise.all(
     ['events', 'webhook_deliveries', 'request_log'].map((table) => partitions(world, table)),
   )

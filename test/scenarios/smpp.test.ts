@@ -79,7 +79,7 @@ async function pass(world: World, ms: number, ...processes: readonly Pick<WorldP
   for (let passed = 0; passed < ms; passed += 1000) {
     await world.clock.advance(1000)
     for (const { app } of processes)
-      for (const lane of ['heartbeat', 'sessions', 'dispatch', 'reports']) await app.lane(lane).tick()
+      for (const worker of ['heartbeat', 'sessions', 'dispatch', 'reports']) await app.worker(worker).tick()
   }
 }
 

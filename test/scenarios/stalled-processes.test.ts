@@ -29,7 +29,7 @@ async function twoProcesses(t: TestContext, settings: object = {}) {
     /** Begins a pass of the sleeper, and leaves it in the middle of a hand-over. */
     async beginPass() {
       const before = provider.sent.length + provider.asked.length
-      const work = sleeper.app.lane('dispatch').tick()
+      const work = sleeper.app.worker('dispatch').tick()
       await until(
         'a message to be handed over',
         () => provider.sent.length + provider.asked.length,
@@ -40,8 +40,8 @@ async function twoProcesses(t: TestContext, settings: object = {}) {
     job: async (id: string) =>
       (
         await world.pool<
-          { doubtful: boolean; due_at: string }[]
-        >`select doubtful, due_at from dispatch_jobs where message_id = ${id}`
+          { outcome_unknown: boolean; next_run_at: string }[]
+        >`select outcome_unknown, next_run_at from dispatch_jobs where message_id = ${id}`
       )[0],
   }
 }
@@ -125,7 +125,7 @@ test('what a process that slept tells of its hand-over neither ends nor hastens 
     await world.clock.advance(30_000)
     await world.settle('dispatch')
 
-    assert.equal(before?.doubtful, true, late.kind)
+    assert.equal(before?.outcome_unknown, true, late.kind)
     assert.deepEqual(after, before)
     assert.deepEqual([provider.sent.length, (await read(id)).status], [2, 'sent'])
     await world.invariants()

@@ -241,7 +241,7 @@ test('a provider that throttles questions pauses the channel, and is asked again
   const { provider, send, sendMany, live, read, figure } = await liveWorld(t)
   provider.answer = (message) => (message.to === good ? accepted(message) : unknown)
   provider.tell = () => ({ kind: 'throttled', retry_after_ms: 20_000, message: 'Too many questions.' })
-  const doubtful = await send({ to: '+4915187654321' })
+  const outcome_unknown = await send({ to: '+4915187654321' })
   await live(31_000)
   const asked = provider.asked.length
   const before = provider.sent.length
@@ -252,5 +252,5 @@ test('a provider that throttles questions pauses the channel, and is asked again
   await live(minute)
 
   assert.deepEqual([asked, during, paused], [1, 0, '1'])
-  assert.deepEqual([(await read(doubtful)).status, provider.sent.length - before], ['sent', 20])
+  assert.deepEqual([(await read(outcome_unknown)).status, provider.sent.length - before], ['sent', 20])
 })

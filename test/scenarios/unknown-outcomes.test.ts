@@ -87,7 +87,7 @@ test('what the provider never had, or cannot tell, is sent again after half a mi
 test('a message that the provider has is not taken for another one that is asked about: that one is sent', async (t) => {
   const { world, provider, send, read, wait, spent } = await liveWorld(t)
   provider.answer = (message) => (message.attempt === 1 && provider.sent.length === 1 ? unknown : accepted(message))
-  const doubtful = await send()
+  const outcome_unknown = await send()
   await world.settle()
   const other = await send()
   await world.settle()
@@ -95,8 +95,11 @@ test('a message that the provider has is not taken for another one that is asked
 
   await wait(halfAMinute)
 
-  assert.deepEqual([(await read(doubtful)).status, (await read(other)).status], ['sent', 'sent'])
-  assert.deepEqual([provider.sent.map(({ id }) => id), await spent()], [[doubtful, other, doubtful], 2 * priceMicros])
+  assert.deepEqual([(await read(outcome_unknown)).status, (await read(other)).status], ['sent', 'sent'])
+  assert.deepEqual(
+    [provider.sent.map(({ id }) => id), await spent()],
+    [[outcome_unknown, other, outcome_unknown], 2 * priceMicros],
+  )
   await world.invariants()
 })
 
@@ -105,7 +108,7 @@ test('while a message to the same recipient is being handed over, one like it is
   const answer = Promise.withResolvers<Outcome>()
   provider.answer = (message) =>
     provider.sent.length === 1 ? unknown : provider.sent.length === 2 ? answer.promise : accepted(message)
-  const doubtful = await send()
+  const outcome_unknown = await send()
   await world.settle()
   const other = await send({ send_at: world.clock.iso(halfAMinute) })
   provider.tell = () => ({ kind: 'alike', found: [{ provider_ids: [providerIdOf(other)] }] })
@@ -115,11 +118,14 @@ test('while a message to the same recipient is being handed over, one like it is
   await until('the question', () => provider.asked.length === 1)
   answer.resolve(accepted({ id: other, attempt: 1 }))
   await world.settle()
-  const [during, first] = [(await read(doubtful)).status, (await read(other)).status]
+  const [during, first] = [(await read(outcome_unknown)).status, (await read(other)).status]
   await wait(halfAMinute)
 
-  assert.deepEqual([during, first, (await read(doubtful)).status], ['sending', 'sent', 'sent'])
-  assert.deepEqual([provider.sent.map(({ id }) => id), provider.asked.length], [[doubtful, other, doubtful], 2])
+  assert.deepEqual([during, first, (await read(outcome_unknown)).status], ['sending', 'sent', 'sent'])
+  assert.deepEqual(
+    [provider.sent.map(({ id }) => id), provider.asked.length],
+    [[outcome_unknown, other, outcome_unknown], 2],
+  )
   await world.invariants()
 })
 
@@ -165,7 +171,7 @@ test('a receipt that comes while the message waits in memory for its turn ends i
   await world.settle()
   await world.clock.advance(halfAMinute)
   // claimed, and not handed over: its claim is in the table, its job in memory
-  await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, due_at = ${world.clock.iso(60_000)} where message_id = ${id}`
+  await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, next_run_at = ${world.clock.iso(60_000)} where message_id = ${id}`
   await callBack(receipt(id, 'deliver'))
   await world.settle('reports')
 

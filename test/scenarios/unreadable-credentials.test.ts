@@ -54,7 +54,7 @@ async function twoChannels(t: TestContext) {
 test('a message that cannot be made ready does not have those handed over again that are with their providers beside it', async (t) => {
   const { world, scripted, bad, good, breakCredentials, send, read, sentTo } = await twoChannels(t)
   scripted.answer = () => unknown
-  const doubtful = await send(bad)
+  const outcome_unknown = await send(bad)
   await world.settle()
   await breakCredentials()
   await world.clock.advance(30_000)
@@ -70,7 +70,7 @@ test('a message that cannot be made ready does not have those handed over again 
   await passing
   await world.settle()
 
-  assert.deepEqual([sentTo(slow), sentTo(doubtful)], [1, 1])
+  assert.deepEqual([sentTo(slow), sentTo(outcome_unknown)], [1, 1])
   assert.equal((await read(slow)).status, 'sent')
 })
 

@@ -57,7 +57,7 @@ test('it is not brought forward while a process of the version before runs, and 
   const old = await database(t)
   await makeBefore(old)
   const clock = fakeClock()
-  await old`insert into processes (id, roles, started_at, beat_at) values ('old.1', '{api}', ${clock.iso(-60_000)}, ${clock.iso(-9_000)})`
+  await old`insert into processes (id, roles, started_at, heartbeat_at) values ('old.1', '{api}', ${clock.iso(-60_000)}, ${clock.iso(-9_000)})`
 
   await assert.rejects(migrate(old, clock), (error: unknown) => {
     assert.ok(error instanceof OperatorError && error.subject === 'database')
@@ -151,10 +151,10 @@ async function leaveWork(sql: Pool, ids: IdMaker, secret: string) {
         created_at, updated_at, sending_at, sent_at)
       values (${account}, 'test', ${id}, 'ch_test_sms', 'sms', 'outbound', '+15005550006', 'Posthorn', 'text', '{"body":"Hello"}', ${status}, '{}', 'wallet', 0, 'api',
         ${at}, ${at}, ${status === 'sent' ? at : null}, ${status === 'sent' ? at : null})`
-  await sql`insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at) values (${account}, 'test', ${queued}, 'ch_test_sms', ${`${account}:ch_test_sms`}, 1, ${at})`
+  await sql`insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at) values (${account}, 'test', ${queued}, 'ch_test_sms', ${`${account}:ch_test_sms`}, 1, ${at})`
   await sql`insert into provider_references (channel_id, provider_id, account_id, mode, message_id, created_at) values ('ch_test_sms', 'p1', ${account}, 'test', ${sent}, ${at})`
   await sql`
-    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
     values ('req_1', ${account}, 'test', 'ch_test_sms', 'p1', '{"kind":"receipt","provider_id":"p1","move":"deliver"}', ${at}, ${at})`
   await sql`
     insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, created_by, secret, created_at)
@@ -167,7 +167,7 @@ async function leaveWork(sql: Pool, ids: IdMaker, secret: string) {
     await sql`insert into events (account_id, mode, id, type, object_id, object, created_at, position) values (${account}, 'test', ${id}, 'package.exhausted', ${id.replace('evt_', 'grant_')}, '{}', ${at}, 1)`
   await sql`update webhook_fan_out set position = 2`
   await sql`
-    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
+    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, next_run_at, created_at)
     values (${endpoint}, ${`whd_${first.slice(4, 18)}0123456789ab`}, ${account}, 'test', ${first}, 'package.exhausted', ${at}, ${at})`
   await sql`
     insert into webhook_spans (process_id, id, created_at, endpoints, deliveries, size) values ('dead', 1, ${at}, ${endpoint}, ${`1 0123456789ab ${second} package.exhausted`}, 1)`

@@ -303,6 +303,6 @@ test('deliveries are listed newest first, filtered by status and paged without g
     (await api.get(`${path}?starting_after=whd_01kg9p6je0e6z9vsnhtbf6d24v`)).body.error.param,
     'starting_after',
   )
-  await world.chores()
+  await world.periodicJobs()
   await world.invariants()
 })

@@ -23,7 +23,7 @@ async function start(t: TestContext, settings: object = {}) {
   const world = await startWorld(t, { settings: { webhook_allowed_hosts: [receiver.host], ...settings } })
   const account = await world.account()
   const { platform } = world
-  await world.pool`insert into processes (id, roles, started_at, beat_at) values (${platform.process_id}, '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
+  await world.pool`insert into processes (id, roles, started_at, heartbeat_at) values (${platform.process_id}, '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
   // what ever stood in the queue
   await world.pool.unsafe(`
     create table queued (id text);
@@ -233,15 +233,15 @@ test('what a dead process had in memory is delivered by another, and what it had
   await receiver.arrived(6)
   assert.deepEqual(await places(), { queued_ever: 0, queue: 0, retries: 0, ended: 2, spans: 1 })
 
-  await other.lane('fan-out').tick()
+  await other.worker('fan-out').tick()
   const early = await places()
-  await world.pool`update processes set beat_at = ${isoTime(world.clock.now() - 11_000)} where id <> 'other'`
+  await world.pool`update processes set heartbeat_at = ${isoTime(world.clock.now() - 11_000)} where id <> 'other'`
   await world.clock.advance(900)
   answer(200)
-  await other.lane('fan-out').tick()
+  await other.worker('fan-out').tick()
   await world.clock.advance(100)
-  await other.lane('fan-out').tick()
-  await other.lane('deliver').tick()
+  await other.worker('fan-out').tick()
+  await other.worker('deliver').tick()
 
   assert.equal(early.spans, 1)
   assert.deepEqual(await places(), { queued_ever: 3, queue: 0, retries: 0, ended: 5, spans: 0 })
@@ -270,8 +270,8 @@ test('of a batch that was settled in part only the rest is delivered again', asy
   answer(200)
   await world.pool`delete from processes where id = ${batch!['process_id']}`
 
-  await other.lane('fan-out').tick()
-  await other.lane('deliver').tick()
+  await other.worker('fan-out').tick()
+  await other.worker('deliver').tick()
 
   assert.deepEqual(await places(), { queued_ever: 1, queue: 0, retries: 0, ended: 2, spans: 0 })
   assert.deepEqual(receiver.requests.slice(3).map(eventOf), [second])
@@ -328,13 +328,13 @@ test('beyond its room the newest deliveries of an endpoint go to the queue, and 
 
 test('an endpoint whose turn another process holds gets nothing in memory', async (t) => {
   const { world, account, places } = await start(t)
-  await world.pool`insert into processes (id, roles, started_at, beat_at) values ('other', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
+  await world.pool`insert into processes (id, roles, started_at, heartbeat_at) values ('other', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
   await world.pool`update webhook_leases set process_id = 'other'`
 
   await happen(world, account)
 
   assert.deepEqual(await places(), { queued_ever: 1, queue: 1, retries: 0, ended: 0, spans: 0 })
-  await (await startProcess(t, world, 'other')).app.lane('deliver').tick()
+  await (await startProcess(t, world, 'other')).app.worker('deliver').tick()
   assert.deepEqual(await places(), { queued_ever: 1, queue: 0, retries: 0, ended: 1, spans: 0 })
 })
 
@@ -456,7 +456,7 @@ test('the depth of the queue includes what is in memory', async (t) => {
   const { world, hanging } = await start(t)
   await hanging(3, 4)
 
-  await world.app.chores.find((chore) => chore.name === 'webhook queue depths')!.run()
+  await world.app.periodicJobs.find((periodicJob) => periodicJob.name === 'webhook queue depths')!.run()
 
   const { values } = await world.app.platform.metrics.queue_depth.get()
   assert.equal(values.find((value) => value.labels['queue'] === 'webhook_due')?.value, 3)

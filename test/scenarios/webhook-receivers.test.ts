@@ -186,7 +186,7 @@ test('what a dead process had in hand is delivered by another within its ten sec
     (socket, request, index) => void (hang || respond(200)(socket, request, index)),
   )
   const { platform } = world
-  await platform.pool`insert into processes (id, roles, started_at, beat_at) values (${platform.process_id}, '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
+  await platform.pool`insert into processes (id, roles, started_at, heartbeat_at) values (${platform.process_id}, '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
   const other = (await startProcess(t, world, 'other')).app
   await happen(world, account)
   const began = world.clock.now()
@@ -196,9 +196,9 @@ test('what a dead process had in hand is delivered by another within its ten sec
 
   await passing
   await world.clock.advance(began + 9_000 - world.clock.now())
-  const early = await other.lane('deliver').tick()
-  await world.pool`update processes set beat_at = ${isoTime(world.clock.now() - 11_000)} where id = ${platform.process_id}`
-  const late = await other.lane('deliver').tick()
+  const early = await other.worker('deliver').tick()
+  await world.pool`update processes set heartbeat_at = ${isoTime(world.clock.now() - 11_000)} where id = ${platform.process_id}`
+  const late = await other.worker('deliver').tick()
 
   assert.deepEqual([early, late], [0, 1])
   assert.equal(receiver.requests.length, 2)

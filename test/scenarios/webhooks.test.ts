@@ -380,8 +380,8 @@ test('of what was pending when an endpoint was disabled nothing is sent once it 
   await account.api.post('/v1/messages', message())
   await pass(world, 10_000)
   await world.pool`
-    insert into webhook_retries (endpoint_id, id, account_id, mode, event_id, event_type, attempts, due_at, created_at)
-    select endpoint_id, left(id, 20) || lpad(n::text, 10, '0'), account_id, mode, event_id, event_type, attempts, due_at, created_at
+    insert into webhook_retries (endpoint_id, id, account_id, mode, event_id, event_type, attempts, next_run_at, created_at)
+    select endpoint_id, left(id, 20) || lpad(n::text, 10, '0'), account_id, mode, event_id, event_type, attempts, next_run_at, created_at
     from webhook_retries, generate_series(1, 10100) n`
   receiver.always({ status: 200 })
   receiver.received.length = 0

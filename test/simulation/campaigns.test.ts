@@ -14,7 +14,7 @@ import { simulatedProcesses } from './processes.ts'
 
 const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4').split(',')
 const steps = 60
-const lanes = ['campaign-snapshots', 'campaigns', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']
+const workers = ['campaign-snapshots', 'campaigns', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']
 const passesMax = 400
 const momentMs = 100
 const contactsCount = 30
@@ -91,7 +91,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
   const processes = await simulatedProcesses({
     world,
     random,
-    lanes,
+    workers,
     stepsMs: [10, 200, 3000, 20_000],
     start: (name) => startProcess(t, world, name),
   })
@@ -144,15 +144,15 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
   const repeatReports = async () => {
     for (const row of await world.pool<{ id: string }[]>`select * from provider_reports`) reports.set(row.id, row)
     for (const row of random.shuffle([...reports.values()]).slice(0, 5)) {
-      const again = { ...row, id: `again_${repeats++}`, due_at: world.clock.iso(random.below(1000)), attempts: 0 }
+      const again = { ...row, id: `again_${repeats++}`, next_run_at: world.clock.iso(random.below(1000)), attempts: 0 }
       await world.pool`insert into provider_reports select * from json_populate_record(null::provider_reports, ${JSON.stringify(again)}::text::json)`
     }
   }
-  /** The chore, as any process may do it at any time. */
+  /** The periodic job, as any process may do it at any time. */
   const foldCounters = async () => {
     await random
       .pick(processes.all)
-      .app.chores.find(({ name }) => name === 'fold-campaign-counters')!
+      .app.periodicJobs.find(({ name }) => name === 'fold-campaign-counters')!
       .run()
   }
   /** Folds while another process has some rows in hand, so that what happened first may be folded last. */
@@ -218,15 +218,15 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       for (const { breaches } of campaignInvariants) found.push(...(await breaches(world.pool)))
       return found
     },
-    /** Whoever is paused goes on, every dead process is taken over, and the lanes run until nothing is left. */
+    /** Whoever is paused goes on, every dead process is taken over, and the workers run until nothing is left. */
     async comeToRest() {
       for (let pass = 0, idle = 0; idle < 3; pass++) {
-        assert.ok(pass < passesMax, 'the lanes find no rest')
+        assert.ok(pass < passesMax, 'the workers find no rest')
         await world.clock.advance(pass % 4 === 0 ? 15_000 : 1000)
         for (const { account, id } of launched) await api(account).post(`/v1/campaigns/${id}/resume`)
-        for (const process of processes.all) await process.app.lane('heartbeat').tick()
+        for (const process of processes.all) await process.app.worker('heartbeat').tick()
         for (const process of processes.all)
-          for (const lane of lanes) await whileTimePasses(() => process.app.lane(lane).tick())
+          for (const worker of workers) await whileTimePasses(() => process.app.worker(worker).tick())
         const [waiting] = await world.pool<{ rows: number }[]>`
           select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) + (select count(*) from campaign_jobs)
             + (select count(*) from message_transitions) as rows`

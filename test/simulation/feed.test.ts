@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { feedService } from '../../src/modules/webhooks/feed/service.ts'
 import { readFeedSlice } from '../../src/modules/webhooks/fan-out/store.ts'
-import { fanOutLane } from '../../src/modules/webhooks/fan-out/fan-out.ts'
+import { fanOutWorker } from '../../src/modules/webhooks/fan-out/fan-out.ts'
 import { lookPastBystanders, stopLooking } from '../../src/platform/events/feed-horizon-store.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { recordEvents } from '../../src/platform/events/outbox.ts'
@@ -91,7 +91,7 @@ interface Cast {
 
 function simulate(world: PlatformWorld, random: Random, { writers, beside, renew }: Cast) {
   const feed = feedService(world.platform)
-  const lanes = [fanOutLane(world.platform), fanOutLane(world.platform)]
+  const workers = [fanOutWorker(world.platform), fanOutWorker(world.platform)]
   const committed: string[] = []
   const seen: string[] = []
   let deaths = 0
@@ -144,7 +144,7 @@ function simulate(world: PlatformWorld, random: Random, { writers, beside, renew
   }
   const lookOn = () => lookPastBystanders(world.pool)
   const fanOut = async () => {
-    for (const lane of lanes) await lane.tick()
+    for (const worker of workers) await worker.tick()
   }
   const quick = () => Promise.all([write(), follow()])
   const whole = [
@@ -161,7 +161,7 @@ function simulate(world: PlatformWorld, random: Random, { writers, beside, renew
     () => end(random.pick(beside), random.pick(['commit', 'rollback'])),
     () => end(random.pick(writers), 'commit'),
     () => end(random.pick(writers), 'commit'),
-    () => Promise.all([end(random.pick(writers), 'commit'), follow(), lanes[0]!.tick()]),
+    () => Promise.all([end(random.pick(writers), 'commit'), follow(), workers[0]!.tick()]),
     () => end(random.pick(writers), 'rollback'),
     () => stopLooking(world.pool),
   ]

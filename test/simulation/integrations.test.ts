@@ -15,7 +15,7 @@ import { customers, eventTypes, phoneOf, shopsOf, type Shop, type Shops } from '
 
 const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '3,105').split(',')
 const steps = 45
-const lanes = ['automation-runs', 'automation-runs', 'dispatch', 'reports']
+const workers = ['automation-runs', 'automation-runs', 'dispatch', 'reports']
 const momentMs = 100
 const price = 1000
 const credit = 15_000
@@ -70,7 +70,7 @@ async function setUp(t: TestContext, seed: string) {
   const processes = await simulatedProcesses({
     world,
     random,
-    lanes,
+    workers,
     stepsMs,
     start: (name) => startProcess(t, world, name),
   })
@@ -369,7 +369,7 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
   const { work, killOne, letTimePass } = processes
   const { tell } = shops
   const cancelLeftovers = async () => {
-    for (const { name, run } of random.pick(processes.all).app.chores)
+    for (const { name, run } of random.pick(processes.all).app.periodicJobs)
       if (['runs of what is stopped', 'receipts of deleted sources', 'redactions'].includes(name)) await run()
   }
   const whole: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -416,16 +416,16 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
       >`select min(id) as id from automation_events group by source_id, event_id having count(*) > 1`
       return [...found, ...twice.map(({ id }) => `${id} and others are receipts of one event`)]
     },
-    /** The wallet is full and the account in use again, every dead process is taken over, and the lanes run until nothing is left. */
+    /** The wallet is full and the account in use again, every dead process is taken over, and the workers run until nothing is left. */
     async comeToRest() {
       if (made.suspended) await changes.suspend()
       await changes.topUp(1_000_000)
       for (let pass = 0, waiting = 1; waiting > 0; pass++) {
-        assert.ok(pass < passesMax, 'the lanes find no rest')
+        assert.ok(pass < passesMax, 'the workers find no rest')
         await world.clock.advance(pass < 20 ? 10_000 : 600_000)
         for (const process of processes.all) {
-          await process.app.lane('heartbeat').tick()
-          for (const lane of lanes) await whileTimePasses(() => process.app.lane(lane).tick())
+          await process.app.worker('heartbeat').tick()
+          for (const worker of workers) await whileTimePasses(() => process.app.worker(worker).tick())
         }
         await cancelLeftovers()
         waiting = (await look.waiting(null, () => true)).length

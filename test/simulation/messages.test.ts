@@ -1,13 +1,13 @@
 /**
  * Seeded interleavings of everything that can happen to messages: several processes, kills in the middle of a pass, receipts twice
  * and in disorder, providers that throttle, fail and keep silent, opt-outs, repeated requests, time passing. Whatever the order:
- * what was accepted becomes final, money agrees with the ledger, each event is emitted once, and the counters of a follower are exact
+ * what was accepted becomes final, money agrees with the ledger, each event is emitted once, and the counters of a projection are exact
  * after every step. A failing seed is a test case.
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Answered } from '../support/api.ts'
-import { testFollower, type TestFollower } from '../support/follower.ts'
+import { testProjection, type TestProjection } from '../support/projection.ts'
 import { startProcess } from '../support/process.ts'
 import { seeded, type Random } from '../support/random.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
@@ -15,7 +15,7 @@ import { simulatedProcesses } from './processes.ts'
 
 const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4,5,6').split(',')
 const steps = 60
-const lanes = ['dispatch', 'reports', 'fan-out', 'deliver', 'follow-test']
+const workers = ['dispatch', 'reports', 'fan-out', 'deliver', 'follow-test']
 const passesMax = 400
 const momentMs = 100
 
@@ -72,8 +72,8 @@ interface Sent {
 }
 
 async function setUp(t: TestContext, seed: string) {
-  const counting = testFollower()
-  const world = await startWorld(t, { seed, followers: [counting.follower] })
+  const counting = testProjection()
+  const world = await startWorld(t, { seed, projections: [counting.projection] })
   await counting.prepare(world.pool)
   const random = seeded(`simulation ${seed}`)
   const shop = await world.account({ mode: 'live', credit_micros: 200_000 })
@@ -99,7 +99,7 @@ async function setUp(t: TestContext, seed: string) {
 
 interface Scene {
   readonly world: World
-  readonly counting: TestFollower
+  readonly counting: TestProjection
   readonly random: Random
   readonly shop: TestAccount
   readonly trial: TestAccount
@@ -115,7 +115,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
   const processes = await simulatedProcesses({
     world,
     random,
-    lanes,
+    workers,
     stepsMs: [10, 200, 3000, 20_000],
     start: (name) => startProcess(t, world, name),
   })
@@ -158,7 +158,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
       .map((row) => ({
         ...row,
         id: `again_${repeats++}_${random.below(1e9)}`,
-        due_at: world.clock.iso(random.below(1000)),
+        next_run_at: world.clock.iso(random.below(1000)),
         attempts: 0,
       }))
     for (const row of again)
@@ -204,19 +204,19 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
     miscounted: () => counting.wrong(world.pool),
     behind: () => counting.behind(world.pool),
     step: () => whileTimePasses(random.pick(whole)),
-    /** Every request gets its answer, every dead process is taken over, and the lanes run until nothing is left. */
+    /** Every request gets its answer, every dead process is taken over, and the workers run until nothing is left. */
     async comeToRest() {
       for (const one of sent) if (one.id === undefined) await post(one)
       for (let pass_ = 0, idle = 0; idle < 3; pass_++) {
-        assert.ok(pass_ < passesMax, 'the lanes find no rest')
+        assert.ok(pass_ < passesMax, 'the workers find no rest')
         await world.clock.advance(15_000)
-        for (const process of processes.all) await process.app.lane('heartbeat').tick()
+        for (const process of processes.all) await process.app.worker('heartbeat').tick()
         let jobs = 0
         for (const process of processes.all) {
-          for (const lane of ['dispatch', 'reports', 'follow-test'])
-            jobs += await whileTimePasses(() => process.app.lane(lane).tick())
+          for (const worker of ['dispatch', 'reports', 'follow-test'])
+            jobs += await whileTimePasses(() => process.app.worker(worker).tick())
           // retries go on for hours: what is at hand in memory comes to rest, what is queued need not
-          for (const lane of ['fan-out', 'deliver']) await whileTimePasses(() => processes.pass(process, lane))
+          for (const worker of ['fan-out', 'deliver']) await whileTimePasses(() => processes.pass(process, worker))
         }
         const [waiting] = await world.pool<{ rows: number }[]>`
           select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) + (select count(*) from webhook_handoffs) as rows`

@@ -6,11 +6,11 @@ import type { World } from '../support/world.ts'
 export interface SimulatedProcesses {
   /** Those that are alive. */
   readonly all: readonly WorldProcess[]
-  /** One pass of a lane; one that fails is none. */
-  pass(process: WorldProcess, lane: string): Promise<number>
-  /** Some passes at once, of any process and lane. */
+  /** One pass of a worker; one that fails is none. */
+  pass(process: WorldProcess, worker: string): Promise<number>
+  /** Some passes at once, of any process and worker. */
   readonly work: () => Promise<void>
-  /** Kills one in the midst of a pass of every lane; another one has begun before. */
+  /** Kills one in the midst of a pass of every worker; another one has begun before. */
   readonly killOne: () => Promise<void>
   readonly letTimePass: () => Promise<void>
   deaths(): number
@@ -19,7 +19,7 @@ export interface SimulatedProcesses {
 export interface SimulatedParts {
   readonly world: World
   readonly random: Random
-  readonly lanes: readonly string[]
+  readonly workers: readonly string[]
   /** By how much the clock goes on, one of them at a time. */
   readonly stepsMs: readonly number[]
   readonly start: (name: string) => Promise<WorldProcess>
@@ -28,29 +28,29 @@ export interface SimulatedParts {
 export async function simulatedProcesses({
   world,
   random,
-  lanes,
+  workers,
   stepsMs,
   start,
 }: SimulatedParts): Promise<SimulatedProcesses> {
   const life = { born: 0, deaths: 0 }
   const begin = () => start(`process ${++life.born}`)
   const all: WorldProcess[] = [await begin(), await begin()]
-  const pass = (process: WorldProcess, lane: string): Promise<number> =>
+  const pass = (process: WorldProcess, worker: string): Promise<number> =>
     process.app
-      .lane(lane)
+      .worker(worker)
       .tick()
       .catch(() => 0)
   return {
     all,
     pass,
     async work() {
-      await Promise.all(Array.from({ length: 1 + random.below(4) }, () => pass(random.pick(all), random.pick(lanes))))
+      await Promise.all(Array.from({ length: 1 + random.below(4) }, () => pass(random.pick(all), random.pick(workers))))
     },
     async killOne() {
       const at = random.below(all.length)
       const dying = all[at]!
       all[at] = await begin()
-      const passes = lanes.map((lane) => pass(dying, lane))
+      const passes = workers.map((worker) => pass(dying, worker))
       for (let turns = random.below(8); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
       await dying.kill()
       // what the dead was doing may wait for a time that never comes: nobody waits for it

@@ -24,7 +24,7 @@ import { simulatedProcesses } from './processes.ts'
 
 const seeds = (process.env['POSTHORN_PROVIDER_SEEDS'] ?? '1,3,5').split(',')
 const steps = 60
-const lanes = ['dispatch', 'reports', 'links', 'reconnect']
+const workers = ['dispatch', 'reports', 'links', 'reconnect']
 const passesMax = 400
 const creditMicros = 10_000_000
 const priceMicros = 1000
@@ -200,7 +200,7 @@ async function simulate(t: TestContext, scene: Scene) {
   const processes = await simulatedProcesses({
     world,
     random,
-    lanes,
+    workers,
     stepsMs: [10, 500, 5000, 31_000],
     start: (name) => mortalProcess(t, scene, name),
   })
@@ -242,15 +242,15 @@ async function simulate(t: TestContext, scene: Scene) {
   return {
     world,
     step: () => whileTimePasses(random.pick(whole)),
-    /** The provider is well, dead processes are taken over, everything is told, and the lanes run until nothing is left. */
+    /** The provider is well, dead processes are taken over, everything is told, and the workers run until nothing is left. */
     async comeToRest() {
       provider.behave(0)
       for (let passes = 0, idle = 0; idle < 3; passes++) {
-        assert.ok(passes < passesMax, 'the lanes find no rest')
+        assert.ok(passes < passesMax, 'the workers find no rest')
         await world.clock.advance(15_000)
-        for (const process of processes.all) await process.app.lane('heartbeat').tick()
+        for (const process of processes.all) await process.app.worker('heartbeat').tick()
         for (const process of processes.all)
-          for (const lane of lanes) await whileTimePasses(() => processes.pass(process, lane))
+          for (const worker of workers) await whileTimePasses(() => processes.pass(process, worker))
         await whileTimePasses(() => callBack(1000))
         const [waiting] = await world.pool<
           { rows: number }[]

@@ -1,4 +1,4 @@
-/** The API alone, on a database of its own and at the time of the machine, for tests whose lanes run in processes that are killed. */
+/** The API alone, on a database of its own and at the time of the machine, for tests whose workers run in processes that are killed. */
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { buildApp, type App } from '../../src/app.ts'

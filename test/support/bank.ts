@@ -10,7 +10,7 @@ import {
   type ChargeItem,
   type RefundedMessage,
 } from '../../src/modules/billing/service.ts'
-import { billingChores } from '../../src/modules/billing/worker.ts'
+import { billingPeriodicJobs } from '../../src/modules/billing/worker.ts'
 import { transact } from '../../src/platform/database/sql.ts'
 import { closing } from './closing.ts'
 import { startPlatform, type PlatformOptions } from './world.ts'
@@ -47,8 +47,8 @@ export async function openAccount(t: TestContext, options: PlatformOptions = {})
     })
   }
   const charge = Object.assign((...prices: number[]) => chargeAs('live', ...prices), { as: chargeAs })
-  const chores = async () => {
-    for (const chore of billingChores(platform, billing)) await chore.run()
+  const periodicJobs = async () => {
+    for (const periodicJob of billingPeriodicJobs(platform, billing)) await periodicJob.run()
   }
   const events = async () => [
     ...(await pool<
@@ -66,7 +66,7 @@ export async function openAccount(t: TestContext, options: PlatformOptions = {})
     clock,
     ids,
     charge,
-    chores,
+    periodicJobs,
     events,
     proven,
   }

@@ -3,13 +3,13 @@ import type { TestContext } from 'node:test'
 import type { Api } from './api.ts'
 import { startWorld, type World } from './world.ts'
 
-const sendingLanes = ['campaigns', 'dispatch', 'reports', 'follow-campaigns']
+const sendingWorkers = ['campaigns', 'dispatch', 'reports', 'follow-campaigns']
 
 /** Lets time pass, a tenth of a second at a time, with everything that happens to campaigns by it. */
 export async function passFor(world: World, ms: number, step_ms = 100): Promise<void> {
   const work = async (): Promise<void> => {
     await world.settle('campaign-snapshots')
-    await world.tick(...sendingLanes)
+    await world.tick(...sendingWorkers)
   }
   for (let passed = 0; passed < ms; passed += step_ms) {
     await work()

@@ -141,7 +141,7 @@ export async function inEitherSchemeAndWidth(
     }
 }
 
-/** The service under the address that browsers find it at: the console's door compares origins. Its clock stands still, so that all requests come in one second. */
+/** The service under the address that browsers find it at: the console's guard compares origins. Its clock stands still, so that all requests come in one second. */
 export async function startConsoleWorld(t: TestContext, options: PlatformOptions = {}): Promise<World> {
   const port = await ownPort()
   return await startWorld(t, {

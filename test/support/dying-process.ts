@@ -10,7 +10,7 @@ export async function dyingHandOver(t: TestContext, world: World, send: (more: o
   const id = await send({ send_at: world.clock.iso(1000) })
   await world.clock.advance(1000)
   void dying.app
-    .lane('dispatch')
+    .worker('dispatch')
     .tick()
     .catch(() => 0)
   return { id, kill: () => dying.kill() }

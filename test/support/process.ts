@@ -15,9 +15,9 @@ export interface WorldProcess {
   readonly app: App
   readonly base_url: string
   api(key?: string): Api
-  /** One pass of a lane, as `pass` of the world. */
-  pass(lane: string): Promise<number>
-  /** Hears other processes and runs its lanes by itself, whenever time goes on. */
+  /** One pass of a worker, as `pass` of the world. */
+  pass(worker: string): Promise<number>
+  /** Hears other processes and runs its workers by itself, whenever time goes on. */
   start(): Promise<void>
   /** In order: finishes what is in hand, while time goes on. */
   stop(): Promise<void>
@@ -25,7 +25,7 @@ export interface WorldProcess {
   kill(): Promise<void>
 }
 
-/** A process whose lanes are moved by hand. Its name decides its ids. It ends with the test, in order where it was started. */
+/** A process whose workers are moved by hand. Its name decides its ids. It ends with the test, in order where it was started. */
 export async function startProcess(t: TestContext, world: PlatformWorld, name: string): Promise<WorldProcess> {
   const { clock, platform } = world
   const pool = testPool(world.database_url, { max: 6, application_name: name })
@@ -38,13 +38,13 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     log: platform.log,
     ids: idMaker(clock, seeded(name).fill),
     process_id: name,
-    followers: world.followers,
-    submitters: world.submitters,
+    projections: world.projections,
+    producers: world.producers,
     providers: world.providers,
   })
   world.rest.pools.add(app.platform.reads.pool)
   world.rest.ingests.add(app.ingest)
-  await app.lane('heartbeat').tick()
+  await app.worker('heartbeat').tick()
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
   let dead: Promise<unknown> | undefined
@@ -69,7 +69,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     app,
     base_url,
     api: (key) => apiClient(base_url, key),
-    pass: (lane) => world.rest.whileTimePasses(() => app.lane(lane).tick()),
+    pass: (worker) => world.rest.whileTimePasses(() => app.worker(worker).tick()),
     async start() {
       started = true
       await app.start()

@@ -116,10 +116,10 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
     })
     return {
       ...sessions,
-      tick: () => sessions.lane.tick(),
+      tick: () => sessions.worker.tick(),
       beat: async () => {
         const at = isoTime(clock.now())
-        await pool`insert into processes (id, roles, started_at, beat_at) values (${name}, '{worker}', ${at}, ${at}) on conflict (id) do update set beat_at = ${at}`
+        await pool`insert into processes (id, roles, started_at, heartbeat_at) values (${name}, '{worker}', ${at}, ${at}) on conflict (id) do update set heartbeat_at = ${at}`
       },
     }
   }

@@ -73,7 +73,7 @@ export async function workerProcesses(
       await ended(child)
       // what its silence would tell the others after ten seconds
       const its_id = `%.${child.pid!}.%`
-      await pool`update processes set beat_at = beat_at - interval '1 minute' where id like ${its_id}`
+      await pool`update processes set heartbeat_at = heartbeat_at - interval '1 minute' where id like ${its_id}`
       await pool`update channel_sessions set lease_until = lease_until - interval '1 minute' where process_id like ${its_id}`
     },
     placeOf: (process_id) => living.findIndex(({ pid }) => process_id.includes(`.${pid}.`)),

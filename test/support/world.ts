@@ -13,14 +13,14 @@ import type { Mode } from '../../src/api/caller.ts'
 import type { Scope } from '../../src/api/scopes.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { Provider } from '../../src/providers/provider.ts'
-import type { SubmitterFragment } from '../../src/modules/messages/ingest/submitters.ts'
-import type { Follower } from '../../src/modules/messages/transitions/followers.ts'
+import type { ProducerFragment } from '../../src/modules/messages/ingest/producers.ts'
+import type { Projection } from '../../src/modules/messages/transitions/projections.ts'
 import { idMaker } from '../../src/lib/ids.ts'
 import { advisoryLocks } from '../../src/platform/database/locks.ts'
 import { expensiveReads } from '../../src/platform/database/expensive-reads.ts'
 import { makeMetrics } from '../../src/platform/observability/metrics.ts'
 import { ageing } from '../../src/platform/jobs/ageing.ts'
-import { writability, writabilityLane } from '../../src/platform/database/writability.ts'
+import { writability, writabilityWorker } from '../../src/platform/database/writability.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 import { freshEvents } from '../../src/platform/events/fresh-events.ts'
 import { reactions } from '../../src/platform/events/domain-events.ts'
@@ -44,9 +44,9 @@ export interface PlatformOptions {
   /** Where the service listens; by default on a free port. */
   readonly port?: number
   /** Who follows what becomes of messages, in every process of the world. */
-  readonly followers?: readonly Follower[]
+  readonly projections?: readonly Projection[]
   /** Who submits messages with rows of its own, in every process of the world. */
-  readonly submitters?: readonly SubmitterFragment[]
+  readonly producers?: readonly ProducerFragment[]
   /** Providers beside the product's, in every process of the world. */
   readonly providers?: readonly Provider[]
   /** One that is there already, which the world drops at its end; by default a fresh one. */
@@ -60,12 +60,12 @@ export interface PlatformWorld {
   /** How time goes on while something is done that waits for it. */
   readonly rest: Rest
   readonly random: Random
-  /** The lanes woken since the last look. */
+  /** The workers woken since the last look. */
   readonly woken: string[]
   /** Where a second process would connect. */
   readonly database_url: string
-  readonly followers: readonly Follower[]
-  readonly submitters: readonly SubmitterFragment[]
+  readonly projections: readonly Projection[]
+  readonly producers: readonly ProducerFragment[]
   readonly providers: readonly Provider[]
   /** A recording server whose host may be called by webhooks. */
   receiver(): Receiver
@@ -106,10 +106,10 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     fresh_events: freshEvents(),
     tracing: tracing(undefined),
     ageing: ageing({ pool, clock, log, wakePeers: () => void woken.push('heartbeat') }),
-    storage: writability({ pool, log, wake: () => void woken.push(writabilityLane) }),
+    storage: writability({ pool, log, wake: () => void woken.push(writabilityWorker) }),
     process_id: `process_${random.below(1e9)}`,
-    notify: (...lanes) => void woken.push(...lanes),
-    wake: (...lanes) => void woken.push(...lanes),
+    notify: (...workers) => void woken.push(...workers),
+    wake: (...workers) => void woken.push(...workers),
   }
   const rest = watchRest(clock, pool, () => database.idleHolders(advisoryLocks.presence))
   return {
@@ -120,8 +120,8 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     random,
     woken,
     database_url: database.url,
-    followers: options.followers ?? [],
-    submitters: options.submitters ?? [],
+    projections: options.projections ?? [],
+    producers: options.producers ?? [],
     providers: options.providers ?? [],
     receiver: () => host.receiver(),
   }
@@ -136,16 +136,16 @@ export interface World extends PlatformWorld {
   api(key?: string | { readonly key: string }): Api
   /** A new account with a key. */
   account(options?: AccountOptions): Promise<TestAccount>
-  /** One pass of each of these lanes, in order, at this very moment; resolves to the number of jobs worked on. */
-  tick(...lanes: string[]): Promise<number>
+  /** One pass of each of these workers, in order, at this very moment; resolves to the number of jobs worked on. */
+  tick(...workers: string[]): Promise<number>
   /** As `tick`, for passes that wait for somebody who hangs: time goes on when nothing else does. */
-  pass(...lanes: string[]): Promise<number>
-  /** Passes of these lanes, by default of all but heartbeat and chores, until none finds work. */
-  settle(...lanes: string[]): Promise<void>
+  pass(...workers: string[]): Promise<number>
+  /** Passes of these workers, by default of all but heartbeat and periodic jobs, until none finds work. */
+  settle(...workers: string[]): Promise<void>
   /** Stops the service in order, while time goes on. The end of the test does so as well. */
   stop(): Promise<void>
-  /** Runs every chore once, whether due or not. */
-  chores(): Promise<void>
+  /** Runs every periodic job once, whether due or not. */
+  periodicJobs(): Promise<void>
   /** Proves what `posthorn doctor` proves; fails with the first breaches. */
   invariants(): Promise<void>
 }
@@ -170,16 +170,16 @@ export interface TestAccount {
 
 /** The transaction id within the position of an event. */
 const xidMask = 2 ** 48 - 1
-const houseLanes = ['heartbeat', 'chores', 'storage']
+const houseWorkers = ['heartbeat', 'periodic-jobs', 'storage']
 
-/** The whole service on a port of 127.0.0.1, its lanes at rest: `tick` and `settle` move them. All of it ends with the test. */
+/** The whole service on a port of 127.0.0.1, its workers at rest: `tick` and `settle` move them. All of it ends with the test. */
 export async function startWorld(t: TestContext, options: PlatformOptions = {}): Promise<World> {
   // loaded here, so that a fault in one feature fails the tests that need the whole, not those of the platform
   const { buildApp } = await import('../../src/app.ts')
   const parts = await startPlatform(t, options)
   const { pool, clock, platform, woken } = parts
   const { settings, secrets, log, ids } = platform
-  const { followers, submitters, providers } = parts
+  const { projections, producers, providers } = parts
   const app = buildApp({
     pool,
     clock,
@@ -188,8 +188,8 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
     log,
     ids,
     process_id: platform.process_id,
-    followers,
-    submitters,
+    projections,
+    producers,
     providers,
   })
   parts.rest.pools.add(app.platform.reads.pool)
@@ -203,12 +203,12 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
     apiClient(base_url, typeof key === 'object' ? key.key : key, async (path) => {
       if (path.startsWith('/v1/events')) await feedIsRipe(pool)
     })
-  const tick = async (...lanes: string[]) => {
+  const tick = async (...workers: string[]) => {
     let jobs = 0
-    for (const lane of lanes) jobs += await within(`a pass of ${lane}`, app.lane(lane).tick())
+    for (const worker of workers) jobs += await within(`a pass of ${worker}`, app.worker(worker).tick())
     return jobs
   }
-  const allLanes = app.lanes.map((lane) => lane.name).filter((name) => !houseLanes.includes(name))
+  const allWorkers = app.workers.map((worker) => worker.name).filter((name) => !houseWorkers.includes(name))
   return {
     ...parts,
     woken,
@@ -219,9 +219,9 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
     api,
     tick,
     account: (wanted = {}) => makeAccount(app, api, wanted),
-    pass: (...lanes) => parts.rest.whileTimePasses(() => tick(...lanes)),
-    async settle(...lanes) {
-      const names = lanes.length > 0 ? lanes : allLanes
+    pass: (...workers) => parts.rest.whileTimePasses(() => tick(...workers)),
+    async settle(...workers) {
+      const names = workers.length > 0 ? workers : allWorkers
       await until(
         `${names.join(', ')} to find no more work`,
         () => tick(...names),
@@ -229,8 +229,8 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
       )
     },
     stop,
-    async chores() {
-      for (const chore of app.chores) await chore.run()
+    async periodicJobs() {
+      for (const periodicJob of app.periodicJobs) await periodicJob.run()
     },
     invariants: () => proveInvariants(app),
   }

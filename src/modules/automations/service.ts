@@ -1,7 +1,7 @@
 /** What integrations mean: sources and their keys, what they report, and the automations that act on it. */
 import type { FindKey } from '../../platform/http/auth.ts'
 import { isoTime } from '../../lib/clock.ts'
-import type { Lane } from '../../platform/jobs/worker.ts'
+import type { Worker } from '../../platform/jobs/worker.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { AccountService } from '../accounts/service.ts'
 import type { ChannelService } from '../channels/service.ts'
@@ -12,7 +12,7 @@ import { deleteAutomationsOfSource } from './automations/store.ts'
 import { knownSources } from './receivers/known-sources.ts'
 import { receiverOf, type Receiver } from './receivers/receiver.ts'
 import { reportingOf, type Reporting } from './reporting/reporting.ts'
-import { runsLane } from './runs/lane.ts'
+import { runsWorker } from './runs/worker.ts'
 import { cancelWaitingOf } from './runs/stopping.ts'
 import { SourceService } from './sources/service.ts'
 import { sourceKeys } from './sources/source-keys.ts'
@@ -31,7 +31,7 @@ export interface IntegrationDeps {
 }
 
 export interface IntegrationService {
-  readonly lanes: readonly Lane[]
+  readonly workers: readonly Worker[]
   readonly sources: SourceService
   readonly automations: AutomationService
   /** Accepts what sources report. */
@@ -64,7 +64,7 @@ export function integrationService(deps: IntegrationDeps): IntegrationService {
   const receiver = receiverOf({ platform, sources: webhookSources, reporting })
   const automations = automationService(deps)
   return {
-    lanes: [runsLane(deps, deps.alone)],
+    workers: [runsWorker(deps, deps.alone)],
     sources,
     automations,
     reporting,

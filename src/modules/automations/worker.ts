@@ -1,5 +1,5 @@
-/** What happens to integrations by themselves: the chores (behaviour: integrations 3.7, 4.8). */
-import type { Chore, Platform } from '../../platform/platform.ts'
+/** What happens to integrations by themselves: the periodic jobs (behaviour: integrations 3.7, 4.8). */
+import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { resealAll } from '../../platform/secrets/resealing.ts'
 import type { ContactService } from '../contacts/service.ts'
 import { firstRedaction } from './receivers/redaction-store.ts'
@@ -13,7 +13,7 @@ import { listSealedSources, resealSource } from './sources/store.ts'
 const receiptRows = 2000
 const receiptRowsMax = 200_000
 
-export const integrationChores = (platform: Platform, contacts: ContactService): Chore[] => [
+export const integrationPeriodicJobs = (platform: Platform, contacts: ContactService): PeriodicJob[] => [
   {
     name: 'integration secrets',
     every_ms: 3600_000,

@@ -79,20 +79,20 @@ test('balance.low comes when the wallet is below its threshold and no credits ar
 })
 
 test('package.expiring comes once, within 7 days of the expiry, for unused credits only', async (t) => {
-  const { billing, tenant, pool, charge, chores, clock, events } = await openAccount(t)
+  const { billing, tenant, pool, charge, periodicJobs, clock, events } = await openAccount(t)
   const grant = { account_id: tenant.account_id, channel_types: [], name: '' }
   await billing.grantPackage(pool, { ...grant, credits: 1, expires_at: clock.iso(8 * dayMs - 1) })
   const used = await billing.grantPackage(pool, { ...grant, credits: 3, expires_at: clock.iso(8 * dayMs) })
   await charge(7500)
 
-  await chores()
+  await periodicJobs()
   assert.deepEqual(
     (await events()).map((event) => event.type),
     ['package.exhausted'],
   )
   await clock.advance(dayMs)
-  await chores()
-  await chores()
+  await periodicJobs()
+  await periodicJobs()
 
   assert.deepEqual((await events()).map((event) => [event.type, event.object_id]).slice(1), [
     ['package.expiring', used.id],
@@ -100,7 +100,7 @@ test('package.expiring comes once, within 7 days of the expiry, for unused credi
 })
 
 test('a package that is granted for less than 7 days is announced at once, and once', async (t) => {
-  const { billing, tenant, pool, chores, clock, events } = await openAccount(t)
+  const { billing, tenant, pool, periodicJobs, clock, events } = await openAccount(t)
 
   const { id } = await billing.grantPackage(pool, {
     account_id: tenant.account_id,
@@ -115,7 +115,7 @@ test('a package that is granted for less than 7 days is announced at once, and o
     (await events()).map((event) => [event.type, event.object_id]),
     once,
   )
-  await chores()
+  await periodicJobs()
   assert.deepEqual(
     (await events()).map((event) => [event.type, event.object_id]),
     once,

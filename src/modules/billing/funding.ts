@@ -31,7 +31,7 @@ export interface Funding {
   liveBalance(sql: Db, account_id: string): Promise<Balance>
   /** Puts money into the wallet. `amount_micros` is positive; `note` has up to 500 characters. */
   creditWallet(sql: Db, account_id: string, amount_micros: number, note: string | null): Promise<Balance>
-  /** Grants a package of credits. One that ends within 7 days is announced at once: its life may be shorter than the chore's round. */
+  /** Grants a package of credits. One that ends within 7 days is announced at once: its life may be shorter than the periodic job's round. */
   grantPackage(sql: Db, grant: NewPackage): Promise<Package>
   /** The threshold of balance.low in micro-USD. */
   lowBalance(sql: Db, account_id: string): Promise<number>

@@ -7,7 +7,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { startPlatform } from '../../../test/support/world.ts'
 import { billingInvariants } from './invariants.ts'
 import { billingService, usageOfCharge, type BillingService, type ChargeItem, type RefundedMessage } from './service.ts'
-import { billingChores } from './worker.ts'
+import { billingPeriodicJobs } from './worker.ts'
 
 type Action =
   | {
@@ -27,7 +27,7 @@ type Action =
       readonly types: readonly string[]
       readonly days: number | null
     }
-  | { readonly do: 'chores' }
+  | { readonly do: 'periodic-jobs' }
 
 const account = fc.nat({ max: 1 })
 const prices = fc.array(fc.constantFrom(0, 1, 30, 75, 5000), { minLength: 1, maxLength: 8 })
@@ -58,7 +58,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       days: fc.constantFrom(null, 1, 2, 9),
     }),
   },
-  { weight: 2, arbitrary: fc.constant({ do: 'chores' as const }) },
+  { weight: 2, arbitrary: fc.constant({ do: 'periodic-jobs' as const }) },
 )
 /** Steps follow each other, a day may pass before one; the actions of a step run at the same time. */
 const steps = fc.array(
@@ -107,7 +107,7 @@ test('two hundred concurrent messages with money for 120 are charged exactly 120
 async function openBank(platform: Platform) {
   const { pool, clock, ids } = platform
   const billing = billingService(platform)
-  const chores = billingChores(platform, billing)
+  const periodicJobs = billingPeriodicJobs(platform, billing)
   const accounts = [ids('acc'), ids('acc')]
   for (const id of accounts)
     await pool`insert into accounts (id, name, created_at) values (${id}, 'Bank', ${isoTime(clock.now())})`
@@ -135,7 +135,8 @@ async function openBank(platform: Platform) {
     if (one.do === 'charge') return await charge(items([accounts[one.account]!], one.prices, one.type), one.crash)
     if (one.do === 'charge-both') return await charge(items(accounts.toReversed(), one.prices, 'sms'), one.crash)
     if (one.do === 'top-up') return void (await billing.creditWallet(pool, accounts[one.account]!, one.amount, null))
-    if (one.do === 'chores') return void (await Promise.all(chores.map((chore) => chore.run())))
+    if (one.do === 'periodic-jobs')
+      return void (await Promise.all(periodicJobs.map((periodicJob) => periodicJob.run())))
     if (one.do === 'refund') {
       const failed = one.picks.flatMap((pick) => charged[pick] ?? [])
       return await transact(pool, async (tx) => {

@@ -20,7 +20,7 @@ export interface RefundedMessage {
 
 /**
  * One message_refund for each charge. A credit that comes back to a grant already written off is written off at once by a
- * second package_expiry; one past its expiry but not yet written off simply joins what the chore will write off.
+ * second package_expiry; one past its expiry but not yet written off simply joins what the periodic job will write off.
  */
 export function refundEntries(
   charges: readonly ChargeRow[],

@@ -104,7 +104,7 @@ test('a refund counts in the usage of its own day and leaves the day of the mess
 })
 
 test('what is left of a package at its expiry is written off, and a credit that comes back later at once', async (t) => {
-  const { billing, tenant, pool, charge, chores, clock, proven } = await openAccount(t)
+  const { billing, tenant, pool, charge, periodicJobs, clock, proven } = await openAccount(t)
   const { id } = await billing.grantPackage(pool, {
     account_id: tenant.account_id,
     credits: 5,
@@ -116,7 +116,7 @@ test('what is left of a package at its expiry is written off, and a credit that 
   await clock.advance(dayMs)
   await transact(pool, (tx) => billing.refund(tx, [first!], clock.iso()))
 
-  await chores()
+  await periodicJobs()
   await transact(pool, (tx) => billing.refund(tx, [second!], clock.iso()))
 
   const moved = await billing.transactions(pool, tenant, { package_grant_id: id }, page)
@@ -140,7 +140,7 @@ test('what is left of a package at its expiry is written off, and a credit that 
 })
 
 test('packages are listed in the order of their use, ended ones after them for 30 days', async (t) => {
-  const { billing, tenant, pool, charge, chores, clock } = await openAccount(t)
+  const { billing, tenant, pool, charge, periodicJobs, clock } = await openAccount(t)
   const give = (name: string, expires_at: string | null, credits = 5) =>
     billing.grantPackage(pool, { account_id: tenant.account_id, credits, channel_types: [], expires_at, name })
   await give('never', null)
@@ -153,7 +153,7 @@ test('packages are listed in the order of their use, ended ones after them for 3
   assert.deepEqual(await names(), ['ends', 'late', 'never', 'used'])
   assert.equal((await billing.balance(pool, tenant)).credits_remaining, 15)
   await clock.advance(dayMs)
-  await chores()
+  await periodicJobs()
   assert.deepEqual(await names(), ['late', 'never', 'ends', 'used'])
   await clock.advance(30 * dayMs)
   assert.deepEqual(await names(), ['late', 'never'])
@@ -192,7 +192,7 @@ test('test mode costs nothing, moves nothing and still counts its messages', asy
 })
 
 test('usage is the same before and after it is folded, in every grouping', async (t) => {
-  const { billing, tenant, pool, charge, chores, clock } = await openAccount(t)
+  const { billing, tenant, pool, charge, periodicJobs, clock } = await openAccount(t)
   await billing.creditWallet(pool, tenant.account_id, 1_000_000, null)
   await charge(10, 20)
   await clock.advance(dayMs)
@@ -205,9 +205,9 @@ test('usage is the same before and after it is folded, in every grouping', async
     )
 
   const before = await all()
-  await chores()
+  await periodicJobs()
   await charge(40)
-  await chores()
+  await periodicJobs()
 
   assert.deepEqual(
     before.map((records) => records.map((one) => one.wallet_micros)),

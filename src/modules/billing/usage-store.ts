@@ -1,4 +1,4 @@
-/** SQL of usage: deltas written with what they count, folded to one row a day and channel by a chore. */
+/** SQL of usage: deltas written with what they count, folded to one row a day and channel by a periodic job. */
 import { advisoryLocks } from '../../platform/database/locks.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Tenant } from '../../api/caller.ts'

@@ -2,7 +2,7 @@
 import { isoTime } from '../../lib/clock.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
 import { transact } from '../../platform/database/sql.ts'
-import type { Chore, Platform } from '../../platform/platform.ts'
+import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { expiryNoticeMs, recordExpiring } from './announcements.ts'
 import type { BillingService } from './service.ts'
 import { listExpiring, lockGrants } from './store.ts'
@@ -11,7 +11,7 @@ import { foldUsage } from './usage-store.ts'
 const grantsMax = 200
 const deltasMax = 5_000
 
-export const billingChores = (platform: Platform, billing: BillingService): Chore[] => [
+export const billingPeriodicJobs = (platform: Platform, billing: BillingService): PeriodicJob[] => [
   // written off within a minute of the expiry (behaviour: billing 4.2)
   {
     name: 'package-expiry',

@@ -1,9 +1,9 @@
-/** SQL of what campaigns' recipients have come to: counted in deltas, with what the follower has not folded yet (docs/decisions/transitions.md). */
+/** SQL of what campaigns' recipients have come to: counted in deltas, with what the projection has not folded yet (docs/decisions/transitions.md). */
 import type { Tenant } from '../../api/caller.ts'
 import type { RecipientStatus, SkipReason } from '../../api/resources/campaign.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import { unfoldedChargesOf, unfoldedOf } from '../messages/service.ts'
-import { followerName } from './follower-name.ts'
+import { projectionName } from './projection-name.ts'
 import type { Totals } from './rows.ts'
 
 /** Of a campaign that has no snapshot yet. */
@@ -18,7 +18,7 @@ interface CountRow {
   readonly package_credits: number
 }
 
-/** What the recipients of these campaigns have come to at this moment, in one snapshot: exact however far the follower is behind. */
+/** What the recipients of these campaigns have come to at this moment, in one snapshot: exact however far the projection is behind. */
 export async function findTotals(
   sql: Db,
   tenant: Tenant,
@@ -32,9 +32,9 @@ export async function findTotals(
       where account_id = ${tenant.account_id} and mode = ${tenant.mode} and campaign_id = any (${[...ids]}::text[])
       union all
       select u.origin_id, t.status, null, t.recipients, 0, 0
-      from (${unfoldedOf(sql, followerName, { tenant, origin_ids: ids })}) u
+      from (${unfoldedOf(sql, projectionName, { tenant, origin_ids: ids })}) u
       cross join lateral (values (${recipientStatus(sql, 'status')}, u.messages), (${recipientStatus(sql, 'was')}, -u.messages)) t(status, recipients)
-      ${tenant.mode === 'test' ? sql`` : sql`union all select origin_id, null, null, 0, wallet_micros, package_credits from (${unfoldedChargesOf(sql, followerName, { tenant, origin_ids: ids })}) b`}
+      ${tenant.mode === 'test' ? sql`` : sql`union all select origin_id, null, null, 0, wallet_micros, package_credits from (${unfoldedChargesOf(sql, projectionName, { tenant, origin_ids: ids })}) b`}
     ) c
     group by campaign_id, status, skip_reason`
   return new Map(ids.map((id) => [id, totalsOf(rows.filter((row) => row.campaign_id === id))]))
@@ -60,7 +60,7 @@ export async function areCostsCounted(
   { account_id, mode, id }: Tenant & { readonly id: string },
 ): Promise<boolean> {
   const open = await sql`
-    select 1 from (${unfoldedOf(sql, followerName, { tenant: { account_id, mode }, origin_ids: [id] })}) u where u.was is null or u.status = 'failed' limit 1`
+    select 1 from (${unfoldedOf(sql, projectionName, { tenant: { account_id, mode }, origin_ids: [id] })}) u where u.was is null or u.status = 'failed' limit 1`
   return open.length === 0
 }
 

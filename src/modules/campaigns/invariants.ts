@@ -4,15 +4,15 @@ import { breachesMax, invariant } from '../../platform/invariants.ts'
 import type { Invariant } from '../../platform/platform.ts'
 import { entriesOfMessages } from '../billing/service.ts'
 import { keptFrom, messagesOfOrigin, unfoldedOf } from '../messages/service.ts'
-import { followerName } from './follower-name.ts'
+import { projectionName } from './projection-name.ts'
 
 /** The status of the recipient whose message has this one; it waits before it has a message, too. */
 const recipientStatus = (sql: Db, status: Fragment) =>
   sql`case when ${status} is null or ${status} in ('queued', 'sending') then 'pending' else ${status} end`
 
-/** Campaigns of whose messages the follower has folded everything: their rows are as far as their messages. */
+/** Campaigns of whose messages the projection has folded everything: their rows are as far as their messages. */
 const isFolded = (sql: Db, campaign: Fragment) =>
-  sql`not exists (select from (${unfoldedOf(sql, followerName)}) f where f.origin_id = ${campaign})`
+  sql`not exists (select from (${unfoldedOf(sql, projectionName)}) f where f.origin_id = ${campaign})`
 
 export const campaignInvariants: readonly Invariant[] = [
   invariant<{ id: string }>(
@@ -25,7 +25,7 @@ export const campaignInvariants: readonly Invariant[] = [
         union all
         select campaign_id, status, skip_reason, -recipients from campaign_counters where status is not null
         union all
-        select u.origin_id, t.status, null, -t.recipients from (${unfoldedOf(sql, followerName)}) u
+        select u.origin_id, t.status, null, -t.recipients from (${unfoldedOf(sql, projectionName)}) u
         cross join lateral (values (${recipientStatus(sql, sql`u.status`)}, u.messages), (${recipientStatus(sql, sql`u.was`)}, -u.messages)) t(status, recipients)
       ) c group by campaign_id, status, skip_reason having sum(recipients) <> 0 limit ${breachesMax}`,
     ({ id }) => `The counters of campaign ${id} are not the numbers of its recipients.`,

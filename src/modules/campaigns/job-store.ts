@@ -17,11 +17,16 @@ export interface Job extends Tenant {
 type Whose = Tenant & { readonly id: string }
 type Which = Tenant & { readonly campaign_id: string }
 
-/** Makes a campaign somebody's work from `due_at` on; what there was of it before is replaced. */
-export async function putJob(sql: Db, { account_id, mode, id }: Whose, kind: JobKind, due_at: string): Promise<void> {
+/** Makes a campaign somebody's work from `next_run_at` on; what there was of it before is replaced. */
+export async function putJob(
+  sql: Db,
+  { account_id, mode, id }: Whose,
+  kind: JobKind,
+  next_run_at: string,
+): Promise<void> {
   await sql`
-    insert into campaign_jobs (campaign_id, account_id, mode, kind, due_at) values (${id}, ${account_id}, ${mode}, ${kind}, ${due_at})
-    on conflict (campaign_id) do update set kind = excluded.kind, due_at = excluded.due_at, process_id = null, lease_until = null, failures = 0`
+    insert into campaign_jobs (campaign_id, account_id, mode, kind, next_run_at) values (${id}, ${account_id}, ${mode}, ${kind}, ${next_run_at})
+    on conflict (campaign_id) do update set kind = excluded.kind, next_run_at = excluded.next_run_at, process_id = null, lease_until = null, failures = 0`
 }
 
 export async function deleteJob(sql: Db, { account_id, mode, id }: Whose): Promise<void> {
@@ -30,7 +35,7 @@ export async function deleteJob(sql: Db, { account_id, mode, id }: Whose): Promi
 
 /** Whether any work of this kind is due at `at`, whoever has it: most of the time there is none, and this costs a fraction of claiming it. */
 export async function anyDue(sql: Db, kind: JobKind, at: string): Promise<boolean> {
-  const rows = await sql`select 1 from campaign_jobs where kind = ${kind} and due_at <= ${at} limit 1`
+  const rows = await sql`select 1 from campaign_jobs where kind = ${kind} and next_run_at <= ${at} limit 1`
   return rows.length > 0
 }
 
@@ -55,15 +60,15 @@ export async function claimJobs(
   return await sql<Job[]>`
     with own as materialized (
       select campaign_id, account_id, mode, failures, false as changed from campaign_jobs
-      where kind = ${kind} and due_at <= ${at} and process_id = ${process_id} and lease_until >= ${renew_before} order by due_at, campaign_id limit ${jobs_max}
+      where kind = ${kind} and next_run_at <= ${at} and process_id = ${process_id} and lease_until >= ${renew_before} order by next_run_at, campaign_id limit ${jobs_max}
     ),
     taken as (
       update campaign_jobs set process_id = ${process_id}, lease_until = ${lease_until}
       where campaign_id in (
         select j.campaign_id from campaign_jobs j
-        where j.kind = ${kind} and j.due_at <= ${at} and not exists (select from own where own.campaign_id = j.campaign_id)
+        where j.kind = ${kind} and j.next_run_at <= ${at} and not exists (select from own where own.campaign_id = j.campaign_id)
           and (j.process_id is null or j.process_id = ${process_id} or j.lease_until < ${at} or not ${isAlive(sql, sql`j.process_id`, alive_since)})
-        order by j.due_at, j.campaign_id limit greatest(${jobs_max}::int - (select count(*)::int from own), 0)
+        order by j.next_run_at, j.campaign_id limit greatest(${jobs_max}::int - (select count(*)::int from own), 0)
         for update skip locked
       )
       returning campaign_id, account_id, mode, failures, true as changed
@@ -71,22 +76,22 @@ export async function claimJobs(
     select * from own union all select * from taken`
 }
 
-/** Nothing is to be done for this campaign before `due_at`; whoever comes first then does it. */
+/** Nothing is to be done for this campaign before `next_run_at`; whoever comes first then does it. */
 export async function postponeJob(
   sql: Db,
   { account_id, mode, id }: Whose,
   process_id: string,
-  due_at: string,
+  next_run_at: string,
 ): Promise<void> {
   await sql`
-    update campaign_jobs set due_at = ${due_at}, process_id = null, lease_until = null, failures = 0
+    update campaign_jobs set next_run_at = ${next_run_at}, process_id = null, lease_until = null, failures = 0
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and process_id = ${process_id}`
 }
 
 /** Puts work that is not done yet behind the rest that is due: whoever comes first goes on with it. */
 export async function requeueJob(sql: Db, { account_id, mode, id }: Whose, at: string): Promise<void> {
   await sql`
-    update campaign_jobs set due_at = ${at}, process_id = null, lease_until = null, failures = 0
+    update campaign_jobs set next_run_at = ${at}, process_id = null, lease_until = null, failures = 0
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
 }
 
@@ -98,7 +103,7 @@ export async function countFailure(
   at: string,
 ): Promise<number> {
   const [row] = await sql<{ failures: number }[]>`
-    update campaign_jobs set failures = failures + 1, due_at = ${at}::timestamptz + least(60, power(2, failures)) * interval '1 second'
+    update campaign_jobs set failures = failures + 1, next_run_at = ${at}::timestamptz + least(60, power(2, failures)) * interval '1 second'
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${campaign_id} and process_id = ${process_id} returning failures`
   return row?.failures ?? 0
 }

@@ -1,4 +1,4 @@
-/** What both lanes do with campaigns that are a process's work: take those that are due, and count the passes that fail. */
+/** What both workers do with campaigns that are a process's work: take those that are due, and count the passes that fail. */
 import { limits } from '../../api/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Platform } from '../../platform/platform.ts'

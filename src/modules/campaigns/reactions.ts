@@ -1,5 +1,5 @@
 /** What campaigns do about facts of other features, in the transactions of those facts: an opt-out, a deleted contact or channel, a suspended account. */
-import type { FactPayloads } from '../../api/facts.ts'
+import type { FactPayloads } from '../../api/domain-events.ts'
 import type { FailureReason } from '../../api/resources/campaign.ts'
 import { transact, type Db, type Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -27,7 +27,7 @@ export const failOfAccount =
     for (const { account_id } of facts) await failAll(platform, sql, account_id, null, 'account_suspended')
   }
 
-/** Who got no message is cancelled by the lane. */
+/** Who got no message is cancelled by the worker. */
 async function failAll(
   platform: Platform,
   sql: Db,

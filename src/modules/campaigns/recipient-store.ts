@@ -1,6 +1,6 @@
-/** SQL of the recipients of campaigns: made by the snapshot, taken by the sender, told of by the follower. */
+/** SQL of the recipients of campaigns: made by the snapshot, taken by the sender, told of by the projection. */
 import type { Tenant } from '../../api/caller.ts'
-import type { ConsentFact } from '../../api/facts.ts'
+import type { ConsentFact } from '../../api/domain-events.ts'
 import type { RecipientStatus, SkipReason } from '../../api/resources/campaign.ts'
 import type { MessageError } from '../../api/resources/message.ts'
 import { jsonRows, type Db, type Fragment, type Transaction } from '../../platform/database/sql.ts'

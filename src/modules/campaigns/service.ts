@@ -16,7 +16,7 @@ import { InOrder } from '../../lib/in-order.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
 import type { Page } from '../../platform/http/paging.ts'
-import type { Chore } from '../../platform/platform.ts'
+import type { PeriodicJob } from '../../platform/platform.ts'
 import type { RequestKey, Sent } from '../messages/service.ts'
 import { foldCounters } from './counter-store.ts'
 import type { CampaignDeps } from './deps.ts'
@@ -33,9 +33,9 @@ import { rehearsalCsv } from './rehearsal/csv.ts'
 import { previewMessage } from './rehearsal/preview.ts'
 import { rehearse } from './rehearsal/rehearsal.ts'
 import { campaignResponses } from './responses.ts'
-import { sendingLane } from './sending/lane.ts'
+import { sendingWorker } from './sending/worker.ts'
 import { findTenant } from './store.ts'
-import { snapshotLane } from './snapshot/lane.ts'
+import { snapshotWorker } from './snapshot/worker.ts'
 
 export type CampaignService = ReturnType<typeof campaignService>
 
@@ -44,8 +44,8 @@ export function campaignService(deps: CampaignDeps) {
   /** Changes of one draft: each is checked as the one before it has left it. */
   const changes = new InOrder()
   return {
-    lanes: [snapshotLane(deps), sendingLane(deps)],
-    chores: [folding(deps)],
+    workers: [snapshotWorker(deps), sendingWorker(deps)],
+    periodicJobs: [folding(deps)],
     /** A draft; with `launch` it is launched too, and nothing is kept where that is refused. */
     create: (sql: Db, caller: Caller, body: CampaignCreation, keep: Keep): Promise<Campaign> =>
       body.launch === true
@@ -100,7 +100,7 @@ export function campaignService(deps: CampaignDeps) {
 /** Deltas of counters folded in one transaction. */
 const foldedAtOnce = 5000
 
-const folding = ({ platform }: CampaignDeps): Chore => ({
+const folding = ({ platform }: CampaignDeps): PeriodicJob => ({
   name: 'fold-campaign-counters',
   every_ms: 1000,
   run: () => untilDone(platform.clock, foldedAtOnce, () => foldCounters(platform.pool, foldedAtOnce)),

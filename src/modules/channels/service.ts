@@ -99,7 +99,7 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     templatesChanged: (sql: Db, row: ChannelRow): Promise<void> => templates.readSoon(sql, row),
     /** The provider has refused a template that our copy has as fit: they are read anew, every ten seconds at most. */
     templateRefused: (sql: Db, row: ChannelRow): Promise<void> => templates.readAfterRefusal(sql, row),
-    templatesLane: templates.lane,
+    templatesWorker: templates.worker,
 
     /** The refusal of a channel that there is not; says what was probably meant. */
     missing: missingChannel,

@@ -56,7 +56,7 @@ export async function countSessions(
 ): Promise<{ held: number; workers: number }> {
   const [row] = await sql<{ held: number; workers: number }[]>`
     select (select count(*) from channel_sessions s where ${isHeld(sql, at)}) as held,
-      (select count(*) from processes where beat_at > ${alive_since} and 'worker' = any(roles)) as workers`
+      (select count(*) from processes where heartbeat_at > ${alive_since} and 'worker' = any(roles)) as workers`
   return row!
 }
 

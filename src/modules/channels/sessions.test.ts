@@ -211,7 +211,7 @@ test('a process that finds its lease with another closes the session', async (t)
   world.closing.hangs = true
 
   await world.pool`update channel_sessions set process_id = 'b'`
-  await world.pool`insert into processes (id, roles, started_at, beat_at) values ('b', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
+  await world.pool`insert into processes (id, roles, started_at, heartbeat_at) values ('b', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
   await passTime(world, 3000, a)
 
   assert.deepEqual([world.standing().length, a.find('ch_1')], [0, undefined])

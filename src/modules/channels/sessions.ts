@@ -4,7 +4,7 @@
  */
 import { limits } from '../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../lib/clock.ts'
-import type { Lane } from '../../platform/jobs/worker.ts'
+import type { Worker } from '../../platform/jobs/worker.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Adapter, Connection, Report, Session } from '../../providers/provider.ts'
 import { heldSession, type HeldSession } from './held-session.ts'
@@ -28,7 +28,7 @@ export interface SessionChannels {
 export type Keep = (channel: ChannelRow, reports: readonly Report[], raw: Uint8Array, ignored?: string) => Promise<void>
 
 export interface ChannelSessions {
-  readonly lane: Lane
+  readonly worker: Worker
   /** The channel's session where this process holds it, it is open, and the lease on it is sure. */
   find(channel_id: string): Session | undefined
   /** Closes them in order, and lets other processes take them. */
@@ -87,7 +87,7 @@ export function channelSessions(platform: Platform, channels: SessionChannels, k
     stopping: false,
   }
   return {
-    lane: { name: 'sessions', idle_ms: lookEveryMs, tick: () => tick(state) },
+    worker: { name: 'sessions', idle_ms: lookEveryMs, tick: () => tick(state) },
     find(channel_id) {
       const standing = state.sessions.get(channel_id)?.held.standing()
       return standing?.kind === 'open' && isSure(state) ? standing.session : undefined

@@ -4,7 +4,7 @@ import { Problem } from '../../api/problem.ts'
 import type { Template } from '../../api/resources/channel.ts'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
 import { lookupCache } from '../../lib/lookup-cache.ts'
-import type { Lane } from '../../platform/jobs/worker.ts'
+import type { Worker } from '../../platform/jobs/worker.ts'
 import { storable } from '../../lib/storable.ts'
 import { limits } from '../../api/limits.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
@@ -57,7 +57,7 @@ const unknownTemplate: TemplateVerdict = { refusal: null, marketing: false, stat
 
 export function channelTemplates(deps: TemplateDeps) {
   const { platform, adapters } = deps
-  const lane = templatesLane(deps)
+  const worker = templatesWorker(deps)
   const cache = lookupCache<readonly TemplateRow[]>(platform.clock, {
     entries_max: rememberedMax,
     age_max_ms: limits.cache_ms,
@@ -100,14 +100,14 @@ export function channelTemplates(deps: TemplateDeps) {
     return await asked(row, written, 'not_again_so_soon')
   }
 
-  /** They are read by the lane, as soon as this is committed. */
+  /** They are read by the worker, as soon as this is committed. */
   async function readSoon(sql: Db, row: ChannelRow): Promise<void> {
     await store.setTemplatesDue(sql, tenantOf(row), row.id, isoTime(platform.clock.now()))
-    platform.notify(lane.name)
+    platform.notify(worker.name)
   }
 
   return {
-    lane,
+    worker,
     forget: (): void => cache.forget(),
     /** In one page: of a live channel from our copy, of a sandbox channel its samples. */
     async list(sql: Db, row: ChannelRow): Promise<Template[]> {
@@ -302,8 +302,8 @@ async function replaceTemplates(
   return written + removed > 0
 }
 
-/** The lane `templates`: reads those that are due. */
-function templatesLane(deps: TemplateDeps): Lane {
+/** The worker `templates`: reads those that are due. */
+function templatesWorker(deps: TemplateDeps): Worker {
   const { platform } = deps
   return {
     name: 'templates',

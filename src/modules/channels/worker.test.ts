@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { startPlatform, startWorld } from '../../../test/support/world.ts'
 import { openSecrets } from '../../platform/secrets/secrets.ts'
 import type { ChannelService } from './service.ts'
-import { channelChores, channelLanes } from './worker.ts'
+import { channelPeriodicJobs, channelWorkers } from './worker.ts'
 
 test('after a rotation of the secret key credentials come under the new one, and the old one can be dropped', async (t) => {
   const world = await startWorld(t)
@@ -14,10 +14,10 @@ test('after a rotation of the secret key credentials come under the new one, and
   const before = Buffer.alloc(32, 7).toString('base64')
   const current = randomBytes(32).toString('base64')
   const rotated = { ...world.platform, secrets: await openSecrets(world.pool, { current, previous: [before] }) }
-  const [chore] = channelChores(rotated)
+  const [periodicJob] = channelPeriodicJobs(rotated)
 
-  assert.equal(await chore!.run(), 1)
-  assert.equal(await chore!.run(), 0)
+  assert.equal(await periodicJob!.run(), 1)
+  assert.equal(await periodicJob!.run(), 0)
 
   const alone = await openSecrets(world.pool, { current, previous: [] })
   const [channel] = await world.pool<{ credentials: string }[]>`select credentials from channels`
@@ -33,9 +33,9 @@ test('a channel whose credentials cannot be opened does not keep those of others
   const before = Buffer.alloc(32, 7).toString('base64')
   const current = randomBytes(32).toString('base64')
   const rotated = { ...world.platform, secrets: await openSecrets(world.pool, { current, previous: [before] }) }
-  const [chore] = channelChores(rotated)
+  const [periodicJob] = channelPeriodicJobs(rotated)
 
-  assert.equal(await chore!.run(), 1)
+  assert.equal(await periodicJob!.run(), 1)
   const [channel] = await world.pool<
     { credentials: string }[]
   >`select credentials from channels where identifier = '+15550101'`
@@ -53,14 +53,14 @@ test('a lost link has its turn, however many others are lost before it and stay 
     tried.add(id)
     throw new Error('out of reach')
   }
-  const [lane] = channelLanes(platform, {
+  const [worker] = channelWorkers(platform, {
     tryLink,
     needsSession: () => false,
-    templatesLane: undefined,
+    templatesWorker: undefined,
   } as unknown as ChannelService)
 
   for (let second = 0; second < 120; second++) {
-    await lane!.tick()
+    await worker!.tick()
     await clock.advance(1000)
   }
 

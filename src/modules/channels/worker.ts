@@ -1,7 +1,7 @@
 /** What happens to channels by themselves: a lost link is tried again, and after a rotation of the secret key credentials come under the current one. */
 import { tenantOf } from '../../api/caller.ts'
-import type { Lane } from '../../platform/jobs/worker.ts'
-import type { Chore, Platform } from '../../platform/platform.ts'
+import type { Worker } from '../../platform/jobs/worker.ts'
+import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { resealAll } from '../../platform/secrets/resealing.ts'
 import { listSealed, reseal } from './rotation-store.ts'
 import type { ChannelService } from './service.ts'
@@ -16,7 +16,7 @@ const triedAtOnce = 20
 /** A link that is lost again sooner is tried as rarely as before: one that comes and goes is not told of every other second. */
 const steadyMs = 5 * 60_000
 
-export const channelChores = (platform: Platform): Chore[] => [
+export const channelPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   {
     name: 'channel credentials',
     every_ms: 60_000,
@@ -33,9 +33,9 @@ async function measure({ pool, metrics }: Platform): Promise<number> {
   return 0
 }
 
-export const channelLanes = (platform: Platform, channels: ChannelService): Lane[] => [
-  reconnectLane(platform, channels),
-  channels.templatesLane,
+export const channelWorkers = (platform: Platform, channels: ChannelService): Worker[] => [
+  reconnectWorker(platform, channels),
+  channels.templatesWorker,
 ]
 
 /** How often a link was tried in vain, or stood and was lost again soon; times are elapsed ones. */
@@ -47,10 +47,10 @@ interface Wait {
 }
 
 /** Tries lost links again until they stand; a link that stands again is told as `channel.connected`. Sessions are opened again by whoever holds them. */
-function reconnectLane(
+function reconnectWorker(
   { pool, clock, log }: Platform,
   channels: Pick<ChannelService, 'tryLink' | 'needsSession'>,
-): Lane {
+): Worker {
   let waits = new Map<string, Wait>()
   // behind which channel lost ones are looked for next: however many there are, each has its turn
   let cursor = ''

@@ -21,7 +21,7 @@ export interface ConsoleFacts {
   readonly permission?: Permission
   /** Its objects have a mode: `Service-Mode` is required. */
   readonly moded?: boolean
-  /** Codes of the console beyond those of the door, for the documents. */
+  /** Codes of the console beyond those of the guard, for the documents. */
   readonly refuses?: readonly ConsoleErrorCode[]
   /** It changes nothing that the audit log tells of, or writes its entries itself. */
   readonly unaudited?: boolean
@@ -35,7 +35,7 @@ type Given<Q extends TObject, B extends TSchema> = Omit<RouteDefinition<Q, B>, '
     readonly permit?: (request: ConsoleRequest<Static<Q>, Static<B>>) => void
   }
 
-/** What the door hands on as `session`. */
+/** What the guard hands on as `session`. */
 export interface Entrant {
   readonly session: Session | null
   readonly address: string
@@ -76,7 +76,7 @@ function withSession<Q, B>(request: RouteRequest<Q, B>): ConsoleRequest<Q, B> {
     get signal() {
       return request.signal
     },
-    // the door has let nobody in without one, but where `access` is `public`
+    // the guard has let nobody in without one, but where `access` is `public`
     session: session!,
     address,
   }

@@ -1,25 +1,25 @@
 /** The console's side of the server: what people do, beside what programs do with keys (behaviour: console 2). */
-import type { Chore, Platform } from '../../platform/platform.ts'
+import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { FeedService } from '../webhooks/feed/service.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
 import { keepPartitions } from '../../platform/database/partitions.ts'
 import { limits } from '../../api/limits.ts'
 import type { AccountService } from '../accounts/service.ts'
-import { secondFactorChores } from './people/second-factor.ts'
+import { secondFactorPeriodicJobs } from './people/second-factor.ts'
 import { offerSetup } from './people/setup.ts'
 import { peopleCommands } from './people/commands.ts'
 import { passwordResets } from './people/resets.ts'
 import { sessions, type Sessions } from './sessions/sessions.ts'
 import { Streams } from './stream/streams.ts'
-import { invitationChores } from './team/invitations.ts'
+import { invitationPeriodicJobs } from './team/invitations.ts'
 import { requestRing } from './requests/request-ring.ts'
 import { byCommand } from './audit/commands.ts'
 import { keyRecorder } from './audit/recording.ts'
 import { forgetAudit } from './audit/store.ts'
 import { forgetConversations } from './conversations/store.ts'
 
-export { codesAtDoor } from './door.ts'
+export { codesAtGuard } from './guard.ts'
 export type { ConsoleRoute } from './console-route.ts'
 
 const forgottenPerStep = 5_000
@@ -46,8 +46,8 @@ export function operatorService(platform: Platform, accounts: AccountService, fe
     /** Changes of the command line. */
     byCommand: byCommand(platform),
     /** Where requests are answered. */
-    lanes: [requests.lane, streams.lane],
-    chores: operatorChores(platform, open),
+    workers: [requests.worker, streams.worker],
+    periodicJobs: operatorPeriodicJobs(platform, open),
     async stop() {
       await resets.flush()
       await requests.flush()
@@ -55,9 +55,9 @@ export function operatorService(platform: Platform, accounts: AccountService, fe
   }
 }
 
-const operatorChores = (platform: Platform, open: Sessions): Chore[] => [
-  ...secondFactorChores(platform),
-  ...invitationChores(platform),
+const operatorPeriodicJobs = (platform: Platform, open: Sessions): PeriodicJob[] => [
+  ...secondFactorPeriodicJobs(platform),
+  ...invitationPeriodicJobs(platform),
   { name: 'ended sessions', every_ms: 60_000, run: () => open.forgetEnded() },
   {
     name: 'audit log',

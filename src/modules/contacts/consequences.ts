@@ -1,6 +1,6 @@
 /** What follows from written contacts: suppressions and the fact `opted_out`, the history of consent, counters, and names met for the first time. */
 import type { Tenant } from '../../api/caller.ts'
-import type { ConsentFact } from '../../api/facts.ts'
+import type { ConsentFact } from '../../api/domain-events.ts'
 import type { AttributeType, ConsentSource } from '../../api/resources/contact.ts'
 import type { ConsentChangeRow, ContactRow } from './rows.ts'
 import { allSent, type Transaction } from '../../platform/database/sql.ts'

@@ -87,7 +87,7 @@ async function perform(
     else if (one.do === 'update') await contacts.update(sql, caller, await pick(one.nth), one.body)
     else if (one.do === 'delete') await contacts.remove(sql, caller, await pick(one.nth))
     else if (one.do === 'tag') await contacts.tag(sql, caller, { phones: one.phones, add: ['a', 'c'], remove: ['b'] })
-    else if (one.do === 'fold') for (const chore of contacts.chores) await chore.run()
+    else if (one.do === 'fold') for (const periodicJob of contacts.periodicJobs) await periodicJob.run()
     else if (one.do === 'member')
       await (one.add ? contacts.lists.addMembers : contacts.lists.removeMembers)(sql, caller, list, [
         await pick(one.nth),

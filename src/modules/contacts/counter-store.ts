@@ -1,4 +1,4 @@
-/** SQL of the counters of contacts, tags, attributes and lists: delta rows that a chore folds, so that no writer waits for another. */
+/** SQL of the counters of contacts, tags, attributes and lists: delta rows that a periodic job folds, so that no writer waits for another. */
 import type { Tenant } from '../../api/caller.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 

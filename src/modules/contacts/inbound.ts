@@ -1,6 +1,6 @@
 /** What an inbound message means for the people behind the numbers: the contact, its service window, and the keywords it may hold (behaviour: consent 4). */
 import type { Tenant } from '../../api/caller.ts'
-import type { InboundFact } from '../../api/facts.ts'
+import type { InboundFact } from '../../api/domain-events.ts'
 import type { ConsentSource, ConsentStatus } from '../../api/resources/contact.ts'
 import { isPhoneChannel } from '../../api/resources/channel.ts'
 import { isoTime } from '../../lib/clock.ts'

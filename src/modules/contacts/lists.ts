@@ -8,7 +8,7 @@ import type { ContactList } from '../../api/resources/contact.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../platform/http/paging.ts'
-import type { Chore, Platform } from '../../platform/platform.ts'
+import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { insertDeltas } from './counter-store.ts'
 import { listObject } from './present.ts'
 import * as store from './list-store.ts'
@@ -34,12 +34,12 @@ export const listService = (platform: Platform) => ({
   create: (sql: Db, tenant: Tenant, body: ListBody): Promise<ContactList> => createList(platform, sql, tenant, body),
   update: (sql: Db, tenant: Tenant, id: string, body: ListBody): Promise<ContactList> =>
     updateList(platform, sql, tenant, id, body),
-  /** Deletes a list, not its contacts. Its member rows are taken away by a chore. */
+  /** Deletes a list, not its contacts. Its member rows are taken away by a periodic job. */
   remove: removeList,
   addMembers: (sql: Db, tenant: Tenant, id: string, contacts: readonly string[]) =>
     addMembers(platform, sql, tenant, id, contacts),
   removeMembers,
-  chores: [emptyDeleted(platform)],
+  periodicJobs: [emptyDeleted(platform)],
 })
 
 async function listLists(sql: Db, tenant: Tenant, page: Page): Promise<ContactList[]> {
@@ -147,7 +147,7 @@ async function members(
 }
 
 /** Takes the members of deleted lists away, a chunk a run. */
-const emptyDeleted = ({ pool }: Platform): Chore => ({
+const emptyDeleted = ({ pool }: Platform): PeriodicJob => ({
   name: 'empty-deleted-lists',
   every_ms: 1000,
   async run() {

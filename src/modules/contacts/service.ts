@@ -5,7 +5,7 @@ import type { Contact } from '../../api/resources/contact.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db, Transaction } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
-import type { Chore, Platform } from '../../platform/platform.ts'
+import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { audienceRows, chunkEnd, type AudienceSource } from './audience-store.ts'
 import { activity } from './activity.ts'
 import { keepableContact, readContact, type ContactBody, type OptionalBody } from './contact-input.ts'
@@ -51,7 +51,7 @@ const foldKeys = 200
 export function contactService(platform: Platform) {
   const lists = listService(platform)
   const active = activity(platform)
-  const folding: Chore = {
+  const folding: PeriodicJob = {
     name: 'fold-contact-counters',
     every_ms: 1000,
     run: () => foldCounters(platform.pool, foldKeys),
@@ -59,7 +59,7 @@ export function contactService(platform: Platform) {
   return {
     lists,
     segments: segmentService(platform),
-    chores: [folding, ...lists.chores],
+    periodicJobs: [folding, ...lists.periodicJobs],
     ...inboundPart(platform),
     messagesAccepted: active.messagesAccepted,
     flushActivity: active.flush,

@@ -4,14 +4,14 @@ import { test } from 'node:test'
 import { mailServer } from '../../../test/support/mail-server.ts'
 import { until, within } from '../../../test/support/waiting.ts'
 import { startPlatform } from '../../../test/support/world.ts'
-import { mailLane, writeEmail } from './service.ts'
+import { mailWorker, writeEmail } from './service.ts'
 
 test('an e-mail that waits is sent, and one that the mail server refuses is sent later', async (t) => {
   const server = await mailServer(t, 1)
   const { platform, clock, pool } = await startPlatform(t, { settings: { smtp_url: server.url } })
   await pool`insert into accounts (id, name, owner_email, created_at) values ('acc_1', 'A', 'owner@example.com', ${clock.iso()})`
   await writeEmail(pool, platform, { account_id: 'acc_1', subject: 'Disabled', body: 'It was disabled.' })
-  const send = mailLane(platform)
+  const send = mailWorker(platform)
 
   await send.tick()
   const [first] = await pool`select attempts, error, sent_at from emails`
@@ -32,7 +32,7 @@ test('without a mail server e-mails are kept and nothing waits', async (t) => {
   const { platform, pool } = await startPlatform(t)
   await writeEmail(pool, platform, { account_id: 'acc_1', subject: 'S', body: 'B' })
 
-  assert.equal(await mailLane(platform).tick(), 0)
+  assert.equal(await mailWorker(platform).tick(), 0)
   assert.equal((await pool`select 1 from emails`).length, 1)
   assert.equal((await pool`select 1 from email_queue`).length, 0)
 })
@@ -40,7 +40,7 @@ test('without a mail server e-mails are kept and nothing waits', async (t) => {
 test('an e-mail is tried for a day; its link is sent, and neither kept nor logged', async (t) => {
   const server = await mailServer(t, 1000)
   const { platform, clock, pool } = await startPlatform(t, { settings: { smtp_url: server.url } })
-  const send = mailLane(platform)
+  const send = mailWorker(platform)
   await writeEmail(pool, platform, {
     account_id: null,
     recipient: 'ada@example.com',
@@ -81,7 +81,7 @@ test('a mail server that hangs holds its places alone, for half a minute; two pr
   server.hang(4)
   await write(12)
 
-  const passes = [mailLane(platform).tick()]
+  const passes = [mailWorker(platform).tick()]
   await until(
     'the others to be sent',
     () => server.mails.length,
@@ -89,7 +89,7 @@ test('a mail server that hangs holds its places alone, for half a minute; two pr
   )
   assert.equal(server.hanging(), 4)
   await write(3)
-  passes.push(mailLane(platform).tick())
+  passes.push(mailWorker(platform).tick())
   await until(
     'what was written since',
     () => server.mails.length,
@@ -107,7 +107,7 @@ test('a mail server that hangs holds its places alone, for half a minute; two pr
   assert.equal(left.length, 4)
   for (const { error } of left) assert.match(error as string, /did not take it within 30 seconds/)
   await clock.advance(60_000)
-  assert.equal(await mailLane(platform).tick(), 4)
+  assert.equal(await mailWorker(platform).tick(), 4)
   assert.deepEqual([server.mails.length, (await pool`select from email_queue`).length], [15, 0])
 })
 
@@ -117,14 +117,14 @@ test('an e-mail that a process was stopped over is sent by the next', async (t) 
   await writeEmail(pool, platform, { account_id: null, recipient: 'ada@example.com', subject: 'S', body: 'B' })
   server.hang(1)
   const stopping = new AbortController()
-  const pass = mailLane(platform).tick(stopping.signal)
+  const pass = mailWorker(platform).tick(stopping.signal)
   await until('the mail server to hang', server.hanging, (count) => count === 1)
   stopping.abort()
   await within('the pass', pass)
 
-  assert.equal(await mailLane(platform).tick(), 0)
+  assert.equal(await mailWorker(platform).tick(), 0)
   await clock.advance(60_000)
-  assert.equal(await mailLane(platform).tick(), 1)
+  assert.equal(await mailWorker(platform).tick(), 1)
   assert.deepEqual(
     [...(await pool`select attempts, error from emails`)].map((row) => ({ ...row })),
     [{ attempts: 1, error: null }],

@@ -1,7 +1,7 @@
-/** E-mails: kept in the database with the change they tell of, sent by the lane `mail` where SMTP is configured (behaviour: console 3.9). */
+/** E-mails: kept in the database with the change they tell of, sent by the worker `mail` where SMTP is configured (behaviour: console 3.9). */
 import type { Transporter } from 'nodemailer'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
-import type { Lane } from '../../platform/jobs/worker.ts'
+import type { Worker } from '../../platform/jobs/worker.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -73,7 +73,7 @@ export async function listEmails(sql: Db, page: Page): Promise<ShownEmail[]> {
 }
 
 /** Sends what waits, a few at once; without SMTP nothing waits. */
-export const mailLane = (platform: Platform): Lane => ({
+export const mailWorker = (platform: Platform): Worker => ({
   name: 'mail',
   idle_ms: idleMs,
   tick: (stopping) => sendEmails(platform, stopping),
@@ -120,7 +120,7 @@ async function send(
       id: email.id,
       error: 'the account has no owner e-mail address',
       sent_at: null,
-      due_at: null,
+      next_run_at: null,
     })
   const error = await withDeadline(platform.clock, sentWithinMs, (late) =>
     transport
@@ -140,8 +140,13 @@ async function send(
 async function settle({ pool, clock, log }: Platform, email: store.DueEmail, error: string | null): Promise<void> {
   const now = clock.now()
   const again = isoTime(now + againMs[Math.min(email.attempts, againMs.length - 1)]!)
-  const due_at = error !== null && again < email.until ? again : null
-  await store.recordEmailAttempt(pool, { id: email.id, error, sent_at: error === null ? isoTime(now) : null, due_at })
+  const next_run_at = error !== null && again < email.until ? again : null
+  await store.recordEmailAttempt(pool, {
+    id: email.id,
+    error,
+    sent_at: error === null ? isoTime(now) : null,
+    next_run_at,
+  })
   if (error !== null) log.warn({ email_id: email.id, error }, 'an e-mail could not be sent')
 }
 

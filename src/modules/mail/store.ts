@@ -39,7 +39,7 @@ export async function insertEmail(
       select ${account_id}, ${recipient}, ${email.subject}, ${email.body}, ${email.at}
       returning id
     ), queued as (
-      insert into email_queue (email_id, due_at, link, until)
+      insert into email_queue (email_id, next_run_at, link, until)
       select id, ${email.at}::timestamptz, ${email.link}, ${email.until}::timestamptz from written where ${email.queued}
     )
     select id from written`
@@ -49,22 +49,22 @@ export async function insertEmail(
 /** Takes one that is due, those that were never tried first; nobody else takes it before `until`. */
 export async function claimEmail(sql: Db, at: string, until: string): Promise<DueEmail | null> {
   const [email] = await sql<DueEmail[]>`
-    update email_queue q set due_at = ${until} from emails e
+    update email_queue q set next_run_at = ${until} from emails e
     where e.id = q.email_id and q.email_id = (
       select q.email_id from email_queue q join emails e on e.id = q.email_id
-      where q.due_at <= ${at} order by e.attempts, q.email_id limit 1 for update of q skip locked)
+      where q.next_run_at <= ${at} order by e.attempts, q.email_id limit 1 for update of q skip locked)
     returning e.id, e.recipient, e.subject, e.body, e.attempts, q.link, q.until`
   return email ?? null
 }
 
-/** `due_at`: when it is tried again; null when it is done with. */
+/** `next_run_at`: when it is tried again; null when it is done with. */
 export async function recordEmailAttempt(
   sql: Db,
-  done: { id: number; error: string | null; sent_at: string | null; due_at: string | null },
+  done: { id: number; error: string | null; sent_at: string | null; next_run_at: string | null },
 ): Promise<void> {
   await sql`update emails set attempts = attempts + 1, error = ${done.error}, sent_at = ${done.sent_at} where id = ${done.id}`
-  if (done.due_at === null) await sql`delete from email_queue where email_id = ${done.id}`
-  else await sql`update email_queue set due_at = ${done.due_at} where email_id = ${done.id}`
+  if (done.next_run_at === null) await sql`delete from email_queue where email_id = ${done.id}`
+  else await sql`update email_queue set next_run_at = ${done.next_run_at} where email_id = ${done.id}`
 }
 
 /** As it is kept: without its link. */

@@ -1,7 +1,7 @@
 /** How files end: removed from where they were kept once their retention is over; what cannot be removed is kept in mind, told, and in the end forgotten (behaviour: channels 8.7). */
 import { isoTime } from '../../lib/clock.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
-import type { Chore, Invariant, Platform } from '../../platform/platform.ts'
+import type { PeriodicJob, Invariant, Platform } from '../../platform/platform.ts'
 import type { Incoming } from './folder.ts'
 import { NotKept, type Storage } from './storage.ts'
 import * as store from './store.ts'
@@ -24,7 +24,7 @@ const forgottenAfterMs = 90 * dayMs
 
 export type StorageOf = (name: 'folder' | 's3') => Storage | undefined
 
-export const mediaChores = (platform: Platform, incoming: Incoming, storageOf: StorageOf): Chore[] => [
+export const mediaPeriodicJobs = (platform: Platform, incoming: Incoming, storageOf: StorageOf): PeriodicJob[] => [
   { name: 'old media', every_ms: hourMs, run: () => removeAllOld(platform, storageOf) },
   { name: 'unfinished media', every_ms: 600_000, run: () => discardUnfinished(platform, incoming) },
 ]

@@ -16,7 +16,7 @@ import { s3Storage } from './s3.ts'
 import { NotKept, type Storage } from './storage.ts'
 import * as store from './store.ts'
 import type { MediaRow, NewMedia } from './store.ts'
-import { mediaChores, mediaInvariants } from './retention.ts'
+import { mediaPeriodicJobs, mediaInvariants } from './retention.ts'
 import { uploads } from './uploads.ts'
 import { mediaCopier } from './worker.ts'
 
@@ -50,8 +50,8 @@ export function mediaService(platform: Platform, channels: Pick<ChannelService, 
     /** Files that members of an account upload. */
     uploads: uploads({ platform, addresses, incoming, storage }),
     open: openFile(platform, addresses, storageOf),
-    lane: copier.lane,
-    chores: mediaChores(platform, incoming, storageOf),
+    worker: copier.worker,
+    periodicJobs: mediaPeriodicJobs(platform, incoming, storageOf),
     invariants: mediaInvariants(platform),
     async close() {
       await copier.stop()

@@ -14,7 +14,7 @@ export interface MediaRow {
   status: 'waiting' | 'uploading' | 'copied' | 'failed'
   reference: Record<string, string> | null
   attempts: number
-  due_at: string
+  next_run_at: string
   store: 'folder' | 's3' | null
   /** The address of the bucket, where it is in one. */
   bucket: string | null
@@ -39,7 +39,7 @@ export type NewMedia = Pick<
 export async function insertMedia(tx: Db, rows: readonly NewMedia[]): Promise<void> {
   if (rows.length === 0) return
   await tx`
-    insert into media_files (account_id, mode, id, channel_id, message_id, kind, filename, status, reference, due_at, created_at)
+    insert into media_files (account_id, mode, id, channel_id, message_id, kind, filename, status, reference, next_run_at, created_at)
     select account_id, mode, id, channel_id, message_id, kind, filename, 'waiting', reference, created_at, created_at
     from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, channel_id text, message_id text, kind text, filename text, reference json, created_at timestamptz)`
 }
@@ -72,19 +72,19 @@ export async function claimMedia(sql: Db, claim: Claim): Promise<InboundMediaRow
       group by account_id, channel_id
     ),
     due as (
-      select id, account_id, channel_id, claimed_until, due_at, row_number() over (partition by channel_id order by due_at, id) as place
+      select id, account_id, channel_id, claimed_until, next_run_at, row_number() over (partition by channel_id order by next_run_at, id) as place
       from media_files f
-      where status = 'waiting' and due_at <= ${claim.now} and (claimed_until is null or claimed_until < ${claim.now}
-        or (process_id <> ${claim.process_id} and not exists (select from processes p where p.id = f.process_id and p.beat_at > ${claim.silent_since})))
+      where status = 'waiting' and next_run_at <= ${claim.now} and (claimed_until is null or claimed_until < ${claim.now}
+        or (process_id <> ${claim.process_id} and not exists (select from processes p where p.id = f.process_id and p.heartbeat_at > ${claim.silent_since})))
     ),
     of_channels as (
-      select d.*, row_number() over (partition by d.account_id order by d.place, d.due_at, d.id) as turn from due d
+      select d.*, row_number() over (partition by d.account_id order by d.place, d.next_run_at, d.id) as turn from due d
       where d.place + coalesce((select sum(b.files) from busy b where b.channel_id = d.channel_id), 0) <= ${claim.channel_rows_max}
     ),
     chosen as (
       select c.id, c.claimed_until from of_channels c
       where c.turn + coalesce((select sum(b.files) from busy b where b.account_id = c.account_id), 0) <= ${claim.account_rows_max}
-      order by c.turn, c.due_at, c.id limit ${claim.rows_max}
+      order by c.turn, c.next_run_at, c.id limit ${claim.rows_max}
     ),
     taken as (
       select f.id from media_files f join chosen c on c.id = f.id
@@ -124,16 +124,16 @@ export async function settleMedia(
   return rows.length > 0
 }
 
-/** It is tried again at `due_at`; where the try does not count, as if it had not been made. */
+/** It is tried again at `next_run_at`; where the try does not count, as if it had not been made. */
 export async function postponeMedia(
   sql: Db,
   id: string,
   process_id: string,
-  due_at: string,
+  next_run_at: string,
   counts: boolean,
 ): Promise<void> {
   await sql`
-    update media_files set due_at = ${due_at}, process_id = null, claimed_until = null, attempts = attempts - ${counts ? 0 : 1}
+    update media_files set next_run_at = ${next_run_at}, process_id = null, claimed_until = null, attempts = attempts - ${counts ? 0 : 1}
     where id = ${id} and status = 'waiting' and process_id = ${process_id}`
 }
 
@@ -145,7 +145,7 @@ export type NewUpload = Pick<
 export async function insertUpload(sql: Db, upload: NewUpload): Promise<void> {
   const { account_id, mode, id, kind, filename, store, bucket, created_at } = upload
   await sql`
-    insert into media_files (account_id, mode, id, kind, filename, status, store, bucket, due_at, created_at)
+    insert into media_files (account_id, mode, id, kind, filename, status, store, bucket, next_run_at, created_at)
     values (${account_id}, ${mode}, ${id}, ${kind}, ${filename}, 'uploading', ${store}, ${bucket}, ${created_at}, ${created_at})`
 }
 
@@ -177,7 +177,7 @@ export const listAbandonedUploads = async (
   rows_max: number,
 ): Promise<OldMedia[]> =>
   await sql<OldMedia[]>`
-    select id, store, bucket, created_at from media_files where status = 'uploading' and created_at < ${before} and due_at <= ${now}
+    select id, store, bucket, created_at from media_files where status = 'uploading' and created_at < ${before} and next_run_at <= ${now}
     order by created_at limit ${rows_max}`
 
 export type OldMedia = Pick<MediaRow, 'id' | 'store' | 'bucket' | 'created_at'>
@@ -185,12 +185,12 @@ export type OldMedia = Pick<MediaRow, 'id' | 'store' | 'bucket' | 'created_at'>
 /** Files that came in before then, with what must be removed for them; without those whose removal was put off. */
 export const listOldMedia = async (sql: Db, before: string, now: string, rows_max: number): Promise<OldMedia[]> =>
   await sql<OldMedia[]>`
-    select id, store, bucket, created_at from media_files where created_at < ${before} and status <> 'uploading' and (store is null or due_at <= ${now})
+    select id, store, bucket, created_at from media_files where created_at < ${before} and status <> 'uploading' and (store is null or next_run_at <= ${now})
     order by created_at limit ${rows_max}`
 
 /** Their removal is tried again then. */
 export async function deferRemoval(sql: Db, ids: readonly string[], until: string): Promise<void> {
-  await sql`update media_files set due_at = ${until} where id = any(${[...ids]}::text[]) and store is not null`
+  await sql`update media_files set next_run_at = ${until} where id = any(${[...ids]}::text[]) and store is not null`
 }
 
 /** How many files that came in before then are kept still, and where. */

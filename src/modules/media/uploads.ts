@@ -89,7 +89,7 @@ async function receiveUpload(
       })
       return reply
     } catch (error) {
-      // what cannot be removed now is removed by the chore, by its row
+      // what cannot be removed now is removed by the periodic job, by its row
       await forget(deps, sql, id).catch((left: unknown) =>
         platform.log.warn({ err: left, media_id: id }, 'what is left of an upload is removed later'),
       )

@@ -1,7 +1,7 @@
-/** The lane `media`: copies files that came in, a few at once and few of one channel and account, and tries again for ten minutes what may still be had. */
+/** The worker `media`: copies files that came in, a few at once and few of one channel and account, and tries again for ten minutes what may still be had. */
 import { withDeadline, isoTime } from '../../lib/clock.ts'
 import { PermanentError } from '../../lib/permanent-error.ts'
-import type { Lane } from '../../platform/jobs/worker.ts'
+import type { Worker } from '../../platform/jobs/worker.ts'
 import { limits } from '../../api/limits.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { ChannelService } from '../channels/service.ts'
@@ -30,7 +30,7 @@ export interface MediaWorkerDeps {
 }
 
 export interface MediaCopier {
-  readonly lane: Lane
+  readonly worker: Worker
   /** Gives up what is under way: it is copied again by whoever comes next. */
   stop(): Promise<void>
 }
@@ -57,7 +57,7 @@ export function mediaCopier(deps: MediaWorkerDeps): MediaCopier {
   }
 
   return {
-    lane: {
+    worker: {
       name: 'media',
       idle_ms: 1000,
       async tick() {

@@ -33,7 +33,7 @@ export async function cancelMessage(deps: CancellingDeps, sql: Db, tenant: Tenan
   })
   if (row === undefined) throw notCancelled((await getMessage(sql, tenant, id)).status)
   deps.platform.notify('fan-out')
-  deps.followers.wake([row])
+  deps.projections.wake([row])
   return row
 }
 

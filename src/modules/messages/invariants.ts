@@ -43,13 +43,13 @@ const countInvariants: Invariant[] = [
   ),
 ]
 
-/** `followers`: the names of those who follow messages in this program. */
-export const messageInvariants = (followers: readonly string[]): readonly Invariant[] => [
-  ...ownInvariants(followers),
+/** `projections`: the names of those who follow messages in this program. */
+export const messageInvariants = (projections: readonly string[]): readonly Invariant[] => [
+  ...ownInvariants(projections),
   filesHaveMessages,
 ]
 
-const ownInvariants = (followers: readonly string[]): readonly Invariant[] => [
+const ownInvariants = (projections: readonly string[]): readonly Invariant[] => [
   invariant<{ id: string }>(
     'every waiting message has its job',
     (sql) => sql`
@@ -86,18 +86,18 @@ const ownInvariants = (followers: readonly string[]): readonly Invariant[] => [
     ({ id }) => `${id} and its refund do not agree.`,
   ),
   invariant<{ id: string }>(
-    'what followers have still to fold is of messages that have come so far',
+    'what projections have still to fold is of messages that have come so far',
     (sql) => sql`
       select i.id from message_transitions t cross join unnest(t.message_ids) as i(id) left join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = i.id
       where m.id is null or array_position(${outboundStatuses}::text[], m.status) < array_position(${outboundStatuses}::text[], t.status) limit ${breachesMax}`,
-    ({ id }) => `${id} is told to followers as further than it is.`,
+    ({ id }) => `${id} is told to projections as further than it is.`,
   ),
   invariant<{ id: string }>(
     'whoever has messages still to fold is part of this program',
     (sql) =>
-      sql`select follower || ' (' || sum(cardinality(message_ids)) || ')' as id from message_transitions where follower <> all (${[...followers]}::text[]) group by follower limit ${breachesMax}`,
+      sql`select projection || ' (' || sum(cardinality(message_ids)) || ')' as id from message_transitions where projection <> all (${[...projections]}::text[]) group by projection limit ${breachesMax}`,
     ({ id }) =>
-      `Nobody folds the rows of the follower ${id}: it was taken out or renamed. Put it back until they are folded, or remove them.`,
+      `Nobody folds the rows of the projection ${id}: it was taken out or renamed. Put it back until they are folded, or remove them.`,
   ),
   ...countInvariants,
 ]

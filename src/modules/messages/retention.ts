@@ -3,7 +3,7 @@ import { ageOf, isoTime, longAgo, mark, type Mark } from '../../lib/clock.ts'
 import { idFloor } from '../../lib/ids.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
 import { keepPartitions, startOf, type PartitionedTable } from '../../platform/database/partitions.ts'
-import type { Chore, Platform } from '../../platform/platform.ts'
+import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { forgetCounts, forgetQuarters, keepFrom, waitsBefore } from './retention-store.ts'
 
 /** A message is updated three times within a second or so: with half a page free one update in ten left its page under load, with this one in a hundred. */
@@ -21,7 +21,7 @@ interface State {
 }
 
 /** Makes partitions ahead, and drops months that are past retention: as soon as one is, minute by minute. */
-export function messagePartitions(platform: Platform): Chore {
+export function messagePartitions(platform: Platform): PeriodicJob {
   const state: State = { made: longAgo, forgotten: '' }
   return {
     name: 'message partitions',

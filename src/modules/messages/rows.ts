@@ -28,7 +28,7 @@ export interface MessageRow {
   contact_id: string | null
   origin_type: OriginType
   origin_id: string | null
-  /** By which its submitter knows it, where it must become exactly one message; never shown. */
+  /** By which its producer knows it, where it must become exactly one message; never shown. */
   submission_key: string | null
   reply_to: string | null
   segments: number | null

@@ -27,14 +27,14 @@ import { requestKeys } from './request-keys.ts'
 import { sendMade, sendMessage, type RequestKey, type Sent } from './requests.ts'
 import type { MessageRow } from './rows.ts'
 import { findMessages, type AttemptRow } from './store.ts'
-import type { Followers } from './transitions/followers.ts'
+import type { Projections } from './transitions/projections.ts'
 
 export type { CheckedMessage } from './ingest/checked-message.ts'
 export type { ItemOutcome, Submission, SubmissionItem } from './ingest/submission.ts'
-export type { MissedRow, SubmitterFragment } from './ingest/submitters.ts'
+export type { MissedRow, ProducerFragment } from './ingest/producers.ts'
 export type { SendTimes } from './dispatch/send-times.ts'
-export type { Follower, TransitionRow } from './transitions/followers.ts'
-export { unfoldedChargesOf, unfoldedOf } from './transitions/follower-store.ts'
+export type { Projection, TransitionRow } from './transitions/projections.ts'
+export { unfoldedChargesOf, unfoldedOf } from './transitions/projection-store.ts'
 export { findMessages, messagesOfOrigin, sumCharged, type Charged } from './store.ts'
 export { keptFrom } from './retention-store.ts'
 export { listInbound } from './queries/inbound-store.ts'
@@ -62,14 +62,14 @@ export interface MessageDeps extends Withdrawing {
   readonly billing: BillingService
   readonly ingest: Ingest
   readonly queues: QueueBound
-  readonly followers: Followers
+  readonly projections: Projections
 }
 
 /** Everything throws the Problem that refuses it; rows are of the caller's account and mode. */
 export interface MessageService {
   /** Checks what is to be sent, as the body of `POST /v1/messages`, for whom it is sent; throws the Problem that refuses it. Consent, window and funds are looked at when it is accepted. */
   check(tenant: Tenant, written: unknown): Promise<CheckedMessage>
-  /** The one way to a message, for everybody who sends (docs/decisions/submitting.md). One outcome an item, in their order. */
+  /** The one way to a message, for everybody who sends (docs/decisions/producers.md). One outcome an item, in their order. */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
   /** Under an Idempotency-Key the message is sent once, and answered again. */
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
@@ -90,7 +90,7 @@ export interface MessageService {
   attempts(sql: Db, tenant: Tenant, id: string): Promise<AttemptRow[]>
   /** Only while `queued`; resolves to the row as it is then. */
   cancel(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
-  /** Fails and refunds those that were not handed over, in the transaction of their submitter, who locks its own rows before; resolves to their ids. */
+  /** Fails and refunds those that were not handed over, in the transaction of their producer, who locks its own rows before; resolves to their ids. */
   withdraw(tx: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>>
   /** The account's channels that their providers throttle at this time, for operators. */
   pauses(sql: Db, tenant: Tenant): Promise<PauseRow[]>

@@ -1,4 +1,4 @@
-/** SQL of messages as they are read. What accepting and the lanes write stands in their folders. */
+/** SQL of messages as they are read. What accepting and the workers write stands in their folders. */
 import type { Tenant } from '../../api/caller.ts'
 import type { OriginType } from '../../api/resources/message.ts'
 import type { MessageRow } from './rows.ts'

@@ -19,7 +19,7 @@ export async function lockWithdrawable(
     ),
     returned as materialized (
       select j.message_id from held h join dispatch_jobs j on j.message_id = h.id
-      where h.status = 'sending' and j.process_id is null and not j.doubtful and j.accepted_ids is null for update of j skip locked
+      where h.status = 'sending' and j.process_id is null and not j.outcome_unknown and j.accepted_ids is null for update of j skip locked
     )
     select id, status from held where status = 'queued' or id in (select message_id from returned)`
 }

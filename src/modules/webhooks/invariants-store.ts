@@ -77,6 +77,6 @@ export async function missedEvents(
 export async function staleHandoffs(sql: Db): Promise<{ process_id: string; size: number; created_at: string }[]> {
   return await sql<{ process_id: string; size: number; created_at: string }[]>`
     select process_id, size, created_at from webhook_handoffs s
-    where exists (select 1 from processes p where p.started_at < p.beat_at - interval '1 minute' and s.created_at < p.beat_at - interval '1 minute')
+    where exists (select 1 from processes p where p.started_at < p.heartbeat_at - interval '1 minute' and s.created_at < p.heartbeat_at - interval '1 minute')
     limit 20`
 }

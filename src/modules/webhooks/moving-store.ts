@@ -40,7 +40,7 @@ const inHand = (account_id: string) => ({
     error: 'null::text',
     error_message: 'null::text',
     scheduled: 'true',
-    due_at: 's.created_at',
+    next_run_at: 's.created_at',
     created_at: 's.created_at',
   },
   from: `webhook_handoffs s cross join lateral webhook_handoff_deliveries(s.endpoints, s.deliveries) d join webhook_endpoints e on e.id = d.endpoint_id

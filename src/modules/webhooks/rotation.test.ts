@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { startPlatform } from '../../../test/support/world.ts'
 import { openSecrets } from '../../platform/secrets/secrets.ts'
 import { insertEndpoint, listSealed } from './endpoints/store.ts'
-import { webhookChores } from './worker.ts'
+import { webhookPeriodicJobs } from './worker.ts'
 
 test('after a rotation every secret comes under the new key, the hash key stays, and a foreign key is refused', async (t) => {
   const { platform, clock, pool } = await startPlatform(t)
@@ -30,7 +30,7 @@ test('after a rotation every secret comes under the new key, the hash key stays,
   })
 
   const secrets = await openSecrets(pool, { current: next, previous: [old] })
-  await webhookChores({ ...platform, secrets })
+  await webhookPeriodicJobs({ ...platform, secrets })
     .find(({ name }) => name === 'webhook secrets')!
     .run()
   const alone = await openSecrets(pool, { current: next, previous: [] })

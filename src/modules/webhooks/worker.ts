@@ -1,7 +1,7 @@
-/** What happens to webhooks by themselves: the deliver lane, and the chores that measure, reseal and in the end forget. */
+/** What happens to webhooks by themselves: the deliver worker, and the periodic jobs that measure, reseal and in the end forget. */
 import { idFloor } from '../../lib/ids.ts'
 import { keepPartitions } from '../../platform/database/partitions.ts'
-import type { Chore, Platform } from '../../platform/platform.ts'
+import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { resealAll } from '../../platform/secrets/resealing.ts'
 import { Deliverer } from './dispatch/deliverer.ts'
 import { expireDeliveries } from './deliveries/store.ts'
@@ -24,7 +24,7 @@ export const webhookDeliverer = (
     random,
   })
 
-export const webhookChores = (platform: Platform): Chore[] => [
+export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   {
     name: 'delivery partitions',
     every_ms: 3600_000,

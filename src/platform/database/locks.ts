@@ -5,7 +5,7 @@ export const advisoryLocks = {
   /** Shared by every process on a data folder; the last one out shuts the embedded server down. */
   hold_embedded: 7_067_411_802,
   fold_usage: 7_067_411_830,
-  chores: 7_067_411_831,
+  periodicJobs: 7_067_411_831,
   /** Shared by every running process. */
   presence: 7_067_411_832,
   /** Making the first account of an empty database. */

@@ -58,7 +58,7 @@ export async function upgrade(sql: Db, clock: Clock, known: readonly AppliedMigr
 /** The processes of the version before know none of the new names. */
 async function refuseRunning(sql: Db, clock: Clock): Promise<void> {
   const alive_since = isoTime(clock.now() - limits.process_silent_ms)
-  const running = await sql<{ id: string }[]>`select id from processes where beat_at > ${alive_since} order by id`
+  const running = await sql<{ id: string }[]>`select id from processes where heartbeat_at > ${alive_since} order by id`
   if (running.length === 0) return
   const names = running.map(({ id }) => id).join(', ')
   const seconds = limits.process_silent_ms / 1000

@@ -2,7 +2,7 @@
  * Whether the database takes writes. A write that failed for want of room tells that it does not; from then on small writes of this file's own
  * ask until one succeeds. While all is well nothing is asked (behaviour: operating 2.3).
  */
-import type { Lane } from '../jobs/worker.ts'
+import type { Worker } from '../jobs/worker.ts'
 import type { Log } from '../observability/log.ts'
 import { isUnreachable, poolClosed, refusesWrites, wasCancelled } from './failures.ts'
 import { transact, type Pool } from './sql.ts'
@@ -13,7 +13,7 @@ export interface Writability {
   /** Tells of a failure, whatever it is: one that says nothing about the storage is passed over. */
   failed(error: unknown): void
   /** Asks again; does nothing while nothing has failed. */
-  readonly lane: Lane
+  readonly worker: Worker
   /** Called when the database takes writes again. */
   onRecovered(listener: () => void): void
 }
@@ -21,11 +21,11 @@ export interface Writability {
 export interface WritabilityParts {
   readonly pool: Pool
   readonly log: Log
-  /** Wakes the lane. */
+  /** Wakes the worker. */
   readonly wake: () => void
 }
 
-export const writabilityLane = 'storage'
+export const writabilityWorker = 'storage'
 
 const probeEveryMs = 250
 const idleMs = 60_000
@@ -52,8 +52,8 @@ export function writability({ pool, log, wake }: WritabilityParts): Writability 
       else if (state === 'writable') state = 'in doubt'
       wake()
     },
-    lane: {
-      name: writabilityLane,
+    worker: {
+      name: writabilityWorker,
       idle_ms: idleMs,
       rest_ms: probeEveryMs,
       async tick() {

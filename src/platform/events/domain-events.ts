@@ -1,5 +1,5 @@
 /** Facts and the reactions to them: set-wise, in the publisher's transaction, without network calls. `app.ts` subscribes, then freezes. */
-import type { FactPayloads, FactType } from '../../api/facts.ts'
+import type { FactPayloads, FactType } from '../../api/domain-events.ts'
 import type { Db } from '../database/sql.ts'
 
 export type Reaction<T extends FactType> = (sql: Db, facts: readonly FactPayloads[T][]) => Promise<void>

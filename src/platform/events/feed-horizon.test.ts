@@ -17,11 +17,11 @@ test('what holds the feed up for long stands in the metrics, and twice in the lo
     { level: 'info', base: null },
     { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]) },
   )
-  const chore = watchHorizon({ ...world.platform, log })
+  const periodicJob = watchHorizon({ ...world.platform, log })
   const age = async () => (await world.platform.metrics.feed_horizon_age_seconds.get()).values[0]!.value
   const look = async () => {
     await world.clock.advance(2_000)
-    await chore.run()
+    await periodicJob.run()
   }
   const own = await open(t, world.database_url)
   const ownLines = () => lines.filter(({ transaction }) => transaction === undefined || transaction === String(own.xid))
@@ -52,10 +52,10 @@ test('what holds the feed up for long stands in the metrics, and twice in the lo
 
 test('readers look as long as there is somebody to look past, and no longer', async (t) => {
   const world = await startPlatform(t)
-  const chore = watchHorizon(world.platform)
+  const periodicJob = watchHorizon(world.platform)
   const foreign = await open(t, await elsewhere(t))
   const held = async () => {
-    await chore.run()
+    await periodicJob.run()
     return (await readHorizon(world.pool)).held
   }
 

@@ -8,7 +8,7 @@ import {
   stopLooking,
   type RunningTransaction,
 } from './feed-horizon-store.ts'
-import type { Chore, Platform } from '../platform.ts'
+import type { PeriodicJob, Platform } from '../platform.ts'
 
 const watchEveryMs = 2_000
 /** No transaction of the service takes a second; from here on somebody should know. */
@@ -29,7 +29,7 @@ interface Watch {
 }
 
 /** Looks who runs only when the oldest transaction of the cluster is the one of the last look, the log has told of one, or readers look as well. */
-export function watchHorizon(platform: Platform): Chore {
+export function watchHorizon(platform: Platform): PeriodicJob {
   const watch: Watch = { oldest: null, seen: new Map(), warned: undefined, quiet: 0 }
   return {
     name: 'feed horizon',

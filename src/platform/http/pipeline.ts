@@ -39,7 +39,7 @@ declare module 'fastify' {
     arrived_at: number
     /** The route, once it is known; null for paths that name none. */
     prepared: PreparedRoute | null
-    /** What a door knows of who came through it; null for a key. */
+    /** What a guard knows of who came through it; null for a key. */
     session: unknown
   }
 }

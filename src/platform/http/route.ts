@@ -37,7 +37,7 @@ export interface RouteRequest<Q, B> {
   readonly idempotency_key: string | undefined
   /** The moment the request arrived, in milliseconds of the platform's clock. */
   readonly arrived_at: number
-  /** What the door knows of who came through it (`door.ts`); null for a key. */
+  /** What the guard knows of who came through it (`guard.ts`); null for a key. */
   readonly session: unknown
   /** For routes with `streamed: true`: the unread request. */
   readonly raw: IncomingMessage

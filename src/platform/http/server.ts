@@ -11,7 +11,7 @@ import { bodyRoom, type BodyRoom } from './body-room.ts'
 import { addressList } from './client-address.ts'
 import type { Connections } from './connections.ts'
 import { answerOrigins } from './cors.ts'
-import { mountDoor, type Door } from './door.ts'
+import { mountGuard, type Guard } from './guard.ts'
 import { answerMalformed, errorBody, problemOf } from './envelope.ts'
 import { type HasPage, type KnownPage, paramLengthMax, pathsMistakenForIds, unknownRoutes } from './hints.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
@@ -36,7 +36,7 @@ export interface ServerParts {
   readonly bodies?: BodyRoom
   readonly connections: Connections
   /** Where routes are mounted once more, without keys. */
-  readonly doors?: readonly Door[]
+  readonly guards?: readonly Guard[]
   /** Is told of every answer. */
   readonly note?: NoteAnswer
   /** What is kept of changes that come with a key. */
@@ -110,12 +110,12 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   })
   server.setErrorHandler((error, request, reply) => fail(platform, error, request, reply))
   const pipeline = pipelineOf(parts, pagesOf(server))
-  const unknown = unknownPath(pipeline, parts.doors ?? [])
+  const unknown = unknownPath(pipeline, parts.guards ?? [])
   server.setNotFoundHandler(unknown)
   routes.forEach((route, index) => mount(server, pipeline, route, index + 1, parts.recorderOf?.(route)))
   for (const { method, path } of pathsMistakenForIds(routes))
     server.route({ method, url: routerPath(path), handler: unknown })
-  for (const door of parts.doors ?? []) mountDoor(server, pipeline, door)
+  for (const guard of parts.guards ?? []) mountGuard(server, pipeline, guard)
   return server
 }
 
@@ -212,14 +212,14 @@ const named =
     done()
   }
 
-/** The answer to a path or method that no operation has: in `/v1` it comes after authentication and rate limit, and behind a door it is not to be stored either. */
-function unknownPath(pipeline: Pipeline, doors: readonly Door[]) {
+/** The answer to a path or method that no operation has: in `/v1` it comes after authentication and rate limit, and behind a guard it is not to be stored either. */
+function unknownPath(pipeline: Pipeline, guards: readonly Guard[]) {
   const check = guard(pipeline, undefined)
-  const isBehindDoor = (path: string): boolean =>
-    doors.some(({ prefix }) => prefix !== '' && `${path}/`.startsWith(`${prefix}/`))
+  const isBehindGuard = (path: string): boolean =>
+    guards.some(({ prefix }) => prefix !== '' && `${path}/`.startsWith(`${prefix}/`))
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0]!
-    if (isBehindDoor(path)) reply.header('cache-control', 'no-store')
+    if (isBehindGuard(path)) reply.header('cache-control', 'no-store')
     if (path !== '/v1' && !path.startsWith('/v1/'))
       return fail(pipeline.platform, pipeline.refuseUnknown(request), request, reply)
     check(request, reply, (error) => fail(pipeline.platform, error, request, reply))

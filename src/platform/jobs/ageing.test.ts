@@ -23,15 +23,15 @@ test('a jump of forty days ages nothing out, in any process, until an operator s
 
   world.clock.jump(40 * day)
   await world.tick('heartbeat')
-  await world.chores()
+  await world.periodicJobs()
   const late = await startProcess(t, world, 'late')
-  for (const chore of late.app.chores) await chore.run()
+  for (const periodicJob of late.app.periodicJobs) await periodicJob.run()
   const held = await kept(world)
   const again = await account.api.post('/v1/messages', message, { 'idempotency-key': 'order-1' })
   const ahead = await aheadFigure(world)
   await world.platform.ageing.accept()
-  await late.app.lane('heartbeat').tick()
-  for (const chore of late.app.chores) await chore.run()
+  await late.app.worker('heartbeat').tick()
+  for (const periodicJob of late.app.periodicJobs) await periodicJob.run()
   const accepted = await kept(world)
 
   assert.ok(before.events > 0 && before.keys > 0, JSON.stringify(before))
@@ -49,12 +49,12 @@ test('a clock that is set right again is believed by itself, and time that passe
   for (const jump of [3 * day, -3 * day, -400 * day, 400 * day]) {
     world.clock.jump(jump)
     await world.tick('heartbeat')
-    await world.chores()
+    await world.periodicJobs()
   }
   const [held, ahead] = [await kept(world), await aheadFigure(world)]
   await world.clock.advance(31 * day)
   await world.clock.advance(8 * day)
-  await world.chores()
+  await world.periodicJobs()
 
   assert.ok(held.events > 0 && held.keys > 0, JSON.stringify(held))
   assert.deepEqual([ahead, await kept(world)], [0, { events: 0, keys: 0 }])

@@ -128,6 +128,6 @@ async function exchange(state: State, sql: Db): Promise<number> {
 /** Before the first time was kept, the last heartbeat of a process of the version before. */
 async function knownIn(sql: Db): Promise<number | null> {
   const [row] = await sql<{ known_at: string | null }[]>`
-    select coalesce((select trusted_at from installation), (select max(beat_at) from processes)) as known_at`
+    select coalesce((select trusted_at from installation), (select max(heartbeat_at) from processes)) as known_at`
   return row!.known_at === null ? null : Date.parse(row!.known_at)
 }

@@ -1,9 +1,9 @@
-/** The notifier: wakes lanes of this process at once and those of other processes by NOTIFY. An accelerator only: lanes poll as well. */
+/** The notifier: wakes workers of this process at once and those of other processes by NOTIFY. An accelerator only: workers poll as well. */
 import { listen, type Listening } from '../database/pool.ts'
 import type { Pool } from '../database/sql.ts'
 
 const channel = 'posthorn'
-/** Every lane. */
+/** Every worker. */
 const all = '*'
 
 export interface Notifier {
@@ -39,7 +39,7 @@ export function notifier(pool: Pool, me: string, alone: () => boolean = () => fa
     while (outbox.size > 0) {
       const payload = `${me} ${[...outbox].join(',')}`
       outbox.clear()
-      await pool`select pg_notify(${channel}, ${payload})`.catch(() => undefined) // an accelerator: lanes poll as well
+      await pool`select pg_notify(${channel}, ${payload})`.catch(() => undefined) // an accelerator: workers poll as well
     }
     sending = undefined
   }

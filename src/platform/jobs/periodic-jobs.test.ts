@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startPlatform } from '../../../test/support/world.ts'
-import { choresLane, platformChores, untilDone } from './periodic-jobs.ts'
+import { periodicJobsWorker, platformPeriodicJobs, untilDone } from './periodic-jobs.ts'
 import { keepPartitions } from '../database/partitions.ts'
 import { recordEvents } from '../events/outbox.ts'
-import type { Chore } from '../platform.ts'
+import type { PeriodicJob } from '../platform.ts'
 
 const day = 24 * 3600_000
 const events = { table: 'events', prefix: 'evt' }
@@ -65,10 +65,10 @@ test('a table that only grows is analysed whenever it has doubled, whichever par
   for (const { name, options } of rows) assert.ok(options?.includes('autovacuum_analyze_scale_factor=1'), name)
 })
 
-test('a chore runs when it is due, in one process at a time, and one that fails keeps no other from its turn', async (t) => {
+test('a periodicJob runs when it is due, in one process at a time, and one that fails keeps no other from its turn', async (t) => {
   const { platform, clock } = await startPlatform(t)
   const ran: string[] = []
-  const chore = (name: string, every_ms: number, run: () => Promise<number> = async () => 0): Chore => ({
+  const periodicJob = (name: string, every_ms: number, run: () => Promise<number> = async () => 0): PeriodicJob => ({
     name,
     every_ms,
     run: async () => {
@@ -76,35 +76,35 @@ test('a chore runs when it is due, in one process at a time, and one that fails 
       return await run()
     },
   })
-  const other = choresLane(platform, [chore('other process', 1000)])
-  const lane = choresLane(platform, [
-    chore('broken', 1000, async () => {
+  const other = periodicJobsWorker(platform, [periodicJob('other process', 1000)])
+  const worker = periodicJobsWorker(platform, [
+    periodicJob('broken', 1000, async () => {
       throw new Error('broken')
     }),
-    chore('often', 1000, async () => {
+    periodicJob('often', 1000, async () => {
       // while this one is at it, another process finds the lock taken
       await other.tick()
       return 0
     }),
-    chore('seldom', 5000),
+    periodicJob('seldom', 5000),
   ])
 
-  await lane.tick()
+  await worker.tick()
   await clock.advance(1000)
-  await lane.tick()
+  await worker.tick()
 
   assert.deepEqual(ran, ['broken', 'often', 'seldom', 'broken', 'often'])
 })
 
-test('a clock that is set back by days holds no chore up, nor keeps one with a backlog at it for longer', async (t) => {
+test('a clock that is set back by days holds no periodicJob up, nor keeps one with a backlog at it for longer', async (t) => {
   const { platform, clock } = await startPlatform(t)
   let [runs, steps] = [0, 0]
-  const lane = choresLane(platform, [{ name: 'often', every_ms: 1000, run: async () => (runs += 1) }])
-  await lane.tick()
+  const worker = periodicJobsWorker(platform, [{ name: 'often', every_ms: 1000, run: async () => (runs += 1) }])
+  await worker.tick()
 
   clock.jump(-3 * day)
   await clock.advance(1000)
-  await lane.tick()
+  await worker.tick()
   await untilDone(clock, 10, async () => {
     steps += 1
     if (steps === 2) clock.jump(-3 * day)
@@ -115,13 +115,13 @@ test('a clock that is set back by days holds no chore up, nor keeps one with a b
   assert.deepEqual([runs, steps], [2, 5])
 })
 
-test('a chore is due as soon as its time has passed by either time of the clock', async (t) => {
+test('a periodicJob is due as soon as its time has passed by either time of the clock', async (t) => {
   const { platform, clock } = await startPlatform(t)
   let runs = 0
-  const lane = choresLane(platform, [{ name: 'seldom', every_ms: 3600_000, run: async () => (runs += 1) }])
+  const worker = periodicJobsWorker(platform, [{ name: 'seldom', every_ms: 3600_000, run: async () => (runs += 1) }])
   const ran: number[] = []
   const tick = async () => {
-    await lane.tick()
+    await worker.tick()
     ran.push(runs)
   }
   await tick()
@@ -141,7 +141,7 @@ test('a chore is due as soon as its time has passed by either time of the clock'
 test('what the platform itself keeps in order runs on an empty database', async (t) => {
   const { platform } = await startPlatform(t)
 
-  for (const chore of platformChores(platform)) assert.ok((await chore.run()) >= 0, chore.name)
+  for (const periodicJob of platformPeriodicJobs(platform)) assert.ok((await periodicJob.run()) >= 0, periodicJob.name)
 })
 
 test('partitions of a month carry the room that their updates need', async (t) => {
@@ -180,7 +180,7 @@ test('however many idempotency keys are past their day, one run forgets them all
   await clock.advance(day)
   await insert('new', 3)
 
-  await platformChores(platform)
+  await platformPeriodicJobs(platform)
     .find(({ name }) => name === 'idempotency keys')!
     .run()
 
@@ -191,7 +191,7 @@ test('however many idempotency keys are past their day, one run forgets them all
   )
 })
 
-test('a chore with a backlog gives the others their turn after five seconds', async (t) => {
+test('a periodicJob with a backlog gives the others their turn after five seconds', async (t) => {
   const { clock } = await startPlatform(t)
   let steps = 0
 

@@ -1,28 +1,28 @@
-/** The lanes that keep the house: heartbeats of this process, and chores, made by one process at a time. */
+/** The workers that keep the house: heartbeats of this process, and periodic jobs, made by one process at a time. */
 import { advisoryLocks } from '../database/locks.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark, type SteadyClock } from '../../lib/clock.ts'
-import type { Lane } from './worker.ts'
+import type { Worker } from './worker.ts'
 import { poolClosed } from '../database/failures.ts'
 import { keepPartitions } from '../database/partitions.ts'
 import { watchHorizon } from '../events/feed-horizon.ts'
 import { expireKeys } from '../http/idempotency-store.ts'
-import type { Chore, Platform } from '../platform.ts'
+import type { PeriodicJob, Platform } from '../platform.ts'
 import type { Presence } from './process-registry.ts'
 import { writeBeat } from './processes-store.ts'
 
 const beatEveryMs = 2_000
-const choresEveryMs = 1_000
+const periodicJobsEveryMs = 1_000
 const minute = 60_000
 const keysAtOnce = 5_000
 /** Rows of processes that have been silent this long tell nobody anything. */
 const forgottenAfterMs = 24 * 3600_000
 
 /** Says every two seconds that this process lives; one that is silent for ten is taken for dead (behaviour: operating 3.2). */
-export const heartbeatLane = (
+export const heartbeatWorker = (
   { process_id, clock, ageing }: Platform,
   roles: readonly string[],
   { keep }: Pick<Presence, 'keep'>,
-): Lane => ({
+): Worker => ({
   name: 'heartbeat',
   idle_ms: beatEveryMs,
   async tick() {
@@ -39,56 +39,58 @@ export async function signOff(platform: Platform): Promise<void> {
   await platform.pool`delete from processes where id = ${platform.process_id}`
 }
 
-/** Runs the chores that are due. A process that finds another one at it leaves them alone. */
-export function choresLane(platform: Platform, chores: readonly Chore[]): Lane {
+/** Runs the periodic jobs that are due. A process that finds another one at it leaves them alone. */
+export function periodicJobsWorker(platform: Platform, periodicJobs: readonly PeriodicJob[]): Worker {
   const { pool, clock } = platform
-  /** By both times: a chore neither waits until a clock that was set back catches up, nor for what its clock jumped over, or its machine slept. */
+  /** By both times: a periodic job neither waits until a clock that was set back catches up, nor for what its clock jumped over, or its machine slept. */
   const lastRun = new Map<string, Mark>()
   return {
-    name: 'chores',
-    idle_ms: choresEveryMs,
+    name: 'periodic-jobs',
+    idle_ms: periodicJobsEveryMs,
     async tick(stopping) {
-      const due = chores.filter((chore) => ageOf(clock, lastRun.get(chore.name) ?? longAgo) >= chore.every_ms)
+      const due = periodicJobs.filter(
+        (periodicJob) => ageOf(clock, lastRun.get(periodicJob.name) ?? longAgo) >= periodicJob.every_ms,
+      )
       if (due.length === 0) return 0
       const connection = await pool.reserve()
       try {
         const [lock] = await connection<
           { held: boolean }[]
-        >`select pg_try_advisory_lock(${advisoryLocks.chores}) as held`
+        >`select pg_try_advisory_lock(${advisoryLocks.periodicJobs}) as held`
         if (lock!.held) {
           try {
-            for (const chore of due) await runChore(platform, chore, stopping)
+            for (const periodicJob of due) await runPeriodicJob(platform, periodicJob, stopping)
           } finally {
-            await connection`select pg_advisory_unlock(${advisoryLocks.chores})`
+            await connection`select pg_advisory_unlock(${advisoryLocks.periodicJobs})`
           }
         }
       } finally {
         connection.release()
       }
-      for (const chore of due) lastRun.set(chore.name, mark(clock))
+      for (const periodicJob of due) lastRun.set(periodicJob.name, mark(clock))
       return 0
     },
   }
 }
 
-/** One chore that fails never keeps the others from their turn; where the service stops, none begins. */
-async function runChore(platform: Platform, chore: Chore, stopping?: AbortSignal): Promise<void> {
+/** One periodic job that fails never keeps the others from their turn; where the service stops, none begins. */
+async function runPeriodicJob(platform: Platform, periodicJob: PeriodicJob, stopping?: AbortSignal): Promise<void> {
   if (stopping?.aborted === true) return
   try {
-    const rows = await chore.run()
-    if (rows > 0) platform.log.debug({ chore: chore.name, rows }, 'chore')
+    const rows = await periodicJob.run()
+    if (rows > 0) platform.log.debug({ periodicJob: periodicJob.name, rows }, 'periodicJob')
   } catch (error) {
     if (poolClosed(error)) return
     platform.storage.failed(error)
-    platform.metrics.lane_failures.inc({ lane: `chore ${chore.name}` })
-    platform.log.error({ err: error, chore: chore.name }, 'a chore failed')
+    platform.metrics.worker_failures.inc({ worker: `periodicJob ${periodicJob.name}` })
+    platform.log.error({ err: error, periodicJob: periodicJob.name }, 'a periodicJob failed')
   }
 }
 
-/** How long a chore with a backlog may keep the others from their turn. */
+/** How long a periodic job with a backlog may keep the others from their turn. */
 const backlogMs = 5_000
 
-/** Repeats a bounded step until it had less to do than it may take at once, or for five seconds: no transaction grows with the backlog, and no backlog outgrows its chore. */
+/** Repeats a bounded step until it had less to do than it may take at once, or for five seconds: no transaction grows with the backlog, and no backlog outgrows its periodic job. */
 export async function untilDone(
   clock: Pick<SteadyClock, 'elapsed'>,
   rows_max: number,
@@ -103,8 +105,8 @@ export async function untilDone(
   }
 }
 
-/** The chores of the platform itself. */
-export const platformChores = (platform: Platform): Chore[] => [
+/** The periodic jobs of the platform itself. */
+export const platformPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   {
     name: 'idempotency keys',
     every_ms: minute,
@@ -127,7 +129,8 @@ export const platformChores = (platform: Platform): Chore[] => [
     name: 'silent processes',
     every_ms: 60 * minute,
     run: async () =>
-      (await platform.pool`delete from processes where beat_at < ${isoTime(platform.ageing.now() - forgottenAfterMs)}`)
-        .count,
+      (
+        await platform.pool`delete from processes where heartbeat_at < ${isoTime(platform.ageing.now() - forgottenAfterMs)}`
+      ).count,
   },
 ]

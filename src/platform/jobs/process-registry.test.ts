@@ -5,7 +5,7 @@ import { closing } from '../../../test/support/closing.ts'
 import { within } from '../../../test/support/waiting.ts'
 import { startPlatform } from '../../../test/support/world.ts'
 import { limits } from '../../api/limits.ts'
-import { heartbeatLane } from './periodic-jobs.ts'
+import { heartbeatWorker } from './periodic-jobs.ts'
 import { poolUse } from '../database/pool.ts'
 import { presence } from './process-registry.ts'
 
@@ -14,7 +14,7 @@ test('a process whose connections are all in use tells that it lives all the sam
   const present = presence(platform, { makeRoom: async () => undefined, wakePeers: () => undefined })
   await present.open()
   closing(t, () => present.close())
-  const heartbeat = heartbeatLane(platform, ['api'], present)
+  const heartbeat = heartbeatWorker(platform, ['api'], present)
   await heartbeat.tick()
   const held = await Promise.all(Array.from({ length: poolUse(pool).max - 1 }, () => pool.reserve()))
   closing(t, () => held.forEach((connection) => connection.release()))
@@ -23,8 +23,10 @@ test('a process whose connections are all in use tells that it lives all the sam
   await clock.advance(60_000)
   await within('the heartbeat', heartbeat.tick())
 
-  const [beat] = await held[0]!<{ beat_at: string }[]>`select beat_at from processes where id = ${platform.process_id}`
-  assert.deepEqual([beat?.beat_at, poolUse(pool).waiting], [clock.iso(), 1])
+  const [beat] = await held[0]!<
+    { heartbeat_at: string }[]
+  >`select heartbeat_at from processes where id = ${platform.process_id}`
+  assert.deepEqual([beat?.heartbeat_at, poolUse(pool).waiting], [clock.iso(), 1])
   held.pop()!.release()
   ;(await waiting).release()
 })

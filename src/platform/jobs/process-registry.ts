@@ -66,7 +66,7 @@ async function hasCompany(sql: ReservedSql, process_id: string, alive_since: str
       select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())
         and classid::bigint = ${key}::bigint >> 32 and objid::bigint = ${key}::bigint & 4294967295
     ) or exists (
-      select from processes where id <> ${process_id} and beat_at > ${alive_since}
+      select from processes where id <> ${process_id} and heartbeat_at > ${alive_since}
     ) as company`
   return row!.company
 }

@@ -1,7 +1,7 @@
-/** The one loop under every lane: `tick()` for tests, `run(signal)` for production, `wake()` when there may be work. */
+/** The one loop under every worker: `tick()` for tests, `run(signal)` for production, `wake()` when there may be work. */
 import { over, type Clock } from '../../lib/clock.ts'
 
-export interface Lane {
+export interface Worker {
   readonly name: string
   /** One pass; resolves to the number of jobs it worked on, 0 when there was nothing to do. A long one ends soon once `stopping` aborts. */
   tick(stopping?: AbortSignal): Promise<number>
@@ -22,7 +22,7 @@ export interface Loop {
 }
 
 /** `onError` is told of every failed pass; the loop then backs off, from 100 ms doubling to 5 s. */
-export function loop(lane: Lane, clock: Clock, onError: (error: unknown, lane: string) => void): Loop {
+export function loop(worker: Worker, clock: Clock, onError: (error: unknown, worker: string) => void): Loop {
   let woken = false
   let interrupt: AbortController | undefined
   let backingOff: AbortController | undefined
@@ -34,8 +34,8 @@ export function loop(lane: Lane, clock: Clock, onError: (error: unknown, lane: s
     interrupt = undefined
   }
   return {
-    name: lane.name,
-    tick: () => lane.tick(),
+    name: worker.name,
+    tick: () => worker.tick(),
     wake() {
       woken = true
       interrupt?.abort(over)
@@ -48,17 +48,17 @@ export function loop(lane: Lane, clock: Clock, onError: (error: unknown, lane: s
       while (!signal.aborted) {
         woken = false
         try {
-          if ((await lane.tick(signal)) > 0) woken = true
+          if ((await worker.tick(signal)) > 0) woken = true
           failures = 0
-          if (lane.rest_ms !== undefined) await clock.sleep(lane.rest_ms, signal)
+          if (worker.rest_ms !== undefined) await clock.sleep(worker.rest_ms, signal)
         } catch (error) {
-          onError(error, lane.name)
+          onError(error, worker.name)
           backingOff = new AbortController()
           await clock.sleep(Math.min(100 * 2 ** failures, 5000), AbortSignal.any([signal, backingOff.signal]))
           failures += 1
           continue
         }
-        await nap(lane.idle_ms, signal)
+        await nap(worker.idle_ms, signal)
       }
     },
   }

@@ -1,8 +1,8 @@
-/** The loops of a process: each lane with its idling and its failures, those of any role and those of workers. */
-import { loop, type Lane, type Loop } from './worker.ts'
+/** The loops of a process: each worker with its idling and its failures, those of any role and those of workers. */
+import { loop, type Worker, type Loop } from './worker.ts'
 import { poolClosed } from '../database/failures.ts'
-import { choresLane, heartbeatLane } from './periodic-jobs.ts'
-import type { Chore, Platform, Role } from '../platform.ts'
+import { periodicJobsWorker, heartbeatWorker } from './periodic-jobs.ts'
+import type { PeriodicJob, Platform, Role } from '../platform.ts'
 import type { Presence } from './process-registry.ts'
 
 export interface Loops {
@@ -12,32 +12,32 @@ export interface Loops {
   readonly workers: readonly Loop[]
 }
 
-/** `apiLanes` run wherever requests are answered. */
+/** `apiWorkers` run wherever requests are answered. */
 export function loopsOf(
   platform: Platform,
-  lanes: readonly Lane[],
-  apiLanes: readonly Lane[],
-  chores: readonly Chore[],
+  workers: readonly Worker[],
+  apiWorkers: readonly Worker[],
+  periodicJobs: readonly PeriodicJob[],
   wanted: readonly Role[],
   present: Presence,
 ): Loops {
-  const onError = (error: unknown, lane: string) => {
+  const onError = (error: unknown, worker: string) => {
     if (poolClosed(error)) return
     platform.storage.failed(error)
-    platform.metrics.lane_failures.inc({ lane })
-    platform.log.error({ err: error, lane }, 'a lane failed and will try again')
+    platform.metrics.worker_failures.inc({ worker })
+    platform.log.error({ err: error, worker }, 'a worker failed and will try again')
   }
-  const looped = (lane: Lane) => loop(lane, platform.clock, onError)
+  const looped = (worker: Worker) => loop(worker, platform.clock, onError)
   const loops = {
     everywhere: [
-      heartbeatLane(platform, wanted, present),
-      platform.storage.lane,
-      ...(wanted.includes('api') ? apiLanes : []),
+      heartbeatWorker(platform, wanted, present),
+      platform.storage.worker,
+      ...(wanted.includes('api') ? apiWorkers : []),
     ].map(looped),
-    workers: [...lanes, choresLane(platform, chores)].map(looped),
+    workers: [...workers, periodicJobsWorker(platform, periodicJobs)].map(looped),
   }
   platform.storage.onRecovered(() => {
-    for (const lane of [...loops.everywhere, ...loops.workers]) lane.retry()
+    for (const worker of [...loops.everywhere, ...loops.workers]) worker.retry()
   })
   return loops
 }

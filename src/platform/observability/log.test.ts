@@ -37,12 +37,12 @@ test('lines are JSON with the names of their levels', () => {
 test('as text a line has its time, level and sentence, then its fields, then where an error came from', () => {
   const text = written('text', (log) => {
     log.info({ status: 404, route: '/v1/messages/{id}', client: 'a b' }, 'a request was refused')
-    log.error({ err: new Error('out of order') }, 'a lane failed')
+    log.error({ err: new Error('out of order') }, 'a worker failed')
   })
 
   const [refused, failed, ...steps] = text.trimEnd().split('\n')
   assert.match(refused!, /^\S+Z INFO  a request was refused status=404 route=\/v1\/messages\/\{id\} client="a b"$/)
-  assert.match(failed!, /^\S+Z ERROR a lane failed err=\{"type":"Error","message":"out of order"\}$/)
+  assert.match(failed!, /^\S+Z ERROR a worker failed err=\{"type":"Error","message":"out of order"\}$/)
   assert.match(steps.join('\n'), /^ {2}Error: out of order\n {6}at /)
 })
 

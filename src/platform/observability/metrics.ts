@@ -79,10 +79,10 @@ export function makeMetrics(ofProcess = false) {
     }),
     ...storageMetrics(registers),
     ...automationMetrics(registers),
-    lane_failures: new Counter({
-      name: 'posthorn_lane_failures_total',
-      help: 'Failed passes of a lane.',
-      labelNames: ['lane'],
+    worker_failures: new Counter({
+      name: 'posthorn_worker_failures_total',
+      help: 'Failed passes of a worker.',
+      labelNames: ['worker'],
       registers,
     }),
   }

@@ -9,7 +9,7 @@ export interface Secrets {
   seal(plain: string): string
   /** Decrypts what `seal` made; throws when the key is not known any more or the text was altered. */
   open(sealed: string): string
-  /** True when a sealed text is under the current key; others are sealed anew by chores, until the previous key can be dropped. */
+  /** True when a sealed text is under the current key; others are sealed anew by periodic jobs, until the previous key can be dropped. */
   isCurrent(sealed: string): boolean
   /** HMAC-SHA256 under the installation's hash key: 22 characters of base64url. The same after a rotation of the secret key. */
   keyedHash(text: string): string

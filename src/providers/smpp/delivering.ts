@@ -62,8 +62,8 @@ export function deliveries(deps: DeliveryDeps): Deliveries {
     end() {
       const now = state.clock.elapsed()
       for (const [packet, at_ms] of state.answered)
-        if (now - at_ms <= doubtForMs) state.memory.doubtful.set(packet, now)
-      bound(state.memory.doubtful, answeredMax)
+        if (now - at_ms <= doubtForMs) state.memory.outcome_unknown.set(packet, now)
+      bound(state.memory.outcome_unknown, answeredMax)
     },
     async finish() {
       while (state.storing !== undefined) await state.storing
@@ -87,10 +87,10 @@ function take(state: State, pdu: Pdu, bytes: Buffer, on: Link): void {
       state.answered.delete(packet)
       state.answered.set(packet, state.clock.elapsed())
       bound(state.answered, answeredMax)
-    } else state.memory.doubtful.set(packet, state.clock.elapsed())
+    } else state.memory.outcome_unknown.set(packet, state.clock.elapsed())
   }
-  const doubted_ms = state.memory.doubtful.get(packet)
-  state.memory.doubtful.delete(packet)
+  const doubted_ms = state.memory.outcome_unknown.get(packet)
+  state.memory.outcome_unknown.delete(packet)
   if (doubted_ms !== undefined && state.clock.elapsed() - doubted_ms <= comesAgainWithinMs) return answer()
   const done = (stored: boolean) => {
     if (stored) answer()

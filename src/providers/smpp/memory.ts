@@ -6,10 +6,10 @@ export interface ChannelMemory {
   /** Ids that hand-overs were answered with, the oldest first, each with the recipient. */
   readonly ids: Map<string, string>
   /** Packets that were stored and answered, when the answer may not have arrived, each with when by the elapsed time: they come again. */
-  readonly doubtful: Map<string, number>
+  readonly outcome_unknown: Map<string, number>
 }
 
-export const channelMemory = (): ChannelMemory => ({ taken: new Map(), ids: new Map(), doubtful: new Map() })
+export const channelMemory = (): ChannelMemory => ({ taken: new Map(), ids: new Map(), outcome_unknown: new Map() })
 
 /** Drops the oldest of a collection beyond so many. */
 export function bound(collection: Map<string, unknown>, max: number): void {

@@ -1,5 +1,5 @@
 /** What automations do about facts of other features, in the transactions of those facts (behaviour: integrations 5.7). */
-import type { FactPayloads } from '../../../api/facts.ts'
+import type { FactPayloads } from '../../../api/domain-events.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'

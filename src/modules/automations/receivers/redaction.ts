@@ -1,6 +1,6 @@
 /**
  * Forgets persons, as Shopify's `customers/redact` wants it: their contacts, what receipts of the source say of them, and what waits to be sent about them (behaviour: integrations 4.8). A redaction is
- * kept with the receipt of its webhook, and a chore does it after the answer, a part at a time.
+ * kept with the receipt of its webhook, and a periodic job does it after the answer, a part at a time.
  */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -8,7 +8,7 @@ import { phoneKey, phoneVariants } from '../../../lib/phone.ts'
 import { untilDone } from '../../../platform/jobs/periodic-jobs.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import { breachesMax, invariant } from '../../../platform/invariants.ts'
-import type { Chore, Invariant, Platform } from '../../../platform/platform.ts'
+import type { PeriodicJob, Invariant, Platform } from '../../../platform/platform.ts'
 import type { ContactService } from '../../contacts/service.ts'
 import { emptyReceipts, findReceiptsOfPerson } from '../reporting/store.ts'
 import { forgetRunsOfEvents } from '../runs/store.ts'
@@ -35,7 +35,7 @@ const accountsAtOnce = 10
 const overdueAfterMs = 3600_000
 
 /** Does what is left of redactions. One that fails holds up its account's others in no pass, and is tried again in the next one. */
-export const redacting = (deps: RedactionDeps): Chore => ({
+export const redacting = (deps: RedactionDeps): PeriodicJob => ({
   name: 'redactions',
   every_ms: 2_000,
   async run() {
@@ -63,7 +63,7 @@ export const redactionInvariants = ({ clock }: Pick<Platform, 'clock'>): readonl
     'a redaction is done within the hour',
     (sql) => listRedactionsBefore(sql, isoTime(clock.now() - overdueAfterMs), breachesMax),
     ({ id }) =>
-      `The customer whose redaction ${id} asks for is not forgotten yet. The log of the chore \`redactions\` says why.`,
+      `The customer whose redaction ${id} asks for is not forgotten yet. The log of the periodicJob \`redactions\` says why.`,
   ),
 ]
 

@@ -1,4 +1,4 @@
-/** SQL of `automation_runs` for the lane: takes those that are due of every account, set-wise, and puts off or ends those that become no message. */
+/** SQL of `automation_runs` for the worker: takes those that are due of every account, set-wise, and puts off or ends those that become no message. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { EventCustomer } from '../../../api/resources/automation-event.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
@@ -23,16 +23,16 @@ export interface DueRun extends Tenant {
 
 /** Whether anything is due at `at` in nobody's hand. */
 export async function anyDue(sql: Db, at: string): Promise<boolean> {
-  const rows = await sql`select 1 from automation_runs where due_at <= ${at} limit 1`
+  const rows = await sql`select 1 from automation_runs where next_run_at <= ${at} limit 1`
   return rows.length > 0
 }
 
 /** When the first run that waits may be taken up; null where none waits. */
 export async function firstDue(sql: Db): Promise<string | null> {
   const [row] = await sql<
-    { due_at: string | null }[]
-  >`select min(due_at) as due_at from automation_runs where due_at is not null`
-  return row!.due_at
+    { next_run_at: string | null }[]
+  >`select min(next_run_at) as next_run_at from automation_runs where next_run_at is not null`
+  return row!.next_run_at
 }
 
 /** Where to look for sources that have something due. */
@@ -61,24 +61,24 @@ export async function listDueSources(
 ): Promise<{ sources: DueSource[]; next: string }> {
   const [row] = await sql<{ sources: DueSource[]; next: string }[]>`
     with recursive s(source_id, number) as (
-      (select source_id, 1 from automation_runs where due_at is not null and source_id > ${after} order by source_id limit 1)
+      (select source_id, 1 from automation_runs where next_run_at is not null and source_id > ${after} order by source_id limit 1)
       union all
-      select (select r.source_id from automation_runs r where r.due_at is not null and r.source_id > s.source_id order by r.source_id limit 1), number + 1
+      select (select r.source_id from automation_runs r where r.next_run_at is not null and r.source_id > s.source_id order by r.source_id limit 1), number + 1
       from s where s.source_id is not null and number < ${scanned_max}
     ),
     due as (
-      select s.source_id, d.account_id, d.due, d.due_at from s cross join lateral (
-        select r.account_id, count(*)::int as due, min(r.due_at) as due_at
+      select s.source_id, d.account_id, d.due, d.next_run_at from s cross join lateral (
+        select r.account_id, count(*)::int as due, min(r.next_run_at) as next_run_at
         from (
-          select account_id, due_at from automation_runs
-          where source_id = s.source_id and due_at <= ${at} and id <> all (${but as string[]}::text[]) order by due_at limit ${counted_max}
+          select account_id, next_run_at from automation_runs
+          where source_id = s.source_id and next_run_at <= ${at} and id <> all (${but as string[]}::text[]) order by next_run_at limit ${counted_max}
         ) r group by r.account_id
       ) d
     ),
     turns as (
-      select source_id, due, due_at, row_number() over (partition by account_id order by due_at) as turn from due order by turn, due_at limit ${sources_max}
+      select source_id, due, next_run_at, row_number() over (partition by account_id order by next_run_at) as turn from due order by turn, next_run_at limit ${sources_max}
     )
-    select coalesce((select json_agg(json_build_object('source_id', source_id, 'due', due) order by turn, due_at) from turns), '[]') as sources,
+    select coalesce((select json_agg(json_build_object('source_id', source_id, 'due', due) order by turn, next_run_at) from turns), '[]') as sources,
       coalesce((select source_id from s where number = ${scanned_max}), '') as next`
   return row!
 }
@@ -95,10 +95,10 @@ export async function takeDue(sql: Db, wanted: readonly Wanted[], at: string, un
     with picked as materialized (
       select p.id from json_to_recordset(${jsonRows(wanted)}::text::json) as w(source_id text, most int)
       cross join lateral (
-        select r.id from automation_runs r where r.source_id = w.source_id and r.due_at <= ${at} order by r.due_at limit w.most for update skip locked
+        select r.id from automation_runs r where r.source_id = w.source_id and r.next_run_at <= ${at} order by r.next_run_at limit w.most for update skip locked
       ) p
     )
-    update automation_runs r set due_at = ${until} from picked p where r.id = p.id returning ${dueColumns(sql)}`
+    update automation_runs r set next_run_at = ${until} from picked p where r.id = p.id returning ${dueColumns(sql)}`
 }
 
 /** The same for a process that is alone, which knows what it has in hand (`but`, ids): nothing is written. What another one takes that starts at this moment is either's, as their submissions decide. */
@@ -111,12 +111,12 @@ export async function readDue(
   return await sql<DueRun[]>`
     select ${dueColumns(sql)} from json_to_recordset(${jsonRows(wanted)}::text::json) as w(source_id text, most int)
     cross join lateral (
-      select * from automation_runs where source_id = w.source_id and due_at <= ${at} and id <> all (${but as string[]}::text[]) order by due_at limit w.most
+      select * from automation_runs where source_id = w.source_id and next_run_at <= ${at} and id <> all (${but as string[]}::text[]) order by next_run_at limit w.most
     ) r`
 }
 
 const dueColumns = (sql: Db) =>
-  sql`r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.event_type, r.channel_type, r.failures, r.scheduled_for, r.created_at, r.due_at as held_until`
+  sql`r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.event_type, r.channel_type, r.failures, r.scheduled_for, r.created_at, r.next_run_at as held_until`
 
 /** Why what waits of an automation is cancelled, whatever it is about. */
 export type StopReason =
@@ -163,9 +163,9 @@ export interface StoppedAutomation {
 export async function listStopped(sql: Db, most: number): Promise<StoppedAutomation[]> {
   return await sql<StoppedAutomation[]>`
     with recursive w(automation_id) as (
-      (select automation_id from automation_runs where due_at is not null order by automation_id limit 1)
+      (select automation_id from automation_runs where next_run_at is not null order by automation_id limit 1)
       union all
-      select (select r.automation_id from automation_runs r where r.due_at is not null and r.automation_id > w.automation_id order by r.automation_id limit 1)
+      select (select r.automation_id from automation_runs r where r.next_run_at is not null and r.automation_id > w.automation_id order by r.automation_id limit 1)
       from w where w.automation_id is not null
     )
     select * from (
@@ -182,9 +182,9 @@ export async function cancelStopped(sql: Db, { id, stopped }: StoppedAutomation,
       where a.id = ${id} and ${stopOf(sql)} = ${stopped} for share of a, s
     ),
     held as materialized (
-      select r.id from automation_runs r where r.automation_id = (select id from standing) and r.due_at is not null limit ${most} for update skip locked
+      select r.id from automation_runs r where r.automation_id = (select id from standing) and r.next_run_at is not null limit ${most} for update skip locked
     )
-    update automation_runs r set status = 'cancelled', reason = ${stopped}, due_at = null from held h where r.id = h.id`
+    update automation_runs r set status = 'cancelled', reason = ${stopped}, next_run_at = null from held h where r.id = h.id`
   return rows.count
 }
 
@@ -218,13 +218,13 @@ export interface Ended extends Held {
 
 /** When a run that goes back is due again. */
 export interface PutOff extends Held {
-  readonly due_at: string
+  readonly next_run_at: string
   readonly failures: number
 }
 
 /** Those of the runs `t` that are in this process's hand still, and that nobody else writes to at this moment. */
 const stillHeld = (sql: Db) => sql`
-  cross join lateral (select id from automation_runs where id = t.id and due_at = t.held_until for update skip locked) r`
+  cross join lateral (select id from automation_runs where id = t.id and next_run_at = t.held_until for update skip locked) r`
 
 /** Ends runs that are in this process's hand still. */
 export async function endRuns(sql: Db, ended: readonly Ended[]): Promise<void> {
@@ -233,7 +233,7 @@ export async function endRuns(sql: Db, ended: readonly Ended[]): Promise<void> {
     with t as materialized (
       select t.* from json_to_recordset(${jsonRows(ended)}::text::json) as t(id text, held_until timestamptz, status text, reason text) ${stillHeld(sql)}
     )
-    update automation_runs r set status = t.status, reason = t.reason, due_at = null from t where r.id = t.id`
+    update automation_runs r set status = t.status, reason = t.reason, next_run_at = null from t where r.id = t.id`
 }
 
 /** Gives runs that are in this process's hand still back, to be taken up at their time. */
@@ -241,7 +241,7 @@ export async function putOffRuns(sql: Db, runs: readonly PutOff[]): Promise<void
   if (runs.length === 0) return
   await sql`
     with t as materialized (
-      select t.* from json_to_recordset(${jsonRows(runs)}::text::json) as t(id text, held_until timestamptz, due_at timestamptz, failures smallint) ${stillHeld(sql)}
+      select t.* from json_to_recordset(${jsonRows(runs)}::text::json) as t(id text, held_until timestamptz, next_run_at timestamptz, failures smallint) ${stillHeld(sql)}
     )
-    update automation_runs r set due_at = t.due_at, failures = t.failures from t where r.id = t.id`
+    update automation_runs r set next_run_at = t.next_run_at, failures = t.failures from t where r.id = t.id`
 }

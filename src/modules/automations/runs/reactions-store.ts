@@ -1,8 +1,8 @@
 /**
  * What runs that wait do about facts of other features, in the transactions of those facts. Whoever tells them holds no wallet yet. Of an account or a channel so many may wait that the fact
- * would be held up: the first are cancelled with it, and what is left by a chore (leftovers.ts). None of it is sent meanwhile (behaviour: integrations 6.5, 6.6).
+ * would be held up: the first are cancelled with it, and what is left by a periodic job (leftovers.ts). None of it is sent meanwhile (behaviour: integrations 6.5, 6.6).
  */
-import type { FactPayloads } from '../../../api/facts.ts'
+import type { FactPayloads } from '../../../api/domain-events.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 import { ended } from './store.ts'
 

@@ -27,10 +27,10 @@ async function leave(
   runs: readonly ReadRun[],
   after_ms: number,
 ): Promise<void> {
-  const due_at = isoTime(clock.now() + after_ms)
+  const next_run_at = isoTime(clock.now() + after_ms)
   await putOffRuns(
     pool,
-    runs.map(({ run: { id, held_until, failures } }) => ({ id, held_until, failures, due_at })),
+    runs.map(({ run: { id, held_until, failures } }) => ({ id, held_until, failures, next_run_at })),
   )
 }
 
@@ -155,7 +155,7 @@ const releasedOf = ({ id, held_until, failures }: DueRun, now: number): PutOff =
   id,
   held_until,
   failures,
-  due_at: isoTime(now + againMs),
+  next_run_at: isoTime(now + againMs),
 })
 
 /** Ends runs, and puts others off: until their tries are used up, when they have failed. */
@@ -175,7 +175,7 @@ async function settle(
         id,
         held_until,
         failures: failures + 1,
-        due_at: isoTime(now + Math.min(retryAfterMaxMs, retryAfterMs * 2 ** failures)),
+        next_run_at: isoTime(now + Math.min(retryAfterMaxMs, retryAfterMs * 2 ** failures)),
       }
     })
   const ends = [...ended, ...failed]

@@ -39,7 +39,7 @@ export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void
   // what somebody wrote freely may hold anything
   const texts = (of: (run: NewRun) => string | null) => runs.map(of)
   await sql`
-    insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys, "to", address, status, reason, scheduled_for, due_at,
+    insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys, "to", address, status, reason, scheduled_for, next_run_at,
       event_type, channel_type, created_at)
     select account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys::text[], "to", address, status, reason, scheduled_for::timestamptz,
       case when status = 'scheduled' then scheduled_for::timestamptz end, event_type, channel_type, created_at::timestamptz
@@ -120,7 +120,7 @@ const cancelled = (sql: Db, reason: string) => ended(sql, 'cancelled', reason)
 /** Ends the runs `found` that are waiting still, locked in the order of their ids; what is becoming a message is waited for. */
 export const ended = (sql: Db, status: 'cancelled' | 'skipped', reason: string) => sql`
     , held as materialized (select r.id from automation_runs r where r.id in (select id from found) and r.status = 'scheduled' order by r.id for update)
-    update automation_runs r set status = ${status}, reason = ${reason}, due_at = null from held h where r.id = h.id`
+    update automation_runs r set status = ${status}, reason = ${reason}, next_run_at = null from held h where r.id = h.id`
 
 /** Why what waits of a source or an automation is cancelled. */
 export type CancelReason =
@@ -144,7 +144,7 @@ export async function listWaiting(
 ): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from automation_runs
-    where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and status = 'scheduled' and due_at is not null
+    where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and status = 'scheduled' and next_run_at is not null
       ${automation_id === undefined ? sql`` : sql`and automation_id = ${automation_id}`}
     order by id`
   return rows.map(({ id }) => id)

@@ -86,7 +86,7 @@ export async function cancelCampaign(
     })
     await keep(tx, await withRecipients(tx, row))
   })
-  // it is cancelled, whatever comes now: the lane goes on with what is left
+  // it is cancelled, whatever comes now: the worker goes on with what is left
   const done = await cancelRest(deps, tenant, id, cancellingMs).catch((error: unknown) => {
     platform.log.error(
       { err: error, campaign_id: id },

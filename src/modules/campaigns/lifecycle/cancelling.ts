@@ -16,7 +16,7 @@ import {
 const cancelledAtOnce = 5000
 /** Messages withdrawn in one transaction: each has its event and its refund. */
 const withdrawnAtOnce = 500
-/** So long a lane cancels recipients of one campaign before others have their turn. */
+/** So long a worker cancels recipients of one campaign before others have their turn. */
 export const endingMs = 300
 const attemptsMax = 3
 
@@ -25,7 +25,7 @@ type Whose = Tenant & { readonly id: string }
 
 /**
  * Cancels all who were not sent to, and withdraws their messages, in transactions of some hundreds or thousands of rows, for at most so long. It waits for no recipient that another
- * transaction holds. False where somebody is left: the lane goes on with them. Ended in the midst of its snapshot, a campaign has no recipients.
+ * transaction holds. False where somebody is left: the worker goes on with them. Ended in the midst of its snapshot, a campaign has no recipients.
  */
 export async function cancelRest(deps: Deps, tenant: Tenant, id: string, most_ms: number): Promise<boolean> {
   const { pool, clock } = deps.platform

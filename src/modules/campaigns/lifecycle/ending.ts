@@ -19,7 +19,7 @@ export async function pauseFor(platform: Platform, tenant: Tenant, id: string, r
   })
 }
 
-/** As `pauseFor`. Who got no message is cancelled by the lane. */
+/** As `pauseFor`. Who got no message is cancelled by the worker. */
 export async function failFor(platform: Platform, tenant: Tenant, id: string, reason: FailureReason): Promise<boolean> {
   const failed = await moveFrom(platform, tenant, id, 'failed', async (tx, row) => {
     await move(tx, platform, row, failedRow(reason))

@@ -53,11 +53,11 @@ const dueAtOnce = '2000-01-01T00:00:00.000Z'
 /** What a campaign of this status is to be worked on for. Nothing goes out before `send_at`. */
 async function keepJob(tx: Db, row: CampaignRow, at: string): Promise<void> {
   if (row.status === 'draft') return
-  // of a cancelled or failed one the lane sees to it that nobody is left waiting, should whoever ended it not come to that
+  // of a cancelled or failed one the worker sees to it that nobody is left waiting, should whoever ended it not come to that
   if (row.status === 'cancelled' || row.status === 'failed') return await putJob(tx, row, 'send', dueAtOnce)
   if (row.status === 'paused' || row.status === 'completed') return await deleteJob(tx, row)
-  const due_at = row.send_at !== null && row.send_at > at ? row.send_at : dueAtOnce
-  await putJob(tx, row, row.snapshot_at === null ? 'snapshot' : 'send', due_at)
+  const next_run_at = row.send_at !== null && row.send_at > at ? row.send_at : dueAtOnce
+  await putJob(tx, row, row.snapshot_at === null ? 'snapshot' : 'send', next_run_at)
 }
 
 /** What becomes of a campaign that is paused, and of one that fails. */

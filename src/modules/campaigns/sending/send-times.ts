@@ -4,7 +4,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { SendTimes } from '../../messages/service.ts'
 import { findTimezones } from '../recipient-store.ts'
 import { findCampaigns } from '../store.ts'
-import { recipientOf } from '../submitter.ts'
+import { recipientOf } from '../producer.ts'
 import { WindowTable, windowOf, type SendWindow } from './windows.ts'
 
 /** What a launched campaign keeps to the end. */

@@ -43,7 +43,7 @@ export const keyRecorder =
       insertAudit(tx, { ...entryOf(platform, change), address: clientAddress(change.request.raw, isTrusted) })
   }
 
-/** For requests through the console's door. Of its own operations those of accounts and those about oneself, but for those that write their entries themselves. */
+/** For requests through the console's guard. Of its own operations those of accounts and those about oneself, but for those that write their entries themselves. */
 export const consoleRecorder =
   (platform: Platform): RecorderOf =>
   (route: Route & Partial<ConsoleFacts>) => {

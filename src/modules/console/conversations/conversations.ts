@@ -1,6 +1,6 @@
 /** The inbox: conversations are moved by what comes in alone, and put away by people (behaviour: console 7.4). */
 import type { Tenant } from '../../../api/caller.ts'
-import type { ContactDeletedFact, LinkedInboundFact } from '../../../api/facts.ts'
+import type { ContactDeletedFact, LinkedInboundFact } from '../../../api/domain-events.ts'
 import { isId } from '../../../api/ids.ts'
 import { invalid, missing } from '../../../api/problem.ts'
 import type { Conversation, ConversationUpdate } from '../../../api/resources/conversation.ts'

@@ -7,7 +7,7 @@ import { commonPasswords } from './common-passwords.ts'
 
 const hashed = promisify(argon2)
 
-/** 19 MiB, two passes, one lane: OWASP's first recommendation (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). */
+/** 19 MiB, two passes, one worker: OWASP's first recommendation (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const
 const tagLength = 32
 const saltLength = 16

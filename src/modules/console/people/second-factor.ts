@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import type { Chore, Platform } from '../../../platform/platform.ts'
+import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
 import { resealAll } from '../../../platform/secrets/resealing.ts'
 import type { Session, Sessions } from '../sessions/sessions.ts'
 import * as store from './second-factor-store.ts'
@@ -102,7 +102,7 @@ function newRecoveryCode(): string {
 const hashOf = ({ secrets }: Platform, code: string): string =>
   secrets.keyedHash(`recovery ${code.replaceAll(/[\s-]/g, '').toLowerCase()}`)
 
-export const secondFactorChores = (platform: Platform): Chore[] => [
+export const secondFactorPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   {
     name: 'second factors',
     every_ms: 3600_000,

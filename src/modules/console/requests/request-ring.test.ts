@@ -84,7 +84,7 @@ test('a process that ends writes what it has noted, and what is seven days old i
   assert.equal((await logged(world)).length, 1)
 
   await world.clock.advance(7 * 24 * 3600_000 + 1000)
-  await world.chores()
+  await world.periodicJobs()
   assert.equal((await logged(world)).length, 0)
 })
 
@@ -93,7 +93,7 @@ test('a process that ends while it writes what it has noted writes each row once
   const ring = requestRing(platform)
   for (let n = 0; n < 1_500; n++) note(ring, n)
 
-  await Promise.all([ring.lane.tick(), ring.flush()])
+  await Promise.all([ring.worker.tick(), ring.flush()])
 
   assert.deepEqual(
     [...(await pool`select count(*)::int as rows, count(distinct id)::int as ids from request_log`)],
@@ -131,12 +131,12 @@ test('a process holds ten thousand; what comes beyond is counted, and neither ke
   assert.equal(await unlogged(platform), 3)
 
   const before = await statements(pool)
-  assert.equal(await ring.lane.tick(), 10_000)
+  assert.equal(await ring.worker.tick(), 10_000)
   assert.equal((await statements(pool)) - before, 10)
   note(ring, 10_004)
-  assert.equal(await ring.lane.tick(), 1)
+  assert.equal(await ring.worker.tick(), 1)
   assert.equal(await unlogged(platform), 3)
-  assert.deepEqual([ring.lane.rest_ms, ring.lane.idle_ms], [1000, 0])
+  assert.deepEqual([ring.worker.rest_ms, ring.worker.idle_ms], [1000, 0])
 })
 
 test('rows that the database does not take are written when it does, once', async (t) => {

@@ -1,7 +1,7 @@
 /** Answered requests on their way into the request log: noted in memory after the answer, written set-wise once a second (behaviour: console 4.1). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isoTime } from '../../../lib/clock.ts'
-import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { insertRequests, type RequestRow } from './store.ts'
 
@@ -18,7 +18,7 @@ export interface RequestRing {
   /** Takes note of an answer; costs nothing but memory, and never fails. */
   note(request: FastifyRequest, reply: FastifyReply): void
   /** Writes what was noted, once a second; in every process that answers requests. */
-  readonly lane: Lane
+  readonly worker: Worker
   /** Writes what is left, when the process ends. */
   flush(): Promise<void>
 }
@@ -57,7 +57,7 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
       else metrics.requests_unlogged.inc()
     },
     // all that is held at once, then a rest: a busy service writes as often as an idle one
-    lane: { name: 'request-log', idle_ms: 0, rest_ms: everyMs, tick: writeAll },
+    worker: { name: 'request-log', idle_ms: 0, rest_ms: everyMs, tick: writeAll },
     async flush() {
       while ((await writeAll()) > 0);
     },

@@ -119,7 +119,7 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
   }
 }
 
-/** The role of somebody whom the door let into an account. */
+/** The role of somebody whom the guard let into an account. */
 export const roleIn = ({ accounts }: Session, account_id: string): Role =>
   accounts.find(({ id }) => id === account_id)!.role
 

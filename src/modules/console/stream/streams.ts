@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Tenant } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
-import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
 import type { FeedPlace, FeedService, FollowedEvent } from '../../webhooks/feed/service.ts'
@@ -68,7 +68,7 @@ export class Streams {
   #beatAt: number
   #closed = false
   /** Runs where requests are answered. */
-  readonly lane: Lane = { name: 'console-streams', idle_ms: everyMs, tick: () => this.#tick() }
+  readonly worker: Worker = { name: 'console-streams', idle_ms: everyMs, tick: () => this.#tick() }
 
   constructor(parts: StreamsParts) {
     this.#parts = parts

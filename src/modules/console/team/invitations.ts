@@ -2,7 +2,7 @@
 import { invalid, missing, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import type { Chore, Platform } from '../../../platform/platform.ts'
+import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
 import { writeEmail } from '../../mail/service.ts'
 import { insertAudit } from '../audit/store.ts'
 import { newLink, tokenHash } from '../people/links.ts'
@@ -173,6 +173,6 @@ async function newUser({ ids, clock }: Platform, { name, password }: Accepting, 
   }
 }
 
-export const invitationChores = ({ pool, ageing }: Platform): Chore[] => [
+export const invitationPeriodicJobs = ({ pool, ageing }: Platform): PeriodicJob[] => [
   { name: 'expired invitations', every_ms: 3600_000, run: () => store.forgetInvitations(pool, isoTime(ageing.now())) },
 ]

@@ -16,7 +16,7 @@ const mayGrant = (mine: Role, role: Role): boolean => isTeam(mine) && (role !== 
 /** Throws `role_not_allowed` where somebody of this role may not give, or take away, that one. */
 export function requireGrant(mine: Role, role: Role): void {
   if (mayGrant(mine, role)) return
-  // a role that was another one when the door looked at it
+  // a role that was another one when the guard looked at it
   if (!isTeam(mine))
     throw new Problem(
       'role_not_allowed',

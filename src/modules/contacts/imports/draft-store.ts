@@ -113,7 +113,7 @@ export async function cancelDraft(
     update contact_imports set status = 'cancelled', created = 0, updated = 0, rejected = 0, completed_at = ${at}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and status in ('draft', 'checked')
     returning ${columns(sql)}`
-  if (row !== undefined) await sql`delete from contact_import_pieces where import_id = ${id}`
+  if (row !== undefined) await sql`delete from contact_import_chunks where import_id = ${id}`
   return row ?? null
 }
 
@@ -133,5 +133,5 @@ export async function deleteDraft(
   const gone = await sql`
     delete from contact_imports
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and status in ('draft', 'checked', 'cancelled') and updated_at <= ${updated_at}`
-  if (gone.count > 0) await sql`delete from contact_import_pieces where import_id = ${id}`
+  if (gone.count > 0) await sql`delete from contact_import_chunks where import_id = ${id}`
 }

@@ -14,7 +14,7 @@ import { transact, type Db } from '../../../platform/database/sql.ts'
 import { isForm } from '../../../platform/http/form.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { KeepReply, Reply } from '../../../platform/http/route.ts'
-import type { Chore, Platform } from '../../../platform/platform.ts'
+import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
 import { csvLine, unguarded } from '../csv.ts'
 import { readHeader, type Column } from './columns.ts'
 import * as drafts from './draft-store.ts'
@@ -26,7 +26,7 @@ import type { UploadOptions } from './upload.ts'
 /** An upload that takes longer is given up. */
 const uploadMsMax = 3600_000
 const errorsPerPage = 500
-const choreRows = 5000
+const periodicJobRows = 5000
 
 export type ImportService = ReturnType<typeof importService>
 
@@ -41,7 +41,7 @@ export const importService = (platform: Platform) => ({
   errors: errorsOf,
   get: async (sql: Db, tenant: Tenant, id: string): Promise<ContactImport> =>
     importObject(await existing(sql, tenant, id)),
-  chores: importChores(platform),
+  periodicJobs: importPeriodicJobs(platform),
 })
 
 /** Takes a file in and starts to apply it; what is answered is kept in the transaction that starts it. */
@@ -95,7 +95,7 @@ async function errorsOf(sql: Db, tenant: Tenant, id: string): Promise<Readable> 
 }
 
 /** Uploads whose process died, and rejected rows that were kept long enough. */
-const importChores = ({ pool, clock, ageing }: Platform): Chore[] => [
+const importPeriodicJobs = ({ pool, clock, ageing }: Platform): PeriodicJob[] => [
   {
     name: 'drop-abandoned-uploads',
     every_ms: 60_000,
@@ -118,8 +118,8 @@ const importChores = ({ pool, clock, ageing }: Platform): Chore[] => [
     name: 'forget-import-errors',
     every_ms: 60_000,
     run: () =>
-      untilDone(clock, choreRows, () =>
-        store.deleteOldErrors(pool, isoTime(ageing.now() - importLimits.errors_kept_ms), choreRows),
+      untilDone(clock, periodicJobRows, () =>
+        store.deleteOldErrors(pool, isoTime(ageing.now() - importLimits.errors_kept_ms), periodicJobRows),
       ),
   },
 ]

@@ -31,7 +31,7 @@ export async function insertImport(
 }
 
 export async function insertPiece(sql: Db, import_id: string, number: number, piece: Piece): Promise<void> {
-  await sql`insert into contact_import_pieces (import_id, number, first_row, rows, body) values (${import_id}, ${number}, ${piece.first_row}, ${piece.rows}, ${piece.text})`
+  await sql`insert into contact_import_chunks (import_id, number, first_row, rows, body) values (${import_id}, ${number}, ${piece.first_row}, ${piece.rows}, ${piece.text})`
 }
 
 /** What is known once the whole file is there. */
@@ -69,7 +69,7 @@ export async function startImport(
 export async function deleteUpload(sql: Transaction, { account_id, mode }: Tenant, id: string): Promise<void> {
   const gone =
     await sql`delete from contact_imports where account_id = ${account_id} and mode = ${mode} and id = ${id} and status = 'uploading'`
-  if (gone.count > 0) await sql`delete from contact_import_pieces where import_id = ${id}`
+  if (gone.count > 0) await sql`delete from contact_import_chunks where import_id = ${id}`
 }
 
 /** Uploads of any tenant begun before `before` that never ended: their process died, or they were given up. */
@@ -227,7 +227,7 @@ export async function failImport(
   await sql`
     update contact_imports set status = 'failed', error = ${JSON.stringify(error)}::text::json, completed_at = ${at}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
-  await sql`delete from contact_import_pieces where import_id = ${id}`
+  await sql`delete from contact_import_chunks where import_id = ${id}`
   await sql`delete from contact_import_jobs where import_id = ${id}`
 }
 
@@ -241,13 +241,13 @@ export interface PieceRow {
 export async function nextPiece(sql: Db, import_id: string, after: number): Promise<PieceRow | null> {
   const [row] = await sql<
     PieceRow[]
-  >`select number, first_row, body from contact_import_pieces where import_id = ${import_id} and number > ${after} order by number limit 1`
+  >`select number, first_row, body from contact_import_chunks where import_id = ${import_id} and number > ${after} order by number limit 1`
   return row ?? null
 }
 
 /** False when it was done before. */
 export async function deletePiece(sql: Transaction, import_id: string, number: number): Promise<boolean> {
-  return (await sql`delete from contact_import_pieces where import_id = ${import_id} and number = ${number}`).count > 0
+  return (await sql`delete from contact_import_chunks where import_id = ${import_id} and number = ${number}`).count > 0
 }
 
 export interface Progress {
@@ -279,7 +279,7 @@ export async function finishImport(
 ): Promise<boolean> {
   const finished = await sql`
     update contact_imports set status = 'completed', started_at = coalesce(started_at, ${at}), completed_at = ${at}, updated_at = ${at}
-    where account_id = ${account_id} and mode = ${mode} and id = ${id} and not exists (select 1 from contact_import_pieces where import_id = ${id})`
+    where account_id = ${account_id} and mode = ${mode} and id = ${id} and not exists (select 1 from contact_import_chunks where import_id = ${id})`
   if (finished.count > 0) await sql`delete from contact_import_jobs where import_id = ${id}`
   return finished.count > 0
 }
@@ -326,7 +326,7 @@ export async function importBreaches(
     select i.id, i.account_id, i.status, i.created + i.updated + i.rejected as counted, i.total, p.left, j.import_id is not null as queued
     from contact_imports i
     left join contact_import_jobs j on j.import_id = i.id
-    cross join lateral (select coalesce(sum(rows), 0)::bigint as left from contact_import_pieces where import_id = i.id) p
+    cross join lateral (select coalesce(sum(rows), 0)::bigint as left from contact_import_chunks where import_id = i.id) p
     where (i.status in ('pending', 'running', 'completed') and i.created + i.updated + i.rejected + p.left <> i.total)
       or (i.status in ('pending', 'running')) <> (j.import_id is not null)
       or (i.status in ('completed', 'failed', 'cancelled') and p.left > 0)

@@ -1,8 +1,8 @@
-/** The lane `imports`: takes an import, applies its pieces in order, and gives it back after a while so that others get their turn. */
+/** The worker `imports`: takes an import, applies its pieces in order, and gives it back after a while so that others get their turn. */
 import { limits } from '../../../api/limits.ts'
 import type { ContactImportRow } from './rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { withRaces } from '../lock-set.ts'
@@ -22,7 +22,7 @@ const failed = {
     'Some rows could not be applied for a reason on our side. The rows before them are applied; start another import with the rest.',
 }
 
-export function importsLane(platform: Platform): Lane {
+export function importsWorker(platform: Platform): Worker {
   const { pool, clock, process_id } = platform
   let after_account = ''
   return {

@@ -9,7 +9,7 @@ export async function isAnotherInHand(
 ): Promise<boolean> {
   const rows = await sql`
     select 1 from dispatch_jobs j join messages m on m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id
-    where j.process_id is not null and j.channel_id = ${channel_id} and j.message_id <> ${message_id} and (not j.doubtful or j.message_id < ${message_id}) and m."to" = ${to}
+    where j.process_id is not null and j.channel_id = ${channel_id} and j.message_id <> ${message_id} and (not j.outcome_unknown or j.message_id < ${message_id}) and m."to" = ${to}
     limit 1`
   return rows.length > 0
 }

@@ -13,7 +13,7 @@ function filled(counts: Record<string, number>, priority: Priority = 'normal') {
         row: { id: `${queue}${i}`, priority } as MessageRow,
         attempts: 0,
         claimed: false,
-        doubtful: false,
+        outcome_unknown: false,
         due_ms: 0,
         lease_until_ms: 0,
       })
@@ -60,7 +60,7 @@ test('within a queue what is urgent goes first', () => {
     row: { id: 'urgent', priority: 'high' } as MessageRow,
     attempts: 0,
     claimed: false,
-    doubtful: false,
+    outcome_unknown: false,
     due_ms: 0,
     lease_until_ms: 0,
   })

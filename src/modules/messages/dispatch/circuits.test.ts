@@ -8,7 +8,7 @@ const row = { account_id: 'acc_1', mode: 'live', channel_id: 'ch_1', channel_typ
 
 function failing(times: number) {
   const woken: string[] = []
-  const made = circuits({ log: pino({ level: 'silent' }), wake: (...lanes) => void woken.push(...lanes) })
+  const made = circuits({ log: pino({ level: 'silent' }), wake: (...workers) => void woken.push(...workers) })
   for (let n = 0; n < times; n++)
     made.note(row, { kind: n % 2 === 0 ? 'unavailable' : 'unknown' }, { began_ms: 0, now_ms: 0 })
   /** How many of the wanted go at that time. */

@@ -7,7 +7,7 @@ import { lockWaits } from '../../../../test/support/lock-waits.ts'
 import { holdOpen } from '../../../../test/support/open-transactions.ts'
 import { until, within } from '../../../../test/support/waiting.ts'
 import { startWorld } from '../../../../test/support/world.ts'
-import { followersOf } from '../transitions/followers.ts'
+import { projectionsOf } from '../transitions/projections.ts'
 import { providerIdCache } from './provider-ids.ts'
 import { completer, writeCompletions } from './completer.ts'
 import type { Completion } from './completion.ts'
@@ -38,11 +38,11 @@ test('messages that a provider names alike are all sent, and the first keeps the
     {
       platform: world.platform,
       billing: world.services.billing,
-      followers: followersOf(world.platform, []),
+      projections: projectionsOf(world.platform, []),
       providerIds: providerIdCache(),
     },
     rows.map((row) => ({
-      job: { row, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
+      job: { row, attempts: 0, claimed: false, outcome_unknown: false, due_ms: now, lease_until_ms: now + 60_000 },
       provider: 'simulator',
       outcome: { kind: 'accepted', provider_ids: ['the same'] },
       began_ms: now,
@@ -82,11 +82,11 @@ test('a name that a provider uses again is that of the newer message once the ol
   const deps = {
     platform: world.platform,
     billing: world.services.billing,
-    followers: followersOf(world.platform, []),
+    projections: projectionsOf(world.platform, []),
     providerIds: providerIdCache(),
   }
   const accepted = (row: MessageRow) => ({
-    job: { row, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
+    job: { row, attempts: 0, claimed: false, outcome_unknown: false, due_ms: now, lease_until_ms: now + 60_000 },
     provider: 'simulator',
     outcome: { kind: 'accepted' as const, provider_ids: ['7'] as const },
     began_ms: now,
@@ -125,11 +125,11 @@ test('what becomes of several messages is written with all of them locked in one
   const deps = {
     platform: world.platform,
     billing: world.services.billing,
-    followers: followersOf(world.platform, []),
+    projections: projectionsOf(world.platform, []),
     providerIds: providerIdCache(),
   }
   const completion = (row: MessageRow, outcome: Outcome) => ({
-    job: { row, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
+    job: { row, attempts: 0, claimed: false, outcome_unknown: false, due_ms: now, lease_until_ms: now + 60_000 },
     provider: 'simulator',
     outcome,
     began_ms: now,
@@ -168,11 +168,11 @@ test('of messages that a provider tells of by one id when it is asked, one has i
   const deps = {
     platform: world.platform,
     billing: world.services.billing,
-    followers: followersOf(world.platform, []),
+    projections: projectionsOf(world.platform, []),
     providerIds: providerIdCache(),
   }
   const told = (row: MessageRow): Completion => ({
-    job: { row, attempts: 1, claimed: true, doubtful: true, due_ms: now, lease_until_ms: now + 60_000 },
+    job: { row, attempts: 1, claimed: true, outcome_unknown: true, due_ms: now, lease_until_ms: now + 60_000 },
     provider: 'simulator',
     outcome: { kind: 'accepted', provider_ids: ['the same'] },
     began_ms: now,
@@ -183,14 +183,14 @@ test('of messages that a provider tells of by one id when it is asked, one has i
   })
 
   const lease_until = world.clock.iso(60_000)
-  await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, attempts = 1, doubtful = true, due_at = ${lease_until}`
+  await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, attempts = 1, outcome_unknown = true, next_run_at = ${lease_until}`
 
   await writeCompletions(deps, rows.slice(0, 2).map(told))
   await world.pool`update messages set status = 'delivered' where status = 'sent'`
   await writeCompletions(deps, [told(rows[2]!)])
 
   const kept = await world.pool`
-    select m.status, (select j.doubtful and j.due_at = ${world.clock.iso(30_000)} from dispatch_jobs j where j.message_id = m.id) as waits from messages m order by m.status`
+    select m.status, (select j.outcome_unknown and j.next_run_at = ${world.clock.iso(30_000)} from dispatch_jobs j where j.message_id = m.id) as waits from messages m order by m.status`
   const [{ count } = { count: 0 }] = await world.pool<
     { count: number }[]
   >`select count(*)::int from provider_references`
@@ -230,12 +230,19 @@ test('a message that is cancelled while the sandbox takes it was never handed ov
     {
       platform: world.platform,
       billing: world.services.billing,
-      followers: followersOf(world.platform, []),
+      projections: projectionsOf(world.platform, []),
       providerIds: providerIdCache(),
     },
     [
       {
-        job: { row: row!, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
+        job: {
+          row: row!,
+          attempts: 0,
+          claimed: false,
+          outcome_unknown: false,
+          due_ms: now,
+          lease_until_ms: now + 60_000,
+        },
         provider: 'sandbox',
         outcome: { kind: 'accepted', provider_ids: ['p'], reports: [{ after_ms: 80, report: reply }] },
         began_ms: now,
@@ -294,7 +301,7 @@ test('an answer that cannot be stored ends its own message alone, and none waits
     platform: world.platform,
     billing: world.services.billing,
     channels: world.services.channels,
-    followers: followersOf(world.platform, []),
+    projections: projectionsOf(world.platform, []),
     providerIds: providerIdCache(),
     jobs,
   })
@@ -305,7 +312,7 @@ test('an answer that cannot be stored ends its own message alone, and none waits
       row: rows[index]!,
       attempts: 0,
       claimed: false,
-      doubtful: false,
+      outcome_unknown: false,
       due_ms: now,
       lease_until_ms: now + 60_000,
     }
@@ -340,12 +347,12 @@ test('what expired in the memory of a process that has lost it is for the one to
       {
         platform: world.platform,
         billing: world.services.billing,
-        followers: followersOf(world.platform, []),
+        projections: projectionsOf(world.platform, []),
         providerIds: providerIdCache(),
       },
       [
         {
-          job: { row: row!, attempts: 0, claimed: true, doubtful: false, due_ms: now, lease_until_ms: now },
+          job: { row: row!, attempts: 0, claimed: true, outcome_unknown: false, due_ms: now, lease_until_ms: now },
           outcome: { kind: 'expired' },
           at_ms: now,
         },
@@ -383,16 +390,16 @@ async function completing(t: TestContext) {
     row: { id: 'msg_1', account_id: 'acc_1', mode: 'test', channel_id: 'ch_1' } as MessageRow,
     attempts: 0,
     claimed: true,
-    doubtful: false,
+    outcome_unknown: false,
     due_ms: 0,
     lease_until_ms: 0,
   }
-  const followers = followersOf(world.platform, [])
+  const projections = projectionsOf(world.platform, [])
   const made = completer({
     platform: { ...world.platform, pool },
     billing: world.services.billing,
     channels: world.services.channels,
-    followers: { ...followers, wake: (rows) => (state.woken(), followers.wake(rows)) },
+    projections: { ...projections, wake: (rows) => (state.woken(), projections.wake(rows)) },
     providerIds: providerIdCache(),
     jobs,
   })

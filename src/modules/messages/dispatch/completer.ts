@@ -156,7 +156,7 @@ async function writeInOwnWords(state: State, completion: Completion): Promise<re
 }
 
 async function endWritten(
-  { platform, channels, jobs, followers, wakes }: State,
+  { platform, channels, jobs, projections, wakes }: State,
   batch: readonly Completion[],
 ): Promise<void> {
   await loseChannels(platform, channels, batch)
@@ -164,7 +164,7 @@ async function endWritten(
   for (const { job } of batch) jobs.end(job)
   if (jobs.placesWanted()) platform.wake('dispatch')
   platform.notify('reports', 'fan-out')
-  followers.wake(batch.map(({ job }) => job.row))
+  projections.wake(batch.map(({ job }) => job.row))
   wakes.plan(batch)
 }
 
@@ -173,7 +173,7 @@ export async function writeCompletions(deps: WriteDeps, completions: readonly Co
   const plain = completions.flatMap((completion) => plainAcceptance(deps, completion))
   const written = await writeAcceptances(
     deps.platform.pool,
-    deps.followers,
+    deps.projections,
     plain.map(({ acceptance }) => acceptance),
   ).catch((error: unknown) => {
     // a provider that names a message as it named another, or a hand-over written twice: the transaction passes over what is there

@@ -32,7 +32,7 @@ const completed = (
     attempts: more.attempts ?? 0,
     unknowns: more.unknowns ?? 0,
     claimed: true,
-    doubtful: false,
+    outcome_unknown: false,
     due_ms: 0,
     lease_until_ms: 0,
   },
@@ -116,7 +116,7 @@ test('receipts of a provider within this process are applied with its answer, th
     const completion = completed(outcome, { instant })
     return [
       transitionsOf(completion).map(({ transition }) => transition),
-      reportsOf(completion, (prefix) => `${prefix}_1`).map(({ due_at }) => due_at.slice(20, 23)),
+      reportsOf(completion, (prefix) => `${prefix}_1`).map(({ next_run_at }) => next_run_at.slice(20, 23)),
     ]
   }
 

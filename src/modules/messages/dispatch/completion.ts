@@ -105,12 +105,12 @@ const errors: Readonly<Record<Exclude<Ended['outcome']['kind'], 'gone'>, Message
 }
 
 /** Of one that may have been sent it is not said that it was not, nor of one that went out in part. */
-function errorOf(kind: keyof typeof errors, { doubtful, accepted_ids = [] }: Job): MessageRow['error'] {
+function errorOf(kind: keyof typeof errors, { outcome_unknown, accepted_ids = [] }: Job): MessageRow['error'] {
   const error = errors[kind]!
   const message = partlyTaken(accepted_ids, error.message)
   return {
     ...error,
-    message: doubtful ? `${message} An earlier hand-over had no answer: the recipient may have it.` : message,
+    message: outcome_unknown ? `${message} An earlier hand-over had no answer: the recipient may have it.` : message,
   }
 }
 
@@ -240,7 +240,7 @@ export function reportsOf(completion: Completion, ids: IdMaker): NewReport[] {
       channel_id: job.row.channel_id,
       provider_id: report.kind === 'receipt' ? report.provider_id : null,
       report,
-      due_at: isoTime(at_ms + after_ms),
+      next_run_at: isoTime(at_ms + after_ms),
       created_at: isoTime(at_ms),
     }))
 }
@@ -289,14 +289,14 @@ export function returnedJobOf(completion: Completion): ReturnedJob[] {
   // a question that was not answered leaves things as they were
   const asked = wasAsked(completion)
   // an earlier hand-over stays in doubt until the provider has told of it
-  const inDoubt = job.doubtful && !(wasHandedOver(completion) && completion.neverHad === true)
-  const doubtful = !wasProved(completion) && (inDoubt || asked || outcome.kind === 'unknown')
+  const inDoubt = job.outcome_unknown && !(wasHandedOver(completion) && completion.neverHad === true)
+  const outcome_unknown = !wasProved(completion) && (inDoubt || asked || outcome.kind === 'unknown')
   return [
     {
       message_id: job.row.id,
-      due_at: isoTime(due_ms),
+      next_run_at: isoTime(due_ms),
       attempts: job.attempts + (asked ? 0 : 1),
-      doubtful,
+      outcome_unknown,
       accepted_ids: takenOf(completion),
     },
   ]

@@ -1,4 +1,4 @@
-/** What the lane `dispatch` does with what a dead process has left. */
+/** What the worker `dispatch` does with what a dead process has left. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../../../../test/support/world.ts'
@@ -12,7 +12,7 @@ test('whatever a dead process had in hand is taken over in one pass, however muc
     select ${id}, 'test', 'msg_' || lpad(n::text, 26, '0'), 'ch_test_sms', 'sms', 'outbound', '+15005550006', '+15005550000', 'text', '{"body":"Hello"}', 'queued', '{}', 'wallet', 0, 'api', ${at}, ${at}
     from generate_series(1, 4500) n`
   await world.pool`
-    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
+    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id)
     select account_id, mode, id, channel_id, account_id || ':' || channel_id, 1, ${world.clock.iso(60_000)}, 'dead' from messages`
   const told = t.mock.method(world.platform, 'notify')
 

@@ -1,5 +1,5 @@
-/** The lane `dispatch`: a scheduler that claims what is due, an executor that hands it to the providers, and a completer that writes what came of it. */
-import type { Lane } from '../../../platform/jobs/worker.ts'
+/** The worker `dispatch`: a scheduler that claims what is due, an executor that hands it to the providers, and a completer that writes what came of it. */
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import type { Handoff } from '../ingest/rows.ts'
 import type { TransitionDeps } from '../transitions/transitions.ts'
@@ -9,7 +9,7 @@ import { consentRecheck, type ConsentRecheck } from './recheck.ts'
 import { executor } from './executor.ts'
 import { inHand } from './in-hand.ts'
 import { channelLeases } from './leases.ts'
-import { linksLane } from './links.ts'
+import { linksWorker } from './links.ts'
 import { pauses } from './pauses.ts'
 import type { ProviderIdCache } from './provider-ids.ts'
 import { channelRates } from './rates.ts'
@@ -26,7 +26,7 @@ export interface DispatcherDeps extends TransitionDeps {
   readonly findSession: Sessions['find']
   /** Who has times at which messages do not go. */
   readonly sendTimes: readonly SendTimes[]
-  /** False in a process whose lanes do not run: it hands nothing on in memory. */
+  /** False in a process whose workers do not run: it hands nothing on in memory. */
   readonly inMemory: boolean
   /** While it is true no other process takes requests or works. */
   readonly alone: () => boolean
@@ -34,7 +34,7 @@ export interface DispatcherDeps extends TransitionDeps {
 
 export interface Dispatcher extends Handoff, Withdrawing, Pick<ConsentRecheck, 'recheck'> {
   /** `dispatch`, and `links`, which disconnects channels whose providers are out of reach. */
-  readonly lanes: readonly Lane[]
+  readonly workers: readonly Worker[]
   /** Writes `sending` for every message that is being handed over and does not say so. */
   persistSends(): Promise<void>
   /** Takes over what dead processes had in hand; at the start, before anyone can ask to cancel it. */
@@ -82,7 +82,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   })
   const takingOver = takeOver({ ...deps, scheduling, leases })
 
-  const lane: Lane = {
+  const worker: Worker = {
     name: 'dispatch',
     idle_ms: 500,
     async tick() {
@@ -100,7 +100,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   return {
-    lanes: [lane, linksLane({ platform, channels, circuits: circuitsOfChannels, jobs, leases, sessions })],
+    workers: [worker, linksWorker({ platform, channels, circuits: circuitsOfChannels, jobs, leases, sessions })],
     process_id,
     lease_ms: leaseMs,
     takes: scheduling.takes,

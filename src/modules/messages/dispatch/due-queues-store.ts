@@ -1,4 +1,4 @@
-/** SQL that finds the queues in which something is due. Lanes work across tenants. */
+/** SQL that finds the queues in which something is due. Workers work across tenants. */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DueQueue } from './store.ts'
 
@@ -27,7 +27,7 @@ export async function listDueQueues(
     )
     select q.queue, q.number, d.account_id is not null as is_due, d.account_id, d.mode, d.channel_id from q left join lateral (
       select j.account_id, j.mode, j.channel_id from (values (0::smallint), (1::smallint), (2::smallint)) p(priority)
-      cross join lateral (select * from dispatch_jobs where process_id is null and queue = q.queue and priority = p.priority and due_at <= ${at} order by due_at limit 1) j limit 1
+      cross join lateral (select * from dispatch_jobs where process_id is null and queue = q.queue and priority = p.priority and next_run_at <= ${at} order by next_run_at limit 1) j limit 1
     ) d on true where q.queue is not null and (d.account_id is not null or q.number = ${scanned_max})
     limit ${queues_max}`
   const last = rows.at(-1)

@@ -6,7 +6,7 @@ import { fenceNow } from '../../../lib/fence.ts'
 import type { Adapter } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import type { MessageRow } from '../rows.ts'
-import { followersOf } from '../transitions/followers.ts'
+import { projectionsOf } from '../transitions/projections.ts'
 import { circuits } from './circuits.ts'
 import { transitionsOf, type Completion } from './completion.ts'
 import { executor } from './executor.ts'
@@ -46,7 +46,7 @@ async function executing(t: TestContext) {
   const made = executor({
     platform,
     billing: world.services.billing,
-    followers: followersOf(platform, []),
+    projections: projectionsOf(platform, []),
     channels,
     jobs,
     rates: channelRates(),
@@ -61,8 +61,8 @@ async function executing(t: TestContext) {
   })
   const whose = { account_id: row!.account_id, mode: 'live', channel_id, channel_type: 'sms' } as const
   const lease_until_ms = clock.now() + 60_000
-  const claimed = { attempts: 0, claimed: true, doubtful: false, due_ms: clock.now(), lease_until_ms }
-  await world.pool`update dispatch_jobs set process_id = ${platform.process_id}, due_at = ${clock.iso(60_000)}`
+  const claimed = { attempts: 0, claimed: true, outcome_unknown: false, due_ms: clock.now(), lease_until_ms }
+  await world.pool`update dispatch_jobs set process_id = ${platform.process_id}, next_run_at = ${clock.iso(60_000)}`
   return {
     world,
     state,
@@ -87,7 +87,7 @@ test('nothing is handed over whose claim could end meanwhile, nor what is not th
     const { world, state, jobs, job, made, isFree } = await executing(t)
     const lease_until_ms = world.clock.now() + (why === 'short' ? 29_000 : 60_000)
     state.held = why === 'short'
-    await world.pool`update dispatch_jobs set due_at = ${new Date(lease_until_ms).toISOString()}`
+    await world.pool`update dispatch_jobs set next_run_at = ${new Date(lease_until_ms).toISOString()}`
 
     await made.handOver([job({ lease_until_ms })])
 

@@ -74,10 +74,10 @@ export function executor(deps: ExecutorDeps): Executor {
     },
     expire(jobs) {
       for (const job of jobs) deps.jobs.begin(job)
-      for (const job of jobs) if (!job.doubtful) end(deps, job, 'expired')
-      const work = expireDoubtful(
+      for (const job of jobs) if (!job.outcome_unknown) end(deps, job, 'expired')
+      const work = expireOutcomeUnknown(
         deps,
-        jobs.filter(({ doubtful }) => doubtful),
+        jobs.filter(({ outcome_unknown }) => outcome_unknown),
       ).finally(() => underWay.delete(work))
       underWay.add(work)
     },
@@ -112,7 +112,7 @@ async function handOver(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void>
 }
 
 /** A message that its provider may have does not expire before a receipt of it has been applied that is stored. Never rejects. */
-async function expireDoubtful(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> {
+async function expireOutcomeUnknown(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> {
   if (jobs.length === 0) return
   const later_ms = deps.platform.clock.now() + retryMs
   try {
@@ -153,7 +153,7 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   const now = platform.clock.now()
   const blocked = await deps.consent.blockedAmong(jobs)
   const gone = await goneMeanwhile(deps, jobs)
-  const toldOf = await listToldOf(platform.pool, jobs.filter(({ doubtful }) => doubtful).map(namesOf))
+  const toldOf = await listToldOf(platform.pool, jobs.filter(({ outcome_unknown }) => outcome_unknown).map(namesOf))
   const notBefore = await jobsNotBefore(deps.sendTimes, jobs)
   const found: (ChannelRow | null)[] = []
   for (const { row } of jobs) found.push(await channels.find(tenantOf(row), row.channel_id))
@@ -189,7 +189,7 @@ async function postpone(deps: ExecutorDeps, jobs: readonly Job[], notBefore: Rea
   const postponed = jobs.map((job) => ({
     ...tenantOf(job.row),
     message_id: job.row.id,
-    due_at: isoTime(notBefore.get(job)!),
+    next_run_at: isoTime(notBefore.get(job)!),
   }))
   await postponeMessages(pool, process_id, postponed).catch((error: unknown) =>
     log.error({ err: error }, 'messages could not be put off; they are looked at again when their claims end'),
@@ -208,7 +208,7 @@ function endOfDeleted(deps: ExecutorDeps, job: Job): void {
  * whose status tells nothing of it; the status of what was not, another process would have changed.
  */
 async function goneMeanwhile({ platform, jobs: inHand }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
-  const repeated = jobs.filter(({ row, doubtful }) => doubtful || row.status === 'sending')
+  const repeated = jobs.filter(({ row, outcome_unknown }) => outcome_unknown || row.status === 'sending')
   const claims = repeated.map(({ row, lease_until_ms }) => ({
     message_id: row.id,
     lease_until: isoTime(lease_until_ms),
@@ -264,7 +264,7 @@ async function writeSending(deps: ExecutorDeps, handed: readonly { job: Job; at_
     const row = changed.get(job.row.id)
     if (row !== undefined) deps.jobs.update(job, { row })
   }
-  deps.followers.wake([...changed.values()])
+  deps.projections.wake([...changed.values()])
   return new Set(changed.keys())
 }
 
@@ -313,7 +313,7 @@ async function performGiven(
   const { clock, metrics } = platform
   const adapter = channels.adapterOf(channel)
   const [began_ms, began_elapsed_ms] = [clock.now(), clock.elapsed()]
-  const isAsked = job.doubtful && adapter?.ask !== undefined
+  const isAsked = job.outcome_unknown && adapter?.ask !== undefined
   const answer = isAsked ? await ask(platform, { job, adapter, ...given }, signal) : 'not_told'
   const neverHad = answer === 'never_had'
   const told = typeof answer === 'string' ? null : answer

@@ -17,7 +17,7 @@ async function searching(t: TestContext) {
       select 'acc_1', 'live', ${queue} || '_' || n, 'ch_1', 'sms', 'outbound', '+12025550123', '+12025550100', 'text', '{"body":"Hello"}', 'queued', '{}', 'wallet', 5000, 'api', ${clock.iso()}, ${clock.iso()},
         ${clock.iso()}::timestamptz + case when n = any(${[...expired]}::int[]) then -1 else 3600 end * interval '1 s' from generate_series(1, ${count}::int) n`
     await pool`
-      insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at)
+      insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at)
       select 'acc_1', 'live', ${queue} || '_' || n, 'ch_1', ${queue}, n % 2, ${clock.iso(-3600_000)}::timestamptz + n * interval '1 ms' from generate_series(1, ${count}::int) n`
   }
   const look = async (queues: readonly string[], rows_max = 100) =>

@@ -1,4 +1,4 @@
-/** SQL of the search for messages that expire while their queue waits. Lanes work across tenants. */
+/** SQL of the search for messages that expire while their queue waits. Workers work across tenants. */
 import { limits } from '../../../api/limits.ts'
 import { textColumn, type Db } from '../../../platform/database/sql.ts'
 import { pickedByProcess, type ClaimedRow } from './store.ts'
@@ -7,7 +7,7 @@ import { pickedByProcess, type ClaimedRow } from './store.ts'
 export interface SearchPosition {
   readonly queue: string
   readonly rank: number
-  readonly due_at: string
+  readonly next_run_at: string
   readonly message_id: string
 }
 
@@ -15,7 +15,7 @@ export interface SearchPosition {
 export const searchStart = (queue: string, rank: number): SearchPosition => ({
   queue,
   rank,
-  due_at: '-infinity',
+  next_run_at: '-infinity',
   message_id: '0',
 })
 
@@ -43,19 +43,19 @@ export async function findExpired(sql: Db, { from, at, aged, looked_max, found_m
     with looked as materialized (
       select j.* from (
         select unnest(text_column(${column(({ queue }) => queue)})) as queue, unnest(text_column(${column(({ rank }) => rank)}))::smallint as priority,
-          unnest(text_column(${column(({ due_at }) => due_at)}))::timestamptz as due_at, unnest(text_column(${column(({ message_id }) => message_id)})) as message_id
+          unnest(text_column(${column(({ next_run_at }) => next_run_at)}))::timestamptz as next_run_at, unnest(text_column(${column(({ message_id }) => message_id)})) as message_id
       ) r
       cross join lateral (
-        select account_id, mode, message_id, queue, priority, due_at from dispatch_jobs
-        where process_id is null and queue = r.queue and priority = r.priority and due_at <= ${at} and (due_at, message_id) > (r.due_at, r.message_id)
-        order by due_at, message_id limit ${looked_max}
+        select account_id, mode, message_id, queue, priority, next_run_at from dispatch_jobs
+        where process_id is null and queue = r.queue and priority = r.priority and next_run_at <= ${at} and (next_run_at, message_id) > (r.next_run_at, r.message_id)
+        order by next_run_at, message_id limit ${looked_max}
       ) j
     ),
     ends as (
-      select distinct on (queue, priority) queue, priority as rank, due_at, message_id, count(*) over (partition by queue, priority) as jobs
-      from looked order by queue, priority, due_at desc, message_id desc
+      select distinct on (queue, priority) queue, priority as rank, next_run_at, message_id, count(*) over (partition by queue, priority) as jobs
+      from looked order by queue, priority, next_run_at desc, message_id desc
     )
-    select (select coalesce(json_agg(json_build_object('queue', queue, 'rank', rank, 'due_at', due_at, 'message_id', message_id)), '[]') from ends where jobs = ${looked_max}) as reached,
+    select (select coalesce(json_agg(json_build_object('queue', queue, 'rank', rank, 'next_run_at', next_run_at, 'message_id', message_id)), '[]') from ends where jobs = ${looked_max}) as reached,
       array(
         select l.message_id from looked l cross join lateral (
           select from messages m where m.account_id = l.account_id and m.mode = l.mode and m.id = l.message_id
@@ -75,7 +75,7 @@ export async function claimFound(
   if (claim.message_ids.length === 0) return []
   return await sql<ClaimedRow[]>`
     with picked as materialized (
-      select message_id, due_at from dispatch_jobs where message_id = any(${[...claim.message_ids]}::text[]) and process_id is null for update skip locked
+      select message_id, next_run_at from dispatch_jobs where message_id = any(${[...claim.message_ids]}::text[]) and process_id is null for update skip locked
     ),
     ${pickedByProcess(sql, claim)}`
 }

@@ -9,7 +9,7 @@ const job = (id: string, channel_id = 'ch_1'): Job => ({
   row: { id, account_id: 'acc_1', channel_id, priority: 'normal', status: 'queued' } as MessageRow,
   attempts: 0,
   claimed: false,
-  doubtful: false,
+  outcome_unknown: false,
   due_ms: 0,
   lease_until_ms: 0,
 })

@@ -12,7 +12,7 @@ export interface Job {
   /** Taken from the table, not handed on in memory. */
   readonly claimed: boolean
   /** Perhaps handed over already: nobody knows what came of it that time. */
-  readonly doubtful: boolean
+  readonly outcome_unknown: boolean
   /** The provider's ids of what it took of the message, at earlier hand-overs and at the one that is under way; absent: nothing. */
   readonly accepted_ids?: readonly string[]
   /** When it was to go, in milliseconds since 1970. */

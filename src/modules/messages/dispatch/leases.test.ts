@@ -7,7 +7,7 @@ import { channelLeases } from './leases.ts'
 async function twoHolders(t: Parameters<typeof startPlatform>[0]) {
   const { platform, pool, clock } = await startPlatform(t)
   const beat = async (id: string) =>
-    void (await pool`insert into processes (id, roles, started_at, beat_at) values (${id}, '{worker}', ${clock.iso()}, ${clock.iso()}) on conflict (id) do update set beat_at = ${clock.iso()}`)
+    void (await pool`insert into processes (id, roles, started_at, heartbeat_at) values (${id}, '{worker}', ${clock.iso()}, ${clock.iso()}) on conflict (id) do update set heartbeat_at = ${clock.iso()}`)
   for (const id of ['one', 'two']) await beat(id)
   const holder = (process_id: string, more: Partial<Platform> = {}) =>
     channelLeases({ ...platform, process_id, ...more })

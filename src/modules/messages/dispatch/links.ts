@@ -1,11 +1,11 @@
 /**
- * The lane `links`: tries channels whose providers have not answered for half a minute, and disconnects those that cannot be reached then either
+ * The worker `links`: tries channels whose providers have not answered for half a minute, and disconnects those that cannot be reached then either
  * (behaviour: channels 4.5). It also counts for the metrics what is under way.
  */
 import { tenantOf } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
 import { channelTypes } from '../../../api/resources/channel.ts'
-import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { isUp, type ChannelService } from '../../channels/service.ts'
 import type { Circuits, Failing } from './circuits.ts'
@@ -24,7 +24,7 @@ export interface LinksDeps extends Holding {
 const lookEveryMs = 1000
 const triedAtOnce = 20
 
-export const linksLane = (deps: LinksDeps): Lane => ({
+export const linksWorker = (deps: LinksDeps): Worker => ({
   name: 'links',
   idle_ms: lookEveryMs,
   async tick() {

@@ -17,7 +17,7 @@ export async function keepAccepted(
 ): Promise<boolean> {
   const rows = await sql`
     update dispatch_jobs set accepted_ids = ${[...accepted_ids]}::text[]
-    where message_id = ${message_id} and process_id = ${process_id} and due_at = ${lease_until} and coalesce(cardinality(accepted_ids), 0) <= ${accepted_ids.length}
+    where message_id = ${message_id} and process_id = ${process_id} and next_run_at = ${lease_until} and coalesce(cardinality(accepted_ids), 0) <= ${accepted_ids.length}
     returning message_id`
   return rows.length > 0
 }
@@ -38,7 +38,7 @@ export async function raiseAccepted(
 ): Promise<void> {
   if (jobs.length === 0) return
   await tx`
-    update dispatch_jobs j set accepted_ids = t.accepted_ids, doubtful = j.doubtful and j.process_id is not null,
-      due_at = case when j.process_id is null then least(j.due_at, ${at}) else j.due_at end
+    update dispatch_jobs j set accepted_ids = t.accepted_ids, outcome_unknown = j.outcome_unknown and j.process_id is not null,
+      next_run_at = case when j.process_id is null then least(j.next_run_at, ${at}) else j.next_run_at end
     from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, accepted_ids text[]) where j.message_id = t.message_id`
 }

@@ -1,6 +1,6 @@
 /** Queues that are paused: of channels that are not up, disabled or without their link (behaviour: messages 7.6), whose session another process holds, or whose provider fails again and again. */
 import { tenantOf } from '../../../api/caller.ts'
-import type { ChannelDeletedFact } from '../../../api/facts.ts'
+import type { ChannelDeletedFact } from '../../../api/domain-events.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'

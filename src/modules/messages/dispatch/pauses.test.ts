@@ -36,7 +36,7 @@ async function looking(t: TestContext) {
   })
   t.after(() => made.stop())
   await pool`
-    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at)
+    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at)
     values ('acc_1', 'live', 'msg_1', 'ch_1', 'acc_1:ch_1', 1, ${clock.iso()})`
   const pausedElsewhere = () =>
     savePause(pool, {
@@ -60,7 +60,7 @@ for (const [name, due] of [
     const { pool, clock, session, look, pausedElsewhere, isPaused } = await looking(t)
     await look()
     session.here = false
-    await pool`update dispatch_jobs set process_id = null, due_at = ${clock.iso(due ? 0 : 5000)}`
+    await pool`update dispatch_jobs set process_id = null, next_run_at = ${clock.iso(due ? 0 : 5000)}`
     await clock.advance(1000)
     await look()
     await pausedElsewhere()

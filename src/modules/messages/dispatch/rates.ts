@@ -137,14 +137,14 @@ function slow(state: State, channel_id: string, now_ms: number, until_ms: number
 }
 
 export interface RateWakes {
-  /** Wakes the dispatch lane then. */
+  /** Wakes the dispatch worker then. */
   at(at_ms: number): void
   stop(): void
 }
 
 const wakesApartMs = 20
 
-/** Messages that wait for their channel's rate go at the moment when it allows them, not when the lane looks next. */
+/** Messages that wait for their channel's rate go at the moment when it allows them, not when the worker looks next. */
 export function rateWakes({ clock, wake }: Pick<Platform, 'clock' | 'wake'>): RateWakes {
   const stopped = new AbortController()
   setMaxListeners(0, stopped.signal)

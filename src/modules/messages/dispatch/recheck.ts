@@ -21,7 +21,7 @@ export interface ConsentRecheck {
 
 export function consentRecheck(platform: Platform, channels: ChannelService): ConsentRecheck {
   const recheckedUntil_ms = new Map<string, number>()
-  // what has a submitter may have waited for its commit since it was checked, and what seems to come from the future was made before the clock was set back
+  // what has a producer may have waited for its commit since it was checked, and what seems to come from the future was made before the clock was set back
   const isToBeChecked = ({ row, claimed }: Job, { now_ms, elapsed_ms }: Mark): boolean =>
     row.origin_type !== 'inbound' &&
     (claimed ||

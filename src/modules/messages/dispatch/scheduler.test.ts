@@ -89,7 +89,7 @@ function breakable(pool: Pool) {
 
 /** A job in the table, in the hand of this process. */
 const queued = (world: World, id: string, channel_id: string) => world.pool`
-  insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
+  insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id)
   values ('acc_1', 'live', ${id}, ${channel_id}, ${`acc_1:${channel_id}`}, 1, ${world.clock.iso(60_000)}, ${world.platform.process_id})`
 
 const perChannel = (jobs: readonly Job[]) =>
@@ -226,10 +226,10 @@ test('what waits in memory for a channel whose provider fails again and again go
 
   await made.claim()
 
-  const left = await world.pool`select due_at, process_id from dispatch_jobs`
+  const left = await world.pool`select next_run_at, process_id from dispatch_jobs`
   assert.deepEqual(
     left.map((row) => ({ ...row })),
-    Array.from({ length: 3 }, () => ({ due_at: world.clock.iso(1000), process_id: null })),
+    Array.from({ length: 3 }, () => ({ next_run_at: world.clock.iso(1000), process_id: null })),
   )
   assert.deepEqual([jobs.size, made.takes(item('ch_a')), perChannel(made.ready())], [2, false, { ch_b: 1 }])
   await world.pool`delete from dispatch_jobs`
@@ -237,14 +237,14 @@ test('what waits in memory for a channel whose provider fails again and again go
 
 /** Messages in the table, each of a channel of its own: `[channel_id, due_ms]`, in nobody's hand. */
 async function wait(world: World, jobs: readonly (readonly [channel_id: string, due_ms: number])[]): Promise<void> {
-  const rows = world.pool`(select channel, channel || '_' || n as id, due_at from unnest(${jobs.map(([channel]) => channel)}::text[],
-    ${jobs.map(([, due_ms]) => world.clock.iso(due_ms))}::text[]::timestamptz[]) with ordinality as t(channel, due_at, n)) t`
+  const rows = world.pool`(select channel, channel || '_' || n as id, next_run_at from unnest(${jobs.map(([channel]) => channel)}::text[],
+    ${jobs.map(([, due_ms]) => world.clock.iso(due_ms))}::text[]::timestamptz[]) with ordinality as t(channel, next_run_at, n)) t`
   await world.pool`
     insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, metadata, billing_source, amount_micros, origin_type, created_at, updated_at)
     select 'acc_1', 'live', id, channel, 'sms', 'outbound', '+12025550123', '+12025550100', 'text', '{"body":"Hello"}', 'queued', '{}', 'wallet', 5000, 'api', ${world.clock.iso()}, ${world.clock.iso()} from ${rows}`
   await world.pool`
-    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at)
-    select 'acc_1', 'live', id, channel, 'acc_1:' || channel, 1, due_at from ${rows}`
+    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at)
+    select 'acc_1', 'live', id, channel, 'acc_1:' || channel, 1, next_run_at from ${rows}`
 }
 
 test('what is due goes from every queue, however many queues lie before it in which all is due later', async (t) => {
@@ -321,7 +321,7 @@ test('what could not be given back is given back with the next look, and not kep
   openCircuit(world, circuits, 'ch_a')
   const held = async () => (await world.pool`select from dispatch_jobs where process_id is not null`).length
 
-  breaking.breaks.part = 'set due_at = t.due_at, process_id = null'
+  breaking.breaks.part = 'set next_run_at = t.next_run_at, process_id = null'
   await assert.rejects(made.claim(), /the connection is lost/)
   breaking.breaks.part = null
   const before = await held()

@@ -45,7 +45,7 @@ export interface SchedulerDeps {
   readonly circuits: Circuits
   readonly pauses: Pauses
   readonly sessions: Sessions
-  /** False in a process whose lanes do not run: it takes nothing into memory. */
+  /** False in a process whose workers do not run: it takes nothing into memory. */
   readonly inMemory: boolean
   /** Ends jobs that have outlived their validity, without a hand-over. */
   expire(jobs: readonly Job[]): void
@@ -118,7 +118,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
             row,
             attempts: 0,
             claimed: false,
-            doubtful: false,
+            outcome_unknown: false,
             due_ms: Date.parse(row.created_at),
             lease_until_ms,
           })
@@ -154,7 +154,7 @@ export const giveBack = async ({ pool, process_id }: Platform, jobs: readonly Jo
   await store.releaseJobs(
     pool,
     process_id,
-    jobs.map((job) => ({ message_id: job.row.id, due_at: isoTime(due_ms ?? job.due_ms) })),
+    jobs.map((job) => ({ message_id: job.row.id, next_run_at: isoTime(due_ms ?? job.due_ms) })),
   )
 
 /** How many more of a channel and priority this process keeps in memory: what the channel takes within seconds, so that a slow one leaves room for the others. */
@@ -311,7 +311,7 @@ function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max:
 
 /** The jobs of claimed rows; those that are in hand already, or are being cancelled, left out. */
 const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_ms: number): Job[] =>
-  rows.flatMap(({ job_attempts, job_unknowns, job_doubtful, job_accepted_ids, job_due_at, ...row }) =>
+  rows.flatMap(({ job_attempts, job_unknowns, job_outcome_unknown, job_accepted_ids, job_due_at, ...row }) =>
     jobs.has(row.id) || (row.status === 'queued' && jobs.unpersisted.refuses(row.id))
       ? []
       : [
@@ -320,7 +320,7 @@ const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_m
             attempts: job_attempts,
             claimed: true,
             unknowns: job_unknowns,
-            doubtful: job_doubtful,
+            outcome_unknown: job_outcome_unknown,
             accepted_ids: job_accepted_ids ?? [],
             due_ms: Date.parse(job_due_at),
             lease_until_ms,

@@ -1,11 +1,11 @@
 /** What the statements of dispatch promise to others that work on the same rows. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testFollower } from '../../../../test/support/follower.ts'
+import { testProjection } from '../../../../test/support/projection.ts'
 import { holdOpen } from '../../../../test/support/open-transactions.ts'
 import { startPlatform } from '../../../../test/support/world.ts'
 import type { Pool } from '../../../platform/database/sql.ts'
-import { followersOf } from '../transitions/followers.ts'
+import { projectionsOf } from '../transitions/projections.ts'
 import { claimProbes, endJobs, takeOverJobs } from './store.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
@@ -17,7 +17,7 @@ async function leave(pool: Pool, ids: readonly string[], at: string, lease_until
     select ${tenant.account_id}, ${tenant.mode}, id, 'ch_1', 'sms', 'outbound', '+1202555' || n, '+12025550100', 'text', '{"body":"Hello"}', 'queued', '{}', 'wallet', 5000, 'api', ${at}, ${at}
     from unnest(${[...ids]}::text[]) with ordinality as t(id, n)`
   await pool`
-    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
+    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id)
     select ${tenant.account_id}, ${tenant.mode}, id, 'ch_1', 'queue', 1, ${lease_until}, 'believed dead' from unnest(${[...ids]}::text[]) as t(id)`
 }
 
@@ -29,7 +29,7 @@ test('a take-over leaves alone a message that its process is writing after all, 
 
   const taken = await holdOpen(pool, async (tx) => {
     await tx`update messages set status = 'sent' where account_id = ${tenant.account_id} and mode = ${tenant.mode} and id = ${busy}`
-    const { jobs } = await takeOverJobs(pool, followersOf(platform, []), {
+    const { jobs } = await takeOverJobs(pool, projectionsOf(platform, []), {
       process_id: 'another',
       at,
       alive_since: at,
@@ -58,9 +58,9 @@ test('a take-over goes piece by piece, and tells which origins have changed', as
   const { pool, platform, clock } = await startPlatform(t)
   const at = clock.iso()
   await leave(pool, [platform.ids('msg'), platform.ids('msg'), platform.ids('msg')], at, clock.iso(60_000))
-  const followers = followersOf(platform, [testFollower().follower])
+  const projections = projectionsOf(platform, [testProjection().projection])
   const take = () =>
-    takeOverJobs(pool, followers, { process_id: 'another', at, alive_since: at, lease_ms: 60_000, jobs_max: 2 })
+    takeOverJobs(pool, projections, { process_id: 'another', at, alive_since: at, lease_ms: 60_000, jobs_max: 2 })
 
   const pieces = [await take(), await take(), await take()].map((piece) => ({ ...piece }))
 
@@ -76,7 +76,7 @@ test('a message that is taken over may have been handed over from the beginning 
   await leave(pool, [platform.ids('msg')], clock.iso(), clock.iso(90_000))
   const at = clock.iso(2 * 3600_000)
 
-  await takeOverJobs(pool, followersOf(platform, []), {
+  await takeOverJobs(pool, projectionsOf(platform, []), {
     process_id: 'another',
     at,
     alive_since: at,
@@ -94,7 +94,7 @@ test('a probe is the most urgent and oldest, or the newest, of those that were h
   const ids = new Map(names.map((name) => [name, platform.ids('msg')]))
   await leave(pool, [...ids.values()], clock.iso(), clock.iso())
   const put = (name: (typeof names)[number], priority: number, due_ms: number, attempts: number, queue = 'queue') =>
-    pool`update dispatch_jobs set process_id = null, priority = ${priority}, due_at = ${clock.iso(due_ms)}, attempts = ${attempts}, queue = ${queue} where message_id = ${ids.get(name)!}`
+    pool`update dispatch_jobs set process_id = null, priority = ${priority}, next_run_at = ${clock.iso(due_ms)}, attempts = ${attempts}, queue = ${queue} where message_id = ${ids.get(name)!}`
   await put('urgent, tried', 0, -9000, 3)
   await put('oldest', 1, -8000, 0)
   await put('urgent', 0, -7000, 0)

@@ -1,9 +1,9 @@
-/** SQL of the dispatch lane: claims, take-overs, leases on channels, and what becomes of jobs that were handed over. Lanes work across tenants. */
+/** SQL of the dispatch worker: claims, take-overs, leases on channels, and what becomes of jobs that were handed over. Workers work across tenants. */
 import type { MessageRow } from '../rows.ts'
 import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
 import { isAlive } from '../../../platform/jobs/processes-store.ts'
-import { transitionsFrom } from '../transitions/follower-store.ts'
-import type { Followers } from '../transitions/followers.ts'
+import { transitionsFrom } from '../transitions/projection-store.ts'
+import type { Projections } from '../transitions/projections.ts'
 import type { ProbeChoice } from './circuits.ts'
 
 /** A queue that has due jobs in nobody's hand. */
@@ -18,7 +18,7 @@ export interface ClaimedRow extends MessageRow {
   job_attempts: number
   /** Earlier hand-overs that had no answer. */
   job_unknowns: number
-  job_doubtful: boolean
+  job_outcome_unknown: boolean
   job_accepted_ids: string[] | null
   job_due_at: string
 }
@@ -45,15 +45,15 @@ export async function claimJobs(
   const column = (of: (capacity: QueueCapacity) => string | number) => textColumn(claim.capacities.map(of))
   return await sql<ClaimedRow[]>`
     with picked as materialized (
-      select j.message_id, j.due_at from (
+      select j.message_id, j.next_run_at from (
         select unnest(text_column(${column((capacity) => capacity.queue)})) as queue, unnest(text_column(${column((capacity) => capacity.rank)}))::smallint as priority,
           unnest(text_column(${column((capacity) => capacity.jobs_max)}))::int as jobs_max
       ) r
       cross join lateral (
-        select message_id, due_at from dispatch_jobs where process_id is null and queue = r.queue and priority = r.priority and due_at <= ${claim.at}
-        order by due_at, message_id limit r.jobs_max for update skip locked
+        select message_id, next_run_at from dispatch_jobs where process_id is null and queue = r.queue and priority = r.priority and next_run_at <= ${claim.at}
+        order by next_run_at, message_id limit r.jobs_max for update skip locked
       ) j
-      order by r.priority, j.due_at limit ${claim.rows_max}
+      order by r.priority, j.next_run_at limit ${claim.rows_max}
     ),
     ${pickedByProcess(sql, claim)}`
 }
@@ -73,20 +73,20 @@ export async function claimProbes(
   claim: { probes: readonly WantedProbe[]; at: string; lease_until: string; process_id: string },
 ): Promise<ClaimedRow[]> {
   if (claim.probes.length === 0) return []
-  const ofPriority = sql`from dispatch_jobs where process_id is null and queue = r.queue and priority = p.priority and due_at <= ${claim.at}`
+  const ofPriority = sql`from dispatch_jobs where process_id is null and queue = r.queue and priority = p.priority and next_run_at <= ${claim.at}`
   return await sql<ClaimedRow[]>`
     with picked as materialized (
-      select j.message_id, j.due_at from (
+      select j.message_id, j.next_run_at from (
         select unnest(text_column(${textColumn(claim.probes.map(({ queue }) => queue))})) as queue,
           unnest(text_column(${textColumn(claim.probes.map(({ choice }) => choice))})) = 'newest' as newest
       ) r
       cross join lateral (
         select c.message_id from (values (0::smallint), (1::smallint), (2::smallint)) p(priority) cross join lateral (
-          (select message_id, due_at, attempts ${ofPriority} order by due_at, message_id limit ${probesLookedAt})
+          (select message_id, next_run_at, attempts ${ofPriority} order by next_run_at, message_id limit ${probesLookedAt})
           union all
-          (select message_id, due_at, attempts ${ofPriority} order by due_at desc, message_id desc limit ${probesLookedAt})
+          (select message_id, next_run_at, attempts ${ofPriority} order by next_run_at desc, message_id desc limit ${probesLookedAt})
         ) c
-        order by c.attempts, case when not r.newest then p.priority end, case when r.newest then c.due_at end desc, case when r.newest then c.message_id end desc, c.due_at, c.message_id
+        order by c.attempts, case when not r.newest then p.priority end, case when r.newest then c.next_run_at end desc, case when r.newest then c.message_id end desc, c.next_run_at, c.message_id
         limit 1
       ) c
       join dispatch_jobs j on j.message_id = c.message_id where j.process_id is null for update of j skip locked
@@ -100,19 +100,19 @@ export const pickedByProcess = (
   { process_id, lease_until }: { process_id: string; lease_until: string },
 ) => sql`
   claimed as (
-    update dispatch_jobs j set process_id = ${process_id}, due_at = ${lease_until} from picked where j.message_id = picked.message_id
-    returning j.account_id, j.mode, j.message_id, j.attempts, j.doubtful, j.accepted_ids, picked.due_at
+    update dispatch_jobs j set process_id = ${process_id}, next_run_at = ${lease_until} from picked where j.message_id = picked.message_id
+    returning j.account_id, j.mode, j.message_id, j.attempts, j.outcome_unknown, j.accepted_ids, picked.next_run_at
   )
   select m.*, c.attempts as job_attempts,
     case when c.attempts > 0 then (select count(*)::int from message_attempts a where a.message_id = c.message_id and a.outcome = 'unknown') else 0 end as job_unknowns,
-    c.doubtful as job_doubtful, c.accepted_ids as job_accepted_ids, c.due_at as job_due_at
+    c.outcome_unknown as job_outcome_unknown, c.accepted_ids as job_accepted_ids, c.next_run_at as job_due_at
   from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
-  order by c.due_at, m.id`
+  order by c.next_run_at, m.id`
 
 /** Makes due at once what waits in these queues for its time; resolves to how many jobs. */
 export async function hastenJobs(sql: Db, queues: readonly string[], at: string): Promise<number> {
   const { count } =
-    await sql`update dispatch_jobs set due_at = ${at} where process_id is null and queue = any(${[...queues]}::text[]) and due_at > ${at}`
+    await sql`update dispatch_jobs set next_run_at = ${at} where process_id is null and queue = any(${[...queues]}::text[]) and next_run_at > ${at}`
   return count
 }
 
@@ -131,7 +131,7 @@ export interface TakenOver {
  */
 export async function takeOverJobs(
   sql: Db,
-  followers: Followers,
+  projections: Projections,
   {
     process_id,
     at,
@@ -142,25 +142,25 @@ export async function takeOverJobs(
 ): Promise<TakenOver> {
   // which of them are followed only their rows tell
   const transitions =
-    followers.pairs.length === 0
+    projections.pairs.length === 0
       ? sql``
       : sql`,
     transition as (${transitionsFrom(
       sql,
-      followers.pairs,
+      projections.pairs,
       sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, 'queued' as was, 'sending' as status, updated_at as at from marked`,
     )})`
-  const left = sql`j.process_id is not null and (j.due_at <= ${at}
+  const left = sql`j.process_id is not null and (j.next_run_at <= ${at}
         or (j.process_id <> ${process_id} and not ${isAlive(sql, sql`j.process_id`, alive_since)}
           and not exists (select from channel_leases l where l.channel_id = j.channel_id and l.process_id = j.process_id and ${isLeased(sql, at)})))`
   const [row] = await sql<TakenOver[]>`
     with held as materialized (
-      select h.id, j.due_at - make_interval(secs => ${lease_ms / 1000}::int) as claimed_at from dispatch_jobs j cross join lateral (
+      select h.id, j.next_run_at - make_interval(secs => ${lease_ms / 1000}::int) as claimed_at from dispatch_jobs j cross join lateral (
         select m.id from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id limit 1 for update skip locked
       ) h where ${left} limit ${jobs_max}
     ),
     taken as (
-      update dispatch_jobs j set due_at = ${at}, process_id = null, doubtful = true from held where j.message_id = held.id and ${left}
+      update dispatch_jobs j set next_run_at = ${at}, process_id = null, outcome_unknown = true from held where j.message_id = held.id and ${left}
       returning j.account_id, j.mode, j.message_id, least(held.claimed_at, ${at}) as claimed_at
     ),
     marked as (
@@ -176,12 +176,12 @@ export async function takeOverJobs(
 export async function releaseJobs(
   sql: Db,
   process_id: string,
-  jobs: readonly { message_id: string; due_at: string }[],
+  jobs: readonly { message_id: string; next_run_at: string }[],
 ): Promise<void> {
   if (jobs.length === 0) return
   await sql`
-    update dispatch_jobs j set due_at = t.due_at, process_id = null
-    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, due_at timestamptz)
+    update dispatch_jobs j set next_run_at = t.next_run_at, process_id = null
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, next_run_at timestamptz)
     where j.message_id = t.message_id and j.process_id = ${process_id}`
 }
 
@@ -194,7 +194,7 @@ export async function listHeld(
   if (claims.length === 0) return new Map()
   const rows = await sql<{ message_id: string; accepted_ids: string[] | null }[]>`
     select j.message_id, j.accepted_ids from json_to_recordset(${jsonRows(claims)}::text::json) as t(message_id text, lease_until timestamptz)
-    join dispatch_jobs j on j.message_id = t.message_id where j.process_id = ${process_id} and j.due_at = t.lease_until`
+    join dispatch_jobs j on j.message_id = t.message_id where j.process_id = ${process_id} and j.next_run_at = t.lease_until`
   return new Map(rows.map(({ message_id, accepted_ids }) => [message_id, accepted_ids]))
 }
 
@@ -235,7 +235,7 @@ export async function endGoneJobs(
   await releaseJobs(
     sql,
     process_id,
-    message_ids.map((message_id) => ({ message_id, due_at: at })),
+    message_ids.map((message_id) => ({ message_id, next_run_at: at })),
   )
 }
 
@@ -292,7 +292,7 @@ export interface Depths {
 /** What an operator asks at night: how much is due, planned and unread. */
 export async function measureDepths(sql: Db, at: string): Promise<Depths> {
   const [row] = await sql<Depths[]>`
-    select count(*) filter (where due_at <= ${at} or process_id is not null) as dispatch, count(*) filter (where due_at > ${at} and process_id is null) as scheduled,
+    select count(*) filter (where next_run_at <= ${at} or process_id is not null) as dispatch, count(*) filter (where next_run_at > ${at} and process_id is null) as scheduled,
       (select count(*) from provider_reports) as reports
     from dispatch_jobs`
   return row!
@@ -333,10 +333,10 @@ export async function endJobs(tx: Db, message_ids: readonly string[]): Promise<v
 /** A job that is to be handed over again, when and after how many times. */
 export interface ReturnedJob {
   readonly message_id: string
-  readonly due_at: string
+  readonly next_run_at: string
   readonly attempts: number
   /** A hand-over may have arrived of which nobody has told yet. */
-  readonly doubtful: boolean
+  readonly outcome_unknown: boolean
   /** The provider's ids of what it took of the message so far. */
   readonly accepted_ids: readonly string[]
 }
@@ -345,8 +345,8 @@ export interface ReturnedJob {
 export async function returnJobs(tx: Db, process_id: string, jobs: readonly ReturnedJob[]): Promise<void> {
   if (jobs.length === 0) return
   await tx`
-    update dispatch_jobs j set due_at = case when j.process_id is null then greatest(j.due_at, t.due_at) else t.due_at end, attempts = t.attempts,
-      doubtful = t.doubtful or (j.process_id is null and j.doubtful), accepted_ids = nullif(t.accepted_ids, '{}'), process_id = null
-    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, due_at timestamptz, attempts int, doubtful boolean, accepted_ids text[])
+    update dispatch_jobs j set next_run_at = case when j.process_id is null then greatest(j.next_run_at, t.next_run_at) else t.next_run_at end, attempts = t.attempts,
+      outcome_unknown = t.outcome_unknown or (j.process_id is null and j.outcome_unknown), accepted_ids = nullif(t.accepted_ids, '{}'), process_id = null
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, next_run_at timestamptz, attempts int, outcome_unknown boolean, accepted_ids text[])
     where j.message_id = t.message_id and (j.process_id = ${process_id} or j.process_id is null)`
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startPlatform } from '../../../../test/support/world.ts'
-import { followersOf } from '../transitions/followers.ts'
+import { projectionsOf } from '../transitions/projections.ts'
 import { takeOver, type TakeOverDeps } from './take-over.ts'
 
 test('leases are renewed, and messages taken over, once a second, also after the clock was set back', async (t) => {
@@ -9,7 +9,7 @@ test('leases are renewed, and messages taken over, once a second, also after the
   let renewed = 0
   const leases = { renew: async () => void (renewed += 1) } as unknown as TakeOverDeps['leases']
   const scheduling = { sweep: async () => undefined } as unknown as TakeOverDeps['scheduling']
-  const taking = takeOver({ platform, followers: followersOf(platform, []), leases, scheduling })
+  const taking = takeOver({ platform, projections: projectionsOf(platform, []), leases, scheduling })
   const counts: number[] = []
   for (const move of [
     () => clock.advance(0),

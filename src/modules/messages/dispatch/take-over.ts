@@ -6,7 +6,7 @@ import type { ChannelLeases } from './leases.ts'
 import { leaseMs, type Scheduler } from './scheduler.ts'
 import { takeOverJobs } from './store.ts'
 
-export interface TakeOverDeps extends Pick<TransitionDeps, 'platform' | 'followers'> {
+export interface TakeOverDeps extends Pick<TransitionDeps, 'platform' | 'projections'> {
   readonly scheduling: Scheduler
   readonly leases: ChannelLeases
 }
@@ -44,7 +44,7 @@ export function takeOver(deps: TakeOverDeps): TakeOver {
   }
 }
 
-async function takePieces({ platform, followers }: TakeOverDeps, now: number): Promise<number> {
+async function takePieces({ platform, projections }: TakeOverDeps, now: number): Promise<number> {
   const { pool, process_id, log } = platform
   const claim = {
     process_id,
@@ -55,8 +55,8 @@ async function takePieces({ platform, followers }: TakeOverDeps, now: number): P
   }
   let taken = 0
   for (let piece = 1; piece <= piecesMax; piece++) {
-    const { jobs, origin_types } = await takeOverJobs(pool, followers, claim)
-    followers.wake(origin_types.map((origin_type) => ({ origin_type })))
+    const { jobs, origin_types } = await takeOverJobs(pool, projections, claim)
+    projections.wake(origin_types.map((origin_type) => ({ origin_type })))
     taken += jobs
     if (jobs < pieceMax) break
   }

@@ -1,6 +1,6 @@
 /** Messages from recipients: stored once, linked to their contact, told as an event and a fact, their keywords applied, all in one transaction. */
 import type { Tenant } from '../../../api/caller.ts'
-import type { InboundFact } from '../../../api/facts.ts'
+import type { InboundFact } from '../../../api/domain-events.ts'
 import { messageObject } from '../present.ts'
 import type { MessageRow } from '../rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -13,7 +13,7 @@ import type { ContactService } from '../../contacts/service.ts'
 import { insertMedia, type MediaService, type NewMedia } from '../../media/service.ts'
 import { smsEncoding, type SmsShape } from '../../../lib/gsm.ts'
 import { insertMessages, type PaidRow } from '../ingest/locking-store.ts'
-import type { Followers } from '../transitions/followers.ts'
+import type { Projections } from '../transitions/projections.ts'
 import { insertInbound, insertReferences } from './store.ts'
 
 export interface NewInbound extends Tenant {
@@ -34,14 +34,14 @@ export interface InboundDeps {
   readonly platform: Platform
   readonly media: MediaService
   readonly contacts: ContactService
-  readonly followers: Followers
+  readonly projections: Projections
 }
 
 /** What inbound messages have left. */
 export interface StoredInbound {
   /** Those stored; those told before are left out. */
   readonly rows: readonly MessageRow[]
-  /** What the service answers by itself: whoever commits wakes their followers and `dispatch`. */
+  /** What the service answers by itself: whoever commits wakes their projections and `dispatch`. */
   readonly replies: readonly { readonly origin_type: string }[]
   /** Files that are to be copied now: whoever commits wakes `media`. */
   readonly files: number
@@ -49,7 +49,7 @@ export interface StoredInbound {
 
 /** Stores inbound messages in the transaction `tx`. */
 export async function storeInbound(
-  { platform, contacts, followers, media }: InboundDeps,
+  { platform, contacts, projections, media }: InboundDeps,
   tx: Db,
   given: readonly NewInbound[],
 ): Promise<StoredInbound> {
@@ -103,7 +103,7 @@ export async function storeInbound(
   )
   const replies = await sendReplies(
     platform,
-    followers,
+    projections,
     tx,
     fresh.flatMap(({ inbound }, index) => {
       const text = received[index]?.reply
@@ -182,7 +182,7 @@ function smsOf({ channel, type, content }: NewInbound): SmsShape | null {
 /** The one confirmation of an opt-out or opt-in: written here, so that it goes out once, costs nothing, and passes the suppression that it confirms. */
 async function sendReplies(
   platform: Platform,
-  followers: Followers,
+  projections: Projections,
   tx: Db,
   replies: readonly { inbound: NewInbound; row: MessageRow; text: string }[],
   at: string,
@@ -214,7 +214,7 @@ async function sendReplies(
       send_at: null,
       expires_at: null,
       queue: `${inbound.account_id}:${inbound.channel.id}`,
-      due_at: at,
+      next_run_at: at,
       process_id: null,
       contact_id: row.contact_id,
       billing_source: 'wallet',
@@ -222,6 +222,6 @@ async function sendReplies(
       package_grant_id: null,
     }
   })
-  await insertMessages(tx, followers, rows, at)
+  await insertMessages(tx, projections, rows, at)
   return rows
 }

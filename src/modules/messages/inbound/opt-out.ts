@@ -1,5 +1,5 @@
 /** The reaction to an opt-out: every message to that recipient that still waits on that channel type is cancelled and refunded, in the transaction of the opt-out. */
-import type { ConsentFact } from '../../../api/facts.ts'
+import type { ConsentFact } from '../../../api/domain-events.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { addressKeyOf, recipientsOf } from '../../contacts/service.ts'

@@ -24,7 +24,7 @@ export interface PartsRow extends PartsKey {
   /** `joined`: all of them, and the text is stored. */
   readonly status: 'waiting' | 'joined'
   /** ISO 8601: when it is told as it is, or forgotten where it is joined. */
-  readonly due_at: string
+  readonly next_run_at: string
   readonly created_at: string
 }
 
@@ -42,7 +42,7 @@ export async function lockParts(tx: Db, keys: readonly PartsKey[], at: string): 
     total,
   }))
   return await tx<PartsRow[]>`
-    insert into inbound_parts as p (account_id, mode, channel_id, sender, reference, total, parts, status, due_at, created_at)
+    insert into inbound_parts as p (account_id, mode, channel_id, sender, reference, total, parts, status, next_run_at, created_at)
     select distinct on (channel_id, sender, reference, total) account_id, mode, channel_id, sender, reference, total, '[]'::json, 'waiting', ${at}::timestamptz, ${at}::timestamptz
     from json_to_recordset(${jsonRows(rows)}::text::json) as t(${keyColumns(tx)})
     order by channel_id, sender, reference, total
@@ -53,9 +53,9 @@ export async function lockParts(tx: Db, keys: readonly PartsKey[], at: string): 
 /** Writes what has come of texts that are locked. */
 export async function writeParts(tx: Db, rows: readonly PartsRow[]): Promise<void> {
   await tx`
-    update inbound_parts p set parts = t.parts, status = t.status, due_at = t.due_at, created_at = t.created_at
+    update inbound_parts p set parts = t.parts, status = t.status, next_run_at = t.next_run_at, created_at = t.created_at
     from json_to_recordset(${jsonRows(rows)}::text::json)
-      as t(${keyColumns(tx)}, parts json, status text, due_at timestamptz, created_at timestamptz)
+      as t(${keyColumns(tx)}, parts json, status text, next_run_at timestamptz, created_at timestamptz)
     where p.account_id = t.account_id and p.mode = t.mode
       and (p.channel_id, p.sender, p.reference, p.total) = (t.channel_id, t.sender, t.reference, t.total)`
 }
@@ -64,7 +64,7 @@ export async function writeParts(tx: Db, rows: readonly PartsRow[]): Promise<voi
 export async function takeDueParts(tx: Db, at: string, rows_max: number): Promise<PartsRow[]> {
   return await tx<
     PartsRow[]
-  >`select * from inbound_parts where due_at <= ${at} order by due_at limit ${rows_max} for update skip locked`
+  >`select * from inbound_parts where next_run_at <= ${at} order by next_run_at limit ${rows_max} for update skip locked`
 }
 
 export async function removeParts(tx: Db, keys: readonly PartsKey[]): Promise<void> {

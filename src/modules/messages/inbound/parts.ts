@@ -3,7 +3,7 @@
  * (behaviour: messages 10.4).
  */
 import { isoTime } from '../../../lib/clock.ts'
-import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { InboundMessage } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
@@ -66,11 +66,14 @@ function addPart(rows: Map<string, PartsRow>, one: InboundPart, now_ms: number):
     ...key,
     parts,
     status: 'waiting',
-    due_at: parts.length === 1 ? isoTime(now_ms + waitMs) : before.due_at,
+    next_run_at: parts.length === 1 ? isoTime(now_ms + waitMs) : before.next_run_at,
     created_at: parts.length === 1 ? isoTime(now_ms) : before.created_at,
   }
   const whole = parts.length === key.total
-  rows.set(nameOf(key), whole ? { ...waiting, status: 'joined', due_at: isoTime(now_ms + toldAgainWithinMs) } : waiting)
+  rows.set(
+    nameOf(key),
+    whole ? { ...waiting, status: 'joined', next_run_at: isoTime(now_ms + toldAgainWithinMs) } : waiting,
+  )
   return whole ? [...cut, textOf(waiting, one.inbound.channel)] : cut
 }
 
@@ -117,8 +120,8 @@ export interface PartsDeps extends InboundDeps {
 }
 
 /** Tells texts of which some parts did not come in time, and forgets those that were joined a while ago. */
-export function partsLane(deps: PartsDeps): Lane {
-  const { platform, followers } = deps
+export function partsWorker(deps: PartsDeps): Worker {
+  const { platform, projections } = deps
   return {
     name: 'inbound-parts',
     idle_ms: lookEveryMs,
@@ -126,7 +129,7 @@ export function partsLane(deps: PartsDeps): Lane {
       const done = await transact(platform.pool, async (tx) => await endDue(deps, tx))
       if (done.rows.length > 0) platform.notify('fan-out')
       if (done.replies.length > 0) platform.notify('dispatch')
-      followers.wake(done.replies)
+      projections.wake(done.replies)
       return done.ended
     },
   }
@@ -135,7 +138,7 @@ export function partsLane(deps: PartsDeps): Lane {
 async function endDue(deps: PartsDeps, tx: Db): Promise<StoredInbound & { readonly ended: number }> {
   const { clock, ageing } = deps.platform
   const taken = await takeDueParts(tx, isoTime(clock.now()), dueAtOnce)
-  const due = taken.filter(({ due_at, created_at }) => ageing.isPast(Date.parse(due_at), created_at))
+  const due = taken.filter(({ next_run_at, created_at }) => ageing.isPast(Date.parse(next_run_at), created_at))
   await removeParts(tx, due)
   const texts: NewInbound[] = []
   for (const row of due) {

@@ -46,7 +46,7 @@ export async function simulateInbound(
   }
   const { rows, replies } = await transact(sql, (tx) => storeInbound(deps, tx, [inbound]))
   deps.platform.notify('fan-out', 'dispatch')
-  deps.followers.wake(replies)
+  deps.projections.wake(replies)
   return rows[0]!
 }
 

@@ -1,4 +1,4 @@
-/** When bulk goes, and how much of it at a time, so that nobody waits for it long (docs/decisions/submitting.md). Times are those of the machine, in milliseconds. Pure. */
+/** When bulk goes, and how much of it at a time, so that nobody waits for it long (docs/decisions/producers.md). Times are those of the machine, in milliseconds. Pure. */
 import { limits } from '../../../api/limits.ts'
 
 /** A piece of bulk holds the wallet for about this long; everybody else's commits wait behind it. */

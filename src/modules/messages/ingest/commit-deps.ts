@@ -2,15 +2,15 @@
 import type { Platform } from '../../../platform/platform.ts'
 import type { BillingService } from '../../billing/service.ts'
 import type { MessageRow } from '../rows.ts'
-import type { Followers } from '../transitions/followers.ts'
+import type { Projections } from '../transitions/projections.ts'
 import type { Handoff } from './rows.ts'
-import type { Submitters } from './submitters.ts'
+import type { Producers } from './producers.ts'
 
 export interface CommitDeps {
   readonly platform: Platform
   readonly billing: BillingService
-  readonly followers: Followers
-  readonly submitters: Submitters
+  readonly projections: Projections
+  readonly producers: Producers
   readonly handoff: Handoff
   /** While it is true no other process takes requests or works: nobody else's commits wait for the same wallets. */
   readonly alone: () => boolean

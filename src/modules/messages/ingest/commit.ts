@@ -46,7 +46,7 @@ function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): n
   return first + unit.rows.length
 }
 
-/** True where the submitter stores what is made of all outcomes. */
+/** True where the producer stores what is made of all outcomes. */
 const needsLocks = ({ pending }: Unit): boolean => pending.submission.alongside?.valueFrom !== undefined
 
 /** Answers the units whose outcomes are all known and committed, and hands their messages on. */
@@ -75,7 +75,11 @@ function handOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void 
   }
 }
 
-function announce({ platform, handoff, followers, emitted }: CommitDeps, units: readonly Unit[], moment: Moment): void {
+function announce(
+  { platform, handoff, projections, emitted }: CommitDeps,
+  units: readonly Unit[],
+  moment: Moment,
+): void {
   const accepted: MessageRow[] = []
   const inMemory: MessageRow[] = []
   for (const unit of units) {
@@ -89,7 +93,7 @@ function announce({ platform, handoff, followers, emitted }: CommitDeps, units: 
   countAccepted(platform, accepted)
   if (inMemory.length > 0) handoff.offer(inMemory, moment.lease_until_ms)
   if (accepted.length > inMemory.length) platform.notify('dispatch')
-  followers.wake(accepted)
+  projections.wake(accepted)
   emitted(accepted)
 }
 

@@ -6,7 +6,7 @@ import { limits } from '../../../api/limits.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { groupCommit } from './group-commit.ts'
 import type { Submission, Traffic } from './submission.ts'
-import { submittersOf } from './submitters.ts'
+import { producersOf } from './producers.ts'
 
 const broken = new Error('nobody expected this')
 const accepted = { n: 0, verdict: 'accepted', contact_id: null, package_grant_id: null }
@@ -203,8 +203,8 @@ function databaseThat(answers: () => Promise<unknown>) {
   const deps = {
     platform,
     billing: { entryId: () => 'txn_1' },
-    followers: { pairs: [], pairsOf: () => [], wake: () => undefined },
-    submitters: submittersOf([]),
+    projections: { pairs: [], pairsOf: () => [], wake: () => undefined },
+    producers: producersOf([]),
     handoff,
     alone: () => true,
     emitted: () => undefined,

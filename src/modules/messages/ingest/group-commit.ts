@@ -1,6 +1,6 @@
 /**
  * The pump: what is submitted while a batch is being committed forms the next one (docs/decisions/group-commit.md). Of either kind of traffic one batch is committed at a time: interactive
- * submissions beside a piece of bulk, which is bounded by time and holds the wallet no longer than that (docs/decisions/submitting.md).
+ * submissions beside a piece of bulk, which is bounded by time and holds the wallet no longer than that (docs/decisions/producers.md).
  */
 import { limits } from '../../../api/limits.ts'
 import { filled, inTurn } from '../../../lib/batching.ts'
@@ -18,12 +18,12 @@ import {
   type UnavailableReason,
   type Unit,
 } from './submission.ts'
-import { kindOf } from './submitters.ts'
+import { kindOf } from './producers.ts'
 
 export interface Ingest {
   /**
    * Resolves to one outcome an item, in their order, once each is committed or decided otherwise. A bulk submission waits for room; an interactive one is
-   * `unavailable` where too much waits. Rejects for what nobody expected; of a bulk submission some items may have been accepted then, as its submitter's rows tell.
+   * `unavailable` where too much waits. Rejects for what nobody expected; of a bulk submission some items may have been accepted then, as its producer's rows tell.
    */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
   /** What waits at this moment, in rows. */
@@ -46,7 +46,7 @@ const interactiveCharactersMax = 128_000_000
 const accountShare = 4
 /** A batch is one statement, and holds everybody's messages up: a few large ones are as long as hundreds of the usual ones. */
 const batchCharactersMax = 4_000_000
-/** Rows of bulk submissions that wait inside; the others wait outside, with their submitters. */
+/** Rows of bulk submissions that wait inside; the others wait outside, with their producers. */
 export const bulkRowsMax = 2000
 /** Rows that one bulk submission is let in with at a time, so that a large one leaves room for the next. */
 const bulkTurnRows = 500
@@ -188,21 +188,21 @@ function dequeued(queue: Queue, units: readonly Unit[]): void {
   }
 }
 
-/** What a submitter got wrong is a bug, and is told before anything is stored. */
-function checkSubmission({ submitters }: CommitDeps, { traffic, items, alongside }: Submission): void {
+/** What a producer got wrong is a bug, and is told before anything is stored. */
+function checkSubmission({ producers }: CommitDeps, { traffic, items, alongside }: Submission): void {
   if (traffic === 'interactive' && items.length > limits.group_commit_rows_max)
     throw new Error(
       `an interactive submission has at most ${limits.group_commit_rows_max} messages, since it is committed as a whole`,
     )
   if (alongside === undefined) return
-  const { columns } = submitters.require(alongside.kind)
+  const { columns } = producers.require(alongside.kind)
   const missing = columns.find((name) => alongside.values?.[name] === undefined)
   if (missing !== undefined) throw new Error(`a submission of the kind ${alongside.kind} says no ${missing}`)
   if (alongside.valueFrom !== undefined && traffic === 'bulk')
     throw new Error('what is made of all outcomes needs an interactive submission')
   const keys = new Set(items.map((item) => item.submission_key))
   if (columns.length === 0 && (keys.has(undefined) || keys.size < items.length))
-    throw new Error('each item of a submitter has a submission key of its own')
+    throw new Error('each item of a producer has a submission key of its own')
 }
 
 /** Commits one batch of this traffic after the other, until nothing waits. */
@@ -295,7 +295,7 @@ function admit(bulk: Bulk): void {
   }
 }
 
-/** Forgets what is left of bulk submissions that were rejected: their submitters count on nothing more. */
+/** Forgets what is left of bulk submissions that were rejected: their producers count on nothing more. */
 function dropRejected(bulk: Bulk): void {
   dequeued(
     bulk,
@@ -309,7 +309,7 @@ function dropRejected(bulk: Bulk): void {
 const rowsOutside = ({ outside }: Bulk): number =>
   outside.reduce((sum, { pending, admitted }) => sum + pending.submission.items.length - admitted, 0)
 
-/** Answers what waits: its submitter still has it. */
+/** Answers what waits: its producer still has it. */
 function turnAway(bulk: Bulk): void {
   const outcome = { kind: 'unavailable', reason: 'stopping' } as const
   for (const { pending, admitted } of bulk.outside.splice(0))

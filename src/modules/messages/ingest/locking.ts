@@ -1,4 +1,4 @@
-/** The locking path: what the optimistic statement did not cover, under row locks and in order, in one transaction. Locks: the submitter's rows, wallets, grants, messages. */
+/** The locking path: what the optimistic statement did not cover, under row locks and in order, in one transaction. Locks: the producer's rows, wallets, grants, messages. */
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { usageOfCharge, type Charge } from '../../billing/service.ts'
 import { findEligibility, type Ineligible } from '../../contacts/service.ts'
@@ -11,29 +11,29 @@ import { undecided, type ItemOutcome, type Unit } from './submission.ts'
 /** Decides every row of these units that is still open, and commits it. */
 export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
   const open = undecided(units)
-  const submitter = deps.submitters.fragmentOf(units)
+  const producer = deps.producers.fragmentOf(units)
   const decided = await transact(deps.platform.pool, async (tx) => {
     const rows = open.map(({ row }) => row)
-    const held = submitter === null ? null : await holdRows(tx, submitter, rows, moment)
+    const held = producer === null ? null : await holdRows(tx, producer, rows, moment)
     const outcomes = await acceptRows(deps, tx, held === null ? rows : rows.filter(({ n }) => held.has(n)), moment)
-    if (submitter !== null) await settleRows(tx, submitter, submittedRows(units, outcomes), moment)
+    if (producer !== null) await settleRows(tx, producer, submittedRows(units, outcomes), moment)
     return outcomes
   })
   for (const { unit, index, row } of open) {
     const outcome = decided.get(row.n)
     if (outcome !== undefined) unit.outcomes[index] = outcome
   }
-  if (submitter !== null)
+  if (producer !== null)
     await answerUnheld(
       deps.platform.pool,
-      submitter,
+      producer,
       open.filter(({ row }) => !decided.has(row.n)),
     )
 }
 
 /** Checks, charges and stores rows in the transaction `tx`; resolves to the outcome of each by its number. */
 async function acceptRows(
-  { billing, followers }: CommitDeps,
+  { billing, projections }: CommitDeps,
   tx: Db,
   rows: readonly AcceptRow[],
   { at }: Moment,
@@ -60,7 +60,7 @@ async function acceptRows(
   })
   await insertMessages(
     tx,
-    followers,
+    projections,
     paid.map((one) => ({ ...one.row, ...one.paid })),
     at,
   )
@@ -90,7 +90,7 @@ const paidBy = (
   package_grant_id,
 })
 
-/** What the submitter is told of its rows; a value, where one is made of all outcomes of a submission, stands on its first row. */
+/** What the producer is told of its rows; a value, where one is made of all outcomes of a submission, stands on its first row. */
 function submittedRows(units: readonly Unit[], outcomes: ReadonlyMap<number, ItemOutcome>): SubmittedRow[] {
   return units.flatMap((unit) => {
     const decided = unit.rows.flatMap((row) => (outcomes.has(row.n) ? [{ row, outcome: outcomes.get(row.n)! }] : []))

@@ -1,16 +1,16 @@
-/** The one optimistic statement that accepts a batch. Composed of fragments whose tables belong to others: eligibility (contacts), funds (billing), submitters. */
+/** The one optimistic statement that accepts a batch. Composed of fragments whose tables belong to others: eligibility (contacts), funds (billing), producers. */
 import { textColumn, type Db, type Fragment } from '../../../platform/database/sql.ts'
 import { chargesFrom, fundsFor, usageFrom } from '../../billing/service.ts'
 import { eligibilityOf, type Ineligible } from '../../contacts/service.ts'
-import { acceptedTransitions } from '../transitions/follower-store.ts'
-import type { Followers } from '../transitions/followers.ts'
+import { acceptedTransitions } from '../transitions/projection-store.ts'
+import type { Projections } from '../transitions/projections.ts'
 import type { AcceptRow, Moment } from './rows.ts'
-import { agreement, forColumns } from './submitter-store.ts'
-import type { SubmitterFragment } from './submitters.ts'
+import { agreement, forColumns } from './producer-store.ts'
+import type { ProducerFragment } from './producers.ts'
 
 export interface AcceptVerdict {
   readonly n: number
-  /** `withdrawn`: its submitter's row could not be held; `uncovered`: for the locking path. */
+  /** `withdrawn`: its producer's row could not be held; `uncovered`: for the locking path. */
   readonly verdict: 'accepted' | 'withdrawn' | 'uncovered' | Ineligible
   readonly contact_id: string | null
   readonly package_grant_id: string | null
@@ -18,21 +18,21 @@ export interface AcceptVerdict {
 
 export interface AcceptBatch {
   readonly rows: readonly AcceptRow[]
-  readonly submitter: SubmitterFragment | null
-  readonly followers: Followers
+  readonly producer: ProducerFragment | null
+  readonly projections: Projections
   readonly moment: Moment
 }
 
 /** Rows as a sub-select, to be read as the table `i`; column by column, which costs the database a third of what JSON does. */
-const inputOf = (sql: Db, { rows, submitter }: AcceptBatch, keyed: boolean) => {
+const inputOf = (sql: Db, { rows, producer }: AcceptBatch, keyed: boolean) => {
   const column = (of: (row: AcceptRow) => string | number | boolean | null) => textColumn(rows.map(of))
   // what a caller wrote freely may hold anything
   const texts = (of: (row: AcceptRow) => string | null) => (rows.every((row) => of(row) === null) ? [] : rows.map(of))
-  const columns = (part: (name: string) => Fragment) => (submitter === null ? sql`` : forColumns(sql, submitter, part))
+  const columns = (part: (name: string) => Fragment) => (producer === null ? sql`` : forColumns(sql, producer, part))
   return sql`
     select n::int, id, txn, account_id, mode, channel_id, channel_type, "to", "from", type, content::json, reference, metadata::json, price::bigint, origin_type, origin_id, reply_to,
       segments::smallint, encoding, priority, rank::smallint,
-      send_at::timestamptz, expires_at::timestamptz, queue, due_at::timestamptz, process_id, kind, address, suppression,
+      send_at::timestamptz, expires_at::timestamptz, queue, next_run_at::timestamptz, process_id, kind, address, suppression,
       windowed::boolean${keyed ? sql`, submission_key` : sql``}${columns((name) => sql`, ${sql(name)}`)}
     from (
       select unnest(text_column(${column((row) => row.n)})) as n, unnest(text_column(${column((row) => row.id)})) as id, unnest(text_column(${column((row) => row.txn)})) as txn,
@@ -46,7 +46,7 @@ const inputOf = (sql: Db, { rows, submitter }: AcceptBatch, keyed: boolean) => {
         unnest(text_column(${column((row) => row.encoding)})) as encoding, unnest(text_column(${column((row) => row.priority)})) as priority,
         unnest(text_column(${column((row) => row.rank)})) as rank, unnest(text_column(${column((row) => row.queue)})) as queue,
         unnest(text_column(${column((row) => row.send_at)})) as send_at, unnest(text_column(${column((row) => row.expires_at)})) as expires_at,
-        unnest(text_column(${column((row) => row.due_at)})) as due_at, unnest(text_column(${column((row) => row.process_id)})) as process_id,
+        unnest(text_column(${column((row) => row.next_run_at)})) as next_run_at, unnest(text_column(${column((row) => row.process_id)})) as process_id,
         unnest(text_column(${column((row) => row.kind)})) as kind, unnest(${texts((row) => row.address)}::text[]) as address,
         unnest(text_column(${column((row) => row.suppression)})) as suppression, unnest(text_column(${column((row) => row.windowed)})) as windowed${
           keyed ? sql`, unnest(${texts((row) => row.submission_key)}::text[]) as submission_key` : sql``
@@ -54,26 +54,26 @@ const inputOf = (sql: Db, { rows, submitter }: AcceptBatch, keyed: boolean) => {
     ) t`
 }
 
-/** What the submitter of a batch adds: nothing where there is none. */
-const alongsideOf = (sql: Db, { submitter, moment }: AcceptBatch, keyed: boolean) => {
-  if (submitter === null) return { joins: sql``, verdict: sql``, settled: sql``, agreed: sql`` }
+/** What the producer of a batch adds: nothing where there is none. */
+const alongsideOf = (sql: Db, { producer, moment }: AcceptBatch, keyed: boolean) => {
+  if (producer === null) return { joins: sql``, verdict: sql``, settled: sql``, agreed: sql`` }
   return {
-    joins: sql`left join lateral (select true as held from (${submitter.held(sql, moment)}) claimed limit 1) h on true`,
+    joins: sql`left join lateral (select true as held from (${producer.held(sql, moment)}) claimed limit 1) h on true`,
     verdict: sql`when h.held is null then 'withdrawn'`,
     settled: sql`,
     submitted as materialized (
       select n, account_id, mode, ${keyed ? sql`submission_key` : sql`null::text`} as key, case when accepted then id end as message_id, verdict as code,
-        null::json as value${forColumns(sql, submitter, (name) => sql`, ${sql(name)}`)}
+        null::json as value${forColumns(sql, producer, (name) => sql`, ${sql(name)}`)}
       from decided where accepted or verdict <> 'withdrawn'
     ),
-    settled as (${submitter.settle(sql, moment)})`,
-    agreed: sql`where agree(${agreement(sql, submitter)})`,
+    settled as (${producer.settle(sql, moment)})`,
+    agreed: sql`where agree(${agreement(sql, producer)})`,
   }
 }
 
-/** What followers of these messages are told: nothing where nobody follows them. */
-const followedBy = (sql: Db, { rows, followers, moment }: AcceptBatch, keyed: boolean) => {
-  const pairs = followers.pairsOf(rows)
+/** What projections of these messages are told: nothing where nobody follows them. */
+const followedBy = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: boolean) => {
+  const pairs = projections.pairsOf(rows)
   if (pairs.length === 0) return sql``
   const key = keyed ? sql`submission_key` : sql`null::text as submission_key`
   const source = sql`select account_id, mode, id, ${key}, origin_type, origin_id from decided where accepted`
@@ -81,7 +81,7 @@ const followedBy = (sql: Db, { rows, followers, moment }: AcceptBatch, keyed: bo
     transition as (${acceptedTransitions(sql, pairs, source, moment.at)})`
 }
 
-/** Accepts what it can of a batch, in one statement and so in one transaction; a batch without keys, windows or followers has no need to ask for them. */
+/** Accepts what it can of a batch, in one statement and so in one transaction; a batch without keys, windows or projections has no need to ask for them. */
 export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVerdict[]> {
   const { rows, moment } = batch
   const { at } = moment
@@ -112,8 +112,8 @@ export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVe
       from decided where accepted
     ),
     job as (
-      insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
-      select account_id, mode, id, channel_id, queue, rank, due_at, process_id from decided where accepted
+      insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id)
+      select account_id, mode, id, channel_id, queue, rank, next_run_at, process_id from decided where accepted
     ),
     entry as (${chargesFrom(sql, at)}
     ),

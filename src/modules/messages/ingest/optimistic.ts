@@ -8,13 +8,13 @@ import { answerUnheld } from './unheld.ts'
 /** Decides what it can of these units' rows, and commits it. */
 export async function acceptOptimistically(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
   const open = undecided(units)
-  const submitter = deps.submitters.fragmentOf(units)
+  const producer = deps.producers.fragmentOf(units)
   const places: Place[] = []
   for (const place of open) places[place.row.n] = place
   const verdicts = await acceptBatch(deps.platform.pool, {
     rows: open.map(({ row }) => row),
-    submitter,
-    followers: deps.followers,
+    producer,
+    projections: deps.projections,
     moment,
   })
   for (const verdict of verdicts) {
@@ -22,9 +22,9 @@ export async function acceptOptimistically(deps: CommitDeps, units: readonly Uni
     const outcome = outcomeOf(row, verdict, moment.at)
     if (outcome !== undefined) unit.outcomes[index] = outcome
   }
-  if (submitter !== null) {
+  if (producer !== null) {
     const unheld = verdicts.filter(({ verdict }) => verdict === 'withdrawn').map(({ n }) => places[n]!)
-    await answerUnheld(deps.platform.pool, submitter, unheld)
+    await answerUnheld(deps.platform.pool, producer, unheld)
   }
 }
 

@@ -9,7 +9,7 @@ test('a queue that has room again takes messages also where the clock was set ba
   const { pool, clock, platform } = await startPlatform(t)
   const bound = queueBound(platform, 1)
   await pool`
-    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at) values ('acc_1', 'live', 'msg_1', 'ch_1', 'acc_1:ch_1', 1, ${clock.iso()})`
+    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at) values ('acc_1', 'live', 'msg_1', 'ch_1', 'acc_1:ch_1', 1, ${clock.iso()})`
   await assert.rejects(bound.check('acc_1:ch_1'), { code: 'upstream_unavailable' })
   await pool`delete from dispatch_jobs`
 

@@ -174,14 +174,14 @@ function unitWith(...ids: string[]): Unit {
 
 /** Every look into the database comes to what `look` does; by default nothing stands there. */
 function depsWith(look: () => Promise<readonly { id: string }[]> = () => Promise.resolve([])): CommitDeps {
-  const followers = { pairs: [], pairsOf: () => [], wake: () => undefined }
+  const projections = { pairs: [], pairsOf: () => [], wake: () => undefined }
   const platform = {
     pool: look,
     clock: { now: () => moment.at_ms, elapsed: () => 0, sleep: () => Promise.resolve() },
     log: { warn: () => undefined, error: () => undefined },
     storage: { failed: () => undefined },
   }
-  return { platform, followers } as unknown as CommitDeps
+  return { platform, projections } as unknown as CommitDeps
 }
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code, severity: 'FATAL' })

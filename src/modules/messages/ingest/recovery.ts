@@ -57,7 +57,7 @@ async function repeating(
 }
 
 /**
- * What raced at every repeat may be two units of the same batch that want one row of their submitter: they are halved until they are apart, each half tried once. The
+ * What raced at every repeat may be two units of the same batch that want one row of their producer: they are halved until they are apart, each half tried once. The
  * later of them then finds the row taken.
  */
 async function apart(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
@@ -96,13 +96,13 @@ async function afterDataError(
 }
 
 /** Marks the rows that the database refuses by themselves, each tried in a transaction that is taken back; resolves to their ids. */
-async function poisonedRows({ platform, followers }: CommitDeps, unit: Unit, moment: Moment): Promise<string[]> {
+async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, moment: Moment): Promise<string[]> {
   const takenBack = new Error('taken back')
   const found: string[] = []
   for (const { row } of undecided([unit]).filter((one) => !one.row.poisoned)) {
     await transact(platform.pool, async (tx) => {
       const paid = { contact_id: null, billing_source: 'wallet', amount_micros: 0, package_grant_id: null } as const
-      await insertMessages(tx, followers, [{ ...row, ...paid }], moment.at)
+      await insertMessages(tx, projections, [{ ...row, ...paid }], moment.at)
       throw takenBack
     }).catch((error: unknown) => {
       if (error === takenBack) return

@@ -17,7 +17,7 @@ const words: Partial<Record<ErrorCode, string>> = {
 /** The Problem of a code that the database decided on. */
 export const refusalOf = (code: ErrorCode): Problem => new Problem(code, words[code])
 
-/** The Problem of what a request came to. Throws for outcomes that only other submitters have. */
+/** The Problem of what a request came to. Throws for outcomes that only other producers have. */
 export function problemOf(outcome: Exclude<ItemOutcome, { kind: 'accepted' }>): Problem {
   if (outcome.kind === 'refused') return refusalOf(outcome.code)
   if (outcome.kind === 'no_funds') return refusalOf('insufficient_balance')

@@ -34,14 +34,14 @@ export interface AcceptRow {
   readonly send_at: string | null
   readonly expires_at: string | null
   readonly queue: string
-  readonly due_at: string
+  readonly next_run_at: string
   /** Claims its job, where it is handed on in memory. */
   readonly process_id: string | null
   readonly kind: string
   readonly address: string
   readonly suppression: string
   readonly windowed: boolean
-  /** Values of the columns of its submitter. */
+  /** Values of the columns of its producer. */
   readonly alongside: Readonly<Record<string, string>>
   /** The database refuses it by itself, whatever stands beside it. */
   poisoned: boolean
@@ -128,7 +128,7 @@ export function rowOf(
     send_at: message.send_at,
     expires_at: message.expires_in_seconds === null ? null : isoTime(due_ms + message.expires_in_seconds * 1000),
     queue: `${message.account_id}:${message.channel_id}`,
-    due_at: isoTime(inMemory ? moment.lease_until_ms : due_ms),
+    next_run_at: isoTime(inMemory ? moment.lease_until_ms : due_ms),
     process_id: inMemory ? handoff.process_id : null,
     kind: message.kind,
     address: message.address,

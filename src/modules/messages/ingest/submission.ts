@@ -1,4 +1,4 @@
-/** What is submitted: messages of one origin on their way to be stored and charged, and what becomes of each of them. Nothing here knows HTTP (docs/decisions/submitting.md). */
+/** What is submitted: messages of one origin on their way to be stored and charged, and what becomes of each of them. Nothing here knows HTTP (docs/decisions/producers.md). */
 import type { TraceContext } from '../../../lib/trace-context.ts'
 import type { OriginType } from '../../../api/resources/message.ts'
 import type { MessageRow } from '../rows.ts'
@@ -22,18 +22,18 @@ export interface Submission {
 
 export interface SubmissionItem {
   readonly message: CheckedMessage
-  /** By which its submitter knows it, `cmp_…/17`: one message at most becomes of it, which keeps it. */
+  /** By which its producer knows it, `cmp_…/17`: one message at most becomes of it, which keeps it. */
   readonly submission_key?: string
 }
 
-/** What a submitter brings along; what that means is its own registered fragment's (submitters.ts). */
+/** What a producer brings along; what that means is its own registered fragment's (producers.ts). */
 export interface Alongside {
-  /** Of the submitter. */
+  /** Of the producer. */
   readonly kind: string
-  /** Values of the submitter's columns, the same for all items. */
+  /** Values of the producer's columns, the same for all items. */
   readonly values?: Readonly<Record<string, string>>
   /**
-   * What the submitter's fragment reads as `value` (JSON), made of all outcomes of an interactive submission. Its presence sends the submission, as a
+   * What the producer's fragment reads as `value` (JSON), made of all outcomes of an interactive submission. Its presence sends the submission, as a
    * whole, through the locking path, which knows the outcomes before it writes.
    */
   readonly valueFrom?: (outcomes: readonly ItemOutcome[]) => unknown
@@ -48,9 +48,9 @@ export type ItemOutcome =
   | { readonly kind: 'refused'; readonly code: RefusalCode }
   /** No package credit applies and the wallet is below the price. */
   | { readonly kind: 'no_funds' }
-  /** Its submitter's row could not be held: cancelled or paused meanwhile, or in another's hands at this moment. */
+  /** Its producer's row could not be held: cancelled or paused meanwhile, or in another's hands at this moment. */
   | { readonly kind: 'withdrawn' }
-  /** It was submitted before. The id of its message where the submitter's fragment tells it. */
+  /** It was submitted before. The id of its message where the producer's fragment tells it. */
   | { readonly kind: 'known'; readonly message_id: string | null }
   | { readonly kind: 'unavailable'; readonly reason: UnavailableReason }
 

@@ -86,7 +86,7 @@ async function keepReports(
         channel_id: channel.id,
         provider_id: report.kind === 'receipt' ? report.provider_id : null,
         report,
-        due_at: at,
+        next_run_at: at,
         created_at: at,
       })),
     )

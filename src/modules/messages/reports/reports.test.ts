@@ -1,12 +1,12 @@
-/** Whom the lane `reports` wakes. */
+/** Whom the worker `reports` wakes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testFollower } from '../../../../test/support/follower.ts'
+import { testProjection } from '../../../../test/support/projection.ts'
 import { startWorld } from '../../../../test/support/world.ts'
 import { storeReports } from './store.ts'
 
 test('what is sent in answer to an inbound message is on its way at once', async (t) => {
-  const world = await startWorld(t, { followers: [testFollower('test', ['inbound']).follower] })
+  const world = await startWorld(t, { projections: [testProjection('test', ['inbound']).projection] })
   const shop = await world.account({ mode: 'live' })
   const channel = {
     type: 'sms',
@@ -36,7 +36,7 @@ test('what is sent in answer to an inbound message is on its way at once', async
       channel_id: id,
       provider_id: null,
       report,
-      due_at: at,
+      next_run_at: at,
       created_at: at,
     },
   ])

@@ -1,7 +1,7 @@
-/** The lane `reports`: applies what providers told, set-wise and in any order. A receipt that comes before our own record of its message is kept and applied later. */
+/** The worker `reports`: applies what providers told, set-wise and in any order. A receipt that comes before our own record of its message is kept and applied later. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { LinkReport, Receipt } from '../../../providers/provider.ts'
@@ -9,7 +9,7 @@ import type { ChannelService } from '../../channels/service.ts'
 import { endJobs } from '../dispatch/store.ts'
 import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
 import type { InboundDeps, StoredInbound } from '../inbound/inbound.ts'
-import { partsLane } from '../inbound/parts.ts'
+import { partsWorker } from '../inbound/parts.ts'
 import type { MessageRow } from '../rows.ts'
 import { writeReceipts, type ReceiptWrite } from '../transitions/store.ts'
 import {
@@ -68,9 +68,9 @@ interface Applied {
 const nothing: Applied = { reports: 0, changed: [], replies: [], files: 0, raised: 0 }
 
 /** Applies what providers told, and tells what of it waited for parts that did not come. */
-export const reportLanes = (deps: ReportDeps): Lane[] => [reportsLane(deps), partsLane(deps)]
+export const reportWorkers = (deps: ReportDeps): Worker[] => [reportsWorker(deps), partsWorker(deps)]
 
-function reportsLane(deps: ReportDeps): Lane {
+function reportsWorker(deps: ReportDeps): Worker {
   const { platform } = deps
   let after = ''
   return {
@@ -90,7 +90,7 @@ function reportsLane(deps: ReportDeps): Lane {
       if (quick.reports + rest.reports > 0) platform.notify('fan-out')
       if (rest.replies.length + rest.raised > 0) platform.notify('dispatch')
       if (rest.files > 0) platform.notify('media')
-      deps.followers.wake([...quick.changed, ...rest.changed, ...rest.replies])
+      deps.projections.wake([...quick.changed, ...rest.changed, ...rest.replies])
       return quick.reports + rest.reports
     },
   }
@@ -233,7 +233,7 @@ async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: str
     rows.set(step.after.id, step.after)
     return [{ ...writeOf(deps.platform, step), report_id: id, place }]
   })
-  const written = await writeReceipts(deps.platform.pool, deps.followers, receipts)
+  const written = await writeReceipts(deps.platform.pool, deps.projections, receipts)
   const removed = await removeUnlocked(deps.platform.pool, idle)
   return {
     reports: written.size + removed,
@@ -371,6 +371,6 @@ async function postpone(tx: Db, rows: readonly ReportRow[], now: number, max_ms 
   }
   await postponeReports(
     tx,
-    rows.map((row) => ({ place: row.place, due_at: keepsPlace(row) ? row.due_at : isoTime(dueAfter(row)) })),
+    rows.map((row) => ({ place: row.place, next_run_at: keepsPlace(row) ? row.next_run_at : isoTime(dueAfter(row)) })),
   )
 }

@@ -1,4 +1,4 @@
-/** SQL of what providers tell: callbacks as they came, reports until they are applied, and the references by which they name messages. Lanes work across tenants. */
+/** SQL of what providers tell: callbacks as they came, reports until they are applied, and the references by which they name messages. Workers work across tenants. */
 import { gzipSync } from 'node:zlib'
 import type { Tenant } from '../../../api/caller.ts'
 import { jsonRows, textColumn, type Db, type Fragment } from '../../../platform/database/sql.ts'
@@ -33,20 +33,20 @@ export interface NewReport {
   readonly channel_id: string
   readonly provider_id: string | null
   readonly report: Report
-  readonly due_at: string
+  readonly next_run_at: string
   readonly created_at: string
 }
 
-/** Keeps reports until they are applied by the lane `reports`. */
+/** Keeps reports until they are applied by the worker `reports`. */
 export async function storeReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
   if (reports.length === 0) return
   const column = (of: (report: NewReport) => string): string => textColumn(reports.map(of))
   await tx`
-    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
     select unnest(text_column(${column(({ id }) => id)})), unnest(text_column(${column(({ account_id }) => account_id)})),
       unnest(text_column(${column(({ mode }) => mode)})), unnest(text_column(${column(({ channel_id }) => channel_id)})),
       unnest(${reports.map(({ provider_id }) => provider_id)}::text[]), unnest(text_column(${column(({ report }) => JSON.stringify(report))}))::json,
-      unnest(text_column(${column(({ due_at }) => due_at)}))::timestamptz, unnest(text_column(${column(({ created_at }) => created_at)}))::timestamptz`
+      unnest(text_column(${column(({ next_run_at }) => next_run_at)}))::timestamptz, unnest(text_column(${column(({ created_at }) => created_at)}))::timestamptz`
 }
 
 export interface ReportRow {
@@ -58,13 +58,13 @@ export interface ReportRow {
   channel_id: string
   provider_id: string | null
   report: Report
-  due_at: string
+  next_run_at: string
   attempts: number
   created_at: string
 }
 
 const due = (sql: Db, at: string, rows_max: number) =>
-  sql`select ctid::text as place, * from provider_reports where due_at <= ${at} order by due_at, id limit ${rows_max}`
+  sql`select ctid::text as place, * from provider_reports where next_run_at <= ${at} order by next_run_at, id limit ${rows_max}`
 
 /** What is due, in order, without a lock. */
 export const listDueReports = async (sql: Db, at: string, rows_max: number): Promise<ReportRow[]> =>
@@ -75,10 +75,13 @@ export const takeDueReports = async (tx: Db, at: string, rows_max: number): Prom
   await tx<ReportRow[]>`${due(tx, at, rows_max)} for update skip locked`
 
 /** This report, locked; none where another process has it in hand. */
-export const takeReport = async (tx: Db, { due_at, id }: Pick<ReportRow, 'due_at' | 'id'>): Promise<ReportRow[]> =>
+export const takeReport = async (
+  tx: Db,
+  { next_run_at, id }: Pick<ReportRow, 'next_run_at' | 'id'>,
+): Promise<ReportRow[]> =>
   await tx<
     ReportRow[]
-  >`select ctid::text as place, * from provider_reports where due_at = ${due_at} and id = ${id} for update skip locked`
+  >`select ctid::text as place, * from provider_reports where next_run_at = ${next_run_at} and id = ${id} for update skip locked`
 
 /** Those of these messages that a receipt names by our id which is stored and has not been tried: it may prove that their provider has them. */
 export async function listToldOf(
@@ -121,19 +124,22 @@ export async function listDueOfOthers(
   const others = next.map(({ channel_id }) => channel_id).filter((id) => !listed.has(id))
   const reports = await sql<ReportRow[]>`
     select r.* from unnest(${others}::text[]) as c(channel_id) cross join lateral (
-      select ctid::text as place, * from provider_reports where channel_id = c.channel_id and due_at <= ${at} order by due_at, id limit ${each_max}
+      select ctid::text as place, * from provider_reports where channel_id = c.channel_id and next_run_at <= ${at} order by next_run_at, id limit ${each_max}
     ) r
-    order by r.due_at, r.id`
+    order by r.next_run_at, r.id`
   return { reports, last: next.length < channelsAtOnce ? '' : next.at(-1)!.channel_id }
 }
 
 /** Those of these reports that nobody has in hand, locked. */
-export async function takeReports(tx: Db, rows: readonly Pick<ReportRow, 'due_at' | 'id'>[]): Promise<ReportRow[]> {
+export async function takeReports(
+  tx: Db,
+  rows: readonly Pick<ReportRow, 'next_run_at' | 'id'>[],
+): Promise<ReportRow[]> {
   if (rows.length === 0) return []
-  const keys = rows.map(({ due_at, id }) => ({ due_at, id }))
+  const keys = rows.map(({ next_run_at, id }) => ({ next_run_at, id }))
   return await tx<ReportRow[]>`
-    select r.ctid::text as place, r.* from json_to_recordset(${jsonRows(keys)}::text::json) as t(due_at timestamptz, id text)
-    join provider_reports r on r.due_at = t.due_at and r.id = t.id order by r.due_at, r.id for update of r skip locked`
+    select r.ctid::text as place, r.* from json_to_recordset(${jsonRows(keys)}::text::json) as t(next_run_at timestamptz, id text)
+    join provider_reports r on r.next_run_at = t.next_run_at and r.id = t.id order by r.next_run_at, r.id for update of r skip locked`
 }
 
 /** What a report must not be overtaken within: the receipts of a message, and what one recipient wrote or had told of consent. Written in SQL as `whose`. */
@@ -144,20 +150,20 @@ const whose = (sql: Db): Fragment => sql`coalesce(provider_id, report ->> 'from'
 /** Those of these reports that an earlier one of the same message or recipient, not among them, precedes. Of each channel what is due before the last of them is read. */
 export async function listOvertaking(tx: Db, rows: readonly ReportRow[], at: string): Promise<Set<string>> {
   const asked = rows
-    .map((row) => ({ id: row.id, channel_id: row.channel_id, whose: whoseOf(row), due_at: row.due_at }))
+    .map((row) => ({ id: row.id, channel_id: row.channel_id, whose: whoseOf(row), next_run_at: row.next_run_at }))
     .filter((row) => row.whose !== null)
   if (asked.length === 0) return new Set()
   const overtaking = await tx<{ id: string }[]>`
     with own as materialized (
-      select * from json_to_recordset(${jsonRows(asked)}::text::json) as t(id text, channel_id text, whose text, due_at timestamptz)
+      select * from json_to_recordset(${jsonRows(asked)}::text::json) as t(id text, channel_id text, whose text, next_run_at timestamptz)
     ), earlier as materialized (
-      select r.* from (select channel_id, max(due_at) as due_at from own group by channel_id) c cross join lateral (
-        select id, channel_id, ${whose(tx)} as whose, due_at from provider_reports
-        where channel_id = c.channel_id and due_at <= least(c.due_at, ${at}::timestamptz) offset 0
+      select r.* from (select channel_id, max(next_run_at) as next_run_at from own group by channel_id) c cross join lateral (
+        select id, channel_id, ${whose(tx)} as whose, next_run_at from provider_reports
+        where channel_id = c.channel_id and next_run_at <= least(c.next_run_at, ${at}::timestamptz) offset 0
       ) r
     )
     select o.id from own o join earlier r on r.channel_id = o.channel_id and r.whose = o.whose
-    where (r.due_at, r.id) < (o.due_at, o.id) and not exists (select from own where own.id = r.id)`
+    where (r.next_run_at, r.id) < (o.next_run_at, o.id) and not exists (select from own where own.id = r.id)`
   return new Set(overtaking.map(({ id }) => id))
 }
 
@@ -182,12 +188,12 @@ export async function removeUnlocked(sql: Db, rows: readonly Pick<ReportRow, 'pl
 /** Makes reports at these places, which are locked, due later. */
 export async function postponeReports(
   tx: Db,
-  times: readonly { readonly place: string; readonly due_at: string }[],
+  times: readonly { readonly place: string; readonly next_run_at: string }[],
 ): Promise<void> {
   if (times.length === 0) return
   await tx`
-    update provider_reports r set due_at = t.due_at, attempts = r.attempts + 1
-    from json_to_recordset(${jsonRows(times)}::text::json) as t(place tid, due_at timestamptz) where r.ctid = t.place`
+    update provider_reports r set next_run_at = t.next_run_at, attempts = r.attempts + 1
+    from json_to_recordset(${jsonRows(times)}::text::json) as t(place tid, next_run_at timestamptz) where r.ctid = t.place`
 }
 
 /** To whom these messages went, by their ids. */

@@ -4,7 +4,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { Completion } from '../dispatch/completion.ts'
 
 export interface ReportWakes {
-  /** Wakes the lane `reports` when what came with these answers is due. */
+  /** Wakes the worker `reports` when what came with these answers is due. */
   plan(batch: readonly Completion[]): void
   stop(): void
 }

@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import type { Pool } from '../../../platform/database/sql.ts'
 import { fakeClock } from '../../../../test/support/clock.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/support/world.ts'
-import { followersOf } from './followers.ts'
+import { projectionsOf } from './projections.ts'
 import { writeAcceptances, writeTransitions, type Acceptance } from './store.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
-const nobody = followersOf({ notify: () => undefined, clock: fakeClock() }, [])
+const nobody = projectionsOf({ notify: () => undefined, clock: fakeClock() }, [])
 const at = '2026-01-01T00:00:00.000Z'
 
 /** Messages that are being sent, each with its job. */
@@ -19,7 +19,7 @@ async function sending({ pool, platform }: PlatformWorld, count: number): Promis
     select ${tenant.account_id}, ${tenant.mode}, id, 'ch_1', 'sms', 'outbound', '+1202555' || n, '+12025550100', 'text', '{"body":"Hello"}', 'sending', '{}', 'wallet', 5000, 'api', ${at}, ${at}
     from unnest(${ids}::text[]) with ordinality as t(id, n)`
   await pool`
-    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at)
+    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at)
     select ${tenant.account_id}, ${tenant.mode}, id, 'ch_1', 'queue', 1, ${at} from unnest(${ids}::text[]) as t(id)`
   return ids
 }
@@ -40,7 +40,7 @@ const acceptance = ({ platform: { ids } }: PlatformWorld, id: string): Acceptanc
   attempt_id: ids('att'),
   number: 1,
   duration_ms: 5,
-  report: { id: ids('req'), report: { kind: 'receipt', provider_id: 'p', transition: 'deliver' }, due_at: at },
+  report: { id: ids('req'), report: { kind: 'receipt', provider_id: 'p', transition: 'deliver' }, next_run_at: at },
 })
 
 const traces = async (pool: Pool, id: string): Promise<Record<string, number>> => {

@@ -1,4 +1,4 @@
-/** SQL of transitions: the rows that change, and in the same statement the event of it and what followers are told. */
+/** SQL of transitions: the rows that change, and in the same statement the event of it and what projections are told. */
 import type { MessageStatus, OriginType } from '../../../api/resources/message.ts'
 import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
 import type { EventRow } from '../../../platform/events/outbox.ts'
@@ -6,8 +6,8 @@ import type { MessageRow } from '../rows.ts'
 import { eventsFrom } from '../../../platform/events/outbox.ts'
 import { referencesOfAccepted } from '../references-store.ts'
 import { stamps } from '../states.ts'
-import { transitionsFrom } from './follower-store.ts'
-import type { Followers } from './followers.ts'
+import { transitionsFrom } from './projection-store.ts'
+import type { Projections } from './projections.ts'
 
 /** One row on its way to another status. */
 export interface TransitionWrite {
@@ -44,7 +44,7 @@ export interface Acceptance extends TransitionWrite {
   readonly number: number
   readonly duration_ms: number
   /** A report that came with the answer. */
-  readonly report: { readonly id: string; readonly report: object; readonly due_at: string } | null
+  readonly report: { readonly id: string; readonly report: object; readonly next_run_at: string } | null
 }
 
 type Cell = string | number | null
@@ -93,9 +93,9 @@ const emittedEvents = (sql: Db) =>
     sql`select account_id, mode, event_id as id, event_type as type, id as object_id, event_object as object, null as endpoint_id, at as created_at from changed where event_id is not null`,
   )
 
-/** What a statement adds for followers: nothing where nobody follows one of its messages. */
-const followed = (sql: Db, followers: Followers, writes: readonly TransitionWrite[]) => {
-  const pairs = followers.pairsOf(writes)
+/** What a statement adds for projections: nothing where nobody follows one of its messages. */
+const followed = (sql: Db, projections: Projections, writes: readonly TransitionWrite[]) => {
+  const pairs = projections.pairsOf(writes)
   if (pairs.length === 0) return { columns: sql``, cte: sql`` }
   const changed = sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, was, status, at from changed`
   return {
@@ -120,12 +120,12 @@ export async function readRows(
 /** Writes the rows whose status is still what it was, and the events of those that have one; resolves to their ids. In the order of the ids, so that two of it never wait for each other. */
 export async function writeTransitions(
   sql: Db,
-  followers: Followers,
+  projections: Projections,
   writes: readonly TransitionWrite[],
 ): Promise<Set<string>> {
   if (writes.length === 0) return new Set()
   const ordered = inOrder(writes)
-  const { columns, cte } = followed(sql, followers, ordered)
+  const { columns, cte } = followed(sql, projections, ordered)
   const rows = await sql<{ id: string }[]>`
     with changed as (
       ${update(sql)} from (select ${transitionColumns(sql, ordered)}) t where ${found(sql)}
@@ -142,12 +142,12 @@ export async function writeTransitions(
  */
 export async function writeReceipts(
   sql: Db,
-  followers: Followers,
+  projections: Projections,
   receipts: readonly ReceiptWrite[],
 ): Promise<Set<string>> {
   if (receipts.length === 0) return new Set()
   const ordered = inOrder(receipts)
-  const { columns, cte } = followed(sql, followers, ordered)
+  const { columns, cte } = followed(sql, projections, ordered)
   const places = columnOf(ordered)((one) => one.place)
   const rows = await sql<{ id: string }[]>`
     with held as materialized (
@@ -173,12 +173,12 @@ export async function writeReceipts(
  */
 export async function writeAcceptances(
   sql: Db,
-  followers: Followers,
+  projections: Projections,
   acceptances: readonly Acceptance[],
 ): Promise<Set<string>> {
   if (acceptances.length === 0) return new Set()
   const ordered = inOrder(acceptances)
-  const { columns, cte } = followed(sql, followers, ordered)
+  const { columns, cte } = followed(sql, projections, ordered)
   const column = columnOf(ordered)
   const rows = await sql<{ id: string }[]>`
     with changed as (
@@ -188,17 +188,17 @@ export async function writeAcceptances(
           unnest(text_column(${column((one) => one.attempt_id)})) as attempt_id, unnest(text_column(${column((one) => one.number)}))::int as number,
           unnest(text_column(${column((one) => one.duration_ms)}))::int as duration_ms, unnest(text_column(${column((one) => one.report?.id ?? null)})) as report_id,
           unnest(text_column(${column((one) => (one.report === null ? null : JSON.stringify(one.report.report)))})) as report,
-          unnest(text_column(${column((one) => one.report?.due_at ?? null)}))::timestamptz as report_due_at
+          unnest(text_column(${column((one) => one.report?.next_run_at ?? null)}))::timestamptz as report_next_run_at
       ) t
       where ${found(sql)}
       returning m.account_id, m.mode, m.id, m.channel_id, t.at, t.event_id, t.event_type, t.event_object, t.provider, t.provider_id, t.attempt_id, t.number, t.duration_ms,
-        t.report_id, t.report, t.report_due_at${columns}
+        t.report_id, t.report, t.report_next_run_at${columns}
     ),
     emitted as (${emittedEvents(sql)}),
     reference as (${referencesOfAccepted(sql)}),
     kept as (
-      insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
-      select report_id, account_id, mode, channel_id, provider_id, report::json, report_due_at, at from changed where report_id is not null
+      insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
+      select report_id, account_id, mode, channel_id, provider_id, report::json, report_next_run_at, at from changed where report_id is not null
     ),
     attempt as (
       insert into message_attempts (account_id, mode, message_id, number, id, provider, outcome, duration_ms, created_at)

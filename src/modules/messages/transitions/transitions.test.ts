@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../../../../test/support/world.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { followersOf } from './followers.ts'
+import { projectionsOf } from './projections.ts'
 import { applyTransitions } from './transitions.ts'
 
 test('no step of a message is earlier than the one before it, although a process with a slower clock tells it', async (t) => {
@@ -16,7 +16,7 @@ test('no step of a message is earlier than the one before it, although a process
   const start_ms = world.clock.now()
   const apply = (transition: 'claim' | 'accept' | 'deliver' | 'open', at_ms: number) =>
     applyTransitions(
-      { platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []) },
+      { platform: world.platform, billing: world.services.billing, projections: projectionsOf(world.platform, []) },
       world.pool,
       [{ ...tenant, message_id: id, transition, at: isoTime(at_ms) }],
     )

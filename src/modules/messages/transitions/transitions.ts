@@ -1,4 +1,4 @@
-/** The one way in which a message changes its status: compare-and-set by the state table, with its event, its refund and what its followers fold in the same transaction. */
+/** The one way in which a message changes its status: compare-and-set by the state table, with its event, its refund and what its projections fold in the same transaction. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { Id } from '../../../api/ids.ts'
 import type { Db } from '../../../platform/database/sql.ts'
@@ -10,7 +10,7 @@ import { recordEvents, type NewEvent } from '../../../platform/events/outbox.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { BillingService } from '../../billing/service.ts'
 import { allows, eventOf, stamps, transitions, type Transition } from '../states.ts'
-import type { Followers } from './followers.ts'
+import type { Projections } from './projections.ts'
 import { readRows, writeTransitions, type TransitionWrite } from './store.ts'
 
 export interface TransitionRequest extends Tenant {
@@ -27,7 +27,7 @@ export interface TransitionRequest extends Tenant {
 export interface TransitionDeps {
   readonly platform: Platform
   readonly billing: BillingService
-  readonly followers: Followers
+  readonly projections: Projections
 }
 
 /** What requests make of a row. */
@@ -45,7 +45,7 @@ const roundsMax = 20
  * not allow changes nothing and emits nothing. Resolves to the rows that changed, as they are now.
  */
 export async function applyTransitions(
-  { platform, billing, followers }: TransitionDeps,
+  { platform, billing, projections }: TransitionDeps,
   tx: Db,
   requests: readonly TransitionRequest[],
 ): Promise<Map<string, MessageRow>> {
@@ -65,7 +65,7 @@ export async function applyTransitions(
     })
     const won = await writeTransitions(
       tx,
-      followers,
+      projections,
       steps.map((step) => writeOf(platform, step)),
     )
     for (const step of steps) {

@@ -65,7 +65,7 @@ export async function countEnded(
   return rows.length
 }
 
-/** How many that somebody asked for once more have not been attempted yet, as far as `limit`: those that wait for their time, and those that the lane has brought to the queue. */
+/** How many that somebody asked for once more have not been attempted yet, as far as `limit`: those that wait for their time, and those that the worker has brought to the queue. */
 export async function countRequested(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -83,7 +83,7 @@ export async function retryEnded(
   sql: Db,
   tenant: Tenant,
   endpoint_id: string,
-  { status, limit, due_at }: { readonly status: Ended; readonly limit: number; readonly due_at: string },
+  { status, limit, next_run_at }: { readonly status: Ended; readonly limit: number; readonly next_run_at: string },
 ): Promise<number> {
   const { account_id, mode } = tenant
   const { count } = await sql`
@@ -94,8 +94,8 @@ export async function retryEnded(
     ), forgotten as (
       delete from webhook_failures f using gone g where f.account_id = g.account_id and f.mode = g.mode and f.endpoint_id = g.endpoint_id and f.id = g.id
     )
-    insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
-    select account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, false, ${due_at}::timestamptz, created_at
+    insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_run_at, created_at)
+    select account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, false, ${next_run_at}::timestamptz, created_at
     from gone`
   return count
 }

@@ -41,7 +41,7 @@ export class RequestedAttempts {
       .catch((error: unknown) =>
         log.error(
           { err: error, delivery_id: delivery.id },
-          'a webhook attempt on request failed; the lane makes it later',
+          'a webhook attempt on request failed; the worker makes it later',
         ),
       )
       .finally(() => this.#underWay.delete(work))
@@ -52,7 +52,7 @@ export class RequestedAttempts {
     return deliveryObject((await store.findDelivery(pool, endpoint, endpoint.id, delivery.id)) ?? delivery)
   }
 
-  /** Gives up what is under way, uncounted: the lane makes it later. Resolves when nothing is any more. */
+  /** Gives up what is under way, uncounted: the worker makes it later. Resolves when nothing is any more. */
   async stop(): Promise<void> {
     this.#end.abort()
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)

@@ -35,7 +35,7 @@ export interface DeliveryService {
   /** Those of these events to whatever endpoints the account has, or had lately, newest first. */
   listOfObject(sql: Db, tenant: Tenant, object_id: string): Promise<WebhookDelivery[]>
   /**
-   * One more attempt of up to 5,000 deliveries of an endpoint that ended so, oldest first, made by the lane; resolves to how many those are. `dry_run` retries none.
+   * One more attempt of up to 5,000 deliveries of an endpoint that ended so, oldest first, made by the worker; resolves to how many those are. `dry_run` retries none.
    * Refusals: resource_missing, delivery_state_invalid.
    */
   retryAll(
@@ -55,11 +55,11 @@ export interface DeliveryService {
     endpoint_id: string,
     created_until: string,
   ): Promise<{ readonly pending: number; readonly failed: number }>
-  /** Gives up what is under way, uncounted: the lane makes it later. Resolves when nothing is any more. */
+  /** Gives up what is under way, uncounted: the worker makes it later. Resolves when nothing is any more. */
   stop(): Promise<void>
 }
 
-/** When this process dies over an attempt, the lane makes it after this time. */
+/** When this process dies over an attempt, the worker makes it after this time. */
 const takenOverAfterMs = 60_000
 
 /** What is made again by one request. */
@@ -104,8 +104,10 @@ export function deliveryService(deps: AttemptDeps): DeliveryService {
       return await requested.attemptAndAnswer(endpoint, delivery, true)
     },
     async retry(tenant, endpoint_id, id) {
-      const due_at = isoTime(clock.now() + takenOverAfterMs)
-      const { endpoint, delivery } = await transact(pool, (tx) => deliveryAgain(tx, tenant, endpoint_id, id, due_at))
+      const next_run_at = isoTime(clock.now() + takenOverAfterMs)
+      const { endpoint, delivery } = await transact(pool, (tx) =>
+        deliveryAgain(tx, tenant, endpoint_id, id, next_run_at),
+      )
       return await requested.attemptAndAnswer(endpoint, delivery, false)
     },
     async listOfObject(sql, tenant, object_id) {
@@ -123,7 +125,7 @@ export function deliveryService(deps: AttemptDeps): DeliveryService {
         return await many.retryEnded(tx, tenant, endpoint_id, {
           status,
           limit: retriedAtOnce,
-          due_at: isoTime(clock.now()),
+          next_run_at: isoTime(clock.now()),
         })
       })
       if (!dry_run) platform.notify('deliver')
@@ -178,7 +180,13 @@ async function testDelivery(tx: Db, { clock, ids }: Platform, tenant: Tenant, en
 }
 
 /** Takes a delivery that has ended out of the record, for one more attempt. Refusals: resource_missing, delivery_state_invalid. */
-async function deliveryAgain(tx: Db, tenant: Tenant, endpoint_id: string, id: string, due_at: string): Promise<Direct> {
+async function deliveryAgain(
+  tx: Db,
+  tenant: Tenant,
+  endpoint_id: string,
+  id: string,
+  next_run_at: string,
+): Promise<Direct> {
   const refuse = (sentence: string) => new Problem('delivery_state_invalid', sentence)
   const endpoint = await lockedEndpoint(tx, tenant, endpoint_id)
   const row = isDeliveryId(id) ? await store.findDelivery(tx, tenant, endpoint_id, id) : null
@@ -191,7 +199,7 @@ async function deliveryAgain(tx: Db, tenant: Tenant, endpoint_id: string, id: st
   const taken = await store.takeEnded(tx, tenant, endpoint_id, id)
   if (taken === null) throw refuse('The delivery is being retried by another request.')
   const delivery: DeliveryRow = { ...taken, status: 'pending' }
-  await store.insertDirect(tx, delivery, false, due_at)
+  await store.insertDirect(tx, delivery, false, next_run_at)
   return { endpoint, delivery }
 }
 

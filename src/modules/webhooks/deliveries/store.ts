@@ -24,12 +24,12 @@ export interface DeliveryRow extends Tenant {
 
 const unended = (sql: Db, next_attempt_at: Fragment) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, ${next_attempt_at} as next_attempt_at, created_at`
-export const pending = (sql: Db) => unended(sql, sql`due_at`)
+export const pending = (sql: Db) => unended(sql, sql`next_run_at`)
 /**
- * Those that wait for their time. One that somebody asked for is attempted at once, and its time is when the lane takes it over should the process die over it: that is no attempt.
+ * Those that wait for their time. One that somebody asked for is attempted at once, and its time is when the worker takes it over should the process die over it: that is no attempt.
  * Such are the first attempt of a test and whatever is retried by hand; nothing else waits without an attempt or a schedule.
  */
-export const waiting = (sql: Db) => unended(sql, sql`case when scheduled and attempts > 0 then due_at end`)
+export const waiting = (sql: Db) => unended(sql, sql`case when scheduled and attempts > 0 then next_run_at end`)
 export const ended = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
 
@@ -87,12 +87,12 @@ export async function findEvent(sql: Db, { account_id, mode }: Tenant, id: strin
   return row ?? null
 }
 
-/** A delivery that this process attempts at once: due for the lane only if the process dies over it. */
-export async function insertDirect(sql: Db, row: DeliveryRow, scheduled: boolean, due_at: string): Promise<void> {
+/** A delivery that this process attempts at once: due for the worker only if the process dies over it. */
+export async function insertDirect(sql: Db, row: DeliveryRow, scheduled: boolean, next_run_at: string): Promise<void> {
   await sql`
-    insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
+    insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_run_at, created_at)
     values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id}, ${row.event_id}, ${row.event_type}, ${row.attempts}, ${row.response_status}, ${row.duration_ms},
-      ${row.error}, ${row.error_message}, ${scheduled}, ${due_at}, ${row.created_at})`
+      ${row.error}, ${row.error_message}, ${scheduled}, ${next_run_at}, ${row.created_at})`
 }
 
 /** A delivery that ended without an attempt. */
@@ -119,7 +119,7 @@ export async function takeEnded(
   return row ?? null
 }
 
-/** Writes the outcome of a direct attempt, and counts it: a failure up to the circuit only, for which it did not wait. False when the lane had taken the delivery over. */
+/** Writes the outcome of a direct attempt, and counts it: a failure up to the circuit only, for which it did not wait. False when the worker had taken the delivery over. */
 export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolean> {
   const [gone] = await sql<DeliveryRow[]>`
     delete from webhook_retries where endpoint_id = ${done.endpoint_id} and id = ${done.id} returning ${pending(sql)}`

@@ -4,7 +4,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import { queueHandoffs } from '../fan-out/handoff-store.ts'
 import type { EndpointSession } from './endpoint-session.ts'
 import type { OpenHandoffs } from './open-handoffs.ts'
-import { asLane } from './queue-store.ts'
+import { asWorker } from './queue-store.ts'
 import { recordHandedOff, recordingSets, recordQueued, type AttemptOutcome, type RecordingSet } from './recorder.ts'
 import type { EndpointSessions } from './endpoint-sessions.ts'
 
@@ -141,7 +141,7 @@ export class Completer {
     const { platform, handoffs } = this.#deps
     const keys = ids.map((id) => ({ process_id: platform.process_id, id }))
     await transact(platform.pool, async (tx) => {
-      await asLane(tx)
+      await asWorker(tx)
       await queueHandoffs(tx, keys)
     })
     handoffs.queued(ids)

@@ -1,9 +1,9 @@
 /**
- * The deliver lane: composed of the keeper of sessions, the reader of the queue, the scheduler (what may begin), the executor (which posts) and the completer
+ * The deliver worker: composed of the keeper of sessions, the reader of the queue, the scheduler (what may begin), the executor (which posts) and the completer
  * (which records). Nothing waits for a receiver but that receiver's own deliveries.
  */
 import type { HttpPoster, PostOutcome } from '../../../lib/http-post.ts'
-import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { HandoffConsumer } from '../fan-out/handoff.ts'
 import { attemptResultOf } from './attempt.ts'
@@ -37,7 +37,7 @@ const patienceMs = 25
 const graceMs = 3_000
 
 export class Deliverer {
-  readonly lane: Lane
+  readonly worker: Worker
   /** For the fan-out of this process. */
   readonly consumer: HandoffConsumer
   readonly #deps: DelivererDeps
@@ -83,7 +83,7 @@ export class Deliverer {
       begin: () => this.#beginHandedOff(),
       isStopping: () => this.#stopping,
     })
-    this.lane = { name: 'deliver', idle_ms: 250, tick: () => this.#tick() }
+    this.worker = { name: 'deliver', idle_ms: 250, tick: () => this.#tick() }
     onChange((endpoint_id) => this.#keeper.changed(endpoint_id))
   }
 

@@ -13,7 +13,7 @@ const limitWhenSlow = 8
 /** An endpoint whose answers take longer counts as slow. */
 const slowAfterMs = 1_000
 
-export interface DeliveryJob extends Omit<DueRow, 'due_at'> {
+export interface DeliveryJob extends Omit<DueRow, 'next_run_at'> {
   /** Milliseconds since 1970. */
   readonly due_ms: number
   /** By the elapsed time, in milliseconds; 0 before it begins. */
@@ -35,7 +35,7 @@ export const jobOf = (row: DueRow): DeliveryJob => ({
   event_type: row.event_type,
   attempts: row.attempts,
   scheduled: row.scheduled,
-  due_ms: Date.parse(row.due_at),
+  due_ms: Date.parse(row.next_run_at),
   started_at: 0,
   circuit: false,
   group: undefined,

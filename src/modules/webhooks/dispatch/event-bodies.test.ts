@@ -27,7 +27,7 @@ test('bodies go when enough newer ones came, also where every event was found in
         event_type: 'message.sent',
         attempts: 0,
         scheduled: false,
-        due_at: at,
+        next_run_at: at,
       })),
     )
   }

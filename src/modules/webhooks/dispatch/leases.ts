@@ -4,7 +4,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import * as store from './leases-store.ts'
-import { asLane, listDueEndpoints, queueDueRetries, type DueEndpoint } from './queue-store.ts'
+import { asWorker, listDueEndpoints, queueDueRetries, type DueEndpoint } from './queue-store.ts'
 
 export interface EndpointLeases {
   /**
@@ -32,7 +32,7 @@ export function endpointLeases({
     const found = await listDueEndpoints(pool, look)
     if (!found.retries_due) return found.endpoints
     await transact(pool, async (tx) => {
-      await asLane(tx)
+      await asWorker(tx)
       await queueDueRetries(tx, look.at, retriesPerPass)
     })
     return (await listDueEndpoints(pool, look)).endpoints

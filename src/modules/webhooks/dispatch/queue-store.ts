@@ -3,10 +3,10 @@ import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 import type { EndpointRow } from '../endpoints/store.ts'
 
 /**
- * For transactions of lanes: commits without waiting for the disk, since what a crash takes back is done again; and plans without reading a queue through, however small it
+ * For transactions of workers: commits without waiting for the disk, since what a crash takes back is done again; and plans without reading a queue through, however small it
  * was when the plan was made.
  */
-export async function asLane(sql: Db): Promise<void> {
+export async function asWorker(sql: Db): Promise<void> {
   await sql`select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true)`
 }
 
@@ -36,12 +36,12 @@ export async function listDueEndpoints(
 export async function queueDueRetries(sql: Db, at: string, limit: number): Promise<void> {
   await sql`
     with due as (
-      select endpoint_id, id from webhook_retries where due_at <= ${at} order by due_at limit ${limit} for update skip locked
+      select endpoint_id, id from webhook_retries where next_run_at <= ${at} order by next_run_at limit ${limit} for update skip locked
     ), gone as (
       delete from webhook_retries r using due where r.endpoint_id = due.endpoint_id and r.id = due.id returning r.*
     )
-    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
-    select endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at
+    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_run_at, created_at)
+    select endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_run_at, created_at
     from gone on conflict do nothing`
 }
 
@@ -81,7 +81,7 @@ export interface DueRow {
   readonly event_type: string
   readonly attempts: number
   readonly scheduled: boolean
-  readonly due_at: string
+  readonly next_run_at: string
 }
 
 export interface ReadAhead {
@@ -94,7 +94,7 @@ export interface ReadAhead {
 /** What is due for each endpoint after the id that was read last, oldest first, up to its own limit. */
 export async function readDue(sql: Db, wanted: readonly ReadAhead[]): Promise<DueRow[]> {
   return await sql<DueRow[]>`
-    select endpoint_id, id, account_id, mode, event_id, event_type, attempts, scheduled, due_at from webhook_due_deliveries(${jsonRows(wanted)}::text::json)`
+    select endpoint_id, id, account_id, mode, event_id, event_type, attempts, scheduled, next_run_at from webhook_due_deliveries(${jsonRows(wanted)}::text::json)`
 }
 
 /** How many deliveries are due, those at hand in memory included, and how many wait for a later attempt; counted up to 100,000 each. */

@@ -62,7 +62,7 @@ async function start(t: TestContext) {
   const queue = async (...numbers: number[]) => {
     for (const n of numbers)
       await pool`
-        insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
+        insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, next_run_at, created_at)
         values ('we_1', ${whd(n)}, ${tenant.account_id}, 'test', ${evt(n)}, 'message.sent', ${at}, ${at})`
   }
   const failures = async () => (await pool<{ failures: number }[]>`select failures from webhook_leases`)[0]!.failures
@@ -74,7 +74,7 @@ async function start(t: TestContext) {
         ...tenant,
         event_id: evt(n),
         event_type: 'message.sent',
-        due_at: at,
+        next_run_at: at,
       })),
     )
     await pool`

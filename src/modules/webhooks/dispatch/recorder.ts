@@ -5,7 +5,7 @@ import type { AttemptResult } from './attempt.ts'
 import { failuresAfter, tallyFailures, type FailureTally } from './circuit.ts'
 import type { DeliveryJob, EndpointSession } from './endpoint-session.ts'
 import { clearFailures, lockFailures, writeFailures, type FailureCount } from './leases-store.ts'
-import { asLane } from './queue-store.ts'
+import { asWorker } from './queue-store.ts'
 import * as store from './recording-store.ts'
 
 /** An attempt that has ended and is not recorded. */
@@ -66,7 +66,7 @@ export async function recordHandedOff(
   const done = set.outcomes.map(({ job, result }) => ({ group: job.group!, event_id: job.event_id, result }))
   const stepByStep = async () =>
     await transact(pool, async (tx) => {
-      await asLane(tx)
+      await asWorker(tx)
       const dropped = await lockHandoffs(tx, process_id, [...new Set(done.map(({ group }) => group.batch))])
       const ours = done.filter(({ group }) => dropped.get(group.batch)?.includes(group.endpoint_id) === false)
       const written = await store.insertResults(
@@ -99,7 +99,7 @@ export async function recordQueued(pool: Pool, set: RecordingSet): Promise<Failu
   const results = set.outcomes.map(({ result }) => result).toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const stepByStep = async () =>
     await transact(pool, async (tx) => {
-      await asLane(tx)
+      await asWorker(tx)
       const taken = await store.takeFromQueue(tx, results)
       const byKey = new Map(results.map((result) => [keyOf(result), result]))
       const written = await store.insertResults(

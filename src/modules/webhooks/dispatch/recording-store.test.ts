@@ -40,7 +40,7 @@ async function start(t: TestContext) {
   const queue = async (table: string, endpoint_id: string, ...ids: string[]) => {
     for (const id of ids)
       await pool`
-        insert into ${pool(table)} (endpoint_id, id, account_id, mode, event_id, event_type, attempts, due_at, created_at)
+        insert into ${pool(table)} (endpoint_id, id, account_id, mode, event_id, event_type, attempts, next_run_at, created_at)
         values (${endpoint_id}, ${id}, ${tenant.account_id}, 'test', ${eventId(1)}, 'message.sent', 2, ${at}, ${at})`
   }
   const success = (endpoint_id: string, id: string, attempts = 1) => ({
@@ -70,7 +70,7 @@ async function start(t: TestContext) {
         ...tenant,
         event_id,
         event_type: 'message.sent',
-        due_at: at,
+        next_run_at: at,
       }
     })
     const { endpoints, deliveries: lines } = encodeHandoff(deliveries)

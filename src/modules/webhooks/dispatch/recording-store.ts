@@ -87,7 +87,7 @@ export async function insertResults(
     ), failed as (
       insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from ended where status = 'failed' on conflict do nothing
     ), retried as (
-      insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
+      insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_run_at, created_at)
       select account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_attempt_at, created_at
       from d where status is null
         and not exists (select 1 from webhook_queue q where q.endpoint_id = d.endpoint_id and q.id = d.id)

@@ -5,7 +5,7 @@ import { startWorld } from '../../../../test/support/world.ts'
 import { EndpointSessions } from './endpoint-sessions.ts'
 import { SessionKeeper } from './session-keeper.ts'
 
-test('what comes for an endpoint that is enabled while the lane drops what is left for it is kept', async (t) => {
+test('what comes for an endpoint that is enabled while the worker drops what is left for it is kept', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const { body: endpoint } = await account.api.post('/v1/webhook_endpoints', {
@@ -14,7 +14,7 @@ test('what comes for an endpoint that is enabled while the lane drops what is le
   })
   const set = (status: string) => account.api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { status })
   const queue = (id: string) => world.pool`
-    insert into webhook_queue (account_id, mode, endpoint_id, id, event_id, event_type, due_at, created_at)
+    insert into webhook_queue (account_id, mode, endpoint_id, id, event_id, event_type, next_run_at, created_at)
     values (${account.id}, ${account.mode}, ${endpoint.id}, ${id}, 'evt_1', 'message.sent', ${world.clock.iso()}, ${world.clock.iso()})`
   const waiting = async () => (await world.pool<{ id: string }[]>`select id from webhook_queue`).map(({ id }) => id)
   const keeper = new SessionKeeper(world.platform, new EndpointSessions(() => undefined))

@@ -11,7 +11,7 @@ import { eventTenant, newEvent } from '../../../../test/support/new-event.ts'
 import { testPool } from '../../../../test/support/pool.ts'
 import { until } from '../../../../test/support/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/support/world.ts'
-import { fanOutLane, fanOutPass } from './fan-out.ts'
+import { fanOutWorker, fanOutPass } from './fan-out.ts'
 import { noConsumer } from './handoff.ts'
 import { commitFanOut, readFeedSlice } from './store.ts'
 
@@ -67,13 +67,13 @@ test('the fan-out misses nothing either, and makes each delivery once, with seve
       written.push(made.id)
     }
   }
-  const lanes = [fanOutLane(world.platform), fanOutLane(world.platform)]
-  const run = (lane: (typeof lanes)[number]) =>
+  const workers = [fanOutWorker(world.platform), fanOutWorker(world.platform)]
+  const run = (worker: (typeof workers)[number]) =>
     until('the fan-out to have followed every event', async () => {
-      const jobs = await lane.tick()
+      const jobs = await worker.tick()
       return !writing && jobs === 0
     })
-  const running = Promise.all(lanes.map(run))
+  const running = Promise.all(workers.map(run))
   await Promise.all([1, 2, 3, 4, 5, 6].map(write))
   writing = false
   await running
@@ -88,11 +88,11 @@ test('the fan-out misses nothing either, and makes each delivery once, with seve
 test('a fan-out cursor that an operator set back makes what is missing and passes over what is there', async (t) => {
   const world = await startPlatform(t)
   await subscribe(world)
-  const lane = fanOutLane(world.platform)
+  const worker = fanOutWorker(world.platform)
   const follow = () =>
     until(
       'the fan-out to find no more events',
-      () => lane.tick(),
+      () => worker.tick(),
       (jobs) => jobs === 0,
     )
   await recordEvents(world.pool, [newEvent(world), newEvent(world), newEvent(world)])
@@ -174,7 +174,7 @@ test('a step that was worked out for an endpoint as it was before its change is 
     ...eventTenant,
     event_id: events[0]!.id,
     event_type: 'message.sent',
-    due_at: world.clock.iso(),
+    next_run_at: world.clock.iso(),
   }
   const step = {
     from: cursor,
@@ -213,10 +213,10 @@ test('endpoints of one account that change again and again hold up no events of 
         : run()
     },
   })
-  const lane = fanOutLane({ ...world.platform, pool })
+  const worker = fanOutWorker({ ...world.platform, pool })
   const queued = async (count: number) =>
     await until(`${count} deliveries`, async () => {
-      await lane.tick()
+      await worker.tick()
       return (await world.pool`select from webhook_queue`).length === count
     })
 
@@ -272,10 +272,10 @@ test('a pass makes a bounded number of deliveries, however many endpoints an acc
   await sliceOf(world, 50)
 
   const first = await fanOutPass(world.platform, noConsumer, [])
-  const lane = fanOutLane(world.platform)
+  const worker = fanOutWorker(world.platform)
   await until(
     'the fan-out to find no more events',
-    () => lane.tick(),
+    () => worker.tick(),
     (jobs) => jobs === 0,
   )
 
@@ -310,14 +310,14 @@ test('events are delivered and listed as ever beside a transaction of another da
   closing(t, () => foreign.end({ timeout: 0 }))
   await foreign`set idle_in_transaction_session_timeout = 0`
   await foreign.unsafe('begin; create table z (i int)')
-  const lane = fanOutLane(world.platform)
+  const worker = fanOutWorker(world.platform)
   const feed = feedService(world.platform)
 
   for (let sent = 1; sent <= 5; sent++) {
     await recordEvents(world.pool, [newEvent(world)])
     // what runs elsewhere for a moment cannot always be told
     await until(`delivery ${sent}`, async () => {
-      await lane.tick()
+      await worker.tick()
       return (await world.pool`select from webhook_queue`).length === sent
     })
     await until(
@@ -333,14 +333,14 @@ test('events are delivered and listed as ever beside a transaction of another da
 
 test('what a dead process had handed off comes to the queue also where the clock was set back', async (t) => {
   const world = await startPlatform(t)
-  const lane = fanOutLane(world.platform)
-  await lane.tick()
+  const worker = fanOutWorker(world.platform)
+  await worker.tick()
   await world.pool`
     insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('dead', 1, ${world.clock.iso()}, '', '', 0)`
 
   world.clock.jump(-3600_000)
   await world.clock.advance(1000)
-  await lane.tick()
+  await worker.tick()
 
   assert.deepEqual([...(await world.pool`select id from webhook_handoffs`)], [])
 })

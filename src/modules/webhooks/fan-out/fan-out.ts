@@ -1,7 +1,7 @@
-/** The fan-out lane: follows the event feed and makes the deliveries of active subscriptions. */
+/** The fan-out worker: follows the event feed and makes the deliveries of active subscriptions. */
 import { limits } from '../../../api/limits.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
-import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import { lookPastBystanders } from '../../../platform/events/feed-horizon-store.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -45,7 +45,7 @@ export interface FanOutPass {
  * Makes the deliveries of events as they become final. Any number of processes may run it: the cursor lets one of them make each step, and
  * whoever was beaten to it pauses. What `consumer` can take at once goes to it in memory; without one everything goes to the queue.
  */
-export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noConsumer): Lane {
+export function fanOutWorker(platform: Platform, consumer: HandoffConsumer = noConsumer): Worker {
   const { pool, clock } = platform
   const state = { lookedAt: -Infinity, offersMax: offersMin, unripe: 0, eventsMax: eventsPerPass }
   return {

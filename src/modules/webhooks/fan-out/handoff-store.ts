@@ -83,7 +83,7 @@ export async function queueHandoffs(sql: Db, batches: readonly HandoffKey[]): Pr
     ), counted as (
       delete from webhook_handoff_counts c where (c.process_id, c.id) in (${keys})
     )
-    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
+    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, next_run_at, created_at)
     select d.endpoint_id, d.id, e.account_id, e.mode, d.event_id, d.event_type, g.created_at, g.created_at
     from gone g cross join lateral webhook_handoff_deliveries(g.endpoints, g.deliveries) d
     cross join lateral (select x.account_id, x.mode from webhook_endpoints x where x.id = d.endpoint_id limit 1) e

@@ -9,7 +9,7 @@ export interface NewDelivery {
   readonly event_id: string
   readonly event_type: string
   /** When the event occurred, as PostgreSQL writes it. */
-  readonly due_at: string
+  readonly next_run_at: string
 }
 
 /** An endpoint whose deliveries this process takes in memory, as it knows it, and how many at most. */

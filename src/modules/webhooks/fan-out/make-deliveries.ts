@@ -88,5 +88,5 @@ const deliveryOf = (event: FedEvent, endpoint_id: string): NewDelivery => ({
   mode: event.mode,
   event_id: event.id,
   event_type: event.type,
-  due_at: event.created_at,
+  next_run_at: event.created_at,
 })

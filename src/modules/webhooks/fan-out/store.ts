@@ -121,13 +121,13 @@ export async function commitFanOut(sql: Db, step: FanOutStep): Promise<StaleStep
         and not exists (select from changed)
       returning set_config('synchronous_commit', 'off', true)
     ), queued as (
-      insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
-      select d.endpoint_id, d.id, d.account_id, d.mode, d.event_id, d.event_type, d.due_at::timestamptz, ${at}
+      insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, next_run_at, created_at)
+      select d.endpoint_id, d.id, d.account_id, d.mode, d.event_id, d.event_type, d.next_run_at::timestamptz, ${at}
       from (
         select unnest(text_column(${column((one) => one.endpoint_id)})) as endpoint_id, unnest(text_column(${column((one) => one.id)})) as id,
           unnest(text_column(${column((one) => one.account_id)})) as account_id, unnest(text_column(${column((one) => one.mode)})) as mode,
           unnest(text_column(${column((one) => one.event_id)})) as event_id, unnest(text_column(${column((one) => one.event_type)})) as event_type,
-          unnest(text_column(${column((one) => one.due_at)})) as due_at
+          unnest(text_column(${column((one) => one.next_run_at)})) as next_run_at
       ) d
       where exists (select 1 from moved)
       on conflict do nothing

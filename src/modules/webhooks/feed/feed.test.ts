@@ -151,7 +151,7 @@ test('no event ever appears behind a cursor already handed out, however writers 
     }
   }
   const follow = () =>
-    until('the follower to have seen every event', async () => {
+    until('the projection to have seen every event', async () => {
       const rows = (await feed.list(world.pool, eventTenant, { order: 'asc' }, page(7, seen.at(-1)))).slice(0, 7)
       seen.push(...rows.map(({ id }) => id))
       return !writing && seen.length >= written.length
@@ -217,7 +217,7 @@ test('nothing is missed either where readers look whose transactions are, while 
         await work(tx, (seed * 5 + round * 3) % 13)
       })
   }
-  const following = until('the follower to have seen every event', async () => {
+  const following = until('the projection to have seen every event', async () => {
     const rows = (await feed.list(world.pool, eventTenant, { order: 'asc' }, page(7, seen.at(-1)))).slice(0, 7)
     seen.push(...rows.map(({ id }) => id))
     return !writing && seen.length >= written.length

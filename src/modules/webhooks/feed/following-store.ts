@@ -35,10 +35,10 @@ export async function listFollowing(
   limit: number,
 ): Promise<FollowedEvent[][]> {
   const column = (of: (one: Tenant & FeedPlace) => string) => textColumn(after.map(of))
-  const rows = await sql<(FollowedEvent & { follower: number })[]>`
-    select p.follower, e.id, e.type, e.object_id, e.position::text as position
+  const rows = await sql<(FollowedEvent & { projection: number })[]>`
+    select p.projection, e.id, e.type, e.object_id, e.position::text as position
     from (
-      select generate_series(0, ${after.length - 1}::int) as follower, unnest(text_column(${column(({ account_id }) => account_id)})) as account_id,
+      select generate_series(0, ${after.length - 1}::int) as projection, unnest(text_column(${column(({ account_id }) => account_id)})) as account_id,
         unnest(text_column(${column(({ mode }) => mode)})) as mode, unnest(text_column(${column(({ position }) => position)}))::bigint as position,
         unnest(text_column(${column(({ id }) => id)})) as id
     ) p
@@ -47,7 +47,7 @@ export async function listFollowing(
       where f.account_id = p.account_id and f.mode = p.mode and (f.position, f.id) > (p.position, p.id) and f.position < (select feed_horizon())
       order by f.position, f.id limit ${limit}
     ) e
-    order by p.follower, e.position, e.id`
-  const found = Map.groupBy(rows, ({ follower }) => follower)
-  return after.map((_, follower) => found.get(follower) ?? [])
+    order by p.projection, e.position, e.id`
+  const found = Map.groupBy(rows, ({ projection }) => projection)
+  return after.map((_, projection) => found.get(projection) ?? [])
 }

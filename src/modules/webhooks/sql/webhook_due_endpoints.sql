@@ -16,6 +16,6 @@ begin
     exit when cardinality(found_ids) >= p_limit;
   end loop;
   return query
-    select exists (select 1 from webhook_retries where due_at <= p_at), string_agg(f.endpoint_id, E'\n'), string_agg(coalesce(l.process_id, ''), E'\n')
+    select exists (select 1 from webhook_retries where next_run_at <= p_at), string_agg(f.endpoint_id, E'\n'), string_agg(coalesce(l.process_id, ''), E'\n')
     from unnest(found_ids) f (endpoint_id) left join webhook_leases l on l.endpoint_id = f.endpoint_id;
 end $$;

@@ -1,15 +1,15 @@
 /**
- * A follower for tests, as campaigns and automations will be: it counts the messages of each origin by status, keeps how far each message is, and shows what
+ * A projection for tests, as campaigns and automations will be: it counts the messages of each origin by status, keeps how far each message is, and shows what
  * it has counted and what it has not folded yet in one snapshot.
  */
 import { originTypes, type OriginType } from '../../src/api/resources/message.ts'
 import { rankOf } from '../../src/modules/messages/states.ts'
-import type { Follower, TransitionRow } from '../../src/modules/messages/transitions/followers.ts'
-import { unfoldedOf } from '../../src/modules/messages/transitions/follower-store.ts'
+import type { Projection, TransitionRow } from '../../src/modules/messages/transitions/projections.ts'
+import { unfoldedOf } from '../../src/modules/messages/transitions/projection-store.ts'
 import type { Db } from '../../src/platform/database/sql.ts'
 
-export interface TestFollower {
-  readonly follower: Follower
+export interface TestProjection {
+  readonly projection: Projection
   /** Makes its tables. */
   prepare(sql: Db): Promise<void>
   /** One line for each origin and status whose messages are not as many as counted; none where the counters are exact. */
@@ -22,17 +22,17 @@ export interface TestFollower {
   onFold: (rows: readonly TransitionRow[], tx: Db) => Promise<void>
 }
 
-export function testFollower(name = 'test', origins: readonly OriginType[] = originTypes): TestFollower {
+export function testProjection(name = 'test', origins: readonly OriginType[] = originTypes): TestProjection {
   const counted = (sql: Db) => sql`
     select account_id, mode, origin_type, origin_id, status, sum(messages)::int as messages from (
-      select account_id, mode, origin_type, origin_id, status, messages from follower_counts where follower = ${name}
+      select account_id, mode, origin_type, origin_id, status, messages from projection_counts where projection = ${name}
       union all
       select u.account_id, u.mode, u.origin_type, u.origin_id, t.status, t.messages
       from (${unfoldedOf(sql, name)}) u cross join lateral (values (u.status, u.messages), (u.was, -u.messages)) t(status, messages) where t.status is not null
     ) c group by 1, 2, 3, 4, 5`
-  const self: TestFollower = {
+  const self: TestProjection = {
     onFold: async () => undefined,
-    follower: {
+    projection: {
       name,
       origins,
       async fold(tx, rows) {
@@ -43,9 +43,9 @@ export function testFollower(name = 'test', origins: readonly OriginType[] = ori
     },
     async prepare(sql) {
       await sql`
-        create table if not exists follower_counts (follower text, account_id text, mode text, origin_type text, origin_id text, status text, messages bigint,
-          unique nulls not distinct (follower, account_id, mode, origin_type, origin_id, status))`
-      await sql`create table if not exists follower_items (follower text, message_id text, rank int, primary key (follower, message_id))`
+        create table if not exists projection_counts (projection text, account_id text, mode text, origin_type text, origin_id text, status text, messages bigint,
+          unique nulls not distinct (projection, account_id, mode, origin_type, origin_id, status))`
+      await sql`create table if not exists projection_items (projection text, message_id text, rank int, primary key (projection, message_id))`
     },
     async wrong(sql) {
       const rows = await sql<{ line: string }[]>`
@@ -69,7 +69,7 @@ export function testFollower(name = 'test', origins: readonly OriginType[] = ori
       const rows = await sql<{ id: string }[]>`
         select m.id || ' ' || m.status as id from messages m
         join json_to_recordset(${JSON.stringify(ranks)}::text::json) as r(status text, rank int) on r.status = m.status
-        left join follower_items i on i.follower = ${name} and i.message_id = m.id
+        left join projection_items i on i.projection = ${name} and i.message_id = m.id
         where m.direction = 'outbound' and m.origin_type = any (${[...origins]}::text[]) and i.rank is distinct from r.rank`
       return rows.map(({ id }) => id)
     },
@@ -78,27 +78,27 @@ export function testFollower(name = 'test', origins: readonly OriginType[] = ori
 }
 
 /** One message less of the status that was, one more of the status that is. */
-async function addCounts(tx: Db, follower: string, rows: readonly TransitionRow[]): Promise<void> {
+async function addCounts(tx: Db, projection: string, rows: readonly TransitionRow[]): Promise<void> {
   const changes = rows.flatMap(({ account_id, mode, origin_type, origin_id, was, status, message_ids: { length } }) => [
     { account_id, mode, origin_type, origin_id, status, messages: length },
     ...(was === null ? [] : [{ account_id, mode, origin_type, origin_id, status: was, messages: -length }]),
   ])
   await tx`
-    insert into follower_counts as c (follower, account_id, mode, origin_type, origin_id, status, messages)
-    select ${follower}, account_id, mode, origin_type, origin_id, status, sum(messages)
+    insert into projection_counts as c (projection, account_id, mode, origin_type, origin_id, status, messages)
+    select ${projection}, account_id, mode, origin_type, origin_id, status, sum(messages)
     from json_to_recordset(${JSON.stringify(changes)}::text::json) as t(account_id text, mode text, origin_type text, origin_id text, status text, messages int)
     group by 2, 3, 4, 5, 6 order by 2, 3, 4, 5, 6
-    on conflict (follower, account_id, mode, origin_type, origin_id, status) do update set messages = c.messages + excluded.messages`
+    on conflict (projection, account_id, mode, origin_type, origin_id, status) do update set messages = c.messages + excluded.messages`
 }
 
 /** How far each message is: the furthest of what is told, whatever came before. */
-async function raiseRanks(tx: Db, follower: string, rows: readonly TransitionRow[]): Promise<void> {
+async function raiseRanks(tx: Db, projection: string, rows: readonly TransitionRow[]): Promise<void> {
   const ranks = rows.flatMap(({ message_ids, status }) =>
     message_ids.map((message_id) => ({ message_id, rank: rankOf[status] })),
   )
   await tx`
-    insert into follower_items as i (follower, message_id, rank)
-    select ${follower}, message_id, max(rank) from json_to_recordset(${JSON.stringify(ranks)}::text::json) as t(message_id text, rank int)
+    insert into projection_items as i (projection, message_id, rank)
+    select ${projection}, message_id, max(rank) from json_to_recordset(${JSON.stringify(ranks)}::text::json) as t(message_id text, rank int)
     group by message_id order by message_id
-    on conflict (follower, message_id) do update set rank = greatest(i.rank, excluded.rank)`
+    on conflict (projection, message_id) do update set rank = greatest(i.rank, excluded.rank)`
 }

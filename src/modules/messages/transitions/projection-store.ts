@@ -1,4 +1,4 @@
-/** SQL of `message_transitions`: the rows that changes of followed messages leave, and what their followers read of them. */
+/** SQL of `message_transitions`: the rows that changes of followed messages leave, and what their projections read of them. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { OriginType } from '../../../api/resources/message.ts'
 import { isoText } from '../../../platform/database/pool.ts'
@@ -19,7 +19,7 @@ export interface TransitionRow extends Tenant {
 }
 
 export interface FollowedOrigin {
-  readonly follower: string
+  readonly projection: string
   readonly origin_type: OriginType
 }
 
@@ -28,19 +28,19 @@ export interface FollowedOrigin {
  * outbound messages; for statements that write them with the change itself. Messages whose origin none of `pairs`, of which there is one at least, follows leave nothing.
  */
 export const transitionsFrom = (sql: Db, pairs: readonly FollowedOrigin[], source: Fragment) => {
-  const followers = pairs.map(({ follower }) => follower)
+  const projections = pairs.map(({ projection }) => projection)
   const types = pairs.map(({ origin_type }) => origin_type)
-  // nearly always one follower, for whom a join would cost more than the rows
-  const [follower, join] =
+  // nearly always one projection, for whom a join would cost more than the rows
+  const [projection, join] =
     pairs.length === 1
-      ? [sql`${followers[0]!}`, sql``]
+      ? [sql`${projections[0]!}`, sql``]
       : [
-          sql`f.follower`,
-          sql`join (select unnest(${followers}::text[]) as follower, unnest(${types}::text[]) as origin_type) f on f.origin_type = g.origin_type`,
+          sql`f.projection`,
+          sql`join (select unnest(${projections}::text[]) as projection, unnest(${types}::text[]) as origin_type) f on f.origin_type = g.origin_type`,
         ]
   return sql`
-  insert into message_transitions (follower, account_id, mode, origin_type, origin_id, was, status, message_ids, submission_keys, ats)
-  select ${follower}, g.account_id, g.mode, g.origin_type, g.origin_id, g.was, g.status, g.message_ids, g.submission_keys, g.ats
+  insert into message_transitions (projection, account_id, mode, origin_type, origin_id, was, status, message_ids, submission_keys, ats)
+  select ${projection}, g.account_id, g.mode, g.origin_type, g.origin_id, g.was, g.status, g.message_ids, g.submission_keys, g.ats
   from (
     select account_id, mode, origin_type, origin_id, was, status, array_agg(message_id) as message_ids, array_agg(submission_key) as submission_keys, array_agg(at) as ats
     from (${source}) s where origin_type = any (${types}::text[]) group by account_id, mode, origin_type, origin_id, was, status
@@ -56,18 +56,18 @@ export const acceptedTransitions = (sql: Db, pairs: readonly FollowedOrigin[], s
   )
 
 /**
- * Takes rows of this follower out of the table: at most `rows_max`, and none after `messages_max` messages. Those that another process has in hand are
+ * Takes rows of this projection out of the table: at most `rows_max`, and none after `messages_max` messages. Those that another process has in hand are
  * passed over.
  */
 export async function takeTransitions(
   tx: Db,
-  follower: string,
+  projection: string,
   { rows_max, messages_max }: { rows_max: number; messages_max: number },
 ): Promise<TransitionRow[]> {
   // arrays as text: the driver takes them apart character by character
   const rows = await tx<(Omit<TransitionRow, 'message_ids' | 'ats'> & { message_ids: string; ats: string })[]>`
     with held as materialized (
-      select ctid as place, cardinality(message_ids) as messages from message_transitions where follower = ${follower} limit ${rows_max} for update skip locked
+      select ctid as place, cardinality(message_ids) as messages from message_transitions where projection = ${projection} limit ${rows_max} for update skip locked
     )
     delete from message_transitions where ctid = any (array(
       select place from (select place, sum(messages) over (rows unbounded preceding) - messages as before from held) h where before < ${messages_max}
@@ -82,16 +82,16 @@ export async function takeTransitions(
 }
 
 /**
- * What a follower has not folded yet, as a select of account_id, mode, origin_type, origin_id, was, status and messages; of some origins of a tenant, or of all. Added
+ * What a projection has not folded yet, as a select of account_id, mode, origin_type, origin_id, was, status and messages; of some origins of a tenant, or of all. Added
  * in one statement to what it has folded, the sums are exact at any moment.
  */
 export const unfoldedOf = (
   sql: Db,
-  follower: string,
+  projection: string,
   wanted?: { readonly tenant: Tenant; readonly origin_ids: readonly string[] },
 ) => sql`
   select account_id, mode, origin_type, origin_id, was, status, sum(cardinality(message_ids))::int as messages from message_transitions
-  where follower = ${follower} ${
+  where projection = ${projection} ${
     wanted === undefined
       ? sql``
       : sql`and origin_id = any (${[...wanted.origin_ids]}::text[]) and account_id = ${wanted.tenant.account_id} and mode = ${wanted.tenant.mode}`
@@ -104,7 +104,7 @@ export const unfoldedOf = (
  */
 export const unfoldedChargesOf = (
   sql: Db,
-  follower: string,
+  projection: string,
   { tenant, origin_ids }: { readonly tenant: Tenant; readonly origin_ids: readonly string[] },
 ) => sql`
   select t.origin_id, coalesce(sum(s.sign * m.amount_micros) filter (where m.billing_source = 'wallet'), 0)::bigint as wallet_micros,
@@ -113,5 +113,5 @@ export const unfoldedChargesOf = (
   cross join lateral (select (t.was is null)::int - (t.status = 'failed')::int as sign) s
   cross join lateral unnest(t.message_ids) as u(message_id)
   join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = u.message_id
-  where t.follower = ${follower} and t.origin_id = any (${[...origin_ids]}::text[]) and t.account_id = ${tenant.account_id} and t.mode = ${tenant.mode} and s.sign <> 0
+  where t.projection = ${projection} and t.origin_id = any (${[...origin_ids]}::text[]) and t.account_id = ${tenant.account_id} and t.mode = ${tenant.mode} and s.sign <> 0
   group by t.origin_id`

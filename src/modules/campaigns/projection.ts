@@ -1,4 +1,4 @@
-/** Campaigns as a follower of their messages: raises recipients to what their messages have come to, and counts what they cost (docs/decisions/transitions.md). */
+/** Campaigns as a projection of their messages: raises recipients to what their messages have come to, and counts what they cost (docs/decisions/transitions.md). */
 import type { Tenant } from '../../api/caller.ts'
 import type { RecipientStatus } from '../../api/resources/campaign.ts'
 import type { MessageError } from '../../api/resources/message.ts'
@@ -9,16 +9,16 @@ import {
   stamps,
   sumCharged,
   type Charged,
-  type Follower,
+  type Projection,
   type TransitionRow,
 } from '../messages/service.ts'
 import { addDeltas, type CounterDelta } from './counter-store.ts'
-import { followerName } from './follower-name.ts'
+import { projectionName } from './projection-name.ts'
 import { raiseRecipients, type RecipientChange } from './recipient-store.ts'
-import { recipientOf } from './submitter.ts'
+import { recipientOf } from './producer.ts'
 
-export const campaignFollower: Follower = {
-  name: followerName,
+export const campaignProjection: Projection = {
+  name: projectionName,
   origins: ['campaign'],
   async fold(tx, rows) {
     const byTenant = Map.groupBy(rows, ({ account_id, mode }) => `${account_id} ${mode}`)

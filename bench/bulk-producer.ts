@@ -9,8 +9,8 @@ import { checkMessage } from '../src/modules/messages/ingest/check.ts'
 import { groupCommit } from '../src/modules/messages/ingest/group-commit.ts'
 import { queueBound } from '../src/modules/messages/ingest/queue-bound.ts'
 import type { SubmissionItem } from '../src/modules/messages/ingest/submission.ts'
-import { submittersOf, type SubmitterFragment } from '../src/modules/messages/ingest/submitters.ts'
-import { followersOf } from '../src/modules/messages/transitions/followers.ts'
+import { producersOf, type ProducerFragment } from '../src/modules/messages/ingest/producers.ts'
+import { projectionsOf } from '../src/modules/messages/transitions/projections.ts'
 import { openPlatform } from './platform.ts'
 import type { Service } from './service.ts'
 
@@ -33,13 +33,13 @@ export interface Submitted {
   readonly seconds: number
 }
 
-export interface Submitter extends AsyncDisposable {
+export interface Producer extends AsyncDisposable {
   /** Submits the next `count` rows, as many as it manages within this time. Rejects when an item was not accepted. */
   submit(count: number, within_ms: number): Promise<Submitted>
 }
 
 /** Starts it, with so many rows to submit. */
-export async function startSubmitter(service: Service, rows: number): Promise<Submitter> {
+export async function startProducer(service: Service, rows: number): Promise<Producer> {
   const { pool, account_id, channel, env, database_url } = service
   await pool`create table bench_recipients (submission_key text primary key, account_id text not null, message_id text, code text)`
   await pool`
@@ -50,7 +50,7 @@ export async function startSubmitter(service: Service, rows: number): Promise<Su
     execArgv: [...nodeFlags],
     stdio: 'inherit',
   })
-  const died = once(child, 'exit').then(() => Promise.reject(new Error('the submitter ended')))
+  const died = once(child, 'exit').then(() => Promise.reject(new Error('the producer ended')))
   died.catch(() => undefined)
   const nextAnswer = async () =>
     ((await Promise.race([once(child, 'message'), died])) as [Submitted | { readonly error: string }])[0]
@@ -61,7 +61,7 @@ export async function startSubmitter(service: Service, rows: number): Promise<Su
       child.send({ from: submitted, count, within_ms } satisfies Task)
       submitted += count
       const answer = await nextAnswer()
-      if ('error' in answer) throw new Error(`the submitter failed: ${answer.error}`)
+      if ('error' in answer) throw new Error(`the producer failed: ${answer.error}`)
       return answer
     },
     async [Symbol.asyncDispose]() {
@@ -72,7 +72,7 @@ export async function startSubmitter(service: Service, rows: number): Promise<Su
 }
 
 /** Takes a row while no message has come of it, and writes there what came. */
-const fragment: SubmitterFragment = {
+const fragment: ProducerFragment = {
   kind,
   columns: [],
   held: (sql) => sql`
@@ -92,15 +92,15 @@ const fragment: SubmitterFragment = {
   },
 }
 
-async function submitter(account_id: string, channel: string): Promise<(task: Task) => Promise<Submitted>> {
-  const platform = await openPlatform('submitter', connections)
+async function producer(account_id: string, channel: string): Promise<(task: Task) => Promise<Submitted>> {
+  const platform = await openPlatform('producer', connections)
   const billing = billingService(platform)
   const deps = { platform, billing, channels: channelService(platform), queues: queueBound(platform) }
   const ingest = groupCommit({
     platform,
     billing,
-    followers: followersOf(platform, []),
-    submitters: submittersOf([fragment]),
+    projections: projectionsOf(platform, []),
+    producers: producersOf([fragment]),
     handoff: { takes: () => false, process_id: platform.process_id, lease_ms: 60_000, offer: () => undefined },
     alone: () => false,
     emitted: () => undefined,
@@ -137,7 +137,7 @@ async function submitter(account_id: string, channel: string): Promise<(task: Ta
 
 if (process.send !== undefined && process.argv[1] === import.meta.filename) {
   const [account_id, channel] = process.argv.slice(2)
-  const submit = await submitter(account_id!, channel!)
+  const submit = await producer(account_id!, channel!)
   process.on('message', (task: Task) => {
     submit(task).then(
       (submitted) => process.send!(submitted),

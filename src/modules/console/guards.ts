@@ -1,24 +1,24 @@
 /** What the console is mounted with: the operations of `/v1` once more, and its own (behaviour: console 2.1). */
-import type { Door } from '../../platform/http/door.ts'
+import type { Guard } from '../../platform/http/guard.ts'
 import type { RateLimiter } from '../../platform/http/rate-limit.ts'
 import type { Route } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { consoleRecorder } from './audit/recording.ts'
 import type { Entrant } from './console-route.ts'
 import type { ConsoleServices } from './console-services.ts'
-import { consoleDoor } from './door.ts'
+import { consoleGuard } from './guard.ts'
 import { operatorRoutes } from './routes.ts'
 import type { OperatorService } from './service.ts'
 import { requireRecent } from './sessions/recent.ts'
 
-export interface ConsoleDoorsParts extends ConsoleServices {
+export interface ConsoleGuardsParts extends ConsoleServices {
   readonly operators: OperatorService
   readonly limiter: RateLimiter
   /** Those of `/v1`; a process without any has no console. */
   readonly routes: readonly Route[]
 }
 
-export function consoleDoors({ operators, limiter, routes, ...services }: ConsoleDoorsParts): Door[] {
+export function consoleGuards({ operators, limiter, routes, ...services }: ConsoleGuardsParts): Guard[] {
   const { platform, accounts } = services
   if (routes.length === 0) return []
   const { sessions } = operators
@@ -26,14 +26,14 @@ export function consoleDoors({ operators, limiter, routes, ...services }: Consol
     (await accounts.stateOf(platform.pool, account_id))?.suspended ?? true
   const parts = { platform, sessions, limiter, isSuspended, recorderOf: consoleRecorder(platform) }
   return [
-    consoleDoor(
+    consoleGuard(
       parts,
       '/console/api',
       routes
         .filter(isReachable)
         .map((route) => (route.operation === 'channels.update' ? guardingCredentials(platform, route) : route)),
     ),
-    consoleDoor(parts, '', operatorRoutes({ ...services, ...operators })),
+    consoleGuard(parts, '', operatorRoutes({ ...services, ...operators })),
   ]
 }
 

@@ -1,10 +1,10 @@
-/** The console's door: the checks before an operation, in their order: rate limit, origin, session, account, role (behaviour: console 2). */
+/** The console's guard: the checks before an operation, in their order: rate limit, origin, session, account, role (behaviour: console 2). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Mode } from '../../api/caller.ts'
 import type { Id } from '../../api/ids.ts'
 import { Problem, type ProblemCode } from '../../api/problem.ts'
-import type { Door, Entered } from '../../platform/http/door.ts'
+import type { Guard, Entered } from '../../platform/http/guard.ts'
 import { addressList, clientAddress } from '../../platform/http/client-address.ts'
 import type { RateLimiter } from '../../platform/http/rate-limit.ts'
 import type { RecorderOf } from '../../platform/http/recording.ts'
@@ -17,7 +17,7 @@ import { cookieHash, cookieOf } from './sessions/cookie.ts'
 import { requireRecent, takesRecent } from './sessions/recent.ts'
 import type { Session, Sessions } from './sessions/sessions.ts'
 
-export interface DoorParts {
+export interface GuardParts {
   readonly platform: Platform
   readonly sessions: Sessions
   readonly limiter: RateLimiter
@@ -27,8 +27,8 @@ export interface DoorParts {
   readonly recorderOf: RecorderOf
 }
 
-/** The door before these routes; `prefix` comes before their paths. */
-export function consoleDoor(parts: DoorParts, prefix: string, routes: readonly Route[]): Door {
+/** The guard before these routes; `prefix` comes before their paths. */
+export function consoleGuard(parts: GuardParts, prefix: string, routes: readonly Route[]): Guard {
   const isTrusted = addressList(parts.platform.settings.trusted_proxies)
   return {
     prefix,
@@ -56,7 +56,7 @@ export function consoleDoor(parts: DoorParts, prefix: string, routes: readonly R
   }
 }
 
-async function limit({ platform, limiter }: DoorParts, cookie: string, reply: FastifyReply): Promise<void> {
+async function limit({ platform, limiter }: GuardParts, cookie: string, reply: FastifyReply): Promise<void> {
   const max = platform.settings.rate_limit_console
   const verdict = await limiter.take(`session ${cookieHash(cookie)}`, 0, max)
   reply.header('ratelimit-limit', max)
@@ -87,8 +87,8 @@ function requireOwnPage({ headers }: IncomingMessage, base_url: string): void {
     )
 }
 
-/** Every code with which the door keeps somebody from this operation. */
-export function codesAtDoor(route: ConsoleRoute): ProblemCode[] {
+/** Every code with which the guard keeps somebody from this operation. */
+export function codesAtGuard(route: ConsoleRoute): ProblemCode[] {
   const { access, permission, moded } = factsOf(route)
   const codes: ProblemCode[] = [
     'rate_limit_exceeded',
@@ -123,7 +123,7 @@ interface Member extends Entered {
 }
 
 async function memberOf(
-  { isSuspended }: DoorParts,
+  { isSuspended }: GuardParts,
   session: Session,
   request: FastifyRequest,
   moded: boolean,

@@ -1,5 +1,5 @@
-/** The lane `campaign-snapshots`: looks up the audience of campaigns that are to begin, a chunk of each at a time. */
-import type { Lane } from '../../../platform/jobs/worker.ts'
+/** The worker `campaign-snapshots`: looks up the audience of campaigns that are to begin, a chunk of each at a time. */
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { CampaignDeps } from '../deps.ts'
 import type { Job } from '../job-store.ts'
 import { claimDue, passFailed } from '../jobs.ts'
@@ -9,7 +9,7 @@ import { snapshotStep } from './snapshot.ts'
 const leaseMs = 60_000
 const atOnce = 2
 
-export function snapshotLane(deps: CampaignDeps): Lane {
+export function snapshotWorker(deps: CampaignDeps): Worker {
   const sizes = new ChunkSizes()
   return {
     name: 'campaign-snapshots',

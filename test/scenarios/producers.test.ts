@@ -1,4 +1,4 @@
-/** Submitting: whoever sends messages with rows of its own gets exactly one message for each, whatever comes in between (docs/decisions/submitting.md). */
+/** Submitting: whoever sends messages with rows of its own gets exactly one message for each, whatever comes in between (docs/decisions/producers.md). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { bulkRowsMax } from '../../src/modules/messages/ingest/group-commit.ts'
@@ -8,7 +8,7 @@ import { closing } from '../support/closing.ts'
 import { holdOpen } from '../support/open-transactions.ts'
 import { testPool } from '../support/pool.ts'
 import { startProcess } from '../support/process.ts'
-import { submitKeys, testSubmitter } from '../support/submitter.ts'
+import { submitKeys, testProducer } from '../support/producer.ts'
 import { until } from '../support/waiting.ts'
 import { startWorld, type TestAccount } from '../support/world.ts'
 
@@ -18,13 +18,13 @@ const wallets = { optimistic: 1_000_000_000, locking: 900_000 }
 
 for (const [path, credit_micros] of Object.entries(wallets)) {
   test(`each row becomes one message, which keeps its key; a row that has one is known (${path} path)`, async (t) => {
-    const { world, submitter, sent } = await shop(t, credit_micros)
+    const { world, producer, sent } = await shop(t, credit_micros)
 
     const first = await sent.submit(sent.keys)
     const again = await sent.submit(sent.keys)
 
     assert.deepEqual(kindsOf(first), { accepted: sent.keys.length })
-    const rows = await submitter.rows(world.pool)
+    const rows = await producer.rows(world.pool)
     assert.deepEqual(
       rows.map(({ status, message_id }) => [status, message_id]),
       first.map((outcome) => ['sent', idOf(outcome)]),
@@ -46,9 +46,9 @@ for (const [path, credit_micros] of Object.entries(wallets)) {
   })
 
   test(`a row that was cancelled is withdrawn, one whose recipient opted out is refused for good, one that breaks a rule of the database alone (${path} path)`, async (t) => {
-    const { world, submitter, sent } = await shop(t, credit_micros)
+    const { world, producer, sent } = await shop(t, credit_micros)
     const [cancelled, blocked, poisoned, ...good] = sent.keys
-    await submitter.cancel(world.pool, [cancelled!])
+    await producer.cancel(world.pool, [cancelled!])
     await sent.account.api.post('/v1/contacts', { phone: '+19995550007', blocked: true })
     await world.pool`alter table messages add constraint poison check (reference is distinct from 'poison')`
     const more = (key: string) =>
@@ -63,7 +63,7 @@ for (const [path, credit_micros] of Object.entries(wallets)) {
     ])
     assert.deepEqual(kindsOf(outcomes.slice(3)), { accepted: good.length })
     assert.deepEqual(
-      (await submitter.rows(world.pool)).slice(0, 3).map(({ status, code }) => [status, code]),
+      (await producer.rows(world.pool)).slice(0, 3).map(({ status, code }) => [status, code]),
       [
         ['cancelled', null],
         ['refused', 'recipient_blocked'],
@@ -76,10 +76,10 @@ for (const [path, credit_micros] of Object.entries(wallets)) {
 }
 
 test('a row that nobody can pay for stays pending, and is sent once somebody can', async (t) => {
-  const { world, submitter, sent } = await shop(t, 3 * price)
+  const { world, producer, sent } = await shop(t, 3 * price)
 
   const poor = await sent.submit(sent.keys)
-  const waiting = (await submitter.rows(world.pool)).map(({ status }) => status)
+  const waiting = (await producer.rows(world.pool)).map(({ status }) => status)
   await world.services.billing.creditWallet(world.pool, sent.account.id, 100_000_000, null)
   const rich = await sent.submit(sent.keys.slice(3))
 
@@ -96,7 +96,7 @@ test('a row that nobody can pay for stays pending, and is sent once somebody can
 })
 
 test('of processes that submit the same rows at once one makes each message', async (t) => {
-  const { world, submitter, sent } = await shop(t, wallets.optimistic, 300)
+  const { world, producer, sent } = await shop(t, wallets.optimistic, 300)
   const processes = await Promise.all(['two', 'three'].map((name) => startProcess(t, world, name)))
   const apps = [world.app, ...processes.map(({ app }) => app)]
 
@@ -111,13 +111,13 @@ test('of processes that submit the same rows at once one makes each message', as
   assert.equal(outcomes.flat().filter(({ kind }) => kind === 'accepted').length, sent.keys.length)
   assert.deepEqual(
     (await messagesOf(world)).map(({ submission_key, id }) => [submission_key, id]),
-    (await submitter.rows(world.pool)).map(({ key, message_id }) => [key, message_id]),
+    (await producer.rows(world.pool)).map(({ key, message_id }) => [key, message_id]),
   )
   await world.invariants()
 })
 
 test('a row that is submitted twice in one piece becomes one message, and the rows beside it are accepted', async (t) => {
-  const { world, submitter, sent } = await shop(t, wallets.optimistic, 40)
+  const { world, producer, sent } = await shop(t, wallets.optimistic, 40)
   const { messages } = world.services
   const tenant = { account_id: sent.account.id as `acc_${string}`, mode: 'live' as const }
   const message = await messages.check(tenant, {
@@ -136,7 +136,7 @@ test('a row that is submitted twice in one piece becomes one message, and the ro
 
   const [first, second] = await Promise.all([submit(sent.keys), submit(sent.keys.slice(30))])
 
-  const rows = await submitter.rows(world.pool)
+  const rows = await producer.rows(world.pool)
   assert.deepEqual(
     first.map(idOf),
     rows.map(({ message_id }) => message_id),
@@ -150,7 +150,7 @@ test('a row that is submitted twice in one piece becomes one message, and the ro
 })
 
 test('a connection that is lost in the commit is followed by a look: what was stored is accepted, the rest is stored', async (t) => {
-  const { world, submitter, sent } = await shop(t, wallets.optimistic)
+  const { world, producer, sent } = await shop(t, wallets.optimistic)
   const other = testPool(world.database_url, { max: 2, application_name: 'other' })
   closing(t, () => other.end({ timeout: 1 }))
   const waiting = async () =>
@@ -168,7 +168,7 @@ test('a connection that is lost in the commit is followed by a look: what was st
 
   assert.deepEqual(kindsOf(await outcomes.submitted), { accepted: sent.keys.length })
   assert.equal((await messagesOf(world)).length, sent.keys.length)
-  assert.ok((await submitter.rows(world.pool)).every(({ status }) => status === 'sent'))
+  assert.ok((await producer.rows(world.pool)).every(({ status }) => status === 'sent'))
   await world.invariants()
 })
 
@@ -249,13 +249,13 @@ test('a batch of several accounts takes their wallets in one order, and holds no
   await world.invariants()
 })
 
-test('a batch holds submissions of one submitter, and each settles rows of its own', async (t) => {
-  const [one, two] = [testSubmitter('one'), testSubmitter('two')]
-  const world = await startWorld(t, { submitters: [one.fragment, two.fragment] })
+test('a batch holds submissions of one producer, and each settles rows of its own', async (t) => {
+  const [one, two] = [testProducer('one'), testProducer('two')]
+  const world = await startWorld(t, { producers: [one.fragment, two.fragment] })
   const account = await world.account({ mode: 'live', credit_micros: wallets.optimistic })
   const tenant = { account_id: account.id as `acc_${string}`, mode: 'live' as const }
   const channel = await smsChannel(account)
-  for (const submitter of [one, two]) await submitter.prepare(world.pool)
+  for (const producer of [one, two]) await producer.prepare(world.pool)
   const [ones, twos] = [await one.add(world.pool, tenant, 20), await two.add(world.pool, tenant, 20)]
 
   const outcomes = await Promise.all(
@@ -272,26 +272,26 @@ test('a batch holds submissions of one submitter, and each settles rows of its o
   )
 
   assert.deepEqual(kindsOf(outcomes.flat()), { accepted: 40 })
-  for (const submitter of [one, two])
-    assert.ok((await submitter.rows(world.pool)).every(({ status }) => status === 'sent'))
+  for (const producer of [one, two])
+    assert.ok((await producer.rows(world.pool)).every(({ status }) => status === 'sent'))
   await world.invariants()
 })
 
-test('what a submitter gets wrong is told before anything is stored', async (t) => {
+test('what a producer gets wrong is told before anything is stored', async (t) => {
   const { world, sent } = await shop(t, wallets.optimistic)
 
-  await assert.rejects(sent.submit(sent.keys, { kind: 'nobody' }), /no submitter has the kind nobody/)
+  await assert.rejects(sent.submit(sent.keys, { kind: 'nobody' }), /no producer has the kind nobody/)
   await assert.rejects(sent.submit([sent.keys[0]!, sent.keys[0]!]), /a submission key of its own/)
   assert.deepEqual(await messagesOf(world), [])
 })
 
-test('who stops marketing while a message of a submitter waits for its commit does not get it', async (t) => {
-  const submitter = testSubmitter()
-  const world = await startWorld(t, { submitters: [submitter.fragment] })
+test('who stops marketing while a message of a producer waits for its commit does not get it', async (t) => {
+  const producer = testProducer()
+  const world = await startWorld(t, { producers: [producer.fragment] })
   const account = await world.account()
   const tenant = { account_id: account.id as `acc_${string}`, mode: 'test' as const }
-  await submitter.prepare(world.pool)
-  const [key] = await submitter.add(world.pool, tenant, 1)
+  await producer.prepare(world.pool)
+  const [key] = await producer.add(world.pool, tenant, 1)
   const templates = (await account.api.get('/v1/channels/ch_test_whatsapp/templates')).body.data as {
     name: string
     category: string
@@ -322,20 +322,20 @@ test('who stops marketing while a message of a submitter waits for its commit do
   await world.invariants()
 })
 
-/** A world with a submitter, and an account that has so much money and so many rows. */
+/** A world with a producer, and an account that has so much money and so many rows. */
 async function shop(t: TestContext, credit_micros: number, count = 12) {
-  const submitter = testSubmitter()
-  const world = await startWorld(t, { submitters: [submitter.fragment] })
+  const producer = testProducer()
+  const world = await startWorld(t, { producers: [producer.fragment] })
   const account = await world.account({ mode: 'live', credit_micros })
   const tenant = { account_id: account.id as `acc_${string}`, mode: 'live' as const }
   const channel = await smsChannel(account)
-  await submitter.prepare(world.pool)
-  const keys = await submitter.add(world.pool, tenant, count)
+  await producer.prepare(world.pool)
+  const keys = await producer.add(world.pool, tenant, count)
   const submit = (
     wanted: readonly string[],
     more: Partial<Parameters<typeof submitKeys>[1]> & { app?: typeof world.app } = {},
   ) => submitKeys(more.app ?? world.app, { tenant, channel, keys: wanted, ...more })
-  return { world, submitter, sent: { account, channel, keys, submit } }
+  return { world, producer, sent: { account, channel, keys, submit } }
 }
 
 /** Keeps everybody else from charging an account until it is released. */

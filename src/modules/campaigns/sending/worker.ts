@@ -1,9 +1,9 @@
 /**
- * The lane `campaigns`: sends what is due of each campaign that this process works on. Campaigns are worked on side by side, and one that is slow keeps no other waiting. A look at all of
+ * The worker `campaigns`: sends what is due of each campaign that this process works on. Campaigns are worked on side by side, and one that is slow keeps no other waiting. A look at all of
  * them is four statements, however many there are, and one where nothing is due; those of a campaign follow where it has something to send.
  */
 import { over } from '../../../lib/clock.ts'
-import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { forgetFailures, type Job } from '../job-store.ts'
 import { claimDue, passFailed } from '../jobs.ts'
@@ -23,7 +23,7 @@ const idleLookEveryMs = 500
 const leaseMs = 30_000
 const campaignsMax = 2000
 
-export function sendingLane(deps: CampaignDeps): Lane {
+export function sendingWorker(deps: CampaignDeps): Worker {
   const sending: Sending = {
     deps,
     held: new Map(),

@@ -1,7 +1,7 @@
-/** The chores of messages: gauges for operators, what was accepted for a channel as it was deleted, and forgetting what no provider will ever refer to again. */
+/** The periodic jobs of messages: gauges for operators, what was accepted for a channel as it was deleted, and forgetting what no provider will ever refer to again. */
 import { isoTime } from '../../lib/clock.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
-import type { Chore, Platform } from '../../platform/platform.ts'
+import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import type { ChannelService } from '../channels/service.ts'
 import { failAcceptedLate } from './dispatch/paused-queues.ts'
 import { measureDepths } from './dispatch/store.ts'
@@ -14,7 +14,10 @@ const providerRecordsMs = 30 * 24 * 3600_000
 const forgottenAtOnce = 5000
 const foldedAtOnce = 10_000
 
-export const messageChores = (platform: Platform, channels: Pick<ChannelService, 'deletedSince'>): Chore[] => [
+export const messagePeriodicJobs = (
+  platform: Platform,
+  channels: Pick<ChannelService, 'deletedSince'>,
+): PeriodicJob[] => [
   {
     name: 'measure-queues',
     every_ms: 5000,

@@ -1,6 +1,6 @@
-/** Campaigns as a submitter of messages: a recipient that waits, of a campaign that is sending, becomes one message at most (docs/decisions/submitting.md). */
-import type { MissedRow, SubmitterFragment } from '../messages/service.ts'
-import { heldRecipients, knownRecipients, settledRecipients } from './submitter-store.ts'
+/** Campaigns as a producer of messages: a recipient that waits, of a campaign that is sending, becomes one message at most (docs/decisions/producers.md). */
+import type { MissedRow, ProducerFragment } from '../messages/service.ts'
+import { heldRecipients, knownRecipients, settledRecipients } from './producer-store.ts'
 
 /** `cmp_…/17`: the campaign, and the number of the recipient. */
 export const submissionKey = (campaign_id: string, n: number): string => `${campaign_id}/${n}`
@@ -11,7 +11,7 @@ export function recipientOf(key: string | null): { readonly campaign_id: string;
   return match === null ? null : { campaign_id: match[1]!, n: Number(match[2]) }
 }
 
-export const campaignSubmitter: SubmitterFragment = {
+export const campaignProducer: ProducerFragment = {
   kind: 'campaign',
   columns: [],
   held: heldRecipients,

@@ -1,7 +1,7 @@
-/** What followers of messages are promised: counters that are exact at every look, whatever changes the messages, and whoever folds or dies. */
+/** What projections of messages are promised: counters that are exact at every look, whatever changes the messages, and whoever folds or dies. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { testFollower, type TestFollower } from '../support/follower.ts'
+import { testProjection, type TestProjection } from '../support/projection.ts'
 import { fakeClock } from '../support/clock.ts'
 import { startProcess } from '../support/process.ts'
 import { until, within } from '../support/waiting.ts'
@@ -10,13 +10,13 @@ import { writeCompletions } from '../../src/modules/messages/dispatch/completer.
 import { providerIdCache } from '../../src/modules/messages/dispatch/provider-ids.ts'
 import type { MessageStatus } from '../../src/api/resources/message.ts'
 import type { MessageRow } from '../../src/modules/messages/rows.ts'
-import { followersOf } from '../../src/modules/messages/transitions/followers.ts'
+import { projectionsOf } from '../../src/modules/messages/transitions/projections.ts'
 
-const lanes = ['dispatch', 'reports'] as const
+const workers = ['dispatch', 'reports'] as const
 
 async function followed(t: TestContext, name?: string) {
-  const counting = testFollower(name)
-  const world = await startWorld(t, { followers: [counting.follower] })
+  const counting = testProjection(name)
+  const world = await startWorld(t, { projections: [counting.projection] })
   await counting.prepare(world.pool)
   const shop = await world.account({ mode: 'live', credit_micros: 10_000_000 })
   const trial = await world.account({ mode: 'test' })
@@ -45,7 +45,7 @@ async function rest(world: World): Promise<void> {
   await until(
     'messages to come to rest',
     async () => {
-      const jobs = await world.pass(...lanes)
+      const jobs = await world.pass(...workers)
       if (jobs > 0) await world.clock.advance(50)
       return jobs
     },
@@ -101,12 +101,19 @@ const changes: Readonly<Record<string, (scene: Scene) => Promise<readonly Messag
       {
         platform: world.platform,
         billing: world.services.billing,
-        followers: followersOf(world.platform, [counting.follower]),
+        projections: projectionsOf(world.platform, [counting.projection]),
         providerIds: providerIdCache(),
       },
       [
         {
-          job: { row: row!, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
+          job: {
+            row: row!,
+            attempts: 0,
+            claimed: false,
+            outcome_unknown: false,
+            due_ms: now,
+            lease_until_ms: now + 60_000,
+          },
           provider: 'simulator',
           outcome: { kind: 'accepted', provider_ids: ['one', 'two'], reports: [report('one'), report('two')] },
           began_ms: now,
@@ -201,13 +208,13 @@ test('whatever changes messages, what is folded and what waits to be folded add 
   await world.invariants()
 })
 
-test('several followers of one origin each get what became of its messages, and messages of other origins leave nothing', async (t) => {
+test('several projections of one origin each get what became of its messages, and messages of other origins leave nothing', async (t) => {
   const [first, second, other] = [
-    testFollower('first', ['api']),
-    testFollower('second', ['api', 'inbound']),
-    testFollower('other', ['campaign']),
+    testProjection('first', ['api']),
+    testProjection('second', ['api', 'inbound']),
+    testProjection('other', ['campaign']),
   ]
-  const world = await startWorld(t, { followers: [first.follower, second.follower, other.follower] })
+  const world = await startWorld(t, { projections: [first.projection, second.projection, other.projection] })
   await first.prepare(world.pool)
   const { api } = await world.account()
   await api.post('/v1/messages', text('ch_test_sms', '+15005550006'))
@@ -219,10 +226,10 @@ test('several followers of one origin each get what became of its messages, and 
   })
   await rest(world)
 
-  const rows = await world.pool<{ follower: string; origin_type: string; changes: string }[]>`
-    select follower, origin_type, string_agg(coalesce(was, 'new') || ' to ' || status, ', ' order by ats, was nulls first) as changes from message_transitions group by 1, 2 order by 1, 2`
+  const rows = await world.pool<{ projection: string; origin_type: string; changes: string }[]>`
+    select projection, origin_type, string_agg(coalesce(was, 'new') || ' to ' || status, ', ' order by ats, was nulls first) as changes from message_transitions group by 1, 2 order by 1, 2`
   assert.deepEqual(
-    rows.map(({ follower, origin_type, changes: what }) => `${follower} ${origin_type}: ${what}`),
+    rows.map(({ projection, origin_type, changes: what }) => `${projection} ${origin_type}: ${what}`),
     [
       'first api: new to queued, queued to delivered',
       'second api: new to queued, queued to delivered',
@@ -240,15 +247,15 @@ test('several followers of one origin each get what became of its messages, and 
   )
 })
 
-test('rows of a follower that was taken out of the program are a finding that names it', async (t) => {
-  const world = await startWorld(t, { followers: [testFollower('here').follower] })
+test('rows of a projection that was taken out of the program are a finding that names it', async (t) => {
+  const world = await startWorld(t, { projections: [testProjection('here').projection] })
   const { api } = await world.account()
   await api.post('/v1/messages', text('ch_test_sms', '+15005550006'))
-  await world.pool`insert into message_transitions select (jsonb_populate_record(t, '{"follower":"gone"}')).* from message_transitions t`
+  await world.pool`insert into message_transitions select (jsonb_populate_record(t, '{"projection":"gone"}')).* from message_transitions t`
 
   const breaches = await Promise.all(world.app.invariants.map((invariant) => invariant.breaches(world.pool)))
 
-  assert.match(breaches.flat().join(' '), /^Nobody folds the rows of the follower gone \(1\)/)
+  assert.match(breaches.flat().join(' '), /^Nobody folds the rows of the projection gone \(1\)/)
 })
 
 test('two processes fold, one is killed in the middle of it, and the counters are exact at every look', async (t) => {
@@ -260,7 +267,7 @@ test('two processes fold, one is killed in the middle of it, and the counters ar
   const held = holdFirstFold(counting, folding.resolve)
 
   const first = dying.app
-    .lane('follow-test')
+    .worker('follow-test')
     .tick()
     .catch((error: Error) => error)
   await within('the first fold', folding.promise)
@@ -289,13 +296,13 @@ test('while messages move and processes fold at the same time, every look finds 
   let looks = 0
   for (let round = 0; round < 12; round++) {
     // whoever is silent is taken for dead, and what it has in hand is taken over
-    for (const app of [world.app, second.app]) await app.lane('heartbeat').tick()
+    for (const app of [world.app, second.app]) await app.worker('heartbeat').tick()
     const sends = [1, 2, 3, 4].flatMap(() => [
       trial.api.post('/v1/messages', text('ch_test_sms', '+15005550014')),
       second.api(shop.key).post('/v1/messages', text(live, '+19995550010')),
     ])
     const passes = [world.app, second.app].flatMap((app) =>
-      ['dispatch', 'reports', 'follow-test'].map((lane) => app.lane(lane).tick()),
+      ['dispatch', 'reports', 'follow-test'].map((worker) => app.worker(worker).tick()),
     )
     let busy = true
     const working = within('messages and folds to end', Promise.all([...sends, ...passes])).finally(
@@ -318,18 +325,18 @@ test('while messages move and processes fold at the same time, every look finds 
   )
 })
 
-test('a follower has a name that a lane can have, and no other has it', () => {
-  const named = (...names: string[]) => names.map((name) => testFollower(name).follower)
+test('a projection has a name that a worker can have, and no other has it', () => {
+  const named = (...names: string[]) => names.map((name) => testProjection(name).projection)
 
   assert.throws(
-    () => followersOf({ notify: () => undefined, clock: fakeClock() }, named('Campaign 1')),
+    () => projectionsOf({ notify: () => undefined, clock: fakeClock() }, named('Campaign 1')),
     /cannot be called Campaign 1/,
   )
-  assert.throws(() => followersOf({ notify: () => undefined, clock: fakeClock() }, named('runs', 'runs')), /one name/)
+  assert.throws(() => projectionsOf({ notify: () => undefined, clock: fakeClock() }, named('runs', 'runs')), /one name/)
 })
 
 /** Holds the first fold open, with its rows counted and its transaction not ended, and tells when it is there. */
-function holdFirstFold(counting: TestFollower, onHeld: () => void): { release(): void } {
+function holdFirstFold(counting: TestProjection, onHeld: () => void): { release(): void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   let first = true
   counting.onFold = async (_rows, tx) => {

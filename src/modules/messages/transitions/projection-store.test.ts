@@ -1,17 +1,17 @@
-/** What is promised of the rows that followers fold: messages that move together share one, each keeps its key and time, and a fold is bounded by messages. */
+/** What is promised of the rows that projections fold: messages that move together share one, each keeps its key and time, and a fold is bounded by messages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startPlatform } from '../../../../test/support/world.ts'
-import { takeTransitions, transitionsFrom, type TransitionRow } from './follower-store.ts'
+import { takeTransitions, transitionsFrom, type TransitionRow } from './projection-store.ts'
 
 const account_id = 'acc_01kg9p6je0e6z9vsnhtbf6d24v'
 const pairs = [
-  { follower: 'first', origin_type: 'campaign' },
-  { follower: 'second', origin_type: 'campaign' },
-  { follower: 'first', origin_type: 'api' },
+  { projection: 'first', origin_type: 'campaign' },
+  { projection: 'second', origin_type: 'campaign' },
+  { projection: 'first', origin_type: 'api' },
 ] as const
 
-test('messages of one origin that take one step share a row for each follower, and each keeps its key and its time', async (t) => {
+test('messages of one origin that take one step share a row for each projection, and each keeps its key and its time', async (t) => {
   const { pool } = await startPlatform(t)
   await pool`${transitionsFrom(
     pool,

@@ -18,7 +18,7 @@ export const heldRuns = (sql: Db): Fragment => sql`
 
 /** Whose message is accepted was sent; who is refused for an opt-out is skipped, for anything else failed. Without funds it goes on waiting. */
 export const settledRuns = (sql: Db): Fragment => sql`
-  update automation_runs r set message_id = s.message_id, due_at = null,
+  update automation_runs r set message_id = s.message_id, next_run_at = null,
     status = case when s.message_id is not null then 'sent' when s.code = 'recipient_blocked' then 'skipped' else 'failed' end,
     reason = case when s.message_id is not null then null when s.code = 'recipient_blocked' then 'unsubscribed' else s.code end
   from submitted s

@@ -1,4 +1,4 @@
-/** Another way to routes than with a key: the door finds out who calls, everything after that is the pipeline's (behaviour: console 2). */
+/** Another way to routes than with a key: the guard finds out who calls, everything after that is the pipeline's (behaviour: console 2). */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Caller } from '../../api/caller.ts'
 import { prepare, perform, type Pipeline, type PreparedRoute } from './pipeline.ts'
@@ -9,11 +9,11 @@ import { responses, routerPath } from './responses.ts'
 /** Who was let in. */
 export interface Entered {
   readonly caller: Caller
-  /** What the door knows beyond that: handlers of its own routes read it as `session` of their request. */
+  /** What the guard knows beyond that: handlers of its own routes read it as `session` of their request. */
   readonly session: unknown
 }
 
-export interface Door {
+export interface Guard {
   /** What comes before the path of each route. */
   readonly prefix: string
   readonly routes: readonly Route[]
@@ -23,15 +23,15 @@ export interface Door {
   readonly recorderOf?: RecorderOf
 }
 
-/** Mounts the routes once more, behind the door. Buckets of rate limits are the door's. */
-export function mountDoor(server: FastifyInstance, pipeline: Pipeline, door: Door): void {
-  for (const given of door.routes) {
-    const route = { ...given, path: `${door.prefix}${given.path}` }
-    const prepared = prepare(route, 0, 0, door.recorderOf?.(route))
+/** Mounts the routes once more, behind the guard. Buckets of rate limits are the guard's. */
+export function mountGuard(server: FastifyInstance, pipeline: Pipeline, guard: Guard): void {
+  for (const given of guard.routes) {
+    const route = { ...given, path: `${guard.prefix}${given.path}` }
+    const prepared = prepare(route, 0, 0, guard.recorderOf?.(route))
     server.route({
       method: route.method,
       url: routerPath(route.path),
-      onRequest: through(door, prepared),
+      onRequest: through(guard, prepared),
       handler: perform(pipeline, prepared),
       schema: { response: responses(route) },
     })
@@ -39,10 +39,10 @@ export function mountDoor(server: FastifyInstance, pipeline: Pipeline, door: Doo
 }
 
 const through =
-  (door: Door, prepared: PreparedRoute) =>
+  (guard: Guard, prepared: PreparedRoute) =>
   (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     request.prepared = prepared
-    door.enter(request, reply, prepared.route).then(({ caller, session }) => {
+    guard.enter(request, reply, prepared.route).then(({ caller, session }) => {
       request.caller = caller
       request.session = session
       done()

@@ -1,2 +1,2 @@
 /** The name under which campaigns follow their messages: it is written into rows (docs/decisions/transitions.md). */
-export const followerName = 'campaigns'
+export const projectionName = 'campaigns'

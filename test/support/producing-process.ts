@@ -1,5 +1,5 @@
 /**
- * A process that submits the rows of the test submitter in bulk until none waits, and may be killed at any moment. Its arguments are one line of JSON
+ * A process that submits the rows of the test producer in bulk until none waits, and may be killed at any moment. Its arguments are one line of JSON
  * (`SubmittingProcess`); it says `ready`, a line for each submission, and ends by itself.
  */
 import { pino } from 'pino'
@@ -8,7 +8,7 @@ import { pause, systemClock } from '../../src/lib/clock.ts'
 import { openSecrets } from '../../src/platform/secrets/secrets.ts'
 import type { Settings } from '../../src/config/settings.ts'
 import { testPool } from './pool.ts'
-import { submitKeys, testSubmitter, type TestSubmission } from './submitter.ts'
+import { submitKeys, testProducer, type TestSubmission } from './producer.ts'
 
 export interface SubmittingProcess extends Omit<TestSubmission, 'keys' | 'more'> {
   readonly database_url: string
@@ -20,7 +20,7 @@ export interface SubmittingProcess extends Omit<TestSubmission, 'keys' | 'more'>
 
 const given = JSON.parse(process.argv[2]!) as SubmittingProcess
 const pool = testPool(given.database_url, { max: 4, application_name: given.name })
-const submitter = testSubmitter()
+const producer = testProducer()
 const app = buildApp({
   pool,
   clock: systemClock(),
@@ -29,11 +29,11 @@ const app = buildApp({
   log: pino({ level: 'error' }),
   process_id: given.name,
   roles: ['api'],
-  submitters: [submitter.fragment],
+  producers: [producer.fragment],
 })
 process.stdout.write('ready\n')
 for (;;) {
-  const keys = await submitter.waiting(pool, given.rows)
+  const keys = await producer.waiting(pool, given.rows)
   if (keys.length === 0) break
   const outcomes = await submitKeys(app, { ...given, keys })
   process.stdout.write(`${outcomes.filter(({ kind }) => kind === 'accepted').length}\n`)

@@ -1,8 +1,8 @@
 /**
- * The lane `automation-runs`: takes the runs that are due, of many sources side by side, and sends them. A source with a flood of them gets its share and holds no other up (behaviour: integrations 6.9); few at a time go
+ * The worker `automation-runs`: takes the runs that are due, of many sources side by side, and sends them. A source with a flood of them gets its share and holds no other up (behaviour: integrations 6.9); few at a time go
  * as a request's message does, many as bulk, a piece at a time, which leaves requests their pace.
  */
-import type { Lane } from '../../../platform/jobs/worker.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import type { RunDeps } from './deps.ts'
 import { anyDue, listDueSources, readDue, takeDue, type DueRun, type DueSource, type Wanted } from './due-store.ts'
@@ -42,7 +42,7 @@ interface Sending {
 }
 
 /** `alone`: no other process takes requests or works. */
-export function runsLane(deps: RunDeps, alone: () => boolean): Lane {
+export function runsWorker(deps: RunDeps, alone: () => boolean): Worker {
   const sending: Sending = {
     deps,
     alone,

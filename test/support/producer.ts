@@ -1,33 +1,33 @@
-/** A submitter for tests, as campaigns and automations are: rows of its own, each of which becomes one message at most, in a table that it makes in the test's database. */
+/** A producer for tests, as campaigns and automations are: rows of its own, each of which becomes one message at most, in a table that it makes in the test's database. */
 import type { Tenant } from '../../src/api/caller.ts'
-import type { ItemOutcome, SubmitterFragment } from '../../src/modules/messages/service.ts'
+import type { ItemOutcome, ProducerFragment } from '../../src/modules/messages/service.ts'
 import type { Traffic } from '../../src/modules/messages/ingest/submission.ts'
 import type { App } from '../../src/app.ts'
 import type { Db } from '../../src/platform/database/sql.ts'
 
-export interface SubmitterRow {
+export interface ProducerRow {
   readonly key: string
   readonly status: 'pending' | 'cancelled' | 'sent' | 'refused'
   readonly message_id: string | null
   readonly code: string | null
 }
 
-export interface TestSubmitter {
-  readonly fragment: SubmitterFragment
+export interface TestProducer {
+  readonly fragment: ProducerFragment
   /** Makes its table. */
   prepare(sql: Db): Promise<void>
   /** Rows that wait to be sent, `<kind>/1` and so on; resolves to their keys. */
   add(sql: Db, tenant: Tenant, count: number): Promise<string[]>
   /** Rows by their keys, in that order; all without keys. */
-  rows(sql: Db, keys?: readonly string[]): Promise<SubmitterRow[]>
+  rows(sql: Db, keys?: readonly string[]): Promise<ProducerRow[]>
   /** Some of the keys that wait, at most so many. */
   waiting(sql: Db, count: number): Promise<string[]>
   /** Cancels those of these rows that wait, and resolves to their keys. */
   cancel(sql: Db, keys: readonly string[]): Promise<string[]>
 }
 
-export function testSubmitter(kind = 'test'): TestSubmitter {
-  const table = `submitter_${kind}`
+export function testProducer(kind = 'test'): TestProducer {
+  const table = `producer_${kind}`
   return {
     fragment: fragmentOf(kind, table),
     async prepare(sql) {
@@ -44,7 +44,7 @@ export function testSubmitter(kind = 'test'): TestSubmitter {
       await sql`analyze ${sql(table)}`
       return rows.map(({ key }) => key)
     },
-    rows: (sql, keys) => sql<SubmitterRow[]>`
+    rows: (sql, keys) => sql<ProducerRow[]>`
       select key, status, message_id, code from ${sql(table)} ${keys === undefined ? sql`` : sql`where key = any (${[...keys]}::text[])`} order by n`,
     async waiting(sql, count) {
       const rows = await sql<{ key: string }[]>`select key from ${sql(table)} where status = 'pending' limit ${count}`
@@ -58,7 +58,7 @@ export function testSubmitter(kind = 'test'): TestSubmitter {
   }
 }
 
-const fragmentOf = (kind: string, table: string): SubmitterFragment => ({
+const fragmentOf = (kind: string, table: string): ProducerFragment => ({
   kind,
   columns: [],
   held: (sql) => sql`

@@ -1,14 +1,14 @@
 /**
- * Submitters: who submits messages and has rows of its own that change with them. Each is a fragment of the statement that accepts, a precondition and a
+ * Producers: who submits messages and has rows of its own that change with them. Each is a fragment of the statement that accepts, a precondition and a
  * consequence; the composition root hands in the closed list of them. Requests with an Idempotency-Key are the one that is always there.
- * See docs/decisions/submitting.md.
+ * See docs/decisions/producers.md.
  */
 import type { Db, Fragment } from '../../../platform/database/sql.ts'
 import { freeKeys, keepKeys, keyColumns, keysAgree } from '../../../platform/http/idempotency-store.ts'
 import type { Moment } from './rows.ts'
 import type { Unit } from './submission.ts'
 
-/** A row that was not held, by what its submitter knows of it. */
+/** A row that was not held, by what its producer knows of it. */
 export interface MissedRow {
   readonly n: number
   readonly account_id: string
@@ -16,15 +16,15 @@ export interface MissedRow {
   readonly submission_key: string | null
 }
 
-/** SQL that a submitter adds to the statement that accepts, set-wise, on both of its paths. */
-export interface SubmitterFragment {
+/** SQL that a producer adds to the statement that accepts, set-wise, on both of its paths. */
+export interface ProducerFragment {
   /** Lower-case letters and underscores. A batch holds submissions of one kind alone. */
   readonly kind: string
   /** Columns that its submissions bring as text beside the key of each item (`Alongside.values`). */
   readonly columns: readonly string[]
   /**
    * The precondition: a sub-select that yields a row where the row `i` (n, account_id, mode, submission_key, and `columns`) may become a message, and that
-   * claims the submitter's own row by `for update skip locked`: still pending, and without a message. It never waits, since wallets are locked after it.
+   * claims the producer's own row by `for update skip locked`: still pending, and without a message. It never waits, since wallets are locked after it.
    */
   held(sql: Db, moment: Moment): Fragment
   /**
@@ -40,7 +40,7 @@ export interface SubmitterFragment {
 }
 
 /** Requests with an Idempotency-Key: free until now, and from here on standing for their answer. A key that is taken is known. */
-const requestFragment: SubmitterFragment = {
+const requestFragment: ProducerFragment = {
   kind: 'request',
   columns: keyColumns,
   held: (sql, { aged_ms }) => freeKeys(sql, aged_ms),
@@ -49,21 +49,21 @@ const requestFragment: SubmitterFragment = {
   known: (_, rows) => Promise.resolve(new Map(rows.map(({ n }) => [n, null]))),
 }
 
-export interface Submitters {
+export interface Producers {
   /** The fragment that these units need, all of one kind; null where nothing stands alongside. */
-  fragmentOf(units: readonly Unit[]): SubmitterFragment | null
+  fragmentOf(units: readonly Unit[]): ProducerFragment | null
   /** Throws for a kind that is not registered. */
-  require(kind: string): SubmitterFragment
+  require(kind: string): ProducerFragment
 }
 
 /** Refuses two of one kind. */
-export function submittersOf(given: readonly SubmitterFragment[]): Submitters {
+export function producersOf(given: readonly ProducerFragment[]): Producers {
   const byKind = new Map([requestFragment, ...given].map((fragment) => [fragment.kind, fragment]))
-  if (byKind.size < given.length + 1) throw new Error('two submitters have one kind')
-  const require = (kind: string): SubmitterFragment => {
+  if (byKind.size < given.length + 1) throw new Error('two producers have one kind')
+  const require = (kind: string): ProducerFragment => {
     const fragment = byKind.get(kind)
     if (fragment === undefined)
-      throw new Error(`no submitter has the kind ${kind}; there are ${[...byKind.keys()].join(', ')}`)
+      throw new Error(`no producer has the kind ${kind}; there are ${[...byKind.keys()].join(', ')}`)
     return fragment
   }
   return {

@@ -1,4 +1,4 @@
-/** The console's door: who gets in, in which order it is asked, and that neither door opens with the other's key. */
+/** The console's guard: who gets in, in which order it is asked, and that neither guard opens with the other's key. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consoleClient, ownerPassword, signedInOwner } from '../support/console-api.ts'

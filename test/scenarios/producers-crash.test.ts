@@ -8,8 +8,8 @@ import test, { type TestContext } from 'node:test'
 import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { closing } from '../support/closing.ts'
 import { seeded } from '../support/random.ts'
-import { testSubmitter } from '../support/submitter.ts'
-import type { SubmittingProcess } from '../support/submitting-process.ts'
+import { testProducer } from '../support/producer.ts'
+import type { SubmittingProcess } from '../support/producing-process.ts'
 import { within } from '../support/waiting.ts'
 import { startWorld, type World } from '../support/world.ts'
 
@@ -18,14 +18,14 @@ const seed = process.env['POSTHORN_SUBMIT_SEED'] ?? '1'
 const processes = 2
 const price = 7500
 const rowsAtOnce = 3000
-const script = join(import.meta.dirname, '../support/submitting-process.ts')
+const script = join(import.meta.dirname, '../support/producing-process.ts')
 
 test(
   'whatever is killed, cancelled or starved, each row becomes one message at most, none after its withdrawal, and each is paid for once',
   { timeout: 1_800_000 },
   async (t) => {
-    const submitter = testSubmitter()
-    const world = await startWorld(t, { submitters: [submitter.fragment] })
+    const producer = testProducer()
+    const world = await startWorld(t, { producers: [producer.fragment] })
     const random = seeded(seed)
     const account = await world.account({ mode: 'live', credit_micros: 2_000_000 })
     const tenant = { account_id: account.id as `acc_${string}`, mode: 'live' as const }
@@ -36,8 +36,8 @@ test(
       identifier: '+15550100',
       credentials: {},
     })
-    await submitter.prepare(world.pool)
-    const keys = await submitter.add(world.pool, tenant, count)
+    await producer.prepare(world.pool)
+    const keys = await producer.add(world.pool, tenant, count)
     const plan = {
       database_url: world.database_url,
       settings: world.platform.settings,
@@ -54,7 +54,7 @@ test(
       await within('a process that submits', Promise.race([crowd.moved(), crowd.end()]))
       const chance = random.next()
       if (chance < 0.3)
-        for (const key of await submitter.cancel(
+        for (const key of await producer.cancel(
           world.pool,
           Array.from({ length: 200 }, () => random.pick(keys)),
         ))
@@ -71,7 +71,7 @@ test(
     }
     await within('the processes to end', crowd.end())
 
-    const rows = await submitter.rows(world.pool)
+    const rows = await producer.rows(world.pool)
     const messages = new Map((await messagesOf(world)).map(({ submission_key, ids }) => [submission_key, ids]))
     t.diagnostic(`${messages.size} of ${count} sent, ${withdrawn.size} withdrawn, ${crowd.kills()} kills, seed ${seed}`)
     for (const { key, status, message_id } of rows) {
