@@ -11,7 +11,7 @@ import { freshEvents } from '../src/platform/events/fresh-events.ts'
 import { makeLog } from '../src/platform/observability/log.ts'
 import { makeMetrics } from '../src/platform/observability/metrics.ts'
 import type { Platform } from '../src/platform/platform.ts'
-import { reactions } from '../src/platform/events/domain-events.ts'
+import { domainEvents } from '../src/platform/events/domain-events.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
 
 /** `connections` is how many to the database there may be. The environment names the database. */
@@ -33,7 +33,7 @@ export async function openPlatform(
     secrets: await openSecrets(pool, await secretKeys(settings)),
     log,
     metrics,
-    reactions: reactions(),
+    domain_events: domainEvents(),
     fresh_events: freshEvents(),
     tracing: tracing(undefined),
     ageing: ageing({ pool, clock, log, wakePeers: () => undefined }),

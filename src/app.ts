@@ -1,4 +1,4 @@
-/** The composition root: the only file that knows every feature. Builds them, subscribes their reactions, and freezes. */
+/** The composition root: the only file that knows every feature. Builds them, subscribes their handlers of domain events, and freezes. */
 import type { FastifyInstance } from 'fastify'
 import { hostname } from 'node:os'
 import { accountRoutes } from './modules/accounts/routes.ts'
@@ -241,27 +241,27 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   }
 }
 
-/** What one feature does about facts of another, in the order in which it is done. */
+/** The handlers of domain events, in the order in which they run. */
 function subscribe(platform: Platform, parts: Omit<Parameters<typeof cancelForOptOut>[0], 'platform'>): void {
-  const { reactions } = platform
+  const { domain_events } = platform
   // before messages are refunded: recipients and runs are locked before wallets
-  reactions.on('opted_out', leaveOutUnsubscribed)
-  reactions.on('opted_out', skipUnsubscribedRuns)
-  reactions.on('contact_deleted', leaveOutDeleted)
-  reactions.on('contact_deleted', skipRunsOfContacts)
-  reactions.on('channel_deleted', pauseOfChannel(platform))
-  reactions.on('channel_deleted', cancelRunsOfChannels)
+  domain_events.on('opted_out', leaveOutUnsubscribed)
+  domain_events.on('opted_out', skipUnsubscribedRuns)
+  domain_events.on('contact_deleted', leaveOutDeleted)
+  domain_events.on('contact_deleted', skipRunsOfContacts)
+  domain_events.on('channel_deleted', pauseOfChannel(platform))
+  domain_events.on('channel_deleted', cancelRunsOfChannels)
   // campaigns are locked before jobs of messages
-  reactions.on('channel_deleted', failOfChannel(platform))
-  reactions.on('channel_deleted', failWaiting(platform))
-  reactions.on('account_suspended', failOfAccount(platform))
-  reactions.on('account_suspended', cancelRunsOfAccounts)
-  reactions.on('inbound_stored', keepConversations)
-  reactions.on('contact_deleted', forgetContacts)
-  reactions.on('opted_out', cancelForOptOut({ platform, ...parts }))
-  reactions.on('balance_low', mailOfLowBalance(platform))
-  reactions.on('endpoint_disabled', mailOfDisabledEndpoint(platform))
-  reactions.freeze()
+  domain_events.on('channel_deleted', failOfChannel(platform))
+  domain_events.on('channel_deleted', failWaiting(platform))
+  domain_events.on('account_suspended', failOfAccount(platform))
+  domain_events.on('account_suspended', cancelRunsOfAccounts)
+  domain_events.on('inbound_stored', keepConversations)
+  domain_events.on('contact_deleted', forgetContacts)
+  domain_events.on('opted_out', cancelForOptOut({ platform, ...parts }))
+  domain_events.on('balance_low', mailOfLowBalance(platform))
+  domain_events.on('endpoint_disabled', mailOfDisabledEndpoint(platform))
+  domain_events.freeze()
 }
 
 const routesOf = (

@@ -10,7 +10,7 @@ import type { Log } from './observability/log.ts'
 import { makeMetrics, type Metrics } from './observability/metrics.ts'
 import type { Notifier } from './jobs/notifier.ts'
 import type { Platform } from './platform.ts'
-import { reactions } from './events/domain-events.ts'
+import { domainEvents } from './events/domain-events.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { Settings } from '../config/settings.ts'
 import { tracing, type SpanRecorder } from './observability/tracing.ts'
@@ -51,7 +51,7 @@ export function makePlatform(
     secrets,
     log,
     metrics: measured,
-    reactions: reactions(),
+    domain_events: domainEvents(),
     fresh_events: freshEvents(),
     tracing: tracing(spans),
     ageing: ageing({ pool, clock, log, wakePeers: () => notifications.notify('heartbeat') }),

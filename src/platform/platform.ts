@@ -7,7 +7,7 @@ import type { ExpensiveReads } from './database/expensive-reads.ts'
 import type { FreshEvents } from './events/fresh-events.ts'
 import type { Log } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
-import type { Reactions } from './events/domain-events.ts'
+import type { DomainEvents } from './events/domain-events.ts'
 import type { Ageing } from './jobs/ageing.ts'
 import type { Writability } from './database/writability.ts'
 import type { Secrets } from './secrets/secrets.ts'
@@ -29,7 +29,7 @@ export interface Platform {
   readonly secrets: Secrets
   readonly log: Log
   readonly metrics: Metrics
-  readonly reactions: Reactions
+  readonly domain_events: DomainEvents
   readonly fresh_events: FreshEvents
   readonly tracing: Tracing
   /** Told of failures, it knows whether the database takes writes. */

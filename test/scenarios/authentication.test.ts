@@ -210,7 +210,7 @@ test('an account has at most fifty unrevoked keys, however many are made at once
   assert.ok(made.every((one) => one.status === 'fulfilled' || one.reason instanceof Problem))
 })
 
-test('suspending an account is told as a fact in the same transaction, once', async (t) => {
+test('suspending an account a second time changes nothing', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
 

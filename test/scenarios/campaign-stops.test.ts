@@ -283,7 +283,7 @@ test('who opts out, is deleted or withdraws consent while it is sending is left 
   assert.deepEqual(
     atOnce.slice(3, 5),
     ['skipped unsubscribed', 'skipped contact_deleted'],
-    'in the transaction of the fact',
+    'in the transaction of the domain event',
   )
   assert.deepEqual((await outcomesOf(api, id)).slice(3), [
     'skipped unsubscribed',

@@ -23,7 +23,7 @@ import { ageing } from '../../src/platform/jobs/ageing.ts'
 import { writability, writabilityWorker } from '../../src/platform/database/writability.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 import { freshEvents } from '../../src/platform/events/fresh-events.ts'
-import { reactions } from '../../src/platform/events/domain-events.ts'
+import { domainEvents } from '../../src/platform/events/domain-events.ts'
 import { openSecrets } from '../../src/platform/secrets/secrets.ts'
 import type { Settings } from '../../src/config/settings.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
@@ -102,7 +102,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     secrets: await openSecrets(pool, testSecretKeys),
     log,
     metrics,
-    reactions: reactions(),
+    domain_events: domainEvents(),
     fresh_events: freshEvents(),
     tracing: tracing(undefined),
     ageing: ageing({ pool, clock, log, wakePeers: () => void woken.push('heartbeat') }),

@@ -244,7 +244,7 @@ async function setSuspended(platform: Platform, on: Db, id: string, suspended: b
     const next: AccountRow = { ...row, suspended_at: suspended ? at : null }
     await store.updateAccount(sql, next)
     if (!suspended) await store.keepReinstated(sql, id, at)
-    else await platform.reactions.publish(sql, 'account_suspended', [{ account_id: row.id }])
+    else await platform.domain_events.publish(sql, 'account_suspended', [{ account_id: row.id }])
     return next
   })
 }

@@ -95,7 +95,7 @@ async function lowBalances(
     due.map((wallet) => wallet.account_id),
     at,
   )
-  await platform.reactions.publish(
+  await platform.domain_events.publish(
     tx,
     'balance_low',
     due.map(({ account_id, balance_micros, low_balance_micros }) => ({

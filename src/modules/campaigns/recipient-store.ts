@@ -1,6 +1,6 @@
 /** SQL of the recipients of campaigns: made by the snapshot, taken by the sender, told of by the projection. */
 import type { Tenant } from '../../api/caller.ts'
-import type { ConsentFact } from '../../api/domain-events.ts'
+import type { ConsentEvent } from '../../api/domain-events.ts'
 import type { RecipientStatus, SkipReason } from '../../api/resources/campaign.ts'
 import type { MessageError } from '../../api/resources/message.ts'
 import { jsonRows, type Db, type Fragment, type Transaction } from '../../platform/database/sql.ts'
@@ -295,10 +295,10 @@ export async function discardUnseen(sql: Db, { account_id, mode, id }: Whose, li
 }
 
 /** Leaves out, of any tenant's campaigns, those without a message who may not be written to any more on a channel type. Rows are locked in the order of their keys. */
-export async function skipUnsubscribed(sql: Db, facts: readonly ConsentFact[]): Promise<void> {
-  if (facts.length === 0) return
+export async function skipUnsubscribed(sql: Db, events: readonly ConsentEvent[]): Promise<void> {
+  if (events.length === 0) return
   await sql`
-    with f as (select * from json_to_recordset(${jsonRows(facts)}::text::json) as t(account_id text, mode text, channel_type text, address text, contact_id text)),
+    with f as (select * from json_to_recordset(${jsonRows(events)}::text::json) as t(account_id text, mode text, channel_type text, address text, contact_id text)),
     found as (
       select r.campaign_id, r.n from f
       join campaigns c on c.account_id = f.account_id and c.mode = f.mode and c.channel_type = f.channel_type and c.status in ('scheduled', 'queued', 'sending', 'paused')
@@ -321,13 +321,13 @@ export async function skipUnsubscribed(sql: Db, facts: readonly ConsentFact[]): 
 /** Leaves out, of any tenant's campaigns, those without a message who are contacts no more. Rows are locked in the order of their keys. */
 export async function skipContacts(
   sql: Db,
-  facts: readonly (Tenant & { readonly contact_id: string })[],
+  events: readonly (Tenant & { readonly contact_id: string })[],
 ): Promise<void> {
-  if (facts.length === 0) return
+  if (events.length === 0) return
   await sql`
     with held as materialized (
       select r.campaign_id, r.n
-      from json_to_recordset(${jsonRows(facts)}::text::json) as f(account_id text, mode text, contact_id text)
+      from json_to_recordset(${jsonRows(events)}::text::json) as f(account_id text, mode text, contact_id text)
       join campaign_recipients r on r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id
       where r.status = 'pending' and r.message_id is null order by r.campaign_id, r.n for update of r
     )

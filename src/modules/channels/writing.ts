@@ -300,14 +300,14 @@ function getConnectable({ adapters }: ChannelDeps, row: ChannelRow): { provider:
 }
 
 /**
- * Deletes a channel: sends are 404 from now on; the fact `channel_deleted` is published in the same transaction. Then its provider is told, where it
+ * Deletes a channel: sends are 404 from now on; the domain event `channel_deleted` is published in the same transaction. Then its provider is told, where it
  * has something to take back.
  */
 export async function removeChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<void> {
   const row = await getChangeable(deps, tenant, id)
   await transact(sql, async (tx) => {
     if (!(await store.deleteChannel(tx, tenant, id, isoTime(deps.platform.clock.now())))) throw missing('channel', id)
-    await deps.platform.reactions.publish(tx, 'channel_deleted', [
+    await deps.platform.domain_events.publish(tx, 'channel_deleted', [
       { account_id: tenant.account_id, mode: tenant.mode, channel_id: id },
     ])
   })

@@ -1,6 +1,6 @@
-/** What follows from written contacts: suppressions and the fact `opted_out`, the history of consent, counters, and names met for the first time. */
+/** What follows from written contacts: suppressions and the domain event `opted_out`, the history of consent, counters, and names met for the first time. */
 import type { Tenant } from '../../api/caller.ts'
-import type { ConsentFact } from '../../api/domain-events.ts'
+import type { ConsentEvent } from '../../api/domain-events.ts'
 import type { AttributeType, ConsentSource } from '../../api/resources/contact.ts'
 import type { ConsentChangeRow, ContactRow } from './rows.ts'
 import { allSent, type Transaction } from '../../platform/database/sql.ts'
@@ -200,7 +200,7 @@ export interface Stop {
   readonly contact_id: string | null
 }
 
-/** Suppresses addresses and publishes the fact `opted_out` of those that were not before; resolves to these. Marketing alone is no opt-out of the channel type. */
+/** Suppresses addresses and publishes the domain event `opted_out` of those that were not before; resolves to these. Marketing alone is no opt-out of the channel type. */
 export async function stop(
   platform: Platform,
   tx: Transaction,
@@ -225,7 +225,7 @@ export async function stop(
   const fresh = (await consentStore.insertSuppressions(tx, tenant, rows)).map((key) =>
     byHash.get(`${key.channel_type}|${key.address_hash}`)!,
   )
-  const facts: ConsentFact[] = fresh
+  const events: ConsentEvent[] = fresh
     .filter(({ channel_type }) => !channel_type.includes('.'))
     .map(({ channel_type, key, contact_id }) => ({
       account_id: tenant.account_id,
@@ -234,7 +234,7 @@ export async function stop(
       address: key.address,
       contact_id,
     }))
-  await platform.reactions.publish(tx, 'opted_out', facts)
+  await platform.domain_events.publish(tx, 'opted_out', events)
   return fresh
 }
 

@@ -1,6 +1,6 @@
 /** What an inbound message means for the people behind the numbers: the contact, its service window, and the keywords it may hold (behaviour: consent 4). */
 import type { Tenant } from '../../api/caller.ts'
-import type { InboundFact } from '../../api/domain-events.ts'
+import type { InboundEvent } from '../../api/domain-events.ts'
 import type { ConsentSource, ConsentStatus } from '../../api/resources/contact.ts'
 import { isPhoneChannel } from '../../api/resources/channel.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -65,7 +65,7 @@ export interface InboundPart {
    * Inside the transaction that stores inbound messages: creates or links contacts, opens windows, applies keywords (and so
    * publishes `opted_out`). One answer per message, in order.
    */
-  receiveInbound(tx: Db, messages: readonly InboundFact[]): Promise<Received[]>
+  receiveInbound(tx: Db, messages: readonly InboundEvent[]): Promise<Received[]>
   /** Inside the caller's transaction: what providers tell about consent; creates no contact. */
   receiveProviderConsent(tx: Db, changes: readonly ProviderConsent[]): Promise<void>
 }
@@ -84,9 +84,9 @@ async function receiveInbound(
   platform: Platform,
   keywordOf: KeywordReader,
   sql: Db,
-  messages: readonly InboundFact[],
+  messages: readonly InboundEvent[],
 ): Promise<Received[]> {
-  const answers = new Map<InboundFact, Received>()
+  const answers = new Map<InboundEvent, Received>()
   for (const [tenant, group] of byTenant(messages)) {
     const received = await withRaces(sql, (tx) => receiveOfTenant(platform, keywordOf, tx, tenant, group))
     for (const [index, message] of group.entries()) answers.set(message, received[index]!)
@@ -99,7 +99,7 @@ async function receiveOfTenant(
   keywordOf: KeywordReader,
   tx: Transaction,
   tenant: Tenant,
-  messages: readonly InboundFact[],
+  messages: readonly InboundEvent[],
 ): Promise<Received[]> {
   const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'keyword' }
   const keywords = await keywordsOf(platform, keywordOf, tx, tenant, messages)
@@ -138,9 +138,9 @@ async function keywordsOf(
   keywordOf: KeywordReader,
   tx: Transaction,
   tenant: Tenant,
-  messages: readonly InboundFact[],
+  messages: readonly InboundEvent[],
 ): Promise<(Keyword | null)[]> {
-  const hashOf = ({ channel_type, from }: InboundFact) =>
+  const hashOf = ({ channel_type, from }: InboundEvent) =>
     suppressionHash(platform.secrets, tenant, channel_type, addressKeyOf(channel_type, from).address)
   const starts = new Set(messages.filter(({ channel_type, type, content }) => isBotStart(channel_type, type, content)))
   if (starts.size === 0) return messages.map(({ type, content }) => keywordOf(type, content))
@@ -250,13 +250,13 @@ interface Stranger {
   readonly message_id: string | null
 }
 
-const strangerOf = (message: InboundFact) => ({
+const strangerOf = (message: InboundEvent) => ({
   channel_type: message.channel_type,
   key: addressKeyOf(message.channel_type, message.from),
   message_id: message.message_id,
 })
 
-function linkItem(message: InboundFact, keyword: Keyword | null): SaveItem {
+function linkItem(message: InboundEvent, keyword: Keyword | null): SaveItem {
   const status = keyword === null ? null : statusOfKeyword[keyword]
   const key = addressKeyOf(message.channel_type, message.from)
   const change: ContactChange = status === null ? {} : { consent: { [message.channel_type]: { status } } }
@@ -272,7 +272,7 @@ function linkItem(message: InboundFact, keyword: Keyword | null): SaveItem {
 }
 
 /** What a new contact is found by. A short code or a sender's name on sms is nobody to write to: without an address there is no contact. */
-function addressOf(message: InboundFact, key: AddressKey): ContactChange {
+function addressOf(message: InboundEvent, key: AddressKey): ContactChange {
   if (key.kind === 'phone') return isE164(message.from) ? { phone: message.from } : {}
   return isPhoneChannel(key.kind) && key.kind !== 'whatsapp' ? {} : { identifiers: { [key.kind]: key.address } }
 }
@@ -287,7 +287,7 @@ function namesOf(profileName: string | null): ContactChange {
   return words.length === 0 ? {} : { first_name: cut(words[0]!), last_name: cut(words.slice(1).join(' ')) }
 }
 
-function windowsOf(messages: readonly InboundFact[]) {
+function windowsOf(messages: readonly InboundEvent[]) {
   return messages
     .filter((message) => windowedTypes.includes(message.channel_type))
     .map((message) => ({

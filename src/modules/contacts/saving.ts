@@ -33,7 +33,7 @@ import type { CausedTransition, SaveContext, SaveItem, SaveResult } from './save
 import * as store from './store.ts'
 
 /**
- * Writes contacts with all that follows from it: addresses, suppressions, history, counters, the fact `opted_out`. Items are
+ * Writes contacts with all that follows from it: addresses, suppressions, history, counters, the domain event `opted_out`. Items are
  * applied in order, one result each; a refused one leaves no trace. Call it inside `withRaces`.
  */
 export async function saveContacts(

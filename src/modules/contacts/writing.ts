@@ -106,7 +106,7 @@ export async function removeContact(platform: Platform, sql: Db, tenant: Tenant,
     counted.contact(row, null)
     for (const listId of listIds) counted.add('list', listId, '', -1)
     await insertDeltas(tx, tenant, counted.deltas())
-    await platform.reactions.publish(tx, 'contact_deleted', [
+    await platform.domain_events.publish(tx, 'contact_deleted', [
       { account_id: tenant.account_id, mode: tenant.mode, contact_id: id },
     ])
   })

@@ -1,28 +1,34 @@
-/** Facts and the reactions to them: set-wise, in the publisher's transaction, without network calls. `app.ts` subscribes, then freezes. */
-import type { FactPayloads, FactType } from '../../api/domain-events.ts'
+/**
+ * Domain events: how a module lets the modules after it act in its own transaction. Events are published as arrays, handlers work set-wise
+ * and make no network calls. `app.ts` subscribes the handlers, then freezes the registry.
+ */
+import type { DomainEventPayloads, DomainEventType } from '../../api/domain-events.ts'
 import type { Db } from '../database/sql.ts'
 
-export type Reaction<T extends FactType> = (sql: Db, facts: readonly FactPayloads[T][]) => Promise<void>
+export type DomainEventHandler<T extends DomainEventType> = (
+  sql: Db,
+  events: readonly DomainEventPayloads[T][],
+) => Promise<void>
 
-export interface Reactions {
-  /** Adds a reaction; refused after `freeze`. Reactions to one fact run in the order of subscription. */
-  on<T extends FactType>(type: T, reaction: Reaction<T>): void
-  /** Tells the facts to every reaction, one after the other, inside the transaction `sql`. */
-  publish<T extends FactType>(sql: Db, type: T, facts: readonly FactPayloads[T][]): Promise<void>
+export interface DomainEvents {
+  /** Adds a handler; throws after `freeze`. The handlers of an event run in the order of subscription. */
+  on<T extends DomainEventType>(type: T, handler: DomainEventHandler<T>): void
+  /** Passes the events to each handler in turn, inside the transaction `sql`. */
+  publish<T extends DomainEventType>(sql: Db, type: T, events: readonly DomainEventPayloads[T][]): Promise<void>
   freeze(): void
 }
 
-export function reactions(): Reactions {
-  const subscribed = new Map<FactType, Reaction<FactType>[]>()
+export function domainEvents(): DomainEvents {
+  const handlers = new Map<DomainEventType, DomainEventHandler<DomainEventType>[]>()
   let frozen = false
   return {
-    on(type, reaction) {
-      if (frozen) throw new Error(`the reaction to ${type} was subscribed after the service began to listen`)
-      subscribed.set(type, [...(subscribed.get(type) ?? []), reaction as unknown as Reaction<FactType>])
+    on(type, handler) {
+      if (frozen) throw new Error(`the handler of ${type} was added after the registry was frozen`)
+      handlers.set(type, [...(handlers.get(type) ?? []), handler as unknown as DomainEventHandler<DomainEventType>])
     },
-    async publish(sql, type, facts) {
-      if (facts.length === 0) return
-      for (const reaction of subscribed.get(type) ?? []) await reaction(sql, facts)
+    async publish(sql, type, events) {
+      if (events.length === 0) return
+      for (const handler of handlers.get(type) ?? []) await handler(sql, events)
     },
     freeze() {
       frozen = true

@@ -1,5 +1,5 @@
-/** What automations do about facts of other features, in the transactions of those facts (behaviour: integrations 5.7). */
-import type { FactPayloads } from '../../../api/domain-events.ts'
+/** How automations handle domain events, in the transactions that publish them (behaviour: integrations 5.7). */
+import type { DomainEventPayloads } from '../../../api/domain-events.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -10,14 +10,14 @@ import { pauseAutomations, sourcesOfChannel } from './store.ts'
 /** Automations that send on a channel that is deleted are paused. Sources are locked before runs, and both before wallets. */
 export const pauseOfChannel =
   ({ clock }: Platform) =>
-  async (sql: Db, facts: readonly FactPayloads['channel_deleted'][]): Promise<void> => {
+  async (sql: Db, events: readonly DomainEventPayloads['channel_deleted'][]): Promise<void> => {
     await transact(sql, async (tx) => {
-      for (const fact of facts) {
-        for (const source_id of await sourcesOfChannel(tx, fact, fact.channel_id)) {
+      for (const event of events) {
+        for (const source_id of await sourcesOfChannel(tx, event, event.channel_id)) {
           // one that is deleted at this moment takes its automations along
-          if ((await lockSource(tx, fact, source_id)) === null) continue
-          await changeOfLocked(tx, fact, source_id, () =>
-            pauseAutomations(tx, fact, source_id, fact.channel_id, isoTime(clock.now())),
+          if ((await lockSource(tx, event, source_id)) === null) continue
+          await changeOfLocked(tx, event, source_id, () =>
+            pauseAutomations(tx, event, source_id, event.channel_id, isoTime(clock.now())),
           )
         }
       }

@@ -1,13 +1,13 @@
 /** The e-mail that tells owners of a disabled webhook endpoint (behaviour: webhooks 5.2). */
 import type { Platform } from '../../../platform/platform.ts'
-import type { Reaction } from '../../../platform/events/domain-events.ts'
+import type { DomainEventHandler } from '../../../platform/events/domain-events.ts'
 import { mailOwners } from './owner-mail.ts'
 
 export const mailOfDisabledEndpoint =
-  (platform: Platform): Reaction<'endpoint_disabled'> =>
-  async (tx, facts) => {
+  (platform: Platform): DomainEventHandler<'endpoint_disabled'> =>
+  async (tx, disabled) => {
     const api = `${platform.settings.base_url}/v1/webhook_endpoints`
-    for (const { account_id, mode, endpoint_id, url, events, failures } of facts) {
+    for (const { account_id, mode, endpoint_id, url, events, failures } of disabled) {
       const subject = `A webhook endpoint was disabled: ${new URL(url).host}`
       const body = [
         `The webhook endpoint ${endpoint_id} (${mode} mode) failed ${failures} times in a row and was disabled.`,

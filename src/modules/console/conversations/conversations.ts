@@ -1,6 +1,6 @@
 /** The inbox: conversations are moved by what comes in alone, and put away by people (behaviour: console 7.4). */
 import type { Tenant } from '../../../api/caller.ts'
-import type { ContactDeletedFact, LinkedInboundFact } from '../../../api/domain-events.ts'
+import type { ContactDeletedEvent, LinkedInboundEvent } from '../../../api/domain-events.ts'
 import { isId } from '../../../api/ids.ts'
 import { invalid, missing } from '../../../api/problem.ts'
 import type { Conversation, ConversationUpdate } from '../../../api/resources/conversation.ts'
@@ -12,10 +12,10 @@ import { shownConversations, type Beside } from './present.ts'
 import * as store from './store.ts'
 
 /** In the transaction that stores messages that came in. */
-export async function keepConversations(tx: Db, facts: readonly LinkedInboundFact[]): Promise<void> {
+export async function keepConversations(tx: Db, events: readonly LinkedInboundEvent[]): Promise<void> {
   await store.arrive(
     tx,
-    facts.map(({ account_id, mode, channel_id, channel_type, from, contact_id, message_id, received_at }) => {
+    events.map(({ account_id, mode, channel_id, channel_type, from, contact_id, message_id, received_at }) => {
       return {
         account_id,
         mode,
@@ -31,8 +31,8 @@ export async function keepConversations(tx: Db, facts: readonly LinkedInboundFac
 }
 
 /** In the transaction that deletes contacts. */
-export async function forgetContacts(tx: Db, facts: readonly ContactDeletedFact[]): Promise<void> {
-  for (const fact of facts) await store.forgetContact(tx, fact)
+export async function forgetContacts(tx: Db, events: readonly ContactDeletedEvent[]): Promise<void> {
+  for (const event of events) await store.forgetContact(tx, event)
 }
 
 async function existing(sql: Db, tenant: Tenant, id: string): Promise<store.ConversationRow> {

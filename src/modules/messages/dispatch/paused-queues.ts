@@ -1,6 +1,6 @@
 /** Queues that are paused: of channels that are not up, disabled or without their link (behaviour: messages 7.6), whose session another process holds, or whose provider fails again and again. */
 import { tenantOf } from '../../../api/caller.ts'
-import type { ChannelDeletedFact } from '../../../api/domain-events.ts'
+import type { ChannelDeletedEvent } from '../../../api/domain-events.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -99,11 +99,11 @@ export async function doubtTemplates(
   }
 }
 
-/** The reaction to a deleted channel: what still waits on it, scheduled or not, is due now, and fails with its refund. */
+/** Handles a deleted channel: what still waits on it, scheduled or not, is due now, and fails with its refund. */
 export const failWaiting =
   (platform: Pick<Platform, 'clock'>) =>
-  async (sql: Db, facts: readonly ChannelDeletedFact[]): Promise<void> => {
-    await hastenJobs(sql, facts.map(queueOf), isoTime(platform.clock.now()))
+  async (sql: Db, events: readonly ChannelDeletedEvent[]): Promise<void> => {
+    await hastenJobs(sql, events.map(queueOf), isoTime(platform.clock.now()))
   }
 
 /** How long a deletion is looked back at: there may be no worker for hours. */

@@ -1,6 +1,6 @@
-/** Messages from recipients: stored once, linked to their contact, told as an event and a fact, their keywords applied, all in one transaction. */
+/** Messages from recipients: stored once, linked to their contact, published as an event and a domain event, their keywords applied, all in one transaction. */
 import type { Tenant } from '../../../api/caller.ts'
-import type { InboundFact } from '../../../api/domain-events.ts'
+import type { InboundEvent } from '../../../api/domain-events.ts'
 import { messageObject } from '../present.ts'
 import type { MessageRow } from '../rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -73,7 +73,7 @@ export async function storeInbound(
     files.push(...announced.rows)
     return { id, inbound: { ...inbound, type: announced.type, content: announced.content } }
   })
-  const facts = fresh.map(({ inbound, id }): InboundFact => ({
+  const events = fresh.map(({ inbound, id }): InboundEvent => ({
     account_id: inbound.account_id,
     mode: inbound.mode,
     message_id: id,
@@ -85,7 +85,7 @@ export async function storeInbound(
     content: inbound.content,
     received_at: at,
   }))
-  const received = await contacts.receiveInbound(tx, facts)
+  const received = await contacts.receiveInbound(tx, events)
   const rows = fresh.map(({ inbound, id }, index) => rowOf(inbound, id, at, received[index]?.contact_id ?? null))
   await insertInbound(tx, rows)
   await insertMedia(tx, files)
@@ -111,10 +111,10 @@ export async function storeInbound(
     }),
     at,
   )
-  await platform.reactions.publish(
+  await platform.domain_events.publish(
     tx,
     'inbound_stored',
-    facts.map((fact, index) => ({ ...fact, contact_id: rows[index]!.contact_id })),
+    events.map((event, index) => ({ ...event, contact_id: rows[index]!.contact_id })),
   )
   return { rows, replies, files: files.length }
 }

@@ -1,5 +1,5 @@
-/** The reaction to an opt-out: every message to that recipient that still waits on that channel type is cancelled and refunded, in the transaction of the opt-out. */
-import type { ConsentFact } from '../../../api/domain-events.ts'
+/** Handles an opt-out: every message to that recipient that still waits on that channel type is cancelled and refunded, in the transaction of the opt-out. */
+import type { ConsentEvent } from '../../../api/domain-events.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { addressKeyOf, recipientsOf } from '../../contacts/service.ts'
@@ -17,9 +17,9 @@ const blocked = {
 
 export const cancelForOptOut =
   (deps: TransitionDeps & Withdrawing & Pick<ConsentRecheck, 'recheck'>) =>
-  async (sql: Db, facts: readonly ConsentFact[]): Promise<void> => {
-    for (const { account_id } of facts) deps.recheck(account_id)
-    const recipients = facts.flatMap(({ account_id, mode, channel_type, address }) =>
+  async (sql: Db, events: readonly ConsentEvent[]): Promise<void> => {
+    for (const { account_id } of events) deps.recheck(account_id)
+    const recipients = events.flatMap(({ account_id, mode, channel_type, address }) =>
       recipientsOf(addressKeyOf(channel_type, address)).map((to) => ({ account_id, mode, channel_type, to })),
     )
     const waiting = await listWaiting(sql, recipients)

@@ -131,9 +131,9 @@ export class EndpointService {
     return rolled
   }
 
-  /** Disables an endpoint that failed too often in a row, and tells it as a fact. Nothing happens when that is no longer true. */
+  /** Disables an endpoint that failed too often in a row, and publishes a domain event. Nothing happens when that is no longer true. */
   async disableFailing(tenant: { account_id: string; mode: string }, id: string): Promise<void> {
-    const { pool, settings, log, reactions } = this.#platform
+    const { pool, settings, log, domain_events } = this.#platform
     const disabled = await transact(pool, async (tx) => {
       const row = await store.lockEndpoint(tx, tenant as Tenant, id)
       const failures = await failuresOf(tx, id)
@@ -142,7 +142,9 @@ export class EndpointService {
       await store.removeSubscriptions(tx, row, id)
       await drop(tx, id)
       const { account_id, mode, url, events } = row
-      await reactions.publish(tx, 'endpoint_disabled', [{ account_id, mode, endpoint_id: id, url, events, failures }])
+      await domain_events.publish(tx, 'endpoint_disabled', [
+        { account_id, mode, endpoint_id: id, url, events, failures },
+      ])
       return true
     })
     if (disabled)
