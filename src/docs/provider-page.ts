@@ -37,7 +37,7 @@ function section(provider: Provider): string[] {
     '',
     `\`provider\`: \`${name}\`. ${about}${guide === undefined ? '' : ` Step by step: [the guide](../guides/${guide}.md).`}`,
     '',
-    provider.identifier === 'told'
+    provider.identifier === 'from_provider'
       ? '`identifier` may be left out: the provider tells it.'
       : '`identifier` is the sender, which the provider does not tell: give it.',
     '',

@@ -3,7 +3,7 @@
  * one for all providers (docs/decisions/unknown-outcomes.md).
  */
 import type { HttpAnswer } from '../lib/http-client.ts'
-import type { AskOutcome, Outcome } from './provider.ts'
+import type { StatusQueryResult, Outcome } from './provider.ts'
 
 type Answer = Extract<HttpAnswer, { kind: 'answer' }>
 
@@ -33,7 +33,10 @@ export function outcomeOfForeignAnswer(
 }
 
 /** A 429 to a question, whoever says it: the channel asks too much at once. null for everything else. */
-export function askedTooMuch(title: string, answer: HttpAnswer): (AskOutcome & { readonly kind: 'throttled' }) | null {
+export function askedTooMuch(
+  title: string,
+  answer: HttpAnswer,
+): (StatusQueryResult & { readonly kind: 'throttled' }) | null {
   if (answer.kind !== 'answer' || answer.status !== 429) return null
   return { kind: 'throttled', message: `${title} takes no more questions for now.`, ...retryAfterOf(answer.headers) }
 }

@@ -20,7 +20,7 @@ export interface OutboundMessage {
   /** 1 for the first hand-over. */
   readonly attempt: number
   /** ISO 8601: when it was handed over first, or may have been; null at a first hand-over of which nothing is written yet. */
-  readonly handed_over_at: string | null
+  readonly first_sent_at: string | null
   /** The provider's ids of what it took of the message at earlier hand-overs (`provider_ids` of an outcome that was not `accepted`), in order: only the rest is sent. */
   readonly already_accepted: readonly string[]
   /** ISO 8601; null: it never expires. */
@@ -28,8 +28,8 @@ export interface OutboundMessage {
 }
 
 /** What a provider tells later about a message that it took. */
-export interface Receipt {
-  readonly kind: 'receipt'
+export interface DeliveryReceipt {
+  readonly kind: 'delivery_receipt'
   readonly provider_id: string
   /** Ours, where the provider gives back what it was told at the hand-over: it finds a message whose hand-over had no answer. */
   readonly message_id?: string
@@ -80,7 +80,7 @@ export interface InboundMessage {
 export type MediaReference = Readonly<Record<string, string>>
 
 /** A recipient stopped marketing alone, or takes it again; everything else passes (behaviour: consent 2.3, 4.4). */
-export interface PreferenceReport {
+export interface MarketingPreference {
   readonly kind: 'preference'
   readonly provider_id: string
   readonly from: string
@@ -92,8 +92,8 @@ export interface PreferenceReport {
 }
 
 /** The provider says that the channel cannot send any more, or can again. */
-export interface LinkReport {
-  readonly kind: 'link'
+export interface ConnectionStatus {
+  readonly kind: 'connection_status'
   readonly provider_id: string
   readonly connected: boolean
   /** A sentence for the log. */
@@ -101,19 +101,19 @@ export interface LinkReport {
 }
 
 /** Templates changed: ours are read anew. */
-export interface TemplatesReport {
+export interface TemplatesChanged {
   readonly kind: 'templates'
   readonly provider_id: string
 }
 
 /** `provider_id` of what is no message is unique per channel where the provider gives one, else any text. */
-export type Report = Receipt | InboundMessage | PreferenceReport | LinkReport | TemplatesReport
+export type CallbackItem = DeliveryReceipt | InboundMessage | MarketingPreference | ConnectionStatus | TemplatesChanged
 
 /**
  * What a provider's limit is on. `channel`: on all that it sends, so the channel pauses and then goes on slower. `recipient`: on messages to this one, which
- * waits by itself. `untold`: the provider does not say; the channel pauses once it throttles two in a row that go to different recipients.
+ * waits by itself. `unspecified`: the provider does not say; the channel pauses once it throttles two in a row that go to different recipients.
  */
-export type LimitOn = 'channel' | 'recipient' | 'untold'
+export type LimitOn = 'channel' | 'recipient' | 'unspecified'
 
 /**
  * A provider's answer to one hand-over. `unavailable`: certainly not sent, repeat. `unknown`: perhaps sent, so repeating may
@@ -124,7 +124,7 @@ export type Outcome =
   | {
       readonly kind: 'accepted'
       readonly provider_ids: readonly [string, ...string[]]
-      readonly reports?: readonly { readonly after_ms: number; readonly report: Receipt | InboundMessage }[]
+      readonly later_items?: readonly { readonly after_ms: number; readonly item: DeliveryReceipt | InboundMessage }[]
     }
   | ({
       readonly kind: 'refused'
@@ -136,7 +136,7 @@ export type Outcome =
       readonly template_refused?: true
       /** The provider says that the recipient has stopped everything from this sender, or marketing alone: it counts as an opt-out of that. */
       readonly opted_out?: 'everything' | 'marketing'
-    } & PartlyTaken)
+    } & PartialAcceptance)
   | ({
       readonly kind: 'throttled'
       readonly limit_on: LimitOn
@@ -150,15 +150,19 @@ export type Outcome =
         readonly provider_code: string | null
         readonly message: string
       }
-    } & PartlyTaken)
-  | ({ readonly kind: 'unavailable'; readonly provider_code: string | null; readonly message: string } & PartlyTaken)
-  | ({ readonly kind: 'unknown'; readonly message: string } & PartlyTaken)
+    } & PartialAcceptance)
+  | ({
+      readonly kind: 'unavailable'
+      readonly provider_code: string | null
+      readonly message: string
+    } & PartialAcceptance)
+  | ({ readonly kind: 'unknown'; readonly message: string } & PartialAcceptance)
 
 /**
  * Of a message that becomes several at the provider: the ids of those that it took before the outcome, which is that of the next one; `already_accepted`
  * comes first. They are kept with the attempt, and what is repeated is the rest alone.
  */
-interface PartlyTaken {
+interface PartialAcceptance {
   readonly provider_ids?: readonly string[]
 }
 
@@ -167,28 +171,28 @@ interface PartlyTaken {
  * awaited before the next part goes: they are kept by then, and the signal that it resolves to gives the next part its own time. null: the rest is not handed over now, and the outcome
  * is `restLater` of `providers/rest-later.ts`. Never rejects.
  */
-export type PartTaken = (provider_ids: readonly string[]) => Promise<AbortSignal | null>
+export type OnPartAccepted = (provider_ids: readonly string[]) => Promise<AbortSignal | null>
 
 /** A message whose hand-over had no answer, as it is asked about. */
-export interface MessageInDoubt extends OutboundMessage {
+export interface UnconfirmedMessage extends OutboundMessage {
   /** ISO 8601: its last hand-over had ended by then. */
-  readonly handed_over_until: string
+  readonly last_attempt_ended_at: string
 }
 
 /**
- * What a provider tells when it is asked what became of a hand-over that had no answer. Unlike an `Outcome` it is about the past: after `never_had` and
- * `not_told` the message is handed over again, and nothing else lets it be.
+ * What a provider tells when it is asked what became of a hand-over that had no answer. Unlike an `Outcome` it is about the past: after `not_found` and
+ * `no_information` the message is handed over again, and nothing else lets it be.
  */
-export type AskOutcome =
+export type StatusQueryResult =
   /** It has the message, found by an id of ours. */
-  | ({ readonly kind: 'taken' } & FoundMessage)
+  | ({ readonly kind: 'found' } & FoundMessage)
   /**
    * It has messages like it, made around its hand-over, the likeliest first: found by what they say, so that each may be another of ours. Those are passed over by
    * whoever asked, who knows the ids of other messages; where none is left, it never had it.
    */
-  | { readonly kind: 'alike'; readonly found: readonly [FoundMessage, ...FoundMessage[]] }
+  | { readonly kind: 'candidates'; readonly found: readonly [FoundMessage, ...FoundMessage[]] }
   /** The provider has looked, and certainly has no such message. */
-  | { readonly kind: 'never_had' }
+  | { readonly kind: 'not_found' }
   /** It refused the message, or failed it. */
   | {
       readonly kind: 'refused'
@@ -197,7 +201,7 @@ export type AskOutcome =
       readonly message: string
     }
   /** It answers, and cannot tell. */
-  | { readonly kind: 'not_told' }
+  | { readonly kind: 'no_information' }
   /** No answer of the provider's came, whether the question reached it or not: it is asked again. */
   | { readonly kind: 'no_answer'; readonly message: string }
   /** The channel asks too much at once: it pauses as after a hand-over that was throttled, and the question is put again. */
@@ -206,7 +210,7 @@ export type AskOutcome =
 /** A message as the provider has it; `receipt`: what it tells of it beyond that it was taken. */
 export interface FoundMessage {
   readonly provider_ids: readonly [string, ...string[]]
-  readonly receipt?: Receipt
+  readonly receipt?: DeliveryReceipt
 }
 
 export interface TemplateRecord {
@@ -234,14 +238,14 @@ export interface Callback {
 }
 
 /** What was read from a callback, and what the provider expects in answer (behaviour: channels 7). */
-export interface Received {
-  readonly reports: readonly Report[]
-  readonly answer?: Answer
+export interface CallbackResult {
+  readonly items: readonly CallbackItem[]
+  readonly response?: CallbackResponse
   /** What was left out, and why, for the log; without anything that people wrote. */
   readonly ignored?: string
 }
 
-export interface Answer {
+export interface CallbackResponse {
   readonly content_type: string
   readonly body: string
 }
@@ -261,15 +265,15 @@ export interface Connection {
 export type ConnectOutcome =
   | { readonly kind: 'connected'; readonly identifier?: string }
   | { readonly kind: 'refused'; readonly message: string }
-  /** `session_open`: the provider answers that the account has as many sessions open as it may. Where one of them is ours, that is the link wanted. */
-  | { readonly kind: 'unavailable'; readonly message: string; readonly session_open?: true }
+  /** `session_limit_reached`: the provider answers that the account has as many sessions open as it may. Where one of them is ours, that is the link wanted. */
+  | { readonly kind: 'unavailable'; readonly message: string; readonly session_limit_reached?: true }
 
 /** A standing connection with a provider that one process holds for each channel: SMPP's sockets, Telegram's polling. */
 export interface Session {
   /** Where hand-overs need the session; else they go through `send` of the adapter, from any process. */
-  send?(message: OutboundMessage, signal: AbortSignal, took?: PartTaken): Promise<Outcome>
+  send?(message: OutboundMessage, signal: AbortSignal, took?: OnPartAccepted): Promise<Outcome>
   /** How many hand-overs it has use for at once; absent: as many as come. */
-  readonly useful_max?: number
+  readonly max_concurrent_sends?: number
   /** Resolves when the session has ended by itself, with a sentence; `refused`: its credentials are not taken any more. */
   readonly ended: Promise<{ readonly refused: boolean; readonly message: string }>
   /** Ends it in an orderly way: nothing more is sent, and what is under way is awaited for as long as `signal` lets it; then the link ends at once. */
@@ -277,15 +281,15 @@ export interface Session {
 }
 
 /** What a session tells, and what of it was left out (`ignored` of `Received`). Resolves once it is stored: only then may the provider be told that it was taken. */
-export type Tell = (reports: readonly Report[], raw: Uint8Array, ignored?: string) => Promise<void>
+export type StoreItems = (reports: readonly CallbackItem[], raw: Uint8Array, ignored?: string) => Promise<void>
 
 /** What a session is opened with. */
-export interface Opening {
-  readonly tell: Tell
+export interface SessionContext {
+  readonly store: StoreItems
   /** Gives the opening up; an open session is ended by `close`. */
   readonly signal: AbortSignal
   /** Asked before anything is sent, and before the provider is told that something was taken: false once another process may open the session. */
-  readonly isOwn: () => boolean
+  readonly hasLease: () => boolean
 }
 
 /** What every provider is made with. */
@@ -303,15 +307,15 @@ export interface ProviderTools {
  * What a provider does. Every call may be given up by its signal, and none throws: what went wrong is a value. What it says for people is cleared of the channel's
  * secrets by its callers (`hidden-secrets.ts`).
  */
-export interface Adapter {
+export interface ProviderAdapter {
   /** Hand-overs answer at once, without a network: `sending` is not written on its own. */
   readonly instant?: boolean
   /** Absent where hand-overs go through a session. */
-  send?(message: OutboundMessage, connection: Connection, signal: AbortSignal, took?: PartTaken): Promise<Outcome>
+  send?(message: OutboundMessage, connection: Connection, signal: AbortSignal, took?: OnPartAccepted): Promise<Outcome>
   /** What became of a message whose hand-over had no answer. */
-  ask?(message: MessageInDoubt, connection: Connection, signal: AbortSignal): Promise<AskOutcome>
+  queryStatus?(message: UnconfirmedMessage, connection: Connection, signal: AbortSignal): Promise<StatusQueryResult>
   /** What is known beforehand to be refused, asked at acceptance; without a network. */
-  refuses?(message: {
+  validate?(message: {
     readonly to: string
     readonly type: string
     readonly content: unknown
@@ -324,16 +328,16 @@ export interface Adapter {
   /** The channel was deleted, or never came to be, perhaps since `register` failed: takes back what that set up with the provider. */
   disconnect?(connection: Connection, signal: AbortSignal): Promise<void>
   /** A GET at the channel's address by which the provider makes sure of it; null: it does not know our word. */
-  handshake?(callback: Callback, connection: Connection): Answer | null
+  handshake?(callback: Callback, connection: Connection): CallbackResponse | null
   /** null: the signature is wrong. Several reports may come in one callback, in any order. */
-  receive?(callback: Callback, connection: Connection): Received | null
+  receiveCallback?(callback: Callback, connection: Connection): CallbackResult | null
   /** All of them, or those of one name; rejects with a sentence where they cannot be read. Absent where any template may be sent. */
-  templates?(connection: Connection, signal: AbortSignal, name?: string): Promise<readonly TemplateRecord[]>
+  listTemplates?(connection: Connection, signal: AbortSignal, name?: string): Promise<readonly TemplateRecord[]>
   /**
    * Fetches a file that came in, piece by piece. Rejects with a PermanentError (`lib/permanent-error.ts`) where it can never be had: it is gone, refused, larger than `bytes_max`, or at an
    * address that is not called. Any other error says that it may be had later: it is asked for again.
    */
-  media?(
+  fetchMedia?(
     reference: MediaReference,
     connection: Connection,
     bytes_max: number,
@@ -342,11 +346,11 @@ export interface Adapter {
   /** Whether a channel needs a session, and `open` with it. */
   needsSession?(connection: Connection): boolean
   /** By what the account at the provider is known, where any session of it may get the receipts of every channel that is connected with it. */
-  accountOf?(connection: Connection): string
+  accountKey?(connection: Connection): string
   /** Given the same `connection`, not one like it, from one session of a channel to the next for as long as this process holds them: what is remembered of it ends with that. */
-  open?(
+  openSession?(
     connection: Connection,
-    opening: Opening,
+    opening: SessionContext,
   ): Promise<
     | { readonly kind: 'open'; readonly session: Session }
     | { readonly kind: 'refused' | 'unavailable'; readonly message: string }
@@ -386,7 +390,7 @@ export interface Provider {
   /** Its own settings, besides those that every channel has; each with `title`, `description` and `default`. */
   readonly settings?: TObject
   /** `told`: the provider tells it, so that it may be left out. */
-  readonly identifier: 'given' | 'told'
+  readonly identifier: 'given' | 'from_provider'
   /** The address of its API, which a setting can replace. */
   readonly url?: { readonly setting: `POSTHORN_${string}_URL`; readonly fallback: string; readonly about: string }
   /** A page under `docs/guides`, without `.md`. */
@@ -401,5 +405,5 @@ export interface Provider {
     readonly credentials: Readonly<Record<string, unknown>>
     readonly allowed_hosts: readonly string[]
   }): Detail[]
-  adapter(tools: ProviderTools): Adapter
+  adapter(tools: ProviderTools): ProviderAdapter
 }

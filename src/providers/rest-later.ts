@@ -1,9 +1,9 @@
 /** Between the parts of a message that becomes several: whether the next one goes now, and what becomes of the message where it does not (`PartTaken` of the contract). */
-import type { Outcome, PartTaken } from './provider.ts'
+import type { Outcome, OnPartAccepted } from './provider.ts'
 
 /** Tells what was taken so far; resolves to the time of the next part, null where it waits for the next hand-over. `time` is that of the part before. */
 export const nextPart = async (
-  took: PartTaken | undefined,
+  took: OnPartAccepted | undefined,
   provider_ids: readonly string[],
   time: AbortSignal,
 ): Promise<AbortSignal | null> => (took === undefined ? time : await took([...provider_ids]))

@@ -23,7 +23,7 @@ async function liveWorld(t: TestContext, answer: (message: OutboundMessage) => O
   }
 }
 
-const receipt = (provider_id: string, transition: string) => ({ kind: 'receipt', provider_id, transition })
+const receipt = (provider_id: string, transition: string) => ({ kind: 'delivery_receipt', provider_id, transition })
 const broken: Outcome = {
   kind: 'unavailable',
   provider_code: 'away',

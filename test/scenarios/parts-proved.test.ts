@@ -1,7 +1,7 @@
 /** What receipts tell of the parts of a message whose hand-over had no answer: what they prove is never sent again, and the rest goes on (behaviour: messages 7.9). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { AskOutcome, Outcome, OutboundMessage } from '../../src/providers/provider.ts'
+import type { StatusQueryResult, Outcome, OutboundMessage } from '../../src/providers/provider.ts'
 import { dyingHandOver, seeDeath } from '../support/dying-process.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { holdOpen } from '../support/open-transactions.ts'
@@ -60,13 +60,13 @@ async function liveWorld(t: TestContext) {
     /** Has the provider asked about the message whose hand-over had no answer; what it tells is told by `end`: that it cannot tell. */
     beginAsking: async () => {
       await world.clock.advance(30_000)
-      const told = Promise.withResolvers<AskOutcome>()
+      const told = Promise.withResolvers<StatusQueryResult>()
       provider.tell = () => told.promise
       const work = world.tick('dispatch')
       await until('the question', () => provider.asked.length === 1)
       return {
         end: async () => {
-          told.resolve({ kind: 'not_told' })
+          told.resolve({ kind: 'no_information' })
           await world.rest.whileTimePasses(() => work, 500)
         },
       }
@@ -82,7 +82,7 @@ async function liveWorld(t: TestContext) {
 /** By which the provider knows a part that went out so often. */
 const idOf = (part: number, time = 1) => (time === 1 ? `p${part}` : `p${part}-${time}`)
 const receipt = (message_id: string, number: number, transition: string, more: object = {}) => ({
-  kind: 'receipt',
+  kind: 'delivery_receipt',
   provider_id: idOf(number),
   message_id,
   part: { number, total },
@@ -110,7 +110,9 @@ for (const [at, lost] of [
 
     assert.deepEqual(proved, [[['p1', 'p2'].slice(0, lost), false]])
     assert.deepEqual([before.status, after.status, parts], ['sending', 'sent', [1, 2, 3]])
-    await tell(...[1, 2, 3].map((number) => ({ kind: 'receipt', provider_id: idOf(number), transition: 'deliver' })))
+    await tell(
+      ...[1, 2, 3].map((number) => ({ kind: 'delivery_receipt', provider_id: idOf(number), transition: 'deliver' })),
+    )
     assert.deepEqual(
       [(await read(id)).status, await events(), await spent()],
       ['delivered', ['message.sent', 'message.delivered'], 7500],
@@ -233,7 +235,7 @@ test('a message that is told of while the provider is asked about it does not go
   await world.settle()
   const question = await beginAsking()
 
-  await tell({ kind: 'receipt', provider_id: 'whole', message_id: id, transition: 'deliver' })
+  await tell({ kind: 'delivery_receipt', provider_id: 'whole', message_id: id, transition: 'deliver' })
   await question.end()
   await wait(120_000)
 
@@ -252,7 +254,7 @@ test('of a part that went out twice the copy that came through counts, and the m
 
   await tell(receipt(id, 2, 'accept'), receipt(id, 2, 'fail', failure))
   const once = await read(id)
-  await tell({ kind: 'receipt', provider_id: idOf(2, 2), transition: 'fail', ...failure })
+  await tell({ kind: 'delivery_receipt', provider_id: idOf(2, 2), transition: 'fail', ...failure })
 
   assert.deepEqual([sent.status, once.status, (await read(id)).status, parts], ['sent', 'sent', 'failed', [1, 2, 2, 3]])
   assert.deepEqual([await events(), await spent()], [['message.sent', 'message.failed'], 0])
@@ -267,7 +269,7 @@ test('the copy that was delivered counts for its part, whichever it is', async (
   await wait(30_000)
 
   await tell(
-    { kind: 'receipt', provider_id: idOf(2, 2), transition: 'fail', ...failure },
+    { kind: 'delivery_receipt', provider_id: idOf(2, 2), transition: 'fail', ...failure },
     ...[1, 2, 3].map((number) => receipt(id, number, 'deliver')),
   )
   await tell(...[1, 2, 3].map((number) => receipt(id, number, 'deliver')))
@@ -288,7 +290,7 @@ for (const [name, ids, transition, expected] of [
     await wait(30_000)
     await tell(receipt(id, 1, 'deliver'), receipt(id, 2, 'accept'))
     for (const provider_id of ids)
-      await callBack({ kind: 'receipt', provider_id, transition, ...(transition === 'fail' ? failure : {}) })
+      await callBack({ kind: 'delivery_receipt', provider_id, transition, ...(transition === 'fail' ? failure : {}) })
 
     // neither has committed when the other looks: each can remove its report only when both wait
     const passes = await holdOpen(world.pool, async (gate) => {

@@ -95,7 +95,7 @@ const changes: Readonly<Record<string, (scene: Scene) => Promise<readonly Messag
     await shop.api.post('/v1/messages', text(id, '+4915112345678', { send_at: world.clock.iso(3600_000) }))
     const [row] = await world.pool<MessageRow[]>`select * from messages where channel_id = ${id}`
     const report = (provider_id: string) =>
-      ({ after_ms: 0, report: { kind: 'receipt', provider_id, transition: 'deliver' } }) as const
+      ({ after_ms: 0, item: { kind: 'delivery_receipt', provider_id, transition: 'deliver' } }) as const
     const now = world.clock.now()
     await writeCompletions(
       {
@@ -115,7 +115,7 @@ const changes: Readonly<Record<string, (scene: Scene) => Promise<readonly Messag
             lease_until_ms: now + 60_000,
           },
           provider: 'simulator',
-          outcome: { kind: 'accepted', provider_ids: ['one', 'two'], reports: [report('one'), report('two')] },
+          outcome: { kind: 'accepted', provider_ids: ['one', 'two'], later_items: [report('one'), report('two')] },
           began_ms: now,
           duration_ms: 5,
           at_ms: now,

@@ -267,7 +267,7 @@ test('a clock that jumps ahead gives up no report that waits, nor looks at it mo
   await world.clock.advance(8 * 24 * 3600_000)
   await world.settle()
 
-  assert.deepEqual(jumped, ['inbound true', 'receipt true'])
+  assert.deepEqual(jumped, ['delivery_receipt true', 'inbound true'])
   assert.deepEqual(await kept(), [])
 })
 
@@ -286,7 +286,7 @@ test('what is told of a channel is applied at once, however many receipts of not
   await world.pool`
     insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
     select 'flood_' || n, ${flooded.account_id}, 'live', ${flooded.channel.id}, 'x' || n,
-      json_build_object('kind', 'receipt', 'provider_id', 'x' || n, 'transition', 'deliver'), ${at}, ${at}
+      json_build_object('kind', 'delivery_receipt', 'provider_id', 'x' || n, 'transition', 'deliver'), ${at}, ${at}
     from generate_series(1, 5000) n`
   await world.clock.advance(1)
   await tell({

@@ -1,7 +1,7 @@
 /** A process that stalls and wakes, while another one has taken its messages over: it hands nothing over again, and leaves what the other has in hand alone (behaviour: messages 7.7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { AskOutcome, Outcome } from '../../src/providers/provider.ts'
+import type { StatusQueryResult, Outcome } from '../../src/providers/provider.ts'
 import { startProcess, type WorldProcess } from '../support/process.ts'
 import { accepted, taken, unavailable, unknown } from '../support/scripted-provider.ts'
 import { scriptedWorld } from '../support/scripted-world.ts'
@@ -87,16 +87,16 @@ test('a process that slept right before a hand-over leaves it to the one that ha
   await world.clock.advance(1000)
   await pass()
   await world.clock.advance(30_000)
-  const told = Promise.withResolvers<AskOutcome>()
+  const told = Promise.withResolvers<StatusQueryResult>()
   provider.tell = () => told.promise
   provider.answer = accepted
   const { work } = await beginPass()
 
   await stall()
-  provider.tell = () => ({ kind: 'never_had' })
+  provider.tell = () => ({ kind: 'not_found' })
   await world.settle('dispatch')
   const sent = provider.sent.length
-  told.resolve({ kind: 'never_had' })
+  told.resolve({ kind: 'not_found' })
   await world.rest.whileTimePasses(() => work)
   await pass()
 

@@ -124,7 +124,7 @@ test('another channel of the same provider goes on as if nothing were', async (t
 test('a limit on one recipient leaves the others of the channel alone', async (t) => {
   const { provider, send, sendMany, live, read, sent } = await liveWorld(t)
   const noisy = '+4915187654321'
-  for (const limit_on of ['recipient', 'untold'] as const) {
+  for (const limit_on of ['recipient', 'unspecified'] as const) {
     provider.answer = (message) =>
       message.to === noisy ? throttled({ limit_on, retry_after_ms: 30_000 }) : accepted(message)
     const waiting = await send({ to: noisy })

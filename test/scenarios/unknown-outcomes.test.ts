@@ -18,7 +18,7 @@ async function liveWorld(t: TestContext) {
 }
 
 const receipt = (message_id: string, transition: string, more: object = {}) => ({
-  kind: 'receipt',
+  kind: 'delivery_receipt',
   provider_id: providerIdOf(message_id),
   message_id,
   transition,
@@ -35,7 +35,7 @@ test('a provider that can tell is asked before anything is sent again, and what 
 
   await wait(halfAMinute)
   const after = await read(id)
-  await callBack({ kind: 'receipt', provider_id: providerIdOf(id, 2), transition: 'deliver' })
+  await callBack({ kind: 'delivery_receipt', provider_id: providerIdOf(id, 2), transition: 'deliver' })
   await world.settle()
 
   assert.deepEqual([before.status, after.status, (await read(id)).status], ['sending', 'sent', 'delivered'])
@@ -70,7 +70,7 @@ test('what the provider never had, or cannot tell, is sent again after half a mi
   const { world, provider, send, read, attempts, wait } = await liveWorld(t)
   provider.answer = (message) => (message.attempt === 1 ? unknown : accepted(message))
   const [never, untold] = [await send(), await send()]
-  provider.tell = ({ id }) => ({ kind: id === never ? 'never_had' : 'not_told' })
+  provider.tell = ({ id }) => ({ kind: id === never ? 'not_found' : 'no_information' })
   await world.settle()
 
   await wait(halfAMinute - 1)
@@ -111,7 +111,7 @@ test('while a message to the same recipient is being handed over, one like it is
   const outcome_unknown = await send()
   await world.settle()
   const other = await send({ send_at: world.clock.iso(halfAMinute) })
-  provider.tell = () => ({ kind: 'alike', found: [{ provider_ids: [providerIdOf(other)] }] })
+  provider.tell = () => ({ kind: 'candidates', found: [{ provider_ids: [providerIdOf(other)] }] })
 
   await world.clock.advance(halfAMinute)
   await world.pass('dispatch')
@@ -153,7 +153,10 @@ test('a receipt that names our message during the wait is its answer: it is sent
   await callBack(receipt(id, 'accept'))
   await world.settle()
   const sent = (await read(id)).status
-  await callBack({ kind: 'receipt', provider_id: providerIdOf(id), transition: 'deliver' }, receipt(id, 'accept'))
+  await callBack(
+    { kind: 'delivery_receipt', provider_id: providerIdOf(id), transition: 'deliver' },
+    receipt(id, 'accept'),
+  )
   await wait(24 * 3600_000)
 
   assert.deepEqual(
@@ -189,7 +192,7 @@ test('a receipt of the first hand-over that comes after the second counts once',
   await wait(halfAMinute)
 
   await callBack(receipt(id, 'accept'), receipt(id, 'deliver'), {
-    kind: 'receipt',
+    kind: 'delivery_receipt',
     provider_id: providerIdOf(id, 2),
     transition: 'deliver',
   })
@@ -210,7 +213,7 @@ test('that the first hand-over failed is nothing to a message which the provider
   await callBack(receipt(id, 'fail'))
   await world.settle()
   const afterFailure = (await read(id)).status
-  await callBack({ kind: 'receipt', provider_id: providerIdOf(id, 2), transition: 'deliver' })
+  await callBack({ kind: 'delivery_receipt', provider_id: providerIdOf(id, 2), transition: 'deliver' })
   await world.settle()
 
   assert.deepEqual([afterFailure, (await read(id)).status, await spent()], ['sent', 'delivered', priceMicros])
@@ -384,7 +387,7 @@ test('what a killed process was handing over is not sent again before a receipt 
   const told = await fetch(`${world.base_url}/hooks/channels/${channel}`, {
     method: 'POST',
     body: JSON.stringify({
-      reports: [{ kind: 'receipt', provider_id: 'p-told', message_id: id, transition: 'deliver' }],
+      reports: [{ kind: 'delivery_receipt', provider_id: 'p-told', message_id: id, transition: 'deliver' }],
     }),
   })
 
@@ -406,7 +409,7 @@ test('what a killed process was handing over is not sent again before a receipt 
 test('that a message was sent which says so is done with at once, and what comes after it is told as ever', async (t) => {
   const { world, send, read, callBack, events } = await liveWorld(t)
   const id = await send()
-  const told = (transition: string) => ({ kind: 'receipt', provider_id: providerIdOf(id), transition })
+  const told = (transition: string) => ({ kind: 'delivery_receipt', provider_id: providerIdOf(id), transition })
 
   await callBack(told('accept'))
   await world.tick('dispatch')
@@ -468,7 +471,7 @@ test('what had no answer once stays in doubt when it did not arrive the next tim
   const { world, provider, send, read, wait } = await liveWorld(t)
   provider.answer = ({ attempt }) => (attempt === 1 ? unknown : unavailable)
   const [never, untold] = [await send({ expires_in_seconds: 60 }), await send({ expires_in_seconds: 60 })]
-  provider.tell = ({ id }) => ({ kind: id === never ? 'never_had' : 'not_told' })
+  provider.tell = ({ id }) => ({ kind: id === never ? 'not_found' : 'no_information' })
   await world.settle()
   await wait(halfAMinute)
   for (let seconds = 0; seconds < 5; seconds++) await wait(1000)

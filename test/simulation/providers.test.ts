@@ -68,7 +68,7 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
   const failsAt = (to: string): boolean => kind === 'asked' && to.endsWith('8')
   const tellLater = (message: OutboundMessage): void => {
     const receipt = {
-      kind: 'receipt',
+      kind: 'delivery_receipt',
       provider_id: providerIdOf(message.id, message.attempt),
       ...(kind === 'naming' ? { message_id: message.id } : {}),
     }
@@ -98,7 +98,7 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
   }
   scripted.answer = (message): Answer => {
     if (random.below(100) >= state.badness * 100) return process(message)
-    const limit_on = random.pick(['channel', 'recipient', 'untold'] as const)
+    const limit_on = random.pick(['channel', 'recipient', 'unspecified'] as const)
     const answer = random.pick<Answer>([
       { kind: 'throttled', limit_on, provider_code: '429', message: 'Slow down.' },
       unavailable,
@@ -112,11 +112,11 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
     return answer
   }
   scripted.tell = ({ id }) => {
-    if (kind === 'naming') return { kind: 'not_told' }
+    if (kind === 'naming') return { kind: 'no_information' }
     if (random.below(100) < state.badness * 50) return noAnswer
     const { taken: attempts, refused } = fateOf(id)
     if (refused) return { kind: 'refused', code: 'upstream_rejected', provider_code: 'no', message: 'Not this one.' }
-    return attempts.length === 0 ? { kind: 'never_had' } : taken(id, attempts[0]!)
+    return attempts.length === 0 ? { kind: 'not_found' } : taken(id, attempts[0]!)
   }
   scripted.connect = () =>
     random.below(100) < state.badness * 50 ? { kind: 'unavailable', message: 'It is away.' } : { kind: 'connected' }
@@ -180,7 +180,7 @@ async function mortalProcess(t: TestContext, { world, scripted }: Scene, name: s
       return {
         ...adapter,
         send: (...given) => (dead ? never : adapter.send!(...given)),
-        ask: (...given) => (dead ? never : adapter.ask!(...given)),
+        queryStatus: (...given) => (dead ? never : adapter.queryStatus!(...given)),
       }
     },
   }

@@ -19,7 +19,7 @@
  *         taken: () => sim.messages.length,
  *         several: { why_not: 'One call is one message.' },
  *         hostile: (url) => ({ tools: providerTools({ url }), connection }),
- *         callbacks: { proof: 'content', sign, samples: [{ name: 'a receipt', call, reports: [{ kind: 'receipt', … }] }] },
+ *         callbacks: { proof: 'content', sign, samples: [{ name: 'a receipt', call, reports: [{ kind: 'delivery_receipt', … }] }] },
  *       }
  *     })
  *
@@ -235,7 +235,8 @@ async function tryConnecting(
     const right = await adapter.connect!(samples.connection, never)
 
     assert.equal(right.kind, 'connected', JSON.stringify(right))
-    if (provider.identifier === 'told') assert.ok(right.kind === 'connected' && (right.identifier ?? '') !== '')
+    if (provider.identifier === 'from_provider')
+      assert.ok(right.kind === 'connected' && (right.identifier ?? '') !== '')
     assert.ok(
       ['connected', 'refused', 'unavailable'].includes(
         (await adapter.connect!(samples.connection, AbortSignal.abort())).kind,

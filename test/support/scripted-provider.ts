@@ -2,16 +2,16 @@
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../src/api/resources/channel.ts'
 import type {
-  Adapter,
-  AskOutcome,
+  ProviderAdapter,
+  StatusQueryResult,
   ConnectOutcome,
   Connection,
-  MessageInDoubt,
+  UnconfirmedMessage,
   Outcome,
   OutboundMessage,
-  PartTaken,
+  OnPartAccepted,
   Provider,
-  Receipt,
+  DeliveryReceipt,
 } from '../../src/providers/provider.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 
@@ -21,7 +21,7 @@ export type Answer = Outcome | Promise<Outcome> | 'hang'
 export interface HandOver {
   readonly clock: Clock
   readonly signal: AbortSignal
-  readonly took: PartTaken | undefined
+  readonly took: OnPartAccepted | undefined
 }
 
 export interface ScriptedProvider {
@@ -29,7 +29,7 @@ export interface ScriptedProvider {
   /** What was handed over, in order. */
   readonly sent: OutboundMessage[]
   /** What was asked about, in order. */
-  readonly asked: MessageInDoubt[]
+  readonly asked: UnconfirmedMessage[]
   /** How often the credentials were tried. */
   connects: number
   /** How the next hand-overs are answered; by default all are accepted. */
@@ -37,7 +37,7 @@ export interface ScriptedProvider {
   /** How hand-overs go that take their time, or several parts; absent: as `answer` says. */
   send?: (message: OutboundMessage, handOver: HandOver) => Promise<Outcome>
   /** What it tells when it is asked; by default it cannot tell. */
-  tell: (message: MessageInDoubt) => AskOutcome | Promise<AskOutcome>
+  tell: (message: UnconfirmedMessage) => StatusQueryResult | Promise<StatusQueryResult>
   /** How the credentials are taken. */
   connect: (connection: Connection) => ConnectOutcome
 }
@@ -50,11 +50,11 @@ export const accepted = ({ id, attempt }: Pick<OutboundMessage, 'id' | 'attempt'
   provider_ids: [providerIdOf(id, attempt)],
 })
 /** What it tells of a message that it took at this hand-over. */
-export const taken = (id: string, attempt = 1): AskOutcome => ({
-  kind: 'taken',
+export const taken = (id: string, attempt = 1): StatusQueryResult => ({
+  kind: 'found',
   provider_ids: [providerIdOf(id, attempt)],
 })
-export const noAnswer: AskOutcome = { kind: 'no_answer', message: 'No answer came.' }
+export const noAnswer: StatusQueryResult = { kind: 'no_answer', message: 'No answer came.' }
 export const unavailable: Outcome = { kind: 'unavailable', provider_code: 'away', message: 'The provider is away.' }
 export const unknown: Outcome = { kind: 'unknown', message: 'No answer came.' }
 
@@ -76,13 +76,13 @@ export function scriptedProvider(): ScriptedProvider {
     asked: [],
     connects: 0,
     answer: accepted,
-    tell: () => ({ kind: 'not_told' }),
+    tell: () => ({ kind: 'no_information' }),
     connect: () => ({ kind: 'connected' }),
   }
   return scripted
 }
 
-const adapterOf = (scripted: ScriptedProvider, clock: Clock): Adapter => ({
+const adapterOf = (scripted: ScriptedProvider, clock: Clock): ProviderAdapter => ({
   async send(message, connection, signal, took) {
     scripted.sent.push(message)
     if (scripted.send !== undefined) return await scripted.send(message, { clock, signal, took })
@@ -91,7 +91,7 @@ const adapterOf = (scripted: ScriptedProvider, clock: Clock): Adapter => ({
     await clock.sleep(3600_000, signal)
     return unknown
   },
-  async ask(message) {
+  async queryStatus(message) {
     scripted.asked.push(message)
     return await scripted.tell(message)
   },
@@ -99,7 +99,7 @@ const adapterOf = (scripted: ScriptedProvider, clock: Clock): Adapter => ({
     scripted.connects += 1
     return scripted.connect(connection)
   },
-  receive: (callback) => ({
-    reports: (JSON.parse(Buffer.from(callback.body).toString()) as { reports: Receipt[] }).reports,
+  receiveCallback: (callback) => ({
+    items: (JSON.parse(Buffer.from(callback.body).toString()) as { reports: DeliveryReceipt[] }).reports,
   }),
 })

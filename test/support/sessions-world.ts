@@ -1,7 +1,7 @@
 /** Processes that hold sessions of channels, by a provider that opens whatever it is asked to, for tests. */
 import type { TestContext } from 'node:test'
 import { Type } from 'typebox'
-import type { Adapter, Provider, Session, Tell } from '../../src/providers/provider.ts'
+import type { ProviderAdapter, Provider, Session, StoreItems } from '../../src/providers/provider.ts'
 import { hidingSecrets } from '../../src/modules/channels/hidden-secrets.ts'
 import { channelSessions, type ChannelSessions } from '../../src/modules/channels/sessions.ts'
 import { findAnyChannel, insertChannel, updateChannel, type ChannelRow } from '../../src/modules/channels/store.ts'
@@ -18,7 +18,7 @@ export interface Opened {
   readonly opened_ms: number
   closed_ms?: number
   readonly isOwn: () => boolean
-  readonly tell: Tell
+  readonly tell: StoreItems
   end(refused?: boolean): void
 }
 
@@ -58,9 +58,9 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
     more: Partial<Platform> = {},
   ): ChannelSessions & { tick(): Promise<number>; beat(): Promise<void> } {
     const own: Platform = { ...platform, process_id: name, ...more }
-    const adapter: Adapter = {
+    const adapter: ProviderAdapter = {
       needsSession: () => true,
-      open: async (connection, { tell, isOwn }) => {
+      openSession: async (connection, { store: tell, hasLease: isOwn }) => {
         attempts.push(name)
         if (answer.kind !== 'open') return { kind: answer.kind, message: 'Not now.' }
         const ended = Promise.withResolvers<Awaited<Session['ended']>>()

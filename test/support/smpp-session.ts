@@ -1,6 +1,6 @@
 /** A session with an SMSC for tests of SMPP: what it tells, and what the SMSC was given. */
 import type { TestContext } from 'node:test'
-import type { Connection, OutboundMessage, Report, Tell } from '../../src/providers/provider.ts'
+import type { Connection, OutboundMessage, CallbackItem, StoreItems } from '../../src/providers/provider.ts'
 import { hidingSecrets } from '../../src/modules/channels/hidden-secrets.ts'
 import { smpp } from '../../src/providers/smpp/smpp.ts'
 import { fakeClock } from './clock.ts'
@@ -35,7 +35,7 @@ export async function linked(t: TestContext, { settings, credentials, smsc: opti
   const sim = await smsc(t, options)
   const clock = fakeClock()
   const adapter = hidingSecrets(smpp, smpp.adapter(providerTools({ clock, allowed_hosts: [sim.host] })))
-  const told: Report[] = []
+  const told: CallbackItem[] = []
   const raw: Uint8Array[] = []
   const ignored: string[] = []
   const storing: { fails: boolean } = { fails: false }
@@ -43,16 +43,16 @@ export async function linked(t: TestContext, { settings, credentials, smsc: opti
   const connection = connectionTo(sim, settings, credentials)
   /** `anew`: as a process does that held no session of the channel before. */
   const open = async ({ anew = false } = {}) => {
-    const tell: Tell = async (reports, bytes, why) => {
+    const tell: StoreItems = async (reports, bytes, why) => {
       if (storing.fails) throw new Error('the database is away')
       told.push(...reports)
       raw.push(bytes)
       if (why !== undefined) ignored.push(why)
     }
-    const opened = await adapter.open!(anew ? { ...connection } : connection, {
-      tell,
+    const opened = await adapter.openSession!(anew ? { ...connection } : connection, {
+      store: tell,
       signal: never,
-      isOwn: () => lease.own,
+      hasLease: () => lease.own,
     })
     if (opened.kind !== 'open') throw new Error(opened.message)
     t.after(() => opened.session.close(AbortSignal.abort()))

@@ -1,7 +1,7 @@
 /** A WhatsApp channel on the simulated Graph API, and the callbacks that Meta would sign for it: for tests of the adapter. Started once a file. */
 import { createHmac } from 'node:crypto'
 import { after } from 'node:test'
-import type { Callback, Connection, OutboundMessage, Report } from '../../src/providers/provider.ts'
+import type { Callback, Connection, OutboundMessage, CallbackItem } from '../../src/providers/provider.ts'
 import { whatsappCloud } from '../../src/providers/whatsapp/whatsapp.ts'
 import { fakeClock } from './clock.ts'
 import { messageOf } from './conformance/hand-over.ts'
@@ -37,5 +37,5 @@ export const callback = (body: string | Uint8Array, secret = graph.credentials.a
 export const changes = (given: readonly object[], account = graph.credentials.business_account_id) =>
   JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: account, changes: given }] })
 export const statusTime = '2025-06-15T23:27:53.000Z'
-export const reportsOf = (...given: readonly object[]): readonly Report[] =>
-  adapter.receive!(callback(changes(given)), connection)!.reports
+export const reportsOf = (...given: readonly object[]): readonly CallbackItem[] =>
+  adapter.receiveCallback!(callback(changes(given)), connection)!.items

@@ -4,7 +4,7 @@ import { dialer } from '../../lib/dial.ts'
 import { httpClient } from '../../lib/http-client.ts'
 import type { Resolve } from '../../lib/name-lookup.ts'
 import { hostPort } from '../../lib/public-address.ts'
-import type { Adapter, Provider, ProviderTools } from '../../providers/provider.ts'
+import type { ProviderAdapter, Provider, ProviderTools } from '../../providers/provider.ts'
 import { hidingSecrets } from './hidden-secrets.ts'
 import { providers as productProviders } from '../../providers/registry.ts'
 
@@ -12,7 +12,7 @@ export interface Adapters {
   /** A provider by its name, or undefined for one that is not built. */
   providerOf(name: string): Provider | undefined
   /** What it does. */
-  adapterOf(name: string): Adapter | undefined
+  adapterOf(name: string): ProviderAdapter | undefined
   /** Providers that a channel may be connected with. `testing`: those that are for tests alone, too. */
   connectable(type: string, testing: boolean): readonly Provider[]
   /** The names of those that open sessions. */
@@ -59,7 +59,9 @@ export function makeAdapters(parts: AdapterParts): Adapters {
       { provider, adapter: hidingSecrets(provider, provider.adapter(toolsFor(provider))) },
     ]),
   )
-  const sessionProviders = [...byName].flatMap(([name, { adapter }]) => (adapter.open === undefined ? [] : [name]))
+  const sessionProviders = [...byName].flatMap(([name, { adapter }]) =>
+    adapter.openSession === undefined ? [] : [name],
+  )
   const throughSession = new Set(sessionProviders.filter((name) => byName.get(name)!.adapter.send === undefined))
   const offered = (testing: boolean) =>
     providers.filter((provider) => provider.offered === 'always' || (provider.offered === 'for_tests' && testing))

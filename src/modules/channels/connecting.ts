@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { invalid, Problem } from '../../api/problem.ts'
 import { channelTypes, type ChannelType } from '../../api/resources/channel.ts'
 import { withDeadline, type Clock } from '../../lib/clock.ts'
-import type { Adapter, Connection, Provider } from '../../providers/provider.ts'
+import type { ProviderAdapter, Connection, Provider } from '../../providers/provider.ts'
 import { wrongIdentifier } from './channel-input.ts'
 
 /** How long a provider may take to answer. */
@@ -56,7 +56,7 @@ export async function tryConnection(
   }: {
     readonly clock: Clock
     readonly provider: Provider
-    readonly adapter: Adapter
+    readonly adapter: ProviderAdapter
     readonly otherSender?: (provider: Provider, told: string) => Problem
     readonly has_session?: boolean
     readonly refused?: () => Promise<string>
@@ -65,12 +65,12 @@ export async function tryConnection(
   connection: Connection,
   free: (identifier: string) => Promise<void>,
 ): Promise<string> {
-  const ask = async (step: Adapter['connect'], given: Connection, onRefused = changedNothing) => {
+  const ask = async (step: ProviderAdapter['connect'], given: Connection, onRefused = changedNothing) => {
     const answer = (await withDeadline(clock, connectTimeoutMs, async (signal) => await step?.(given, signal))) ?? {
       kind: 'connected' as const,
     }
     if (answer.kind === 'refused') throw credentialsRefused(answer.message, await onRefused())
-    if (answer.kind === 'unavailable' && answer.session_open === true && has_session)
+    if (answer.kind === 'unavailable' && answer.session_limit_reached === true && has_session)
       return { kind: 'connected' as const }
     if (answer.kind === 'unavailable') throw unreachable(answer.message)
     return answer

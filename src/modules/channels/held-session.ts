@@ -1,7 +1,7 @@
 /** One channel's session while this process holds it: opened, opened again when it ends, later and later, and closed in order. */
 import { withDeadline } from '../../lib/clock.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Adapter, Connection, Session, Tell } from '../../providers/provider.ts'
+import type { ProviderAdapter, Connection, Session, StoreItems } from '../../providers/provider.ts'
 
 /** How a session stands. */
 export type Standing =
@@ -21,9 +21,9 @@ export interface HeldSession {
 
 export interface HeldSessionDeps {
   readonly platform: Pick<Platform, 'clock' | 'log'>
-  readonly open: NonNullable<Adapter['open']>
+  readonly open: NonNullable<ProviderAdapter['openSession']>
   readonly connection: Connection
-  readonly tell: Tell
+  readonly tell: StoreItems
   /** Whether this process is sure that the session is its own: nothing is sent else. */
   readonly isOwn: () => boolean
   /** Called whenever it opened or ended. */
@@ -124,8 +124,8 @@ async function openOnce(state: State): Promise<Session | undefined> {
 async function openWithin(
   { open, connection, tell, isOwn }: State,
   signal: AbortSignal,
-): ReturnType<NonNullable<Adapter['open']>> {
-  const opening = open(connection, { tell, signal, isOwn })
+): ReturnType<NonNullable<ProviderAdapter['openSession']>> {
+  const opening = open(connection, { store: tell, signal, hasLease: isOwn })
   const given = await Promise.race([opening, aborted(signal)])
   if (given !== undefined) return given
   void opening.then((late) => (late.kind === 'open' ? late.session.close(signal) : undefined)).catch(() => undefined) // nobody waits for it any more

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { inDoubt, messageOf, openingOf } from '../../../test/support/conformance/hand-over.ts'
 import { providerTools } from '../../../test/support/provider-tools.ts'
 import { PermanentError } from '../../lib/permanent-error.ts'
-import type { Adapter, AskOutcome, Callback, Connection, Provider } from '../../providers/provider.ts'
+import type { ProviderAdapter, StatusQueryResult, Callback, Connection, Provider } from '../../providers/provider.ts'
 import { hidingSecrets } from './hidden-secrets.ts'
 
 const password = Type.String({ format: 'password' })
@@ -47,11 +47,11 @@ test('what becomes of a hand-over shows no secret, and ids and what people wrote
     {
       kind: 'accepted',
       provider_ids: [token],
-      reports: [
+      later_items: [
         {
           after_ms: 0,
-          report: {
-            kind: 'receipt',
+          item: {
+            kind: 'delivery_receipt',
             provider_id: token,
             transition: 'fail',
             error: { code: 'provider_error', ...said },
@@ -59,7 +59,7 @@ test('what becomes of a hand-over shows no secret, and ids and what people wrote
         },
         {
           after_ms: 0,
-          report: {
+          item: {
             kind: 'inbound',
             provider_id: '2',
             from: '+2',
@@ -85,21 +85,21 @@ test('what becomes of a hand-over shows no secret, and ids and what people wrote
 
 test('what a provider tells when it is asked shows none of them', async () => {
   const receipt = {
-    kind: 'receipt',
+    kind: 'delivery_receipt',
     provider_id: '1',
     transition: 'fail',
     error: { code: 'provider_error', ...said },
   } as const
   const found = { provider_ids: ['1'], receipt } as const
   const shown = { provider_ids: ['1'], receipt: { ...receipt, error: { code: 'provider_error', ...clean } } }
-  const answers: [AskOutcome, object][] = [
+  const answers: [StatusQueryResult, object][] = [
     [
-      { kind: 'taken', ...found },
-      { kind: 'taken', ...shown },
+      { kind: 'found', ...found },
+      { kind: 'found', ...shown },
     ],
     [
-      { kind: 'alike', found: [found, { provider_ids: ['2'] }] },
-      { kind: 'alike', found: [shown, { provider_ids: ['2'] }] },
+      { kind: 'candidates', found: [found, { provider_ids: ['2'] }] },
+      { kind: 'candidates', found: [shown, { provider_ids: ['2'] }] },
     ],
     [
       { kind: 'refused', code: 'provider_error', ...said },
@@ -109,31 +109,31 @@ test('what a provider tells when it is asked shows none of them', async () => {
       { kind: 'no_answer', message: said.message },
       { kind: 'no_answer', message: clean.message },
     ],
-    [{ kind: 'never_had' }, { kind: 'never_had' }],
-    [{ kind: 'not_told' }, { kind: 'not_told' }],
+    [{ kind: 'not_found' }, { kind: 'not_found' }],
+    [{ kind: 'no_information' }, { kind: 'no_information' }],
   ]
   for (const [told, expected] of answers) {
-    const { ask } = hidingSecrets(provider, { ask: async () => told })
+    const { queryStatus: ask } = hidingSecrets(provider, { queryStatus: async () => told })
     assert.deepEqual(await ask!(inDoubt(messageOf(connection(), { to: '+2' })), connection(), never), expected)
   }
 })
 
 test('callbacks, sessions and rejections show none either, and an error stays of its kind', async () => {
   const fail = {
-    kind: 'receipt',
+    kind: 'delivery_receipt',
     provider_id: '1',
     transition: 'fail',
     error: { code: 'provider_error', ...said },
   } as const
-  const adapter: Adapter = {
-    receive: () => ({
-      reports: [fail, { kind: 'link', provider_id: '1', connected: false, message: said.message }],
+  const adapter: ProviderAdapter = {
+    receiveCallback: () => ({
+      items: [fail, { kind: 'connection_status', provider_id: '1', connected: false, message: said.message }],
       ignored: said.message,
     }),
-    templates: async () => {
+    listTemplates: async () => {
       throw new Error(said.message, { cause: new Error(token) })
     },
-    media: async (reference) => {
+    fetchMedia: async (reference) => {
       if (reference['gone'] === 'yes') throw new PermanentError(said.message)
       return {
         content_type: 'text/plain',
@@ -143,13 +143,13 @@ test('callbacks, sessions and rejections show none either, and an error stays of
         })(),
       }
     },
-    open: async (_connection, { tell }) => {
+    openSession: async (_connection, { store: tell }) => {
       await tell([fail], Buffer.from(token), said.message)
       return {
         kind: 'open',
         session: {
           send: async () => ({ kind: 'unavailable', ...said }),
-          useful_max: 3,
+          max_concurrent_sends: 3,
           ended: Promise.resolve({ refused: false, message: said.message }),
           close: async () => undefined,
         },
@@ -158,15 +158,16 @@ test('callbacks, sessions and rejections show none either, and an error stays of
   }
   const hiding = hidingSecrets(provider, adapter)
   const heard: unknown[] = []
-  const opened = await hiding.open!(connection(), openingOf({ tell: async (...all) => void heard.push(...all) }))
+  const opened = await hiding.openSession!(
+    connection(),
+    openingOf({ store: async (...all) => void heard.push(...all) }),
+  )
   assert.ok(opened.kind === 'open')
-  const file = await hiding.media!({}, connection(), 1, never)
+  const file = await hiding.fetchMedia!({}, connection(), 1, never)
 
-  const received = hiding.receive!({} as Callback, connection())!
+  const received = hiding.receiveCallback!({} as Callback, connection())!
   assert.deepEqual(
-    received.reports.map((report) =>
-      'error' in report ? report.error!.message : 'message' in report && report.message,
-    ),
+    received.items.map((report) => ('error' in report ? report.error!.message : 'message' in report && report.message)),
     ['No [hidden].', 'No [hidden].'],
   )
   assert.equal(received.ignored, 'No [hidden].')
@@ -180,16 +181,16 @@ test('callbacks, sessions and rejections show none either, and an error stays of
     ...clean,
   })
   assert.deepEqual(
-    [await opened.session.ended, opened.session.useful_max],
+    [await opened.session.ended, opened.session.max_concurrent_sends],
     [{ refused: false, message: 'No [hidden].' }, 3],
   )
   await assert.rejects(
-    hiding.templates!(connection(), never),
+    hiding.listTemplates!(connection(), never),
     (error: Error) =>
       error.message === 'No [hidden].' && error.cause === undefined && !String(error.stack).includes(token),
   )
   await assert.rejects(
-    hiding.media!({ gone: 'yes' }, connection(), 1, never),
+    hiding.fetchMedia!({ gone: 'yes' }, connection(), 1, never),
     (error) => error instanceof PermanentError && error.message === 'No [hidden].',
   )
   await assert.rejects(file.chunks[Symbol.asyncIterator]().next(), { message: 'No [hidden].' })
@@ -213,7 +214,7 @@ test('addresses keep their shape, without what tells who asks', async () => {
 })
 
 test('an adapter keeps what it has, and nothing is added to it', () => {
-  const adapter = hidingSecrets(provider, { instant: true, refuses: () => null })
-  assert.deepEqual(Object.keys(adapter), ['instant', 'refuses'])
+  const adapter = hidingSecrets(provider, { instant: true, validate: () => null })
+  assert.deepEqual(Object.keys(adapter), ['instant', 'validate'])
   assert.equal(hidingSecrets(provider, provider.adapter(providerTools())).send, undefined)
 })

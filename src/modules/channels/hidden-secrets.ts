@@ -4,16 +4,16 @@
  */
 import { isObject } from '../../lib/json-fields.ts'
 import type {
-  Adapter,
-  AskOutcome,
+  ProviderAdapter,
+  StatusQueryResult,
   Connection,
   FoundMessage,
   Outcome,
   Provider,
-  Received,
-  Report,
+  CallbackResult,
+  CallbackItem,
   Session,
-  Tell,
+  StoreItems,
 } from '../../providers/provider.ts'
 import { storableOutcome, storablePart, storableReport, storableTold } from './storable-answers.ts'
 
@@ -31,13 +31,23 @@ const userInfo = /(?<=^https?:\/\/)[^/?#@]*@/i
 const tellingParameters = /([?&][^=&#]*(?:token|key|secret|pass|sign?|auth|hash|credential)[^=&#]*=)[^&#]*/gi
 
 /** The adapter, whose outcomes, refusals, reports of failures and rejections show no secret of the connection. */
-export function hidingSecrets(provider: Pick<Provider, 'credentials'>, adapter: Adapter): Adapter {
+export function hidingSecrets(provider: Pick<Provider, 'credentials'>, adapter: ProviderAdapter): ProviderAdapter {
   const hiderOf = ({ credentials }: Connection): Hide => {
     // most of what is told is no text
     let hide: Hide | undefined
     return (text) => (hide ??= hider(provider, credentials))(text)
   }
-  const { send, ask, connect, register, disconnect, receive, templates, media, open } = bound(adapter)
+  const {
+    send,
+    queryStatus: ask,
+    connect,
+    register,
+    disconnect,
+    receiveCallback: receive,
+    listTemplates: templates,
+    fetchMedia: media,
+    openSession: open,
+  } = bound(adapter)
   return {
     ...adapter,
     ...(send && {
@@ -49,7 +59,7 @@ export function hidingSecrets(provider: Pick<Provider, 'credentials'>, adapter: 
         ),
     }),
     ...(ask && {
-      ask: async (message, to, signal) =>
+      queryStatus: async (message, to, signal) =>
         cleared(hiderOf(to), toldWithout, await kept(hiderOf(to), ask(message, to, signal))),
     }),
     ...(connect && {
@@ -60,15 +70,18 @@ export function hidingSecrets(provider: Pick<Provider, 'credentials'>, adapter: 
         cleared(hiderOf(to), answerWithout, await kept(hiderOf(to), register(to, signal))),
     }),
     ...(disconnect && { disconnect: (to, signal) => kept(hiderOf(to), disconnect(to, signal)) }),
-    ...(receive && { receive: (callback, from) => cleared(hiderOf(from), receivedWithout, receive(callback, from)) }),
-    ...(templates && { templates: (of, signal, name) => kept(hiderOf(of), templates(of, signal, name)) }),
+    ...(receive && {
+      receiveCallback: (callback, from) => cleared(hiderOf(from), receivedWithout, receive(callback, from)),
+    }),
+    ...(templates && { listTemplates: (of, signal, name) => kept(hiderOf(of), templates(of, signal, name)) }),
     ...(media && {
-      media: (reference, of, bytes_max, signal) => mediaWithout(hiderOf(of), media(reference, of, bytes_max, signal)),
+      fetchMedia: (reference, of, bytes_max, signal) =>
+        mediaWithout(hiderOf(of), media(reference, of, bytes_max, signal)),
     }),
     ...(open && {
-      open: async (to, opening) => {
+      openSession: async (to, opening) => {
         const hide = hiderOf(to)
-        const opened = await kept(hide, open(to, { ...opening, tell: telling(hide, opening.tell) }))
+        const opened = await kept(hide, open(to, { ...opening, store: telling(hide, opening.store) }))
         return opened.kind === 'open'
           ? { ...opened, session: sessionWithout(hide, opened.session) }
           : answerWithout(hide, opened)
@@ -78,7 +91,7 @@ export function hidingSecrets(provider: Pick<Provider, 'credentials'>, adapter: 
 }
 
 /** The same functions, of an adapter of whatever kind. */
-const bound = (adapter: Adapter): Adapter =>
+const bound = (adapter: ProviderAdapter): ProviderAdapter =>
   Object.fromEntries(
     Object.entries(adapter).map(([name, value]) => [
       name,
@@ -142,9 +155,9 @@ const outcomeWithout = (hide: Hide, outcome: Outcome): Outcome => storableOutcom
 
 function hiddenOutcome(hide: Hide, outcome: Outcome): Outcome {
   if (outcome.kind === 'accepted')
-    return outcome.reports === undefined
+    return outcome.later_items === undefined
       ? outcome
-      : { ...outcome, reports: outcome.reports.map((one) => ({ ...one, report: hiddenReport(hide, one.report) })) }
+      : { ...outcome, later_items: outcome.later_items.map((one) => ({ ...one, item: hiddenReport(hide, one.item) })) }
   if (outcome.kind === 'unknown') return { ...outcome, message: hide(outcome.message) }
   const said = saidWithout(hide, outcome)
   return said.kind === 'throttled' && said.if_lasting !== undefined
@@ -152,11 +165,11 @@ function hiddenOutcome(hide: Hide, outcome: Outcome): Outcome {
     : said
 }
 
-const toldWithout = (hide: Hide, told: AskOutcome): AskOutcome => storableTold(hiddenTold(hide, told))
+const toldWithout = (hide: Hide, told: StatusQueryResult): StatusQueryResult => storableTold(hiddenTold(hide, told))
 
-function hiddenTold(hide: Hide, told: AskOutcome): AskOutcome {
-  if (told.kind === 'taken') return foundWithout(hide, told)
-  if (told.kind === 'alike')
+function hiddenTold(hide: Hide, told: StatusQueryResult): StatusQueryResult {
+  if (told.kind === 'found') return foundWithout(hide, told)
+  if (told.kind === 'candidates')
     return { ...told, found: told.found.map((one) => foundWithout(hide, one)) as [FoundMessage, ...FoundMessage[]] }
   return told.kind === 'refused' ? saidWithout(hide, told) : answerWithout(hide, told)
 }
@@ -179,24 +192,25 @@ const textWithout = <T>(hide: Hide, text: T): T => (typeof text === 'string' ? (
 const answerWithout = <T extends object>(hide: Hide, answer: T): T =>
   'message' in answer && typeof answer.message === 'string' ? { ...answer, message: hide(answer.message) } : answer
 
-const reportWithout = (hide: Hide, report: Report): Report => storableReport(hiddenReport(hide, report))
+const reportWithout = (hide: Hide, report: CallbackItem): CallbackItem => storableReport(hiddenReport(hide, report))
 
 /** What people wrote stays as it is. */
-function hiddenReport<T extends Report>(hide: Hide, report: T): T {
-  if (report.kind === 'receipt' && isObject(report.error)) return { ...report, error: saidWithout(hide, report.error) }
-  return report.kind === 'link' ? { ...report, message: hide(report.message) } : report
+function hiddenReport<T extends CallbackItem>(hide: Hide, report: T): T {
+  if (report.kind === 'delivery_receipt' && isObject(report.error))
+    return { ...report, error: saidWithout(hide, report.error) }
+  return report.kind === 'connection_status' ? { ...report, message: hide(report.message) } : report
 }
 
-const receivedWithout = (hide: Hide, received: Received): Received => ({
+const receivedWithout = (hide: Hide, received: CallbackResult): CallbackResult => ({
   ...received,
-  reports: received.reports.map((report) => reportWithout(hide, report)),
+  items: received.items.map((report) => reportWithout(hide, report)),
   ...(received.ignored === undefined ? {} : { ignored: hide(received.ignored) }),
 })
 
 async function mediaWithout(
   hide: Hide,
-  opening: ReturnType<NonNullable<Adapter['media']>>,
-): ReturnType<NonNullable<Adapter['media']>> {
+  opening: ReturnType<NonNullable<ProviderAdapter['fetchMedia']>>,
+): ReturnType<NonNullable<ProviderAdapter['fetchMedia']>> {
   const { content_type, chunks } = await kept(hide, opening)
   return { content_type, chunks: chunksWithout(hide, chunks) }
 }
@@ -210,7 +224,7 @@ async function* chunksWithout(hide: Hide, chunks: AsyncIterable<Uint8Array>): As
 }
 
 const telling =
-  (hide: Hide, tell: Tell): Tell =>
+  (hide: Hide, tell: StoreItems): StoreItems =>
   (reports, raw, ignored) =>
     tell(
       reports.map((report) => reportWithout(hide, report)),
@@ -225,7 +239,7 @@ const sessionWithout = (hide: Hide, session: Session): Session => ({
         send: async (message, signal, took) =>
           outcomeWithout(hide, await kept(hide, session.send!(message, signal, took && storablePart(took)))),
       }),
-  ...(session.useful_max === undefined ? {} : { useful_max: session.useful_max }),
+  ...(session.max_concurrent_sends === undefined ? {} : { max_concurrent_sends: session.max_concurrent_sends }),
   ended: session.ended.then((end) => answerWithout(hide, end)),
   close: (signal) => session.close(signal),
 })

@@ -9,7 +9,7 @@ import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
 import type { Db, Transaction } from '../../platform/database/sql.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Adapter, MediaReference, Provider } from '../../providers/provider.ts'
+import type { ProviderAdapter, MediaReference, Provider } from '../../providers/provider.ts'
 import { missingChannel } from './missing.ts'
 import { makeAdapters } from './adapters.ts'
 import { channelCache } from './channel-cache.ts'
@@ -179,7 +179,7 @@ async function listChannels({ settings }: Platform, sql: Db, tenant: Tenant, pag
   return all.slice(at + 1, at + 2 + page.limit)
 }
 
-type Download = Awaited<ReturnType<NonNullable<Adapter['media']>>>
+type Download = Awaited<ReturnType<NonNullable<ProviderAdapter['fetchMedia']>>>
 
 async function openMedia(
   { adapters, cache }: ChannelDeps,
@@ -189,8 +189,8 @@ async function openMedia(
   signal: AbortSignal,
 ): Promise<Download> {
   const adapter = adapters.adapterOf(row.provider)
-  if (adapter?.media === undefined) throw new PermanentError(`The provider ${row.provider} hands out no files.`)
-  return await adapter.media(reference, cache.connection(row), bytes_max, signal)
+  if (adapter?.fetchMedia === undefined) throw new PermanentError(`The provider ${row.provider} hands out no files.`)
+  return await adapter.fetchMedia(reference, cache.connection(row), bytes_max, signal)
 }
 
 /** Messages a second that may be handed over on this channel; null: as many as come. */
@@ -206,10 +206,10 @@ async function listOfProviderAccount(
   row: ChannelRow,
 ): Promise<ChannelRow[]> {
   const adapter = adapters.adapterOf(row.provider)
-  if (adapter?.accountOf === undefined) return [row]
+  if (adapter?.accountKey === undefined) return [row]
   const accountOf = (one: ChannelRow): string | null => {
     try {
-      return adapter.accountOf!(cache.connection(one))
+      return adapter.accountKey!(cache.connection(one))
     } catch {
       // its credentials cannot be opened: with which account it is connected is not known
       return null

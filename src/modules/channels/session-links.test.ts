@@ -96,7 +96,9 @@ test('what a session tells is kept with its channel', async (t) => {
   await a.beat()
   await a.tick()
 
-  await world.standing()[0]!.tell([{ kind: 'receipt', provider_id: '1', transition: 'deliver' }], Buffer.from('raw'))
+  await world
+    .standing()[0]!
+    .tell([{ kind: 'delivery_receipt', provider_id: '1', transition: 'deliver' }], Buffer.from('raw'))
 
   assert.deepEqual(world.kept, ['ch_1 1 raw'])
 })

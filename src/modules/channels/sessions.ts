@@ -6,14 +6,14 @@ import { limits } from '../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../lib/clock.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Adapter, Connection, Report, Session } from '../../providers/provider.ts'
+import type { ProviderAdapter, Connection, CallbackItem, Session } from '../../providers/provider.ts'
 import { heldSession, type HeldSession } from './held-session.ts'
 import { countSessions, leaseSessions, listActive, listUnheld, releaseSessions, writeOpen } from './sessions-store.ts'
 import type { ChannelRow } from './store.ts'
 
 /** What keeping sessions needs of channels. */
 export interface SessionChannels {
-  adapterOf(row: ChannelRow): Adapter | undefined
+  adapterOf(row: ChannelRow): ProviderAdapter | undefined
   /** The names of providers that open sessions. */
   sessionProviders(): readonly string[]
   connection(row: ChannelRow): Connection
@@ -25,7 +25,12 @@ export interface SessionChannels {
 }
 
 /** Keeps what a session told of a channel, raw and read, in one transaction. */
-export type Keep = (channel: ChannelRow, reports: readonly Report[], raw: Uint8Array, ignored?: string) => Promise<void>
+export type Keep = (
+  channel: ChannelRow,
+  reports: readonly CallbackItem[],
+  raw: Uint8Array,
+  ignored?: string,
+) => Promise<void>
 
 export interface ChannelSessions {
   readonly worker: Worker
@@ -234,7 +239,7 @@ function begin(state: State, row: ChannelRow): Held {
     told_open: false,
     held: heldSession({
       platform,
-      open: channels.adapterOf(row)!.open!,
+      open: channels.adapterOf(row)!.openSession!,
       connection: channels.connection(row),
       tell: (reports, raw, ignored) => state.keep(row, reports, raw, ignored),
       isOwn: () => isSure(state),

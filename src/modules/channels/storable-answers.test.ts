@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { storable } from '../../lib/storable.ts'
-import type { Outcome, Receipt, Report } from '../../providers/provider.ts'
+import type { Outcome, DeliveryReceipt, CallbackItem } from '../../providers/provider.ts'
 import { storableId, storableOutcome, storableReport, storableText } from './storable-answers.ts'
 
 const odd = ['a\0b', 'a\ud800b', 'a\udc00b', 'x'.repeat(9300)]
@@ -28,15 +28,15 @@ test('a text keeps its words up to its length, and is cut between characters', (
 test('every outcome can be stored, and a receipt of it finds its message', () => {
   for (const one of odd) {
     const said = { message: one, provider_code: one }
-    const receipt: Receipt = {
-      kind: 'receipt',
+    const receipt: DeliveryReceipt = {
+      kind: 'delivery_receipt',
       provider_id: one,
       also_known_as: [one],
       transition: 'fail',
       error: { code: 'provider_error', ...said },
     }
     const outcomes: Outcome[] = [
-      { kind: 'accepted', provider_ids: [one, one], reports: [{ after_ms: 0, report: receipt }] },
+      { kind: 'accepted', provider_ids: [one, one], later_items: [{ after_ms: 0, item: receipt }] },
       { kind: 'refused', code: 'provider_error', ...said, provider_ids: [one] },
       { kind: 'throttled', limit_on: 'channel', ...said, if_lasting: { code: 'policy_violation', ...said } },
       { kind: 'unavailable', ...said },
@@ -54,7 +54,7 @@ test('every outcome can be stored, and a receipt of it finds its message', () =>
 })
 
 test('an answer to our message names it as the hand-over did', () => {
-  const reply: Report = {
+  const reply: CallbackItem = {
     kind: 'inbound',
     provider_id: odd[0]!,
     from: '+1',

@@ -1,7 +1,13 @@
 /** Makes what providers say fit to be kept, once, where adapters are made: texts that PostgreSQL stores and of a bounded length, and ids that its indexes hold. */
 import { createHash } from 'node:crypto'
 import { isObject } from '../../lib/json-fields.ts'
-import type { AskOutcome, FoundMessage, Outcome, PartTaken, Report } from '../../providers/provider.ts'
+import type {
+  StatusQueryResult,
+  FoundMessage,
+  Outcome,
+  OnPartAccepted,
+  CallbackItem,
+} from '../../providers/provider.ts'
 
 /** Lengths in UTF-16 units. */
 const idLengthMax = 255
@@ -30,14 +36,14 @@ const nothingSaid = 'The provider gives no reason that can be read.'
 /** The outcome with ids, codes and sentences that can be stored. */
 export function storableOutcome(outcome: Outcome): Outcome {
   if (outcome.kind === 'accepted') {
-    const { reports, ...accepted } = outcome
+    const { later_items: reports, ...accepted } = outcome
     const [first, ...others] = outcome.provider_ids
     const provider_ids = [storableId(first), ...others.map(storableId)] as const
     if (reports === undefined) return { ...accepted, provider_ids: [...provider_ids] }
     return {
       ...accepted,
       provider_ids: [...provider_ids],
-      reports: reports.map((one) => ({ ...one, report: storableReport(one.report) })),
+      later_items: reports.map((one) => ({ ...one, item: storableReport(one.item) })),
     }
   }
   const taken = outcome.provider_ids === undefined ? {} : { provider_ids: outcome.provider_ids.map(storableId) }
@@ -49,11 +55,11 @@ export function storableOutcome(outcome: Outcome): Outcome {
 }
 
 /** What a provider told when it was asked, with ids, codes and sentences that can be stored. */
-export function storableTold(told: AskOutcome): AskOutcome {
-  if (told.kind === 'taken') return { ...told, ...storableFound(told) }
-  if (told.kind === 'alike') {
+export function storableTold(told: StatusQueryResult): StatusQueryResult {
+  if (told.kind === 'found') return { ...told, ...storableFound(told) }
+  if (told.kind === 'candidates') {
     const [first, ...others] = told.found
-    return { kind: 'alike', found: [storableFound(first), ...others.map(storableFound)] }
+    return { kind: 'candidates', found: [storableFound(first), ...others.map(storableFound)] }
   }
   if (told.kind === 'refused') return { ...told, ...saidOf(told) }
   return told.kind === 'no_answer' || told.kind === 'throttled' ? { ...told, message: sentenceOf(told.message) } : told
@@ -82,16 +88,16 @@ function codeOf(told: unknown): string | null {
 
 /** Tells of parts by ids that can be stored. */
 export const storablePart =
-  (took: PartTaken): PartTaken =>
+  (took: OnPartAccepted): OnPartAccepted =>
   (provider_ids) =>
     took(provider_ids.map(storableId))
 
 /** The report with ids by which it finds its message, and with a failure in words that can be stored; what people wrote is judged where reports are read. */
-export function storableReport<T extends Report>(report: T): T {
+export function storableReport<T extends CallbackItem>(report: T): T {
   const known = { ...report, provider_id: idOf(report.provider_id) }
-  if (known.kind === 'link') return { ...known, message: sentenceOf(known.message) }
+  if (known.kind === 'connection_status') return { ...known, message: sentenceOf(known.message) }
   if (known.kind === 'inbound') return { ...known, reply_to: idOf(known.reply_to) }
-  if (known.kind !== 'receipt') return known
+  if (known.kind !== 'delivery_receipt') return known
   const others = Array.isArray(known.also_known_as) ? { also_known_as: known.also_known_as.map(idOf) } : {}
   // an error that is none is read as an unknown one
   const error = isObject(known.error) ? { error: { ...known.error, ...boundedWords(known.error) } } : {}

@@ -93,7 +93,7 @@ export function channelTemplates(deps: TemplateDeps) {
   async function verdictOf(row: ChannelRow, content: unknown, ask: boolean): Promise<TemplateVerdict> {
     const written = content as TemplateContent
     if (isTestChannel(row)) return { ...unknownTemplate, marketing: isMarketing(testTemplates(row.type), written) }
-    if (adapters.adapterOf(row.provider)?.templates === undefined) return unknownTemplate
+    if (adapters.adapterOf(row.provider)?.listTemplates === undefined) return unknownTemplate
     const rows = await ofName(row, written.name)
     const refusal = refusalOf(row.id, rows, written)
     if (refusal === null || !ask) return { refusal, ...toldOf(rows, written) }
@@ -128,7 +128,7 @@ export function channelTemplates(deps: TemplateDeps) {
     verdictOf,
     /** As `verdictOf`, but the provider is asked whatever our copy says; that counts only where it cannot be asked. For what is looked up seldom and sent often. */
     verdictAsked: (row: ChannelRow, content: TemplateContent): Promise<TemplateVerdict> =>
-      isTestChannel(row) || adapters.adapterOf(row.provider)?.templates === undefined
+      isTestChannel(row) || adapters.adapterOf(row.provider)?.listTemplates === undefined
         ? verdictOf(row, content, false)
         : asked(row, content, 'again'),
   }
@@ -230,7 +230,7 @@ const read = async (
   signal: AbortSignal,
   name?: string,
 ): Promise<readonly TemplateRecord[]> =>
-  (await adapters.adapterOf(row.provider)?.templates?.(cache.connection(row), signal, name)) ?? []
+  (await adapters.adapterOf(row.provider)?.listTemplates?.(cache.connection(row), signal, name)) ?? []
 
 /** As they are written: a template that the provider tells twice stands once, and one that nobody can name is left out. */
 function rowsOf({ ids, clock }: Pick<Platform, 'ids' | 'clock'>, records: readonly TemplateRecord[]): TemplateRow[] {
@@ -250,12 +250,12 @@ export async function firstTemplates(
   connection: Connection,
 ): Promise<readonly TemplateRecord[] | null> {
   const adapter = adapters.adapterOf(provider)
-  if (adapter?.templates === undefined) return null
+  if (adapter?.listTemplates === undefined) return null
   try {
     return await withDeadline(
       platform.clock,
       connectTimeoutMs,
-      async (signal) => await adapter.templates!(connection, signal),
+      async (signal) => await adapter.listTemplates!(connection, signal),
     )
   } catch (error) {
     platform.log.warn({ err: error, provider }, 'the templates of a new channel could not be read')

@@ -6,7 +6,7 @@ import type { Tenant } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import type { Transaction } from '../../platform/database/sql.ts'
 import { startWorld } from '../../../test/support/world.ts'
-import type { Adapter, ConnectOutcome, Connection, Provider } from '../../providers/provider.ts'
+import type { ProviderAdapter, ConnectOutcome, Connection, Provider } from '../../providers/provider.ts'
 import type { Adapters } from './adapters.ts'
 import { channelCache } from './channel-cache.ts'
 import { hidingSecrets } from './hidden-secrets.ts'
@@ -33,13 +33,13 @@ const provider: Provider = {
   settings: Type.Object({
     rings: Type.Optional(Type.Integer({ minimum: 1, title: 'Rings', description: 'On each leg.', default: 1 })),
   }),
-  identifier: 'told',
+  identifier: 'from_provider',
   capabilities: (_type, settings) => (settings['mms'] === true ? ['text', 'attachments'] : ['text']),
   adapter: () => ({}),
 }
 
 /** A world whose one provider does as `adapter` does. */
-async function pigeons(t: TestContext, adapter: Adapter) {
+async function pigeons(t: TestContext, adapter: ProviderAdapter) {
   const world = await startWorld(t)
   const account = await world.account({ mode: 'live' })
   const { pool } = world.platform
@@ -84,7 +84,7 @@ async function pigeons(t: TestContext, adapter: Adapter) {
   }
 }
 
-const connected = (identifier?: string): Adapter => ({
+const connected = (identifier?: string): ProviderAdapter => ({
   connect: async (): Promise<ConnectOutcome> => ({
     kind: 'connected',
     ...(identifier === undefined ? {} : { identifier }),
@@ -262,7 +262,7 @@ test('what was set up with the provider is taken back where the channel does not
       seen.push(webhook_url)
       return { kind: 'connected' }
     },
-    templates: async () => {
+    listTemplates: async () => {
       throw new Error('They cannot be read.')
     },
     disconnect: async ({ webhook_url, credentials }) =>

@@ -7,7 +7,7 @@ import { didNotCommit, transact, transactionId, violatedConstraint, type Db } fr
 import { recordEvents, type NewEvent } from '../../platform/events/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { withMeantPhone } from '../accounts/service.ts'
-import type { Adapter, Connection, Provider, TemplateRecord } from '../../providers/provider.ts'
+import type { ProviderAdapter, Connection, Provider, TemplateRecord } from '../../providers/provider.ts'
 import type { Adapters } from './adapters.ts'
 import type { ChannelCache } from './channel-cache.ts'
 import { withRate, wrongCredentials, wrongSender, wrongSettings } from './channel-input.ts'
@@ -289,7 +289,7 @@ function keptVerifyToken(cache: ChannelCache, provider: Provider, row: ChannelRo
 }
 
 /** The code of a channel's provider; Problem `channel_not_connected` where it is not part of the service any more. */
-function getConnectable({ adapters }: ChannelDeps, row: ChannelRow): { provider: Provider; adapter: Adapter } {
+function getConnectable({ adapters }: ChannelDeps, row: ChannelRow): { provider: Provider; adapter: ProviderAdapter } {
   const [provider, adapter] = [adapters.providerOf(row.provider), adapters.adapterOf(row.provider)]
   if (provider === undefined || adapter === undefined)
     throw new Problem(
@@ -348,7 +348,7 @@ async function takeBack(
 async function registerHolder(
   { platform, cache }: ChannelDeps,
   sql: Db,
-  adapter: Adapter,
+  adapter: ProviderAdapter,
   { id, type, identifier, provider }: Pick<ChannelRow, 'id' | 'type' | 'identifier' | 'provider'>,
 ): Promise<void> {
   let holder: ChannelRow | null = null

@@ -196,7 +196,7 @@ const channelMetrics = (registers: Registry[]) => ({
   }),
   asked: new Counter({
     name: 'posthorn_asked_total',
-    help: 'Messages whose hand-over had no answer and about which the provider was asked, by what it told (taken, never_had, refused, not_told, no_answer, throttled).',
+    help: 'Messages whose hand-over had no answer and about which the provider was asked, by what it told (found, not_found, refused, no_information, no_answer, throttled).',
     labelNames: ['outcome'],
     registers,
   }),

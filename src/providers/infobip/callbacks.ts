@@ -1,6 +1,13 @@
 /** Reads what Infobip calls back with: reports and inbound messages as JSON, several at once. It signs nothing: they are known by a word in the address. */
 import { isObject, parsedObject, type Fields } from '../../lib/json-fields.ts'
-import type { Callback, Connection, InboundMessage, Receipt, Received, Report } from '../provider.ts'
+import type {
+  Callback,
+  Connection,
+  InboundMessage,
+  DeliveryReceipt,
+  CallbackResult,
+  CallbackItem,
+} from '../provider.ts'
 import { hasToken } from '../address-token.ts'
 import { inboundText } from '../bare-numbers.ts'
 import { statusOf } from './api.ts'
@@ -11,14 +18,14 @@ const resultsMax = 10_000
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-export function receive(callback: Callback, connection: Connection): Received | null {
+export function receiveCallback(callback: Callback, connection: Connection): CallbackResult | null {
   if (!hasToken(callback, connection)) return null
   const results = parsedObject(callback.body)?.['results']
-  if (!Array.isArray(results)) return { reports: [], ignored: 'a callback without results' }
+  if (!Array.isArray(results)) return { items: [], ignored: 'a callback without results' }
   const reports = results.slice(0, resultsMax).map((result) => (isObject(result) ? reportsOf(result, connection) : []))
   const silent = reports.filter((one) => one.length === 0).length + Math.max(results.length - resultsMax, 0)
   return {
-    reports: reports.flat(),
+    items: reports.flat(),
     ...(silent === 0
       ? {}
       : {
@@ -28,19 +35,19 @@ export function receive(callback: Callback, connection: Connection): Received | 
 }
 
 /** A report has a status; what came in has none. */
-function reportsOf(result: Fields, connection: Connection): Report[] {
+function reportsOf(result: Fields, connection: Connection): CallbackItem[] {
   const provider_id = textOf(result['messageId'])
   if (provider_id === '' || provider_id.length > 200) return []
   return result['status'] === undefined ? inboundOf(provider_id, result, connection) : receiptOf(provider_id, result)
 }
 
-function receiptOf(provider_id: string, result: Fields): Receipt[] {
+function receiptOf(provider_id: string, result: Fields): DeliveryReceipt[] {
   const status = statusOf(result['status'])
   const transition = status === null ? null : transitionOf(status)
   if (status === null || transition === null) return []
   return [
     {
-      kind: 'receipt',
+      kind: 'delivery_receipt',
       provider_id,
       // the id is ours: Infobip was told it
       message_id: provider_id,

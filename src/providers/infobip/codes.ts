@@ -1,6 +1,6 @@
 /** What the statuses and errors of Infobip mean: one line each (https://www.infobip.com/docs/essentials/api-essentials/response-status-and-error-codes). */
 import type { MessageErrorCode } from '../../api/resources/message.ts'
-import type { Outcome, Receipt } from '../provider.ts'
+import type { Outcome, DeliveryReceipt } from '../provider.ts'
 import type { Status } from './api.ts'
 
 /** Groups of statuses. */
@@ -90,7 +90,7 @@ export function outcomeOfStatus(
 }
 
 /** null: nothing that changes the message. */
-export function transitionOf(status: Status): Receipt['transition'] | null {
+export function transitionOf(status: Status): DeliveryReceipt['transition'] | null {
   if (status.group === groups.pending || status.id === deliveredToOperator) return 'accept'
   if (status.group === groups.delivered) return 'deliver'
   if (status.id === nothingTold || status.id === duplicateId) return null
@@ -100,7 +100,7 @@ export function transitionOf(status: Status): Receipt['transition'] | null {
 }
 
 /** What a report says of a failure. */
-export function failure(status: Status, error: Status | null): NonNullable<Receipt['error']> {
+export function failure(status: Status, error: Status | null): NonNullable<DeliveryReceipt['error']> {
   const known = error === null ? undefined : errors[error.id]
   const provider_code = error === null || error.id === 0 ? providerCode(status) : providerCode(error)
   if (known !== undefined) return { code: known[0], message: known[1], provider_code }

@@ -7,7 +7,7 @@ import { inDoubt, messageOf } from '../../../test/support/conformance/hand-over.
 import { catchCallbacks } from '../../../test/support/conformance/own-ids.ts'
 import { providerTools } from '../../../test/support/provider-tools.ts'
 import { infobipStatuses, simulateInfobip } from '../../../test/support/simulators/infobip.ts'
-import type { Callback, Connection, Report } from '../provider.ts'
+import type { Callback, Connection, CallbackItem } from '../provider.ts'
 import { infobip } from './infobip.ts'
 import samples from './samples/callbacks.json' with { type: 'json' }
 
@@ -97,7 +97,7 @@ adapterSuite(infobip, async (t) => {
     taken: () => sim.messages.length,
     several: { why_not: 'One call is one message.' },
     asked: {
-      by: 'taken',
+      by: 'found',
       to,
       loseAnswer: () => sim.answerNext('lost'),
       loseRequest: () => sim.answerNext('reset'),
@@ -115,7 +115,7 @@ adapterSuite(infobip, async (t) => {
       samples: samples.map(({ name, body, reports }) => ({
         name,
         call: callOf(body),
-        reports: reports as unknown as Report[],
+        reports: reports as unknown as CallbackItem[],
       })),
     },
   }
@@ -130,7 +130,7 @@ async function withInfobip(t: TestContext) {
   return {
     sim,
     send: (more: object = {}) => adapter.send!(message(more), connection, never),
-    ask: (more: object = {}) => adapter.ask!(inDoubt(message(more)), connection, never),
+    ask: (more: object = {}) => adapter.queryStatus!(inDoubt(message(more)), connection, never),
   }
 }
 
@@ -173,8 +173,8 @@ test('asked, Infobip tells what became of a text, and which it never had', async
   const failed = await ask()
 
   assert.deepEqual([lost.kind, never.kind], ['unknown', 'unknown'])
-  assert.deepEqual(taken, { kind: 'taken', provider_ids: ['msg_00000000000000000000000001'] })
-  assert.deepEqual(absent, { kind: 'never_had' })
+  assert.deepEqual(taken, { kind: 'found', provider_ids: ['msg_00000000000000000000000001'] })
+  assert.deepEqual(absent, { kind: 'not_found' })
   assert.deepEqual(
     [failed.kind, failed.kind === 'refused' && failed.provider_code],
     ['refused', 'UNDELIVERABLE_NOT_DELIVERED'],
@@ -201,7 +201,7 @@ test('whoever does not answer what became of a text is asked again, and a refusa
     [await asked(500), await asked(503), await asked(429, refusal('TOO_MANY_REQUESTS')), await asked(403)],
     ['no_answer', 'no_answer', 'throttled', 'no_answer'],
   )
-  assert.equal(await asked(403, refusal('FORBIDDEN')), 'not_told')
+  assert.equal(await asked(403, refusal('FORBIDDEN')), 'no_information')
 })
 
 test('a base URL must be one of a public host, with nothing behind it', () => {

@@ -4,8 +4,8 @@ import type { Detail } from '../../api/errors.ts'
 import { urlRefusal } from '../../lib/public-address.ts'
 import type { Provider } from '../provider.ts'
 import { verifyToken } from '../address-token.ts'
-import { ask } from './asking.ts'
-import { receive } from './callbacks.ts'
+import { queryStatus } from './asking.ts'
+import { receiveCallback } from './callbacks.ts'
 import { connect } from './connecting.ts'
 import { send } from './sending.ts'
 
@@ -54,9 +54,9 @@ export const infobip: Provider = {
     isOrigin(String(credentials['base_url']), allowed_hosts) ? [] : [wrongBaseUrl],
   adapter: (tools) => ({
     send: (message, connection, signal) => send(tools, message, connection, signal),
-    ask: (message, connection, signal) => ask(tools, message, connection, signal),
+    queryStatus: (message, connection, signal) => queryStatus(tools, message, connection, signal),
     connect: (connection, signal) => connect(tools, connection, signal),
-    receive,
+    receiveCallback,
   }),
 }
 

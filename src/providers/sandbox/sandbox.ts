@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { ErrorCode } from '../../api/errors.ts'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
-import type { InboundMessage, Outcome, OutboundMessage, Provider, Receipt } from '../provider.ts'
+import type { InboundMessage, Outcome, OutboundMessage, Provider, DeliveryReceipt } from '../provider.ts'
 import { recipients } from './recipients.ts'
 import { templates } from './templates.ts'
 
@@ -81,11 +81,11 @@ function send(message: OutboundMessage): Outcome {
   return {
     kind: 'accepted',
     provider_ids: [provider_id],
-    reports: steps.map((step) => ({ after_ms: step.after_ms, report: reportOf(step, message, provider_id) })),
+    later_items: steps.map((step) => ({ after_ms: step.after_ms, item: reportOf(step, message, provider_id) })),
   }
 }
 
-function reportOf(step: Follow, message: OutboundMessage, provider_id: string): Receipt | InboundMessage {
+function reportOf(step: Follow, message: OutboundMessage, provider_id: string): DeliveryReceipt | InboundMessage {
   if ('reply' in step) {
     return {
       kind: 'inbound',
@@ -97,9 +97,9 @@ function reportOf(step: Follow, message: OutboundMessage, provider_id: string): 
       reply_to: provider_id,
     }
   }
-  if (step.transition !== 'fail') return { kind: 'receipt', provider_id, transition: step.transition }
+  if (step.transition !== 'fail') return { kind: 'delivery_receipt', provider_id, transition: step.transition }
   return {
-    kind: 'receipt',
+    kind: 'delivery_receipt',
     provider_id,
     transition: 'fail',
     error: {
@@ -123,7 +123,7 @@ export const sandbox: Provider = {
   types: ['whatsapp', 'sms', 'telegram'],
   offered: 'never',
   credentials: Type.Object({}),
-  identifier: 'told',
+  identifier: 'from_provider',
   capabilities: (type) => capabilitiesOf[type],
   test_mode: {
     channels: {
@@ -136,6 +136,6 @@ export const sandbox: Provider = {
   adapter: () => ({
     instant: true,
     send: async (message) => send(message),
-    refuses: ({ to }) => refusals[magic(to)] ?? null,
+    validate: ({ to }) => refusals[magic(to)] ?? null,
   }),
 }

@@ -52,7 +52,7 @@ adapterSuite(simulator, async (t) => {
         {
           name: 'a receipt among nonsense',
           call: sign({ method: 'POST', url: connection({}).webhook_url, headers: {}, query: {}, body }),
-          reports: [{ kind: 'receipt', provider_id: 'p1', transition: 'deliver' }],
+          reports: [{ kind: 'delivery_receipt', provider_id: 'p1', transition: 'deliver' }],
         },
       ],
     },

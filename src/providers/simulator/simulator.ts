@@ -6,7 +6,17 @@ import { Type } from 'typebox'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { hmacHex, sameText } from '../../lib/hmac.ts'
-import type { Callback, Connection, InboundMessage, Outcome, OutboundMessage, Provider, Receipt } from '../provider.ts'
+import { isObject, parsedObject } from '../../lib/json-fields.ts'
+import type {
+  Callback,
+  CallbackResult,
+  Connection,
+  InboundMessage,
+  Outcome,
+  OutboundMessage,
+  Provider,
+  DeliveryReceipt,
+} from '../provider.ts'
 
 /** Recipients `+1999555nnnn` bring about outcomes; `nnnn` as in the sandbox where it has a twin. */
 const outcomes: Readonly<Record<string, (message: OutboundMessage) => Outcome>> = {
@@ -64,14 +74,14 @@ function accepted(message: OutboundMessage, steps: readonly ('deliver' | 'open' 
   return {
     kind: 'accepted',
     provider_ids: [provider_id],
-    reports: steps.map((step, index) => ({ after_ms: index * 20, report: receipt(provider_id, step) })),
+    later_items: steps.map((step, index) => ({ after_ms: index * 20, item: receipt(provider_id, step) })),
   }
 }
 
-function receipt(provider_id: string, transition: 'deliver' | 'open' | 'fail'): Receipt {
-  if (transition !== 'fail') return { kind: 'receipt', provider_id, transition }
+function receipt(provider_id: string, transition: 'deliver' | 'open' | 'fail'): DeliveryReceipt {
+  if (transition !== 'fail') return { kind: 'delivery_receipt', provider_id, transition }
   return {
-    kind: 'receipt',
+    kind: 'delivery_receipt',
     provider_id,
     transition,
     error: {
@@ -103,34 +113,25 @@ async function send(
   return (digits === undefined ? undefined : outcomes[digits])?.(message) ?? accepted(message, ['deliver'])
 }
 
-/** `{"reports": […]}` with reports as adapters tell them, but that a receipt calls its transition `move`; what is none is left out. */
-function readCallback(
-  callback: Callback,
-  { credentials }: Connection,
-): { reports: readonly (Receipt | InboundMessage)[] } | null {
+/** Reads `{"reports": […]}`: each is a delivery receipt (`kind` is `receipt` and `move` its transition) or an inbound message. Others are skipped. */
+function receiveCallback(callback: Callback, { credentials }: Connection): CallbackResult | null {
   const secret = credentials['callback_secret']
   const signature = callback.headers['x-simulator-signature'] ?? ''
   if (typeof secret !== 'string' || !sameText(hmacHex(secret, callback.body), signature)) return null
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(Buffer.from(callback.body).toString('utf8'))
-  } catch {
-    return { reports: [] } // signed nonsense: acknowledged, kept raw, and nothing to apply
-  }
-  const reports = (parsed as { reports?: unknown } | null)?.reports
-  return { reports: Array.isArray(reports) ? reports.flatMap(reportOf) : [] }
+  const reports = parsedObject(callback.body)?.['reports']
+  return { items: Array.isArray(reports) ? reports.flatMap(itemsOf) : [] }
 }
 
-function reportOf(value: unknown): (Receipt | InboundMessage)[] {
-  if (typeof value !== 'object' || value === null) return []
-  const { move, ...report } = value as Record<string, unknown>
-  if (typeof report['provider_id'] !== 'string' || report['provider_id'] === '') return []
-  if (report['kind'] === 'receipt')
+function itemsOf(value: unknown): (DeliveryReceipt | InboundMessage)[] {
+  if (!isObject(value)) return []
+  const { kind, move, ...item } = value
+  if (typeof item['provider_id'] !== 'string' || item['provider_id'] === '') return []
+  if (kind === 'receipt')
     return ['accept', 'deliver', 'open', 'fail'].includes(String(move))
-      ? [{ ...report, transition: move } as unknown as Receipt]
+      ? [{ ...item, kind: 'delivery_receipt', transition: move } as unknown as DeliveryReceipt]
       : []
-  return report['kind'] === 'inbound' && typeof report['from'] === 'string' && typeof report['type'] === 'string'
-    ? [report as unknown as InboundMessage]
+  return kind === 'inbound' && typeof item['from'] === 'string' && typeof item['type'] === 'string'
+    ? [{ ...item, kind } as unknown as InboundMessage]
     : []
 }
 
@@ -169,8 +170,8 @@ export const simulator: Provider = {
     type === 'sms' && settings['mms'] === true ? ['text', 'attachments'] : capabilitiesOf[type],
   adapter: ({ clock, http }) => ({
     send: (message, connection, signal) => send(clock, message, connection, signal),
-    receive: readCallback,
-    media: (reference, _connection, bytes_max, signal) =>
+    receiveCallback,
+    fetchMedia: (reference, _connection, bytes_max, signal) =>
       http.download({ method: 'GET', url: reference['url'] ?? '', answer_bytes_max: bytes_max, signal }),
     connect: async ({ credentials, settings }) => {
       if (credentials['refuse'] === true)

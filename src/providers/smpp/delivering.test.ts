@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { messageBody, packet, type Smsc } from '../../../test/support/simulators/smsc.ts'
 import { until } from '../../../test/support/waiting.ts'
 import { linked, to } from '../../../test/support/smpp-session.ts'
-import type { InboundMessage, Receipt, Report } from '../provider.ts'
+import type { InboundMessage, DeliveryReceipt, CallbackItem } from '../provider.ts'
 import { otherAddressee } from './addressees.ts'
 
 test('receipts are read from their text and from parameters, whatever way they write the id', async (t) => {
@@ -27,14 +27,14 @@ test('receipts are read from their text and from parameters, whatever way they w
 
   assert.deepEqual(told, [
     {
-      kind: 'receipt',
+      kind: 'delivery_receipt',
       provider_id: '43969',
       also_known_as: ['abc1', '276841'],
       addresses: { from: '4915112345678', to: '4915100000001' },
       transition: 'deliver',
     },
     {
-      kind: 'receipt',
+      kind: 'delivery_receipt',
       provider_id: 'abc2',
       transition: 'fail',
       error: {
@@ -44,7 +44,7 @@ test('receipts are read from their text and from parameters, whatever way they w
       },
     },
     {
-      kind: 'receipt',
+      kind: 'delivery_receipt',
       provider_id: 'abc1',
       transition: 'fail',
       error: {
@@ -83,9 +83,9 @@ test('of the states of a receipt four, and the fifth of a later version, fail a 
       ],
     })
 
-  const failed = (told as Receipt[]).filter(({ transition }) => transition === 'fail')
+  const failed = (told as DeliveryReceipt[]).filter(({ transition }) => transition === 'fail')
   assert.deepEqual(
-    (told as Receipt[]).map(({ transition }) => transition),
+    (told as DeliveryReceipt[]).map(({ transition }) => transition),
     [
       'fail',
       'fail',
@@ -140,7 +140,7 @@ test('a receipt finds its message by an id of any length up to 255, with zeros o
   await sim.receipt(message, 'DELIVRD', '')
 
   assert.deepEqual(
-    (told as Receipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
+    (told as DeliveryReceipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
     [
       [BigInt(`0x${hex.id}`).toString(10), [hex.id]],
       ...['x'.repeat(200), '7b', 'a_b$c@d', '9'.repeat(30)].map((id) => [id, undefined]),
@@ -157,7 +157,7 @@ test('a receipt in parts, or as UCS-2, is read all the same', async (t) => {
   await sim.deliver({ esm_class: 0x04, data_coding: 8, bytes: Buffer.from(text, 'utf16le').swap16() })
 
   assert.deepEqual(
-    (told as Receipt[]).map(({ provider_id }) => provider_id),
+    (told as DeliveryReceipt[]).map(({ provider_id }) => provider_id),
     ['abc', 'abc'],
   )
 })
@@ -183,7 +183,7 @@ test('a receipt that comes in the same breath as the answer is of that message, 
   await until('the receipt', () => told.length === 1)
 
   assert.deepEqual(outcome, { kind: 'accepted', provider_ids: ['161'] })
-  assert.deepEqual(told, [{ kind: 'receipt', provider_id: '161', transition: 'deliver' }])
+  assert.deepEqual(told, [{ kind: 'delivery_receipt', provider_id: '161', transition: 'deliver' }])
 })
 
 test('a receipt of a message that another process sent is not taken for one that this process remembers by the same number in hex or decimal', async (t) => {
@@ -195,7 +195,7 @@ test('a receipt of a message that another process sent is not taken for one that
 
   const addresses = { from: to, to: '4915100000001' }
   assert.deepEqual(told, [
-    { kind: 'receipt', provider_id: '161', also_known_as: ['a1', '353'], addresses, transition: 'deliver' },
+    { kind: 'delivery_receipt', provider_id: '161', also_known_as: ['a1', '353'], addresses, transition: 'deliver' },
   ])
 })
 
@@ -209,16 +209,16 @@ test('a receipt of a message that this process does not remember names all ids t
   for (const { sim } of [auto, decimal]) await sim.deliver({ esm_class: 0x04, bytes: text })
 
   assert.deepEqual(
-    (auto.told as Receipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
+    (auto.told as DeliveryReceipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
     [['255', ['ff', '597']]],
   )
   assert.deepEqual(
-    (decimal.told as Receipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
+    (decimal.told as DeliveryReceipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
     [['ff', ['255']]],
   )
 })
 
-const inboundOf = (told: readonly Report[]) =>
+const inboundOf = (told: readonly CallbackItem[]) =>
   (told as InboundMessage[]).map(({ from, type, content }) => [from, type, content])
 
 test('what recipients write is read in every alphabet', async (t) => {

@@ -1,7 +1,7 @@
 /** What an SMSC delivers: receipts and messages from recipients, answered once they are stored. */
 import type { SteadyClock } from '../../lib/clock.ts'
 import { areOfAnother } from '../../lib/same-number.ts'
-import type { Report, Tell } from '../provider.ts'
+import type { CallbackItem, StoreItems } from '../provider.ts'
 import { contentOf, idOf, readInbound } from './inbound.ts'
 import type { Link } from './link.ts'
 import { bound, type ChannelMemory } from './memory.ts'
@@ -15,7 +15,7 @@ export interface DeliveryDeps {
   readonly clock: SteadyClock
   readonly options: Options
   readonly memory: ChannelMemory
-  readonly tell: Tell
+  readonly tell: StoreItems
   /** Makes ids of this session differ from those of others. */
   readonly nonce: string
 }
@@ -30,7 +30,7 @@ export interface Deliveries {
 
 /** What a packet tells, or why that is nothing. */
 interface Read {
-  readonly reports: readonly Report[]
+  readonly reports: readonly CallbackItem[]
   readonly ignored?: string
 }
 

@@ -179,7 +179,7 @@ export function optionsOf(connection: Connection): Options {
 }
 
 /** The login at an SMSC: whoever is bound with it gets the receipts of all that is sent with it. */
-export function accountOf(connection: Connection): string {
+export function accountKey(connection: Connection): string {
   const { host, port, system_id } = optionsOf(connection)
   return `${host.toLowerCase()}:${port} ${system_id}`
 }

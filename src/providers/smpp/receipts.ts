@@ -1,5 +1,5 @@
 /** Delivery receipts: as text, as most SMSCs write them (SMPP 3.4, appendix B), and as optional parameters. */
-import type { Receipt } from '../provider.ts'
+import type { DeliveryReceipt } from '../provider.ts'
 import { bytesOf, numberOf, textOf, type Pdu } from './pdu.ts'
 
 /** How receipts write the ids that hand-overs were answered with. */
@@ -74,11 +74,11 @@ const undelivered = 'UNDELIV'
 /** The receipt of the message known by `provider_id`; null where it changes nothing. */
 export function receiptOf(
   { state, error }: ReceiptTold,
-  ids: Pick<Receipt, 'provider_id' | 'also_known_as' | 'addresses'>,
-): Receipt | null {
+  ids: Pick<DeliveryReceipt, 'provider_id' | 'also_known_as' | 'addresses'>,
+): DeliveryReceipt | null {
   const known = states[state]
   if (known === undefined || known.transition === null) return null
-  const receipt = { kind: 'receipt' as const, ...ids, transition: known.transition }
+  const receipt = { kind: 'delivery_receipt' as const, ...ids, transition: known.transition }
   if (known.transition !== 'fail') return receipt
   return {
     ...receipt,

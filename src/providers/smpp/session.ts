@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { withDeadline, type Clock, type SteadyClock } from '../../lib/clock.ts'
 import type { Dial } from '../../lib/dial.ts'
 import { postErrorOf } from '../../lib/post-error.ts'
-import type { ConnectOutcome, Connection, Opening, Session, Tell } from '../provider.ts'
+import type { ConnectOutcome, Connection, SessionContext, Session, StoreItems } from '../provider.ts'
 import { deliveries, type Deliveries } from './delivering.ts'
 import { link, type Link } from './link.ts'
 import { channelMemory, type ChannelMemory } from './memory.ts'
@@ -54,7 +54,7 @@ export interface SessionWanted {
 
 export async function openSession(
   { tools, connection, memory }: SessionWanted,
-  { tell, signal, isOwn }: Opening,
+  { store: tell, signal, hasLease: isOwn }: SessionContext,
 ): Promise<{ kind: 'open'; session: Session } | Refusal> {
   const options = optionsOf(connection)
   const { clock } = tools
@@ -70,7 +70,7 @@ interface SessionParts {
   readonly clock: SteadyClock
   readonly options: Options
   readonly memory: ChannelMemory
-  readonly tell: Tell
+  readonly tell: StoreItems
   readonly isOwn: () => boolean
   readonly told: Deliveries
   /** The first one sends. */
@@ -93,13 +93,13 @@ function sessionOver({ clock, options, memory, tell, isOwn, told, links }: Sessi
     link: () => (closing.signal.aborted || !isOwn() || links[0]!.isEnded() ? null : links[0]!),
     tookLate: (message_id, provider_id) =>
       // should it not be stored, the repeated hand-over still finds that it was taken
-      void tell([{ kind: 'receipt', provider_id, message_id, transition: 'accept' }], Buffer.alloc(0)).catch(
+      void tell([{ kind: 'delivery_receipt', provider_id, message_id, transition: 'accept' }], Buffer.alloc(0)).catch(
         () => undefined,
       ),
   }
   return {
     ended,
-    useful_max: options.window_size * windowsAtHand,
+    max_concurrent_sends: options.window_size * windowsAtHand,
     send(message, signal, took) {
       const work = submit(deps, message, signal, took)
       sending.add(work)
@@ -188,7 +188,7 @@ async function bind(
   return {
     kind: 'unavailable',
     message: `${name}: ${message}`,
-    ...(reply.pdu.command_status === alreadyBound ? { session_open: true } : {}),
+    ...(reply.pdu.command_status === alreadyBound ? { session_limit_reached: true } : {}),
   }
 }
 

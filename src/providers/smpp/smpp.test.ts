@@ -11,7 +11,7 @@ import { providerTools } from '../../../test/support/provider-tools.ts'
 import { packet, smsc } from '../../../test/support/simulators/smsc.ts'
 import { until, within } from '../../../test/support/waiting.ts'
 import { connectionTo, linked, never, to } from '../../../test/support/smpp-session.ts'
-import type { Receipt } from '../provider.ts'
+import type { DeliveryReceipt } from '../provider.ts'
 import { link } from './link.ts'
 import { smpp } from './smpp.ts'
 
@@ -80,7 +80,7 @@ test('a session that could not be bound leaves nothing running', async (t) => {
   const adapter = smpp.adapter(providerTools({ clock, allowed_hosts: [sim.host] }))
   const connection = connectionTo(sim, {}, { password: 'wrong' })
 
-  const opened = await adapter.open!(connection, openingOf())
+  const opened = await adapter.openSession!(connection, openingOf())
 
   assert.equal(opened.kind, 'refused')
   assert.deepEqual(clock.wakesAt(), [])
@@ -259,7 +259,7 @@ test('what is remembered of a channel ends when the process lets go of its sessi
   await send('Hi')
   const receipts = async () => {
     await sim.receipt(sim.submitted[0]!, 'DELIVRD')
-    return (told.at(-1) as Receipt).also_known_as
+    return (told.at(-1) as DeliveryReceipt).also_known_as
   }
 
   const held = await receipts()

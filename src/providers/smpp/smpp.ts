@@ -1,6 +1,6 @@
 /** SMPP 3.4: sends through an operator's SMSC, over a session that stands for as long as the channel does. */
 import type { Provider } from '../provider.ts'
-import { accountOf, check, credentials, settings } from './options.ts'
+import { accountKey, check, credentials, settings } from './options.ts'
 import { memories, openSession, tryBind } from './session.ts'
 
 export const smpp: Provider = {
@@ -25,9 +25,9 @@ export const smpp: Provider = {
     const memoryOf = memories()
     return {
       needsSession: () => true,
-      accountOf,
+      accountKey,
       connect: (connection, signal) => tryBind(tools, connection, signal),
-      open: (connection, opening) => openSession({ tools, connection, memory: memoryOf(connection) }, opening),
+      openSession: (connection, opening) => openSession({ tools, connection, memory: memoryOf(connection) }, opening),
     }
   },
 }

@@ -188,7 +188,7 @@ test('a message whose answer comes late is not sent twice', async (t) => {
   const again = await send('Hi')
 
   assert.deepEqual(told, [
-    { kind: 'receipt', provider_id: 'a1', message_id: 'msg_00000000000000000000000001', transition: 'accept' },
+    { kind: 'delivery_receipt', provider_id: 'a1', message_id: 'msg_00000000000000000000000001', transition: 'accept' },
   ])
   assert.deepEqual(again, { kind: 'accepted', provider_ids: ['a1'] })
   assert.equal(sim.submitted.length, 1)

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { SteadyClock } from '../../lib/clock.ts'
 import { fencedOff, fenceNow } from '../../lib/fence.ts'
-import type { Outcome, OutboundMessage, PartTaken } from '../provider.ts'
+import type { Outcome, OutboundMessage, OnPartAccepted } from '../provider.ts'
 import { nextPart, restLater } from '../rest-later.ts'
 import type { Link, Reply } from './link.ts'
 import { bound, type ChannelMemory } from './memory.ts'
@@ -40,7 +40,7 @@ export async function submit(
   deps: SubmitDeps,
   message: OutboundMessage,
   signal: AbortSignal,
-  took?: PartTaken,
+  took?: OnPartAccepted,
 ): Promise<Outcome> {
   const packets = packetsOf(deps.options, message)
   const { taken } = deps.memory

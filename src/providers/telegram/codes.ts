@@ -66,7 +66,7 @@ export function outcomeOf(answer: Exclude<ApiAnswer, { kind: 'ok' }>): Outcome {
     // Telegram limits the bot as well as each chat (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this), and does not say which it was
     return {
       kind: 'throttled',
-      limit_on: 'untold',
+      limit_on: 'unspecified',
       provider_code,
       message: 'Too many messages at once.',
       ...(retry_after_ms === undefined ? {} : { retry_after_ms }),

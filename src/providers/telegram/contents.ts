@@ -156,7 +156,7 @@ function contactOf(card: Card): Fields {
 }
 
 /** Telegram sends no address card without a number. */
-export function refuses({
+export function validate({
   type,
   content,
 }: {

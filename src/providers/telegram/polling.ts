@@ -1,5 +1,5 @@
 /** Asks Telegram for updates where it cannot call: a request stays open until there is something. */
-import type { Connection, Opening, ProviderTools, Report, Session, Tell } from '../provider.ts'
+import type { Connection, SessionContext, ProviderTools, CallbackItem, Session, StoreItems } from '../provider.ts'
 import { callApi } from './api.ts'
 import { allowedUpdates, failureOf } from './connecting.ts'
 import { isObject } from '../../lib/json-fields.ts'
@@ -20,7 +20,7 @@ const pauseMs = 500
 interface Polling {
   readonly tools: ProviderTools
   readonly connection: Connection
-  readonly tell: Tell
+  readonly tell: StoreItems
   readonly over: AbortController
   /** Of the next update; Telegram forgets those before it. */
   offset: number | undefined
@@ -29,7 +29,11 @@ interface Polling {
 type Ended = Awaited<Session['ended']>
 
 /** A webhook that was set keeps updates from being asked for: it is taken back first. */
-export async function openPolling(tools: ProviderTools, connection: Connection, { tell, signal }: Opening) {
+export async function openSession(
+  tools: ProviderTools,
+  connection: Connection,
+  { store: tell, signal }: SessionContext,
+) {
   const answer = await callApi(tools, connection, 'deleteWebhook', {}, signal)
   if (answer.kind !== 'ok') return failureOf(answer)
   if (answer.result !== true)
@@ -92,7 +96,7 @@ async function pollOnce(polling: Polling): Promise<Ended | null> {
 async function take(polling: Polling, updates: readonly unknown[]): Promise<Ended | null> {
   const numbers = updates.map((update) => (isObject(update) ? integerAt(update, 'update_id') : null))
   if (!numbers.every((number) => number !== null)) return { refused: false, message: 'An update has no number.' }
-  const reports: Report[] = []
+  const reports: CallbackItem[] = []
   const [ignored, buttons]: [string[], string[]] = [[], []]
   for (const read of updates.map(readUpdate)) {
     if ('ignored' in read) ignored.push(read.ignored)

@@ -1,5 +1,5 @@
 /** Hands messages to Telegram, one call after the other: what was taken of one stays taken, and the rest alone is repeated. */
-import type { Connection, OutboundMessage, Outcome, PartTaken, ProviderTools } from '../provider.ts'
+import type { Connection, OutboundMessage, Outcome, OnPartAccepted, ProviderTools } from '../provider.ts'
 import { nextPart, restLater } from '../rest-later.ts'
 import { callApi } from './api.ts'
 import { stepsOf, type Step } from './contents.ts'
@@ -14,7 +14,7 @@ export async function send(
   message: OutboundMessage,
   connection: Connection,
   signal: AbortSignal,
-  took?: PartTaken,
+  took?: OnPartAccepted,
 ): Promise<Outcome> {
   const ids = [...message.already_accepted]
   const steps = stepsLeft(message)

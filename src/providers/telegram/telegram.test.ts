@@ -11,11 +11,11 @@ import { messageOf, openingOf } from '../../../test/support/conformance/hand-ove
 import { providerTools } from '../../../test/support/provider-tools.ts'
 import { simulateTelegram } from '../../../test/support/simulators/telegram.ts'
 import { until, within } from '../../../test/support/waiting.ts'
-import type { Callback, Connection, OutboundMessage, Outcome, Report } from '../provider.ts'
+import type { Callback, Connection, OutboundMessage, Outcome, CallbackItem } from '../provider.ts'
 import { secretOf } from './connecting.ts'
 import { telegramBot } from './telegram.ts'
 
-type Sample = { readonly update: object; readonly reports: readonly Report[] }
+type Sample = { readonly update: object; readonly reports: readonly CallbackItem[] }
 const samples = JSON.parse(readFileSync(new URL('samples/updates.json', import.meta.url), 'utf8')) as Record<
   string,
   Sample
@@ -94,7 +94,7 @@ adapterSuite(telegramBot, async (t) => {
         {
           to: '7',
           before: () => sim.refuse(7, 429, 'Too Many Requests: retry after 35', { retry_after: 35 }),
-          expected: { limit_on: 'untold', retry_after_ms: 35_000, provider_code: '429' },
+          expected: { limit_on: 'unspecified', retry_after_ms: 35_000, provider_code: '429' },
         },
         {
           to: String(chat),
@@ -267,7 +267,7 @@ test('addresses, places and cards become what Telegram has for them', async (t) 
     { name: { formatted_name: 'Desk' }, phones: [{ phone: '+2' }] },
   ])
   const settings = {}
-  const numberless = adapter.refuses!({
+  const numberless = adapter.validate!({
     to: '1',
     type: 'contacts',
     content: [{ name: { formatted_name: 'Ada' } }],
@@ -325,13 +325,13 @@ test('the webhook is set with a word that only this channel knows, and taken bac
 test('a tapped button is answered by the answer to its callback', async (t) => {
   const { adapter } = await started(t)
 
-  const read = adapter.receive!(callOf(samples['a tapped button']!.update), connection)
+  const read = adapter.receiveCallback!(callOf(samples['a tapped button']!.update), connection)
 
-  assert.deepEqual(JSON.parse(read!.answer!.body), {
+  assert.deepEqual(JSON.parse(read!.response!.body), {
     method: 'answerCallbackQuery',
     callback_query_id: '4382bfdwdsb323b2d9',
   })
-  assert.match(adapter.receive!(callOf(samples['a message in a group']!.update), connection)!.ignored!, /group/)
+  assert.match(adapter.receiveCallback!(callOf(samples['a message in a group']!.update), connection)!.ignored!, /group/)
 })
 
 test('a tapped button whose message tells no keyboard any more is told by its place', async (t) => {
@@ -347,7 +347,7 @@ test('a tapped button whose message tells no keyboard any more is told by its pl
     },
   }
 
-  const [report] = adapter.receive!(callOf(old), connection)!.reports
+  const [report] = adapter.receiveCallback!(callOf(old), connection)!.items
 
   assert.deepEqual(report?.kind === 'inbound' && [report.content, report.button_index], [
     { id: 'Button 2', title: '' },
@@ -360,7 +360,7 @@ test('a file that came in is fetched by its path', async (t) => {
   sim.file('f1', 'photos/file 1.jpg', Buffer.from('a picture'))
   sim.file('f2', '../../secret', Buffer.from('x'))
   const media = async (reference: Record<string, string>, bytes_max = 1000) => {
-    const { content_type, chunks } = await adapter.media!(reference, connection, bytes_max, never)
+    const { content_type, chunks } = await adapter.fetchMedia!(reference, connection, bytes_max, never)
     return [content_type, await text(Readable.from(chunks))]
   }
 
@@ -372,14 +372,14 @@ test('a file that came in is fetched by its path', async (t) => {
 
 test('where Telegram cannot call, updates are asked for, told once, and only then forgotten by Telegram', async (t) => {
   const { sim, adapter } = await started(t, polled)
-  const told: (readonly [readonly Report[], string | undefined])[] = []
+  const told: (readonly [readonly CallbackItem[], string | undefined])[] = []
   let keeps = true
   const open = async () => {
-    const tell = async (reports: readonly Report[], _raw: Uint8Array, ignored?: string) => {
+    const tell = async (reports: readonly CallbackItem[], _raw: Uint8Array, ignored?: string) => {
       if (!keeps) throw new Error('no room')
       told.push([reports, ignored])
     }
-    const opened = await adapter.open!(polled, openingOf({ tell }))
+    const opened = await adapter.openSession!(polled, openingOf({ store: tell }))
     assert.ok(opened.kind === 'open')
     return opened.session
   }
@@ -412,7 +412,7 @@ test('an answer without a chat names the recipient, and nothing to tell without 
   sim.answerNext({ body: { ok: true, result: { message_id: 42 } } })
   const outcome = await send('text', { body: 'Hi' })
   sim.answerNext({ body: { ok: true, result: true } }, { body: { ok: true, result: [] } })
-  const opened = await adapter.open!(polled, openingOf())
+  const opened = await adapter.openSession!(polled, openingOf())
   await until('it to pause', () => clock.wakesAt().includes(clock.now() + 500))
   await clock.advance(500)
   await until('it to ask again', () => sim.isPolled())
@@ -424,7 +424,7 @@ test('an answer without a chat names the recipient, and nothing to tell without 
 
 test('polling waits where it is throttled, and ends where the token counts no more or nonsense comes', async (t) => {
   const { clock, sim, adapter } = await started(t, polled)
-  const open = () => adapter.open!(polled, openingOf())
+  const open = () => adapter.openSession!(polled, openingOf())
   const opened = async () => {
     const one = await open()
     assert.ok(one.kind === 'open')

@@ -2,11 +2,11 @@
 import { Type } from 'typebox'
 import type { Provider } from '../provider.ts'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
-import { receive } from './callbacks.ts'
+import { receiveCallback } from './callbacks.ts'
 import { connect, disconnect, needsPolling, register } from './connecting.ts'
-import { refuses } from './contents.ts'
+import { validate } from './contents.ts'
 import { fetchMedia } from './media.ts'
-import { openPolling } from './polling.ts'
+import { openSession } from './polling.ts'
 import { send } from './sending.ts'
 
 export const telegramBot: Provider = {
@@ -24,7 +24,7 @@ export const telegramBot: Provider = {
       pattern: '^[0-9]{1,20}:[A-Za-z0-9_-]{1,100}$',
     }),
   }),
-  identifier: 'told',
+  identifier: 'from_provider',
   url: {
     setting: 'POSTHORN_TELEGRAM_URL',
     fallback: 'https://api.telegram.org',
@@ -41,13 +41,14 @@ export const telegramBot: Provider = {
   capabilities: () => capabilitiesOf.telegram,
   adapter: (tools) => ({
     send: (message, connection, signal, took) => send(tools, message, connection, signal, took),
-    refuses,
+    validate,
     connect: (connection, signal) => connect(tools, connection, signal),
     register: (connection, signal) => register(tools, connection, signal),
     disconnect: (connection, signal) => disconnect(tools, connection, signal),
-    receive,
-    media: (reference, connection, bytes_max, signal) => fetchMedia(tools, reference, connection, bytes_max, signal),
+    receiveCallback,
+    fetchMedia: (reference, connection, bytes_max, signal) =>
+      fetchMedia(tools, reference, connection, bytes_max, signal),
     needsSession: needsPolling,
-    open: (connection, opening) => openPolling(tools, connection, opening),
+    openSession: (connection, opening) => openSession(tools, connection, opening),
   }),
 }

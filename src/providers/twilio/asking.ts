@@ -1,7 +1,7 @@
 /** Asks Twilio what became of a message whose hand-over had no answer: it lists messages, and does not know them by our ids. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import type { Fields } from '../../lib/json-fields.ts'
-import type { AskOutcome, Connection, FoundMessage, MessageInDoubt, ProviderTools } from '../provider.ts'
+import type { StatusQueryResult, Connection, FoundMessage, UnconfirmedMessage, ProviderTools } from '../provider.ts'
 import { askedTooMuch } from '../foreign-answer.ts'
 import { callApi, credentialsOf, fieldsOf, isSid } from './api.ts'
 import { receiptOf } from './receipts.ts'
@@ -19,16 +19,16 @@ const trialPrefix = 'Sent from your Twilio trial account - '
  * The messages to the recipient with this text from this sender, made while it was handed over, the oldest first. Not filtered by DateSent, which those that wait at
  * Twilio do not have yet. Told by Twilio itself alone: whatever else answers is no answer.
  */
-export async function ask(
+export async function queryStatus(
   tools: ProviderTools,
-  message: MessageInDoubt,
+  message: UnconfirmedMessage,
   connection: Connection,
   signal: AbortSignal,
-): Promise<AskOutcome> {
+): Promise<StatusQueryResult> {
   const { messaging_service_sid } = credentialsOf(connection)
   const since_ms =
-    (message.handed_over_at === null ? tools.clock.now() : Date.parse(message.handed_over_at)) - clocksDifferMs
-  const until_ms = Date.parse(message.handed_over_until) + clocksDifferMs
+    (message.first_sent_at === null ? tools.clock.now() : Date.parse(message.first_sent_at)) - clocksDifferMs
+  const until_ms = Date.parse(message.last_attempt_ended_at) + clocksDifferMs
   const found: FoundMessage[] = []
   let query: URLSearchParams | null = new URLSearchParams({ To: message.to, PageSize: String(pageRows) })
   if (messaging_service_sid === undefined) query.set('From', message.from)
@@ -36,7 +36,7 @@ export async function ask(
     const answer = await callApi(tools, connection, `/Messages.json?${query}`, signal)
     const throttled = askedTooMuch('Twilio', answer)
     if (throttled !== null) return throttled
-    if (refusesToList(answer)) return { kind: 'not_told' }
+    if (refusesToList(answer)) return { kind: 'no_information' }
     const listed = answer.kind === 'answer' && answer.status === 200 ? fieldsOf(answer) : null
     const rows: unknown = listed?.['messages']
     if (!Array.isArray(rows) || !rows.every(isMessage))
@@ -48,14 +48,14 @@ export async function ask(
         .map(foundOf)
         .toReversed(),
     )
-    if (recent.length < rows.length || listed?.['next_page_uri'] === null) return toldOf(found, { kind: 'never_had' })
+    if (recent.length < rows.length || listed?.['next_page_uri'] === null) return toldOf(found, { kind: 'not_found' })
     query = queryOf(listed?.['next_page_uri'])
   }
-  return toldOf(found, { kind: 'not_told' })
+  return toldOf(found, { kind: 'no_information' })
 }
 
-function toldOf([first, ...others]: readonly FoundMessage[], otherwise: AskOutcome): AskOutcome {
-  return first === undefined ? otherwise : { kind: 'alike', found: [first, ...others] }
+function toldOf([first, ...others]: readonly FoundMessage[], otherwise: StatusQueryResult): StatusQueryResult {
+  return first === undefined ? otherwise : { kind: 'candidates', found: [first, ...others] }
 }
 
 /** Of the next page its query alone counts: nothing else is called than the list. */
@@ -95,7 +95,7 @@ function foundOf({ sid, status, error_code }: Listed): FoundMessage {
     : { provider_ids: [sid], receipt }
 }
 
-function isIt(row: Fields, message: MessageInDoubt, messaging_service_sid: string | undefined): boolean {
+function isIt(row: Fields, message: UnconfirmedMessage, messaging_service_sid: string | undefined): boolean {
   const sender =
     messaging_service_sid === undefined
       ? row['from'] === message.from

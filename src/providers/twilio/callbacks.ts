@@ -3,7 +3,15 @@ import { createHash, createHmac } from 'node:crypto'
 import { isId } from '../../api/ids.ts'
 import { sameText } from '../../lib/hmac.ts'
 import { isE164 } from '../../lib/phone.ts'
-import type { Answer, Callback, Connection, InboundMessage, MediaReference, Received, Report } from '../provider.ts'
+import type {
+  CallbackResponse,
+  Callback,
+  Connection,
+  InboundMessage,
+  MediaReference,
+  CallbackResult,
+  CallbackItem,
+} from '../provider.ts'
 import { credentialsOf } from './api.ts'
 import { stoppedCode } from './codes.ts'
 import { receiptOf } from './receipts.ts'
@@ -13,12 +21,12 @@ const mediaMax = 10
 /** Far more than Twilio sends, and few enough to be sorted. */
 const fieldsMax = 1_000
 
-const emptyAnswer: Answer = {
+const emptyAnswer: CallbackResponse = {
   content_type: 'text/xml; charset=utf-8',
   body: '<?xml version="1.0" encoding="UTF-8"?><Response/>',
 }
 
-export function receive(callback: Callback, connection: Connection): Received | null {
+export function receiveCallback(callback: Callback, connection: Connection): CallbackResult | null {
   const signature = callback.headers['x-twilio-signature'] ?? ''
   const { auth_token } = credentialsOf(connection)
   const form = formOf(callback)
@@ -29,7 +37,7 @@ export function receive(callback: Callback, connection: Connection): Received | 
     !isSigned(callback, form, auth_token, signature)
   )
     return null
-  return { ...read(new Map(form), callback, connection), answer: emptyAnswer }
+  return { ...read(new Map(form), callback, connection), response: emptyAnswer }
 }
 
 type Form = readonly (readonly [string, string])[]
@@ -74,21 +82,21 @@ function addresses(url: string): string[] {
 }
 
 /** A callback has one message, or what became of one. */
-function read(fields: ReadonlyMap<string, string>, callback: Callback, connection: Connection): Received {
+function read(fields: ReadonlyMap<string, string>, callback: Callback, connection: Connection): CallbackResult {
   const provider_id = fields.get('MessageSid') ?? fields.get('SmsSid') ?? ''
   const account_sid = fields.get('AccountSid')
-  if (!/^[0-9A-Za-z]{2,64}$/.test(provider_id)) return { reports: [], ignored: 'a callback without a message' }
+  if (!/^[0-9A-Za-z]{2,64}$/.test(provider_id)) return { items: [], ignored: 'a callback without a message' }
   if (account_sid !== undefined && account_sid !== credentialsOf(connection).account_sid)
-    return { reports: [], ignored: 'a callback about another account' }
+    return { items: [], ignored: 'a callback about another account' }
   const status = fields.get('MessageStatus') ?? fields.get('SmsStatus') ?? 'received'
   if (status !== 'received' && status !== 'receiving')
-    return { reports: receiptsOf(provider_id, status, fields, callback) }
+    return { items: receiptsOf(provider_id, status, fields, callback) }
   const inbound = inboundOf(provider_id, fields, connection)
   // a START is not taken from here: a callback that is played back must not undo a later STOP
   const stops = fields.get('OptOutType') === 'STOP'
   return inbound === null
-    ? { reports: [], ignored: 'a message to another number, or from no phone' }
-    : { reports: [inbound, ...(stops ? stopOf(provider_id, inbound.from) : [])] }
+    ? { items: [], ignored: 'a message to another number, or from no phone' }
+    : { items: [inbound, ...(stops ? stopOf(provider_id, inbound.from) : [])] }
 }
 
 function receiptsOf(
@@ -96,7 +104,7 @@ function receiptsOf(
   status: string,
   fields: ReadonlyMap<string, string>,
   { query }: Callback,
-): Report[] {
+): CallbackItem[] {
   const receipt = receiptOf(provider_id, status, fields.get('ErrorCode') ?? '')
   if (receipt === null) return []
   const message_id = query['message']
@@ -106,7 +114,7 @@ function receiptsOf(
 }
 
 /** Who has stopped everything; nobody where it is no phone. */
-const stopOf = (provider_id: string, from: string): Report[] =>
+const stopOf = (provider_id: string, from: string): CallbackItem[] =>
   isE164(from) ? [{ kind: 'preference', provider_id, from, marketing: 'stop', everything: true }] : []
 
 /** null for a message to another number, and from who is no phone. */

@@ -1,5 +1,5 @@
 /** What Twilio's error codes mean: one line each (https://www.twilio.com/docs/api/errors). */
-import type { Outcome, Receipt } from '../provider.ts'
+import type { Outcome, DeliveryReceipt } from '../provider.ts'
 import type { MessageErrorCode } from '../../api/resources/message.ts'
 
 /** `lost`: nothing more can be sent with these credentials. `later`: Twilio takes it in a while. */
@@ -120,7 +120,7 @@ export function refusal(code: string, said: string, retry_after_ms: number | und
 }
 
 /** A hand-over that failed for good, and what its error says of the channel or the recipient. */
-export const refusedWith = (error: NonNullable<Receipt['error']>): Outcome => ({
+export const refusedWith = (error: NonNullable<DeliveryReceipt['error']>): Outcome => ({
   kind: 'refused',
   ...error,
   ...(error.code === 'channel_not_connected' ? { channel_lost: true } : {}),
@@ -128,7 +128,7 @@ export const refusedWith = (error: NonNullable<Receipt['error']>): Outcome => ({
 })
 
 /** What a code in a receipt says: the message is over, whatever the reason. */
-export function failure(code: string): NonNullable<Receipt['error']> {
+export function failure(code: string): NonNullable<DeliveryReceipt['error']> {
   const [meaning, message] = meaningOf(code) ?? ['provider_error', 'Twilio could not deliver the message.']
   return {
     code: meaning === 'lost' ? 'channel_not_connected' : meaning === 'later' ? 'provider_error' : meaning,

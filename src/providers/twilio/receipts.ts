@@ -1,9 +1,9 @@
 /** What the statuses of a message at Twilio say of it. */
-import type { Receipt } from '../provider.ts'
+import type { DeliveryReceipt } from '../provider.ts'
 import { failure } from './codes.ts'
 
 /** https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks; what is not here says nothing. */
-const transitions: Readonly<Record<string, Receipt['transition']>> = {
+const transitions: Readonly<Record<string, DeliveryReceipt['transition']>> = {
   accepted: 'accept',
   queued: 'accept',
   scheduled: 'accept',
@@ -17,9 +17,14 @@ const transitions: Readonly<Record<string, Receipt['transition']>> = {
 }
 
 /** null for a status that says nothing of the message. */
-export function receiptOf(provider_id: string, status: string, error_code: string): Receipt | null {
+export function receiptOf(provider_id: string, status: string, error_code: string): DeliveryReceipt | null {
   const word = status.toLowerCase()
   if (!Object.hasOwn(transitions, word)) return null
   const transition = transitions[word]!
-  return { kind: 'receipt', provider_id, transition, ...(transition === 'fail' ? { error: failure(error_code) } : {}) }
+  return {
+    kind: 'delivery_receipt',
+    provider_id,
+    transition,
+    ...(transition === 'fail' ? { error: failure(error_code) } : {}),
+  }
 }

@@ -16,7 +16,7 @@ import { inDoubt, messageOf } from '../../../test/support/conformance/hand-over.
 import { providerTools } from '../../../test/support/provider-tools.ts'
 import { askedOfTwilio, simulateTwilio } from '../../../test/support/simulators/twilio.ts'
 import type { HttpClient } from '../../lib/http-client.ts'
-import type { AskOutcome, Callback, Connection, OutboundMessage, Outcome, Report } from '../provider.ts'
+import type { StatusQueryResult, Callback, Connection, OutboundMessage, Outcome, CallbackItem } from '../provider.ts'
 import { receiptOf } from './receipts.ts'
 import { twilio } from './twilio.ts'
 
@@ -26,7 +26,7 @@ const { getExpectedTwilioSignature, getExpectedBodyHash } = createRequire(import
 type Sample = {
   readonly query: Record<string, string>
   readonly form: Record<string, string>
-  readonly reports: readonly Report[]
+  readonly reports: readonly CallbackItem[]
 }
 const samples = JSON.parse(readFileSync(new URL('samples/callbacks.json', import.meta.url), 'utf8')) as Record<
   string,
@@ -67,10 +67,10 @@ async function started(t: TestContext, given: Partial<Connection> = {}, reach: (
     adapter,
     send: (more: Partial<OutboundMessage> = {}): Promise<Outcome> => adapter.send!(message(more), channel, never),
     ask: (more: Partial<OutboundMessage> = {}, until_ms = clock.now()) =>
-      adapter.ask!(inDoubt(message(more), isoTime(until_ms)), channel, never),
+      adapter.queryStatus!(inDoubt(message(more), isoTime(until_ms)), channel, never),
     connect: (more: Partial<Connection> = {}) => adapter.connect!({ ...channel, ...more }, never),
     media: async (url: string, bytes_max = 1_000_000) => {
-      const { content_type, chunks } = await adapter.media!({ url }, channel, bytes_max, never)
+      const { content_type, chunks } = await adapter.fetchMedia!({ url }, channel, bytes_max, never)
       return { content_type, body: await text(Readable.from(chunks)) }
     },
   }
@@ -299,8 +299,8 @@ test('it is connected where the account stands and the number is one of it', asy
 
 test('asked, Twilio tells which messages are like the one in doubt, made while that was handed over, the oldest first', async (t) => {
   const { clock, sim, send, ask } = await started(t)
-  const sids = (told: AskOutcome) =>
-    told.kind === 'alike'
+  const sids = (told: StatusQueryResult) =>
+    told.kind === 'candidates'
       ? told.found.map(({ provider_ids }) => sim.messages.findIndex(({ sid }) => sid === provider_ids[0]))
       : told.kind
   const handed_over_at = isoTime(clock.now())
@@ -310,18 +310,18 @@ test('asked, Twilio tells which messages are like the one in doubt, made while t
   await send({ content: { body: 'Twice' } })
   sim.messages[0]!.status = 'delivered'
 
-  const once = await ask({ content: { body: 'Once' }, handed_over_at })
-  const twice = await ask({ content: { body: 'Twice' }, handed_over_at })
-  const absent = await ask({ content: { body: 'Never' }, handed_over_at })
+  const once = await ask({ content: { body: 'Once' }, first_sent_at: handed_over_at })
+  const twice = await ask({ content: { body: 'Twice' }, first_sent_at: handed_over_at })
+  const absent = await ask({ content: { body: 'Never' }, first_sent_at: handed_over_at })
   const ended_ms = clock.now()
   clock.jump(3 * 3600_000)
   await send({ content: { body: 'Once' } })
-  const long = await ask({ content: { body: 'Once' }, handed_over_at }, ended_ms)
-  const later = await ask({ content: { body: 'Once' }, handed_over_at: isoTime(clock.now()) })
+  const long = await ask({ content: { body: 'Once' }, first_sent_at: handed_over_at }, ended_ms)
+  const later = await ask({ content: { body: 'Once' }, first_sent_at: isoTime(clock.now()) })
 
   assert.equal(lost.kind, 'unknown')
-  assert.deepEqual([once, twice, absent, long, later].map(sids), [[0], [1, 2], 'never_had', [0], [3]])
-  assert.deepEqual(once.kind === 'alike' && once.found[0].receipt?.transition, 'deliver')
+  assert.deepEqual([once, twice, absent, long, later].map(sids), [[0], [1, 2], 'not_found', [0], [3]])
+  assert.deepEqual(once.kind === 'candidates' && once.found[0].receipt?.transition, 'deliver')
 })
 
 test('the list of messages is read page by page, no further than to the hand-over, and to a bound', async (t) => {
@@ -338,18 +338,18 @@ test('the list of messages is read page by page, no further than to the hand-ove
       })
   }
   others(250)
-  const buried = await ask({ content, handed_over_at })
-  const absent = await ask({ content: { body: 'Never' }, handed_over_at })
+  const buried = await ask({ content, first_sent_at: handed_over_at })
+  const absent = await ask({ content: { body: 'Never' }, first_sent_at: handed_over_at })
   others(250)
-  const beyond = await ask({ content, handed_over_at })
+  const beyond = await ask({ content, first_sent_at: handed_over_at })
   sim.answerNext('pass', { status: 500 })
-  const brokenOff = await ask({ content, handed_over_at })
+  const brokenOff = await ask({ content, first_sent_at: handed_over_at })
 
   assert.deepEqual(buried, {
-    kind: 'alike',
+    kind: 'candidates',
     found: [{ provider_ids: lost.kind === 'accepted' ? lost.provider_ids : [] }],
   })
-  assert.deepEqual([absent.kind, beyond.kind, brokenOff.kind], ['never_had', 'not_told', 'no_answer'])
+  assert.deepEqual([absent.kind, beyond.kind, brokenOff.kind], ['not_found', 'no_information', 'no_answer'])
 })
 
 test('whoever does not answer what became of a message is asked again, and a refusal to tell is the end of asking', async (t) => {
@@ -368,7 +368,7 @@ test('whoever does not answer what became of a message is asked again, and a ref
     ],
     ['no_answer', 'no_answer', 'throttled', 'no_answer'],
   )
-  assert.equal(await asked(401, { code: 20003, message: 'Authenticate', status: 401 }), 'not_told')
+  assert.equal(await asked(401, { code: 20003, message: 'Authenticate', status: 401 }), 'no_information')
 })
 
 test('Twilio signs with or without the port, and JSON by its hash in the address', async (t) => {
@@ -380,7 +380,7 @@ test('Twilio signs with or without the port, and JSON by its hash in the address
       'content-type': 'application/x-www-form-urlencoded; charset=UTF-8',
       'x-twilio-signature': getExpectedTwilioSignature(auth_token, signed, form),
     }
-    return adapter.receive!({ method: 'POST', url, query: {}, headers, body }, connection)?.reports.length
+    return adapter.receiveCallback!({ method: 'POST', url, query: {}, headers, body }, connection)?.items.length
   }
   const json = Buffer.from('{"hello":"wörld"}')
   const hashed = (hash: string) => {
@@ -389,7 +389,7 @@ test('Twilio signs with or without the port, and JSON by its hash in the address
       'content-type': 'application/json',
       'x-twilio-signature': getExpectedTwilioSignature(auth_token, urlOf(query), {}),
     }
-    return adapter.receive!({ method: 'POST', url: urlOf(query), query, headers, body: json }, connection)
+    return adapter.receiveCallback!({ method: 'POST', url: urlOf(query), query, headers, body: json }, connection)
   }
 
   assert.deepEqual(
@@ -400,7 +400,7 @@ test('Twilio signs with or without the port, and JSON by its hash in the address
     ],
     [1, 1, undefined],
   )
-  assert.deepEqual(hashed(getExpectedBodyHash(json.toString()))?.reports, [])
+  assert.deepEqual(hashed(getExpectedBodyHash(json.toString()))?.items, [])
   assert.equal(hashed(createHash('sha256').update('other').digest('hex')), null)
 })
 
@@ -428,8 +428,8 @@ test('a field that is there twice is signed once each, and a form without an end
   }
   const huge = { ...call, body: Buffer.from(Array.from({ length: 2000 }, (_, n) => `f${n}=1`).join('&')) }
 
-  assert.equal(adapter.receive!(sign(call), connection)?.reports.length, 1)
-  assert.equal(adapter.receive!(sign(huge), connection), null)
+  assert.equal(adapter.receiveCallback!(sign(call), connection)?.items.length, 1)
+  assert.equal(adapter.receiveCallback!(sign(huge), connection), null)
 })
 
 test('inbound files are bounded, and fetched with the credentials from Twilio alone', async (t) => {
@@ -437,13 +437,13 @@ test('inbound files are bounded, and fetched with the credentials from Twilio al
   const files = Object.fromEntries(
     Array.from({ length: 40 }, (_, n) => [`MediaUrl${n}`, `https://api.twilio.com/${n}`]),
   )
-  const read = adapter.receive!(
+  const read = adapter.receiveCallback!(
     callOf({ query: {}, form: { ...samples['files with a text']!.form, ...files, NumMedia: '40' } }),
     connection,
   )
   const url = sim.file('ME1', Buffer.from('a picture'), 'image/jpeg')
 
-  const [report] = read!.reports
+  const [report] = read!.items
   assert.ok(report?.kind === 'inbound' && (report.content as unknown[]).length === 10 && report.media?.length === 10)
   assert.deepEqual(await media(url), { content_type: 'image/jpeg', body: 'a picture' })
   await assert.rejects(media(url, 4), /longer than 4 bytes/)

@@ -1,8 +1,8 @@
 /** Twilio: SMS and MMS through its Messages API (https://www.twilio.com/docs/messaging/api/message-resource). */
 import { Type } from 'typebox'
 import type { MediaReference, Provider } from '../provider.ts'
-import { ask } from './asking.ts'
-import { receive } from './callbacks.ts'
+import { queryStatus } from './asking.ts'
+import { receiveCallback } from './callbacks.ts'
 import { connect } from './connecting.ts'
 import { fetchMedia } from './media.ts'
 import { send } from './sending.ts'
@@ -57,10 +57,10 @@ export const twilio: Provider = {
   capabilities: (_type, settings) => (settings['mms'] === true ? ['text', 'attachments'] : ['text']),
   adapter: (tools) => ({
     send: (message, connection, signal) => send(tools, message, connection, signal),
-    ask: (message, connection, signal) => ask(tools, message, connection, signal),
+    queryStatus: (message, connection, signal) => queryStatus(tools, message, connection, signal),
     connect: (connection, signal) => connect(tools, connection, signal),
-    receive,
-    media: (reference: MediaReference, connection, bytes_max, signal) =>
+    receiveCallback,
+    fetchMedia: (reference: MediaReference, connection, bytes_max, signal) =>
       fetchMedia(tools, reference, connection, bytes_max, signal),
   }),
 }

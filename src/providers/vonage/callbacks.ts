@@ -3,7 +3,14 @@
  * their signature (https://developer.vonage.com/en/getting-started/concepts/signing-messages), or, where the account has none, by a word in the address.
  */
 import { hmacHex, sameText } from '../../lib/hmac.ts'
-import type { Callback, Connection, InboundMessage, Receipt, Received, Report } from '../provider.ts'
+import type {
+  Callback,
+  Connection,
+  InboundMessage,
+  DeliveryReceipt,
+  CallbackResult,
+  CallbackItem,
+} from '../provider.ts'
 import { addressWithToken, hasToken } from '../address-token.ts'
 import { inboundText } from '../bare-numbers.ts'
 import { failure, transitions } from './codes.ts'
@@ -24,11 +31,11 @@ export function callbackUrl(connection: Connection): string {
   return addressWithToken(connection)
 }
 
-export function receive(callback: Callback, connection: Connection): Received | null {
+export function receiveCallback(callback: Callback, connection: Connection): CallbackResult | null {
   const fields = fieldsOf(callback)
   if (!isKnown(callback, fields, connection)) return null
   const reports = reportsOf(fields, connection)
-  return reports.length > 0 ? { reports } : { reports, ignored: whyIgnored(fields) }
+  return reports.length > 0 ? { items: reports } : { items: reports, ignored: whyIgnored(fields) }
 }
 
 function whyIgnored(fields: Fields): string {
@@ -77,21 +84,21 @@ export function signatureOf(fields: Fields, secret: string): string {
 }
 
 /** A callback has one message, or what became of one. */
-function reportsOf(fields: Fields, connection: Connection): Report[] {
+function reportsOf(fields: Fields, connection: Connection): CallbackItem[] {
   const provider_id = textOf(fields['messageId'])
   if (provider_id === '' || provider_id.length > 200) return []
   if (fields['status'] !== undefined) return receiptOf(provider_id, fields)
   return inboundOf(provider_id, fields, connection)
 }
 
-function receiptOf(provider_id: string, fields: Fields): Receipt[] {
+function receiptOf(provider_id: string, fields: Fields): DeliveryReceipt[] {
   const status = textOf(fields['status'])
   const transition = Object.hasOwn(transitions, status) ? transitions[status]! : undefined
   if (transition === undefined) return []
   const message_id = textOf(fields['client-ref'])
   return [
     {
-      kind: 'receipt',
+      kind: 'delivery_receipt',
       provider_id,
       ...(message_id === '' ? {} : { message_id }),
       transition,

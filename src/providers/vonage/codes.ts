@@ -1,6 +1,6 @@
 /** What the codes of Vonage mean: one line each. */
 import type { MessageErrorCode } from '../../api/resources/message.ts'
-import type { Outcome, Receipt } from '../provider.ts'
+import type { Outcome, DeliveryReceipt } from '../provider.ts'
 
 /** `lost`: nothing more can be sent with these credentials. `later`: Vonage takes it in a while. `down`: it was not taken, and may be repeated. */
 type Meaning = readonly [code: MessageErrorCode | 'lost' | 'later' | 'down', sentence: string]
@@ -78,7 +78,7 @@ const receiptErrors: Readonly<Record<string, readonly [MessageErrorCode, string]
 }
 
 /** `status` of a delivery receipt; what is not named here says nothing. */
-export const transitions: Readonly<Record<string, Receipt['transition']>> = {
+export const transitions: Readonly<Record<string, DeliveryReceipt['transition']>> = {
   accepted: 'accept',
   buffered: 'accept',
   delivered: 'deliver',
@@ -116,7 +116,7 @@ export function refusal(status: string, said: string): Outcome {
 }
 
 /** What a receipt says of a failure. */
-export function failure(status: string, err_code: string): NonNullable<Receipt['error']> {
+export function failure(status: string, err_code: string): NonNullable<DeliveryReceipt['error']> {
   const known = Object.hasOwn(receiptErrors, err_code) ? receiptErrors[err_code]! : undefined
   const [code, message] = known ?? (['provider_error', 'Vonage could not deliver the message.'] as const)
   return {

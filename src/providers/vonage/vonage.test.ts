@@ -7,7 +7,7 @@ import { catchCallbacks } from '../../../test/support/conformance/own-ids.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { providerTools } from '../../../test/support/provider-tools.ts'
 import { simulateVonage } from '../../../test/support/simulators/vonage.ts'
-import type { Callback, Connection, Report } from '../provider.ts'
+import type { Callback, Connection, CallbackItem } from '../provider.ts'
 import { signatureOf } from './callbacks.ts'
 import samples from './samples/callbacks.json' with { type: 'json' }
 import { vonage } from './vonage.ts'
@@ -139,7 +139,7 @@ for (const { connection, proof, sign: prove } of ways) {
         samples: samples.map(({ name, form, fields, reports }) => ({
           name,
           call: withWord(prove(callOf(form, fields as unknown as Record<string, string>))),
-          reports: reports as unknown as Report[],
+          reports: reports as unknown as CallbackItem[],
         })),
       },
     }

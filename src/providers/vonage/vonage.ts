@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Provider } from '../provider.ts'
 import { verifyToken } from '../address-token.ts'
-import { receive } from './callbacks.ts'
+import { receiveCallback } from './callbacks.ts'
 import { connect } from './connecting.ts'
 import { send } from './sending.ts'
 
@@ -53,6 +53,6 @@ export const vonage: Provider = {
   adapter: (tools) => ({
     send: (message, connection, signal) => send(tools, message, connection, signal),
     connect: (connection, signal) => connect(tools, connection, signal),
-    receive,
+    receiveCallback,
   }),
 }

@@ -81,7 +81,7 @@ test('statuses are receipts: with our id, and the part where they tell one, and 
   )
 
   const receipt = (transition: string, more: object) => ({
-    kind: 'receipt',
+    kind: 'delivery_receipt',
     provider_id: 'wamid.1',
     transition,
     ...more,
@@ -139,7 +139,7 @@ test('a stop of marketing is told by a failure and by a preference, and its end 
         : (report as { error?: { code: string } }).error?.code,
     ]),
     [
-      ['receipt', 'recipient_blocked'],
+      ['delivery_receipt', 'recipient_blocked'],
       ['preference', ['+4915112345678', 'stop']],
       ['preference', ['+4915112345678', 'stop']],
       ['preference', ['+4915112345678', 'resume']],
@@ -179,8 +179,8 @@ test('what concerns another number or account, or nothing here, is set aside wit
     { field: 'messages' },
   ])
 
-  const ours = adapter.receive!(callback(body), connection)!
-  const foreign = adapter.receive!(
+  const ours = adapter.receiveCallback!(callback(body), connection)!
+  const foreign = adapter.receiveCallback!(
     callback(changes([template, account({ event: 'ACCOUNT_DELETED' })], '1')),
     connection,
   )!
@@ -193,13 +193,13 @@ test('what concerns another number or account, or nothing here, is set aside wit
   ]
 
   assert.deepEqual(
-    ours.reports.map(({ kind }) => kind),
-    ['templates', 'link'],
+    ours.items.map(({ kind }) => kind),
+    ['templates', 'connection_status'],
   )
   assert.match(ours.ignored!, /another number.*FLAGGED.*no value/)
-  assert.deepEqual(foreign.reports, [])
-  for (const body of nonsense) assert.deepEqual(adapter.receive!(callback(body), connection)!.reports, [])
-  assert.equal(adapter.receive!(callback(body, 'another secret'), connection), null)
+  assert.deepEqual(foreign.items, [])
+  for (const body of nonsense) assert.deepEqual(adapter.receiveCallback!(callback(body), connection)!.items, [])
+  assert.equal(adapter.receiveCallback!(callback(body, 'another secret'), connection), null)
 })
 
 test('a remark, which is logged, tells names, events and codes, and nothing that people wrote or who they are', () => {
@@ -217,7 +217,7 @@ test('a remark, which is logged, tells names, events and codes, and nothing that
     graph.messages({}, '4915112345678'),
   ])
 
-  const { ignored } = adapter.receive!(callback(body), connection)!
+  const { ignored } = adapter.receiveCallback!(callback(body), connection)!
 
   assert.match(ignored!, /message_echoes: ECHOED.*history.*VERIFIED_ACCOUNT.*131051.*A status.*another number/)
   assert.doesNotMatch(ignored!, /Erika|4915112345678|secret/)

@@ -1,7 +1,14 @@
 /** What WhatsApp calls back with: handshakes, and signed bodies of up to a thousand changes, in any order and as often as it likes. */
 import { hmacHex, sameText } from '../../lib/hmac.ts'
 import { isoTime } from '../../lib/clock.ts'
-import type { Answer, Callback, Connection, Received, Receipt, Report } from '../provider.ts'
+import type {
+  CallbackResponse,
+  Callback,
+  Connection,
+  CallbackResult,
+  DeliveryReceipt,
+  CallbackItem,
+} from '../provider.ts'
 import { failureOf, marketingStopped } from './codes.ts'
 import { credentialsOf, graphErrorOf, type Credentials } from './api.ts'
 import { inboundOf, partyOf } from './inbound.ts'
@@ -10,7 +17,7 @@ import { idAt, objectAt, objectsAt, textAt } from './json.ts'
 import { namedBy } from './tags.ts'
 
 /** The answer to Meta's GET; null: it does not know our word. */
-export function handshake({ query }: Callback, connection: Connection): Answer | null {
+export function handshake({ query }: Callback, connection: Connection): CallbackResponse | null {
   const { verify_token } = credentialsOf(connection)
   const known = verify_token !== undefined && sameText(query['hub.verify_token'] ?? '', verify_token)
   if (query['hub.mode'] !== 'subscribe' || !known) return null
@@ -18,7 +25,7 @@ export function handshake({ query }: Callback, connection: Connection): Answer |
 }
 
 /** null: the signature over the raw body is wrong. */
-export function receive(callback: Callback, connection: Connection): Received | null {
+export function receiveCallback(callback: Callback, connection: Connection): CallbackResult | null {
   const credentials = credentialsOf(connection)
   const signature = callback.headers['x-hub-signature-256'] ?? ''
   if (
@@ -34,15 +41,15 @@ export function receive(callback: Callback, connection: Connection): Received | 
   else
     for (const entry of objectsAt(body, 'entry'))
       for (const change of objectsAt(entry, 'changes')) readChange(reading, textAt(entry, 'id'), change)
-  if (reading.remarks.size === 0) return { reports: reading.reports }
-  return { reports: reading.reports, ignored: [...reading.remarks].slice(0, remarksMax).join(' ') }
+  if (reading.remarks.size === 0) return { items: reading.reports }
+  return { items: reading.reports, ignored: [...reading.remarks].slice(0, remarksMax).join(' ') }
 }
 
 const remarksMax = 20
 
 interface Reading {
   readonly credentials: Credentials
-  readonly reports: Report[]
+  readonly reports: CallbackItem[]
   /** Each once. They are logged: names of fields, events and codes alone, never what people wrote or who they are. */
   readonly remarks: Set<string>
 }
@@ -90,7 +97,7 @@ function readMessages(reading: Reading, value: Fields): void {
 }
 
 /** `played` is a voice message that was heard. What was deleted stays delivered. */
-const transitions: Readonly<Record<string, Receipt['transition']>> = {
+const transitions: Readonly<Record<string, DeliveryReceipt['transition']>> = {
   sent: 'accept',
   delivered: 'deliver',
   read: 'open',
@@ -105,7 +112,7 @@ function readStatus({ reports, remarks }: Reading, status: Fields): void {
     return void remarks.add(`A status changes nothing: ${wordAt(status, 'status')}.`)
   const error = transition === 'fail' ? graphErrorOf(objectsAt(status, 'errors')[0]) : null
   reports.push({
-    kind: 'receipt',
+    kind: 'delivery_receipt',
     provider_id,
     transition,
     ...namedBy(textAt(status, 'biz_opaque_callback_data')),
@@ -176,7 +183,7 @@ function readAccount({ reports, remarks }: Reading, value: Fields): void {
   const event = textAt(value, 'event') ?? ''
   const ban = textAt(objectAt(value, 'ban_info') ?? {}, 'waba_ban_state')
   const link = (connected: boolean, message: string) =>
-    void reports.push({ kind: 'link', provider_id: `account ${event}`, connected, message })
+    void reports.push({ kind: 'connection_status', provider_id: `account ${event}`, connected, message })
   if (ban === 'DISABLE') return link(false, 'The WhatsApp Business account was disabled. Read why in WhatsApp Manager.')
   if (ban === 'REINSTATE') return link(true, 'The WhatsApp Business account was reinstated.')
   if (Object.hasOwn(ends, event)) return link(false, ends[event]!)

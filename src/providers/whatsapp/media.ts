@@ -1,5 +1,5 @@
 /** Fetches files that came in: the id leads to an address that lives for minutes, which wants the token too. */
-import type { Adapter, Connection, MediaReference, ProviderTools } from '../provider.ts'
+import type { ProviderAdapter, Connection, MediaReference, ProviderTools } from '../provider.ts'
 import { PermanentError } from '../../lib/permanent-error.ts'
 import { callGraph, credentialsOf, segment } from './api.ts'
 import { textAt } from './json.ts'
@@ -9,13 +9,13 @@ const fileTimeoutMs = 120_000
 const lastingCodes: readonly number[] = [100, 131052]
 
 /** As `media` of an adapter. */
-export async function media(
+export async function fetchMedia(
   tools: ProviderTools,
   reference: MediaReference,
   connection: Connection,
   bytes_max: number,
   signal: AbortSignal,
-): ReturnType<NonNullable<Adapter['media']>> {
+): ReturnType<NonNullable<ProviderAdapter['fetchMedia']>> {
   const credentials = credentialsOf(connection)
   const answer = await callGraph(tools, credentials, { method: 'GET', path: segment(reference['id'] ?? '') }, signal)
   if (answer.kind === 'error') {

@@ -1,5 +1,5 @@
 /** Hands messages over to the Cloud API. */
-import type { Connection, Outcome, OutboundMessage, PartTaken, ProviderTools } from '../provider.ts'
+import type { Connection, Outcome, OutboundMessage, OnPartAccepted, ProviderTools } from '../provider.ts'
 import { nextPart, restLater } from '../rest-later.ts'
 import { outcomeOf } from './codes.ts'
 import { callGraph, credentialsOf, segment, type GraphAnswer } from './api.ts'
@@ -15,7 +15,7 @@ export async function send(
   message: OutboundMessage,
   connection: Connection,
   signal: AbortSignal,
-  took?: PartTaken,
+  took?: OnPartAccepted,
 ): Promise<Outcome> {
   if (!isWritten(message.type))
     return {

@@ -12,7 +12,7 @@ const pagesMax = 70
 const pageBytesMax = 2 * 1024 * 1024
 
 /** All templates, or those of one name. Rejects with a sentence where they cannot be read. */
-export async function templates(
+export async function listTemplates(
   tools: ProviderTools,
   connection: Connection,
   signal: AbortSignal,

@@ -110,9 +110,9 @@ adapterSuite(whatsappCloud, async (t) => {
           name: 'receipts and a stop of marketing',
           call: callback(changes([graph.messages({ statuses: [read, failed] })])),
           reports: [
-            { kind: 'receipt', provider_id: 'wamid.1', transition: 'open', message_id: id },
+            { kind: 'delivery_receipt', provider_id: 'wamid.1', transition: 'open', message_id: id },
             {
-              kind: 'receipt',
+              kind: 'delivery_receipt',
               provider_id: 'wamid.2',
               transition: 'fail',
               error: {
@@ -168,7 +168,7 @@ adapterSuite(whatsappCloud, async (t) => {
           ),
           reports: [
             {
-              kind: 'link',
+              kind: 'connection_status',
               provider_id: 'account DISABLED_UPDATE',
               connected: false,
               message: 'The WhatsApp Business account was disabled. Read why in WhatsApp Manager.',
@@ -204,8 +204,8 @@ test('all templates are read page by page, and one name alone when asked', async
   })
   graph.templates.push(...Array.from({ length: 450 }, (_, n) => template(n)), { id: 'x', language: 'en_US' })
 
-  const all = await adapter.templates!(connection, never)
-  const one = await adapter.templates!(connection, never, 'offer_1')
+  const all = await adapter.listTemplates!(connection, never)
+  const one = await adapter.listTemplates!(connection, never, 'offer_1')
   const asked = graph.calls.filter((call) => call.endsWith('/message_templates')).length
   graph.trouble('/message_templates', 'nonsense', { error: 200, status: 403 })
 
@@ -214,14 +214,14 @@ test('all templates are read page by page, and one name alone when asked', async
     one.map(({ name, rejected_reason, parameter_format }) => [name, rejected_reason, parameter_format]),
     [['offer_1', null, 'POSITIONAL']],
   )
-  await assert.rejects(async () => await adapter.templates!(connection, never), /not its own/)
-  await assert.rejects(async () => await adapter.templates!(connection, never), /Details of 200/)
+  await assert.rejects(async () => await adapter.listTemplates!(connection, never), /not its own/)
+  await assert.rejects(async () => await adapter.listTemplates!(connection, never), /Details of 200/)
 })
 
 test('a file is fetched by its id, with the token, up to its bound', async () => {
   graph.files.set('77', { mime_type: 'audio/ogg; codecs=opus', body: Buffer.alloc(1000, 7) })
   const fetchFile = async (reference: string, bytes_max: number) => {
-    const file = await adapter.media!({ id: reference }, connection, bytes_max, never)
+    const file = await adapter.fetchMedia!({ id: reference }, connection, bytes_max, never)
     const chunks: Uint8Array[] = []
     for await (const chunk of file.chunks) chunks.push(chunk)
     return [file.content_type, Buffer.concat(chunks).length]

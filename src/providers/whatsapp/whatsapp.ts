@@ -2,11 +2,11 @@
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
 import type { Provider } from '../provider.ts'
-import { handshake, receive } from './callbacks.ts'
+import { handshake, receiveCallback } from './callbacks.ts'
 import { connect, register } from './connecting.ts'
-import { media } from './media.ts'
+import { fetchMedia } from './media.ts'
 import { send } from './sending.ts'
-import { templates } from './templates.ts'
+import { listTemplates } from './templates.ts'
 
 const graphId = (title: string, description: string) =>
   Type.String({ title, description, pattern: '^[0-9A-Za-z_]{1,64}$' })
@@ -51,7 +51,7 @@ export const whatsappCloud: Provider = {
       }),
     ),
   }),
-  identifier: 'told',
+  identifier: 'from_provider',
   url: {
     setting: 'POSTHORN_WHATSAPP_GRAPH_URL',
     fallback: 'https://graph.facebook.com',
@@ -70,8 +70,9 @@ export const whatsappCloud: Provider = {
     connect: (connection, signal) => connect(tools, connection, signal),
     register: (connection, signal) => register(tools, connection, signal),
     handshake,
-    receive,
-    templates: (connection, signal, name) => templates(tools, connection, signal, name),
-    media: (reference, connection, bytes_max, signal) => media(tools, reference, connection, bytes_max, signal),
+    receiveCallback,
+    listTemplates: (connection, signal, name) => listTemplates(tools, connection, signal, name),
+    fetchMedia: (reference, connection, bytes_max, signal) =>
+      fetchMedia(tools, reference, connection, bytes_max, signal),
   }),
 }

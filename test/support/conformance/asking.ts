@@ -1,7 +1,7 @@
 /** Questions of the conformance suite: what a provider that can be asked tells of messages that it has, has not, has failed, and of others like them. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { AskOutcome, OutboundMessage, Provider } from '../../../src/providers/provider.ts'
+import type { StatusQueryResult, OutboundMessage, Provider } from '../../../src/providers/provider.ts'
 import { assertTold, inDoubt, messageOf, sender } from './hand-over.ts'
 import type { AdapterSamples, Start } from './samples.ts'
 
@@ -36,7 +36,7 @@ export const askingPromises: Readonly<
 
     const lost = await send()
 
-    assert.deepEqual([lost.kind, (await ask()).kind], ['unknown', 'never_had'])
+    assert.deepEqual([lost.kind, (await ask()).kind], ['unknown', 'not_found'])
   },
   'finds a message among others like it, by our id alone where the provider has it, else all of them, the oldest first':
     async (t, provider, samples) => {
@@ -46,8 +46,8 @@ export const askingPromises: Readonly<
       const ids = [...asked.ids()]
 
       assert.equal(ids.length, 2)
-      assert.deepEqual(idsIn(await ask()), asked.by === 'taken' ? [ids[0]] : ids)
-      assert.deepEqual(idsIn(await ask({ id: otherId })), asked.by === 'taken' ? [ids[1]] : ids)
+      assert.deepEqual(idsIn(await ask()), asked.by === 'found' ? [ids[0]] : ids)
+      assert.deepEqual(idsIn(await ask({ id: otherId })), asked.by === 'found' ? [ids[1]] : ids)
     },
   'tells that a message has failed': async (t, provider, samples) => {
     const { asked, send, ask } = await asking(t, provider, samples)
@@ -56,7 +56,8 @@ export const askingPromises: Readonly<
 
     const told = await ask()
 
-    const receipt = told.kind === 'taken' ? told.receipt : told.kind === 'alike' ? told.found[0].receipt : undefined
+    const receipt =
+      told.kind === 'found' ? told.receipt : told.kind === 'candidates' ? told.found[0].receipt : undefined
     assert.ok(told.kind === 'refused' || receipt?.transition === 'fail', JSON.stringify(told))
   },
   'does not take silence for an answer: it is asked again': async (t, provider, samples) => {
@@ -77,18 +78,22 @@ async function asking(t: TestContext, provider: Provider, samples: AdapterSample
   return {
     asked,
     send: (given: Given = {}) => send({ to: asked.to, ...given }),
-    async ask(given: Given = {}, signal = never): Promise<AskOutcome> {
-      const told = await adapter.ask!(inDoubt(messageOf(connection, { to: asked.to, ...given })), connection, signal)
+    async ask(given: Given = {}, signal = never): Promise<StatusQueryResult> {
+      const told = await adapter.queryStatus!(
+        inDoubt(messageOf(connection, { to: asked.to, ...given })),
+        connection,
+        signal,
+      )
       assertTold(told)
       return told
     },
   }
 }
 
-const idsIn = (told: AskOutcome): readonly string[] =>
-  told.kind === 'taken'
+const idsIn = (told: StatusQueryResult): readonly string[] =>
+  told.kind === 'found'
     ? told.provider_ids
-    : told.kind === 'alike'
+    : told.kind === 'candidates'
       ? told.found.flatMap(({ provider_ids }) => provider_ids)
       : [told.kind]
 
@@ -98,7 +103,7 @@ export async function tryAsking(
   begin: Start,
   { tools }: AdapterSamples,
 ): Promise<void> {
-  if (provider.adapter(tools).ask === undefined) return
+  if (provider.adapter(tools).queryStatus === undefined) return
   for (const [name, promise] of Object.entries(askingPromises))
     await suite.test(name, async (t) => promise(t, provider, await begin(t)))
 }

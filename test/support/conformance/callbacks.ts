@@ -1,12 +1,18 @@
 /** Callbacks of the conformance suite: each sample is read, whatever is forged is not, and nothing that anybody sends makes an adapter throw. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Adapter, Callback, Connection, Provider, Received } from '../../../src/providers/provider.ts'
+import type {
+  ProviderAdapter,
+  Callback,
+  Connection,
+  Provider,
+  CallbackResult,
+} from '../../../src/providers/provider.ts'
 import type { AdapterSamples, CallbackSamples, Start } from './samples.ts'
 import { assertReport } from './report.ts'
 
 interface Reading extends CallbackSamples {
-  readonly adapter: Adapter
+  readonly adapter: ProviderAdapter
   readonly connection: Connection
 }
 
@@ -22,7 +28,7 @@ export async function tryCallbacks(
   begin: Start,
   { tools, callbacks }: AdapterSamples,
 ): Promise<void> {
-  const { receive, handshake } = provider.adapter(tools)
+  const { receiveCallback: receive, handshake } = provider.adapter(tools)
   if (receive === undefined) return
   assert.ok(callbacks !== undefined, 'a provider that calls back gives the suite callbacks')
   const reading = async (t: TestContext): Promise<Reading> => {
@@ -33,18 +39,18 @@ export async function tryCallbacks(
   await suite.test(`reads each of its callbacks, twice the same`, async (t) => {
     const given = await reading(t)
     for (const { name, call, reports } of given.samples) {
-      const read = given.adapter.receive!(call, given.connection)
-      assert.deepEqual(read?.reports, reports, name)
-      assert.deepEqual(given.adapter.receive!(call, given.connection), read, name)
-      for (const report of read!.reports) assertReport(report)
-      if (read!.answer !== undefined) assert.ok(read!.answer.content_type !== '', name)
+      const read = given.adapter.receiveCallback!(call, given.connection)
+      assert.deepEqual(read?.items, reports, name)
+      assert.deepEqual(given.adapter.receiveCallback!(call, given.connection), read, name)
+      for (const report of read!.items) assertReport(report)
+      if (read!.response !== undefined) assert.ok(read!.response.content_type !== '', name)
     }
   })
 
   await suite.test(`refuses a callback without a proof, and one with another's`, async (t) => {
     const given = await reading(t)
     for (const { name, call } of given.samples) {
-      const read = (forged: Callback): Received | null => given.adapter.receive!(forged, given.connection)
+      const read = (forged: Callback): CallbackResult | null => given.adapter.receiveCallback!(forged, given.connection)
       const unsigned: (whole: Callback) => Callback = given.unsigned ?? bare
       assert.equal(read(unsigned(call)), null, `${name}, without its proof`)
       const forged = forgeries(call)
@@ -55,7 +61,7 @@ export async function tryCallbacks(
       if (given.proof === 'content')
         for (const changed of otherContents(call)) assert.equal(read(changed), null, `${name}: ${describe(changed)}`)
       assert.equal(
-        given.adapter.receive!(call, { ...given.connection, credentials: {} }),
+        given.adapter.receiveCallback!(call, { ...given.connection, credentials: {} }),
         null,
         `${name}, on a channel without secrets`,
       )
@@ -67,9 +73,9 @@ export async function tryCallbacks(
     for (const { name, call } of given.samples) {
       for (const odd of [...oddBodies(call), ...oddQueries(call)]) {
         for (const one of [odd, given.sign(odd)]) {
-          const read = given.adapter.receive!(one, given.connection)
-          for (const report of read?.reports ?? []) assertReport(report)
-          assert.ok(read === null || read.reports.length <= 100_000, `${name}: ${describe(one)}`)
+          const read = given.adapter.receiveCallback!(one, given.connection)
+          for (const report of read?.items ?? []) assertReport(report)
+          assert.ok(read === null || read.items.length <= 100_000, `${name}: ${describe(one)}`)
           assert.ok((read?.ignored ?? '').length <= 1000, `${name}: ${read?.ignored}`)
         }
       }

@@ -1,7 +1,7 @@
 /** The end of sessions in the conformance suite: whoever closes one knows, once that resolves, that nothing of it goes on. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Provider, Report } from '../../../src/providers/provider.ts'
+import type { Provider, CallbackItem } from '../../../src/providers/provider.ts'
 import { until, within } from '../waiting.ts'
 import { messageOf, openingOf } from './hand-over.ts'
 import { left, type AdapterSamples, type Provoked } from './samples.ts'
@@ -52,14 +52,14 @@ export const closingPromises: Readonly<
 /** A session that tells, to somebody who takes the time that the test gives. */
 async function hearing(t: TestContext, provider: Provider, samples: AdapterSamples) {
   const { connection, say } = samples.session!
-  const told: Report[] = []
+  const told: CallbackItem[] = []
   const kept = Promise.withResolvers<void>()
-  const tell = async (reports: readonly Report[]) => {
+  const tell = async (reports: readonly CallbackItem[]) => {
     told.push(...reports)
     await kept.promise
   }
   const adapter = provider.adapter(samples.tools)
-  const opened = await within('a session', adapter.open!(connection, openingOf({ tell })))
+  const opened = await within('a session', adapter.openSession!(connection, openingOf({ store: tell })))
   assert.ok(opened.kind === 'open', JSON.stringify(opened))
   t.after(() => (kept.resolve(), opened.session.close(AbortSignal.abort())))
   return {

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { messageErrorCodes } from '../../../src/api/resources/message.ts'
 import type {
-  AskOutcome,
+  StatusQueryResult,
   Connection,
   LimitOn,
-  MessageInDoubt,
-  Opening,
+  UnconfirmedMessage,
+  SessionContext,
   Outcome,
   OutboundMessage,
-  PartTaken,
+  OnPartAccepted,
   Provider,
   ProviderTools,
 } from '../../../src/providers/provider.ts'
@@ -19,7 +19,7 @@ import { assertReport } from './report.ts'
 export type Send = (
   message: Partial<OutboundMessage> & { readonly to: string },
   signal?: AbortSignal,
-  took?: PartTaken,
+  took?: OnPartAccepted,
 ) => Promise<Outcome>
 
 const never = new AbortController().signal
@@ -35,23 +35,26 @@ export const messageOf = (
   content: { body: 'Hi' },
   reply_to: null,
   attempt: 1,
-  handed_over_at: null,
+  first_sent_at: null,
   already_accepted: [],
   expires_at: null,
   ...given,
 })
 
 /** As it is asked about: its last hand-over had ended by then, by default whenever a test's clock says. */
-export const inDoubt = (message: OutboundMessage, handed_over_until = '2100-01-01T00:00:00.000Z'): MessageInDoubt => ({
+export const inDoubt = (
+  message: OutboundMessage,
+  handed_over_until = '2100-01-01T00:00:00.000Z',
+): UnconfirmedMessage => ({
   ...message,
-  handed_over_until,
+  last_attempt_ended_at: handed_over_until,
 })
 
 /** As the service opens a session: told things are stored, and it is this process's own. */
-export const openingOf = (given: Partial<Opening> = {}): Opening => ({
-  tell: () => Promise.resolve(),
+export const openingOf = (given: Partial<SessionContext> = {}): SessionContext => ({
+  store: () => Promise.resolve(),
   signal: never,
-  isOwn: () => true,
+  hasLease: () => true,
   ...given,
 })
 
@@ -64,14 +67,14 @@ export async function sender(
   const adapter = provider.adapter(tools)
   if (adapter.send !== undefined)
     return (given, signal = never, took) => adapter.send!(messageOf(connection, given), connection, signal, took)
-  const opened = await adapter.open!(connection, openingOf())
+  const opened = await adapter.openSession!(connection, openingOf())
   assert.equal(opened.kind, 'open', JSON.stringify(opened))
   if (opened.kind !== 'open') throw new Error('unreachable')
   t.after(() => opened.session.close(AbortSignal.abort()))
   return (given, signal = never, took) => opened.session.send!(messageOf(connection, given), signal, took)
 }
 
-const limitsOn: readonly LimitOn[] = ['channel', 'recipient', 'untold']
+const limitsOn: readonly LimitOn[] = ['channel', 'recipient', 'unspecified']
 
 /** Fails for an outcome that dispatch could not work with. */
 export function assertOutcome(outcome: Outcome): void {
@@ -79,7 +82,7 @@ export function assertOutcome(outcome: Outcome): void {
   if (outcome.kind === 'accepted') {
     assert.ok(outcome.provider_ids.length > 0, seen)
     for (const id of outcome.provider_ids) assert.ok(typeof id === 'string' && id !== '' && id.length <= 255, seen)
-    for (const { after_ms, report } of outcome.reports ?? []) {
+    for (const { after_ms, item: report } of outcome.later_items ?? []) {
       assert.ok(after_ms >= 0, seen)
       assertReport(report)
     }
@@ -110,13 +113,17 @@ export function assertOutcome(outcome: Outcome): void {
 }
 
 /** Fails for what dispatch could not work with when it asks. */
-export function assertTold(told: AskOutcome): void {
+export function assertTold(told: StatusQueryResult): void {
   const seen = JSON.stringify(told)
-  for (const { provider_ids, receipt } of told.kind === 'alike' ? told.found : told.kind === 'taken' ? [told] : []) {
+  for (const { provider_ids, receipt } of told.kind === 'candidates'
+    ? told.found
+    : told.kind === 'found'
+      ? [told]
+      : []) {
     assertOutcome({
       kind: 'accepted',
       provider_ids,
-      reports: receipt === undefined ? [] : [{ after_ms: 0, report: receipt }],
+      later_items: receipt === undefined ? [] : [{ after_ms: 0, item: receipt }],
     })
   }
   if (told.kind === 'refused') assertOutcome(told)

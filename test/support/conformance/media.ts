@@ -17,7 +17,7 @@ export async function tryMedia(
   begin: Start,
   { tools, media }: AdapterSamples,
 ): Promise<void> {
-  if (provider.adapter(tools).media === undefined) return
+  if (provider.adapter(tools).fetchMedia === undefined) return
   assert.ok(media !== undefined, 'a provider with `media` gives the suite files to fetch')
   await suite.test(
     `fetches files, and tells those that can never be had from those that may be had later`,
@@ -62,7 +62,7 @@ async function fetched(
   reference: MediaReference,
   bytes_max = bytesMax,
 ): Promise<number> {
-  const { chunks } = await provider.adapter(tools).media!(reference, connection, bytes_max, never)
+  const { chunks } = await provider.adapter(tools).fetchMedia!(reference, connection, bytes_max, never)
   let bytes = 0
   for await (const chunk of chunks) bytes += chunk.length
   return bytes

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { AskOutcome, Outcome, Provider } from '../../../src/providers/provider.ts'
+import type { StatusQueryResult, Outcome, Provider } from '../../../src/providers/provider.ts'
 import { left, type AdapterSamples, type Start } from './samples.ts'
 import {
   deafUrl,
@@ -77,13 +77,14 @@ async function facing(t: TestContext, provider: Provider, begin: Start, answer: 
     templates: () =>
       within(
         'the templates',
-        (adapter.templates?.(connection, never) ?? Promise.resolve(null)).catch(() => null),
+        (adapter.listTemplates?.(connection, never) ?? Promise.resolve(null)).catch(() => null),
       ),
     /** What it rejects with where they cannot be read. */
     templatesFailure: async (): Promise<unknown> =>
-      await (adapter.templates?.(connection, never) ?? Promise.resolve()).catch((error: unknown) => error),
+      await (adapter.listTemplates?.(connection, never) ?? Promise.resolve()).catch((error: unknown) => error),
     /** undefined where it cannot be asked. */
-    ask: (signal = never) => within('an answer', Promise.resolve(adapter.ask?.(inDoubt(message), connection, signal))),
+    ask: (signal = never) =>
+      within('an answer', Promise.resolve(adapter.queryStatus?.(inDoubt(message), connection, signal))),
     disconnect: (signal = never) => within('the end', Promise.resolve(adapter.disconnect?.(connection, signal))),
   }
 }
@@ -151,7 +152,7 @@ async function facesSilence(t: TestContext, provider: Provider, begin: Start): P
 }
 
 /** Anything else would hand the message over again, or end it, though nobody has said what became of it. */
-function assertAskedAgain(asked: AskOutcome | undefined, kind: 'no_answer' | 'throttled' = 'no_answer'): void {
+function assertAskedAgain(asked: StatusQueryResult | undefined, kind: 'no_answer' | 'throttled' = 'no_answer'): void {
   if (asked !== undefined)
     assert.equal(asked.kind, kind, `a provider that did not answer is asked again: ${JSON.stringify(asked)}`)
 }
@@ -206,7 +207,7 @@ async function facesPeer(
   const { tools, connection } = samples.hostilePeer!(peer.port)
   t.after(() => tools.http.close())
   const over = new AbortController()
-  const opening = provider.adapter(tools).open!(connection, openingOf({ signal: over.signal }))
+  const opening = provider.adapter(tools).openSession!(connection, openingOf({ signal: over.signal }))
   await within('a connection', peer.connected)
   if (giveUp) over.abort(new Error('given up'))
 

@@ -84,7 +84,7 @@ async function facesAnswer(
   const never = new AbortController().signal
 
   const outcome = await within('an outcome', adapter.send!(message, connection, never))
-  const told = await within('an answer', Promise.resolve(adapter.ask?.(inDoubt(message), connection, never)))
+  const told = await within('an answer', Promise.resolve(adapter.queryStatus?.(inDoubt(message), connection, never)))
 
   assertOutcome(outcome)
   if (told !== undefined) assertTold(told)

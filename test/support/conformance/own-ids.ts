@@ -21,9 +21,9 @@ export async function givesBackOurId(t: TestContext, provider: Provider, samples
 
   for (const id of ids) {
     await send({ to, ...content, id })
-    const received = provider.adapter(tools).receive!(await receipt(), connection)
-    const told = received?.reports.flatMap((report) =>
-      report.kind === 'receipt' ? [report.message_id ?? report.provider_id] : [],
+    const received = provider.adapter(tools).receiveCallback!(await receipt(), connection)
+    const told = received?.items.flatMap((report) =>
+      report.kind === 'delivery_receipt' ? [report.message_id ?? report.provider_id] : [],
     )
     assert.deepEqual(told, [id], 'the receipt names the message by our id')
   }
@@ -35,7 +35,7 @@ export async function tryOwnIds(
   begin: Start,
   { tools, receipt }: AdapterSamples,
 ): Promise<void> {
-  if (provider.adapter(tools).receive === undefined) return
+  if (provider.adapter(tools).receiveCallback === undefined) return
   assert.ok(receipt !== undefined, 'a provider that calls back has receipts with our id, or says why not')
   if (left(receipt)) return
   await suite.test('names a message by our own id in its receipt', async (t) =>

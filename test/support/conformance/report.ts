@@ -3,16 +3,16 @@ import assert from 'node:assert/strict'
 import { inboundTypes, messageTypes } from '../../../src/api/resources/channel.ts'
 import { messageErrorCodes } from '../../../src/api/resources/message.ts'
 import { validateInboundContent } from '../../../src/api/content/validate.ts'
-import type { InboundMessage, Report } from '../../../src/providers/provider.ts'
+import type { InboundMessage, CallbackItem } from '../../../src/providers/provider.ts'
 import { sanitiseReport } from '../../../src/modules/messages/reports/sanitising.ts'
 
 const known: readonly string[] = [...messageTypes, ...inboundTypes]
 
-export function assertReport(report: Report): void {
+export function assertReport(report: CallbackItem): void {
   const seen = JSON.stringify(report)
   assert.ok(typeof report.provider_id === 'string' && report.provider_id !== '', seen)
   switch (report.kind) {
-    case 'receipt':
+    case 'delivery_receipt':
       assert.ok(['accept', 'deliver', 'open', 'fail'].includes(report.transition), seen)
       if (report.message_id !== undefined)
         assert.ok(typeof report.message_id === 'string' && report.message_id !== '', seen)
@@ -41,7 +41,7 @@ export function assertReport(report: Report): void {
       if (report.occurred_at !== undefined)
         assert.equal(new Date(report.occurred_at).toISOString(), report.occurred_at, seen)
       return
-    case 'link':
+    case 'connection_status':
       assert.ok(typeof report.connected === 'boolean' && report.message !== '', seen)
       return
     case 'templates':

@@ -7,7 +7,7 @@ import type {
   MediaReference,
   OutboundMessage,
   ProviderTools,
-  Report,
+  CallbackItem,
 } from '../../../src/providers/provider.ts'
 
 /** A promise that the provider has no way to be put to is left out, with the reason. */
@@ -45,13 +45,17 @@ export interface CallbackSamples {
   /** The call without its proof, where that travels in the body. Default: without headers and parameters. */
   readonly unsigned?: (call: Callback) => Callback
   /** Every kind of callback that the provider has: receipts, what comes in, what is neither. */
-  readonly samples: readonly { readonly name: string; readonly call: Callback; readonly reports: readonly Report[] }[]
+  readonly samples: readonly {
+    readonly name: string
+    readonly call: Callback
+    readonly reports: readonly CallbackItem[]
+  }[]
 }
 
 /** A provider that can be asked what became of a message. */
 export interface AskedSample {
   /** How it finds one: `taken` by our id, or `alike` by what it says. */
-  readonly by: 'taken' | 'alike'
+  readonly by: 'found' | 'candidates'
   readonly to: string
   /** The next request is done, and its answer is lost. */
   readonly loseAnswer: () => void

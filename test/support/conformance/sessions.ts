@@ -1,7 +1,7 @@
 /** Sessions of the conformance suite: they open with right credentials alone, tell what comes in, close when they are told, and may be opened again. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Provider, Report } from '../../../src/providers/provider.ts'
+import type { Provider, CallbackItem } from '../../../src/providers/provider.ts'
 import { until, within } from '../waiting.ts'
 import { closingPromises } from './closing.ts'
 import { letsNothingSlip, messageOf, openingOf } from './hand-over.ts'
@@ -16,19 +16,19 @@ export async function trySessions(
   begin: Start,
   { tools, session, wrongConnection }: AdapterSamples,
 ): Promise<void> {
-  if (provider.adapter(tools).open === undefined) return
+  if (provider.adapter(tools).openSession === undefined) return
   assert.ok(session !== undefined, 'a provider with sessions gives the suite one to open')
 
   await suite.test('opens a session, tells what comes over it and closes it, and another one after it', async (t) => {
     const samples = await begin(t)
     const { connection, say } = samples.session!
     const adapter = provider.adapter(samples.tools)
-    const told: Report[] = []
+    const told: CallbackItem[] = []
     assert.equal(adapter.needsSession?.(connection), true)
     for (let round = 0; round < 2; round++) {
       const opened = await within(
         'a session',
-        adapter.open!(connection, openingOf({ tell: async (reports) => void told.push(...reports) })),
+        adapter.openSession!(connection, openingOf({ store: async (reports) => void told.push(...reports) })),
       )
       assert.ok(opened.kind === 'open', JSON.stringify(opened))
       t.after(() => opened.session.close(AbortSignal.abort()))
@@ -46,7 +46,7 @@ export async function trySessions(
 
   await suite.test('keeps nobody waiting who opens a session and gives up', async (t) => {
     const samples = await begin(t)
-    const opening = provider.adapter(samples.tools).open!(
+    const opening = provider.adapter(samples.tools).openSession!(
       samples.session!.connection,
       openingOf({ signal: AbortSignal.abort() }),
     )
@@ -66,7 +66,7 @@ export async function trySessions(
       credentials: (samples.wrongConnection as typeof wrongConnection).credentials,
     }
 
-    const opened = await within('an answer', provider.adapter(samples.tools).open!(wrong, openingOf()))
+    const opened = await within('an answer', provider.adapter(samples.tools).openSession!(wrong, openingOf()))
 
     assert.ok(opened.kind === 'refused', JSON.stringify(opened))
     assert.match(opened.message, /[.!?]$/)
@@ -83,7 +83,7 @@ export async function sendsForItsHolder(
   const lease = { own: false }
   const { connection } = session!
   const adapter = provider.adapter(tools)
-  const opened = await adapter.open!(connection, openingOf({ isOwn: () => lease.own }))
+  const opened = await adapter.openSession!(connection, openingOf({ hasLease: () => lease.own }))
   assert.ok(opened.kind === 'open', JSON.stringify(opened))
   t.after(() => opened.session.close(AbortSignal.abort()))
   assert.ok(

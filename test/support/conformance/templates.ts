@@ -14,7 +14,7 @@ export async function tryTemplates(
   begin: Start,
   { tools, template, wrongConnection }: AdapterSamples,
 ): Promise<void> {
-  if (provider.adapter(tools).templates === undefined) return
+  if (provider.adapter(tools).listTemplates === undefined) return
   assert.ok(template !== undefined, 'a provider with templates gives the suite the name of one of several')
 
   await suite.test(
@@ -22,7 +22,7 @@ export async function tryTemplates(
     async (t) => {
       const samples = await begin(t)
       const list = (name?: string) =>
-        within('the templates', provider.adapter(samples.tools).templates!(samples.connection, never, name))
+        within('the templates', provider.adapter(samples.tools).listTemplates!(samples.connection, never, name))
 
       const all = await list()
       for (const record of all) assertTemplate(record)
@@ -45,7 +45,7 @@ export async function tryTemplates(
     const why = (connection: typeof samples.connection, signal: AbortSignal) =>
       within(
         'the end of a list',
-        adapter.templates!(connection, signal).then(
+        adapter.listTemplates!(connection, signal).then(
           () => assert.fail('it was read'),
           (error: Error) => error.message,
         ),

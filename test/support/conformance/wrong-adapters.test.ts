@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type {
-  Adapter,
-  AskOutcome,
+  ProviderAdapter,
+  StatusQueryResult,
   Connection,
   Outcome,
   Provider,
-  Received,
+  CallbackResult,
   Session,
 } from '../../../src/providers/provider.ts'
 import { telegramBot } from '../../../src/providers/telegram/telegram.ts'
@@ -84,7 +84,7 @@ async function telegramSamples(t: TestContext): Promise<AdapterSamples> {
 }
 
 /** The provider with an adapter of which some is wrong. */
-const wrong = (provider: Provider, spoil: (right: Adapter) => Partial<Adapter>): Provider => ({
+const wrong = (provider: Provider, spoil: (right: ProviderAdapter) => Partial<ProviderAdapter>): Provider => ({
   ...provider,
   adapter(tools) {
     const right = provider.adapter(tools)
@@ -107,30 +107,36 @@ test('an adapter that sends what was given up is refused, whatever it says of it
   await assert.rejects(givesUp(t, lying, await twilioSamples(t)), /what was given up before it began was sent/)
 })
 
-const wrongAnswers: Readonly<Record<string, (right: Adapter) => NonNullable<Adapter['ask']>>> = {
-  'has never heard of anything': () => async () => ({ kind: 'never_had' }),
-  'tells nothing': () => async () => ({ kind: 'not_told' }),
-  'takes whatever it finds for the message': (right) => async (message, connection, signal) =>
-    await right.ask!({ ...message, content: { body: 'Another text' } }, connection, signal),
-  'takes a list that it did not get for one without the message': (right) => async (message, connection, signal) => {
-    const told = await right.ask!(message, connection, signal)
-    return told.kind === 'no_answer' ? { kind: 'never_had' } : told
-  },
-  'says that it found by our id what is only alike': (right) => async (message, connection, signal) => {
-    const told = await right.ask!(message, connection, signal)
-    return told.kind === 'alike' ? { kind: 'taken', ...told.found[0] } : told
-  },
-  'tells the newest first': (right) => async (message, connection, signal) => {
-    const told = await right.ask!(message, connection, signal)
-    return told.kind === 'alike' ? ({ kind: 'alike', found: told.found.toReversed() } as unknown as AskOutcome) : told
-  },
-  'keeps failures to itself': (right) => async (message, connection, signal) => {
-    const told = await right.ask!(message, connection, signal)
-    return told.kind === 'alike'
-      ? ({ kind: 'alike', found: told.found.map(({ provider_ids }) => ({ provider_ids })) } as unknown as AskOutcome)
-      : told
-  },
-}
+const wrongAnswers: Readonly<Record<string, (right: ProviderAdapter) => NonNullable<ProviderAdapter['queryStatus']>>> =
+  {
+    'has never heard of anything': () => async () => ({ kind: 'not_found' }),
+    'tells nothing': () => async () => ({ kind: 'no_information' }),
+    'takes whatever it finds for the message': (right) => async (message, connection, signal) =>
+      await right.queryStatus!({ ...message, content: { body: 'Another text' } }, connection, signal),
+    'takes a list that it did not get for one without the message': (right) => async (message, connection, signal) => {
+      const told = await right.queryStatus!(message, connection, signal)
+      return told.kind === 'no_answer' ? { kind: 'not_found' } : told
+    },
+    'says that it found by our id what is only alike': (right) => async (message, connection, signal) => {
+      const told = await right.queryStatus!(message, connection, signal)
+      return told.kind === 'candidates' ? { kind: 'found', ...told.found[0] } : told
+    },
+    'tells the newest first': (right) => async (message, connection, signal) => {
+      const told = await right.queryStatus!(message, connection, signal)
+      return told.kind === 'candidates'
+        ? ({ kind: 'candidates', found: told.found.toReversed() } as unknown as StatusQueryResult)
+        : told
+    },
+    'keeps failures to itself': (right) => async (message, connection, signal) => {
+      const told = await right.queryStatus!(message, connection, signal)
+      return told.kind === 'candidates'
+        ? ({
+            kind: 'candidates',
+            found: told.found.map(({ provider_ids }) => ({ provider_ids })),
+          } as unknown as StatusQueryResult)
+        : told
+    },
+  }
 
 test('an adapter that can be asked keeps all promises about that', async (t) => {
   for (const promise of Object.values(askingPromises)) await promise(t, twilio, await twilioSamples(t))
@@ -138,7 +144,7 @@ test('an adapter that can be asked keeps all promises about that', async (t) => 
 
 for (const [name, spoil] of Object.entries(wrongAnswers))
   test(`an adapter is refused that ${name} when it is asked`, async (t) => {
-    const provider = wrong(twilio, (right) => ({ ask: spoil(right) }))
+    const provider = wrong(twilio, (right) => ({ queryStatus: spoil(right) }))
     const broken: string[] = []
     for (const [promised, promise] of Object.entries(askingPromises)) {
       const failed = await promise(t, provider, await twilioSamples(t)).then(
@@ -153,12 +159,12 @@ for (const [name, spoil] of Object.entries(wrongAnswers))
 
 test('an adapter whose receipts do not say which message of ours they are about is refused', async (t) => {
   const forgetful = wrong(twilio, (right) => ({
-    receive(callback, connection): Received | null {
-      const received = right.receive!(callback, connection)
+    receiveCallback(callback, connection): CallbackResult | null {
+      const received = right.receiveCallback!(callback, connection)
       return (
         received && {
           ...received,
-          reports: received.reports.map((report) =>
+          items: received.items.map((report) =>
             'message_id' in report ? { ...report, message_id: undefined! } : report,
           ),
         }
@@ -180,13 +186,13 @@ test('a session whose end is not awaited is refused, and one that goes on after 
     wrong(telegramBot, (right) => {
       const heard = Promise.withResolvers<void>()
       return {
-        async open(connection, opening) {
-          const tell: typeof opening.tell = async (...given) => {
-            const kept = opening.tell(...given)
+        async openSession(connection, opening) {
+          const tell: typeof opening.store = async (...given) => {
+            const kept = opening.store(...given)
             heard.resolve()
             await kept
           }
-          const opened = await right.open!(connection, { ...opening, tell })
+          const opened = await right.openSession!(connection, { ...opening, store: tell })
           return opened.kind === 'open'
             ? { kind: 'open', session: { ...opened.session, close: () => close(opened.session) } }
             : opened
@@ -209,8 +215,8 @@ test('a session whose end is not awaited is refused, and one that goes on after 
 
 test('an adapter that sends over a session which is not its own is refused, and one that needs a session to send without it', async (t) => {
   const greedy = wrong(telegramBot, (right) => ({
-    async open(connection, opening) {
-      const opened = await right.open!(connection, opening)
+    async openSession(connection, opening) {
+      const opened = await right.openSession!(connection, opening)
       return opened.kind === 'open'
         ? {
             kind: 'open',
@@ -230,7 +236,7 @@ test('an adapter that sends over a session which is not its own is refused, and 
 test('an adapter that is throttled and does not say what its limit is on is refused', () => {
   const throttled = { kind: 'throttled', provider_code: '429', message: 'Too many messages.' } as const
 
-  assertOutcome({ ...throttled, limit_on: 'untold' })
+  assertOutcome({ ...throttled, limit_on: 'unspecified' })
   for (const limit_on of [undefined, 'everything'])
     assert.throws(() => assertOutcome({ ...throttled, limit_on } as unknown as Outcome), /it says what its limit is on/)
 })

@@ -211,7 +211,7 @@ function take(state: State, form: URLSearchParams, headers: IncomingHttpHeaders)
 
 /** How the conformance suite has it asked about messages to this recipient. */
 export const askedOfTwilio = (sim: TwilioSimulator, to: string): AskedSample => ({
-  by: 'alike',
+  by: 'candidates',
   to,
   loseAnswer: () => sim.answerNext('lost'),
   loseRequest: () => sim.answerNext('reset'),

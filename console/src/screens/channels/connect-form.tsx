@@ -77,8 +77,8 @@ function ChannelFields({ provider, draft, onChange, problem }: ChannelFieldsProp
       <TextField
         label={words.identifier}
         {...field('identifier')}
-        hint={provider.identifier === 'told' ? words.told : words.given}
-        required={provider.identifier !== 'told'}
+        hint={provider.identifier === 'from_provider' ? words.told : words.given}
+        required={provider.identifier !== 'from_provider'}
       />
       <Fieldset legend={words.credentials}>
         <Text size="sm" mb="sm">

@@ -32,7 +32,7 @@ export interface Judge {
 export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: ChannelRow | null): Judge {
   const { channels } = deps
   const tagged = hasTags(campaign.message)
-  const refuses = channel === null ? undefined : channels.adapterOf(channel)?.refuses
+  const refuses = channel === null ? undefined : channels.adapterOf(channel)?.validate
 
   /** The message, with the code of the refusal that its recipient brings about. Throws the Problem that would refuse its content. */
   function messageTo(

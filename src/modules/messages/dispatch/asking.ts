@@ -3,8 +3,8 @@ import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type {
-  Adapter,
-  AskOutcome,
+  ProviderAdapter,
+  StatusQueryResult,
   Connection,
   FoundMessage,
   Outcome,
@@ -16,7 +16,7 @@ import type { Job } from './job.ts'
 export interface Question {
   readonly job: Job
   readonly message: OutboundMessage
-  readonly adapter: Adapter
+  readonly adapter: ProviderAdapter
   readonly connection: Connection
 }
 
@@ -27,12 +27,16 @@ export async function ask(
   deps: AskDeps,
   question: Question,
   signal: AbortSignal,
-): Promise<Outcome | 'never_had' | 'not_told'> {
+): Promise<Outcome | 'not_found' | 'no_information'> {
   const { metrics, log } = deps
   const { job, message, adapter, connection } = question
   const { channel_id } = connection
   try {
-    const told = await adapter.ask!({ ...message, handed_over_until: isoTime(job.due_ms) }, connection, signal)
+    const told = await adapter.queryStatus!(
+      { ...message, last_attempt_ended_at: isoTime(job.due_ms) },
+      connection,
+      signal,
+    )
     const ours = await withoutOthers(deps, job, told)
     metrics.asked.inc({ outcome: ours.kind })
     log.info(
@@ -46,15 +50,15 @@ export async function ask(
   }
 }
 
-type Settled = Exclude<AskOutcome, { readonly kind: 'alike' }>
+type Settled = Exclude<StatusQueryResult, { readonly kind: 'candidates' }>
 
 /** What it told, without the messages that are others of ours: of those its provider's ids are known. */
-async function withoutOthers({ pool }: AskDeps, { row }: Job, told: AskOutcome): Promise<Settled> {
-  if (told.kind !== 'taken' && told.kind !== 'alike') return told
+async function withoutOthers({ pool }: AskDeps, { row }: Job, told: StatusQueryResult): Promise<Settled> {
+  if (told.kind !== 'found' && told.kind !== 'candidates') return told
   const { id, channel_id, to } = row
-  const found: readonly FoundMessage[] = told.kind === 'taken' ? [told] : told.found
+  const found: readonly FoundMessage[] = told.kind === 'found' ? [told] : told.found
   // asked after the provider was: what it listed is either on its way from here still, or its id is known
-  if (told.kind === 'alike' && (await isAnotherInHand(pool, { channel_id, message_id: id, to })))
+  if (told.kind === 'candidates' && (await isAnotherInHand(pool, { channel_id, message_id: id, to })))
     return {
       kind: 'no_answer',
       message: 'Another message to the recipient is being handed over, and could be taken for this one.',
@@ -62,14 +66,14 @@ async function withoutOthers({ pool }: AskDeps, { row }: Job, told: AskOutcome):
   const provider_ids = found.flatMap((one) => one.provider_ids)
   const others = await listOthersIds(pool, [{ ...tenantOf(row), channel_id, message_id: id, provider_ids }])
   const own = found.find((one) => one.provider_ids.every((provider_id) => !others.has(provider_id)))
-  return own === undefined ? { kind: 'never_had' } : { ...own, kind: 'taken' }
+  return own === undefined ? { kind: 'not_found' } : { ...own, kind: 'found' }
 }
 
-function outcomeOf(told: Settled): Outcome | 'never_had' | 'not_told' {
-  if (told.kind === 'never_had' || told.kind === 'not_told') return told.kind
+function outcomeOf(told: Settled): Outcome | 'not_found' | 'no_information' {
+  if (told.kind === 'not_found' || told.kind === 'no_information') return told.kind
   if (told.kind === 'refused') return told
   if (told.kind === 'no_answer') return { kind: 'unknown', message: told.message }
   if (told.kind === 'throttled') return { ...told, limit_on: 'channel', provider_code: null }
   const { provider_ids, receipt } = told
-  return { kind: 'accepted', provider_ids, reports: receipt === undefined ? [] : [{ after_ms: 0, report: receipt }] }
+  return { kind: 'accepted', provider_ids, later_items: receipt === undefined ? [] : [{ after_ms: 0, item: receipt }] }
 }

@@ -158,10 +158,13 @@ test('a limit on one recipient leaves the channel alone; one of which nothing is
     made.note(row, throttled({ limit_on }), { began_ms: 0, now_ms: 0, to }),
     made.isOpen('ch_1')
   )
-  const single = [meet('recipient', 'a'), meet('recipient', 'b'), meet('untold', 'a'), meet('untold', 'a')]
+  const single = [meet('recipient', 'a'), meet('recipient', 'b'), meet('unspecified', 'a'), meet('unspecified', 'a')]
   made.note(row, { kind: 'accepted' }, { began_ms: 0, now_ms: 0, to: 'b' })
 
-  assert.deepEqual([...single, meet('untold', 'b'), meet('untold', 'a')], [false, false, false, false, false, true])
+  assert.deepEqual(
+    [...single, meet('unspecified', 'b'), meet('unspecified', 'a')],
+    [false, false, false, false, false, true],
+  )
 })
 
 test('a probe that is not answered makes a throttled channel one whose provider fails; an answer makes it one that is well', () => {

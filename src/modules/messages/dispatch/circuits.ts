@@ -313,7 +313,7 @@ function isOfChannel(
   { limit_on }: Told,
   to: string | undefined,
 ): boolean {
-  if (limit_on !== 'untold' || throttled.has(channel_id)) return limit_on !== 'recipient'
+  if (limit_on !== 'unspecified' || throttled.has(channel_id)) return limit_on !== 'recipient'
   const known = suspected.has(channel_id)
   const before = suspected.get(channel_id)
   if (!known && suspected.size >= suspectedMax) suspected.clear()

@@ -244,7 +244,7 @@ test('a message that is cancelled while the sandbox takes it was never handed ov
           lease_until_ms: now + 60_000,
         },
         provider: 'sandbox',
-        outcome: { kind: 'accepted', provider_ids: ['p'], reports: [{ after_ms: 80, report: reply }] },
+        outcome: { kind: 'accepted', provider_ids: ['p'], later_items: [{ after_ms: 80, item: reply }] },
         began_ms: now,
         duration_ms: 0,
         at_ms: now,

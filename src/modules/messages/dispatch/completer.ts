@@ -232,7 +232,7 @@ function plainAcceptance(
 ): { acceptance: Acceptance; row: MessageRow }[] {
   if (!wasHandedOver(completion) || completion.asked === true || completion.outcome.kind !== 'accepted') return []
   const { job, outcome, duration_ms, provider } = completion
-  if (outcome.provider_ids.length > 1 || (outcome.reports ?? []).length > 1) return []
+  if (outcome.provider_ids.length > 1 || (outcome.later_items ?? []).length > 1) return []
   const step = stepOf(job.row, transitionsOf(completion))
   if (step?.after.status !== 'sent' || step.emitted.length !== 1) return []
   const [report = null] = reportsOf(completion, platform.ids)

@@ -109,9 +109,9 @@ test('a message that expires before its next hand-over is looked at when it does
 test('receipts of a provider within this process are applied with its answer, those of others and later ones are kept', () => {
   const report = (after_ms: number) => ({
     after_ms,
-    report: { kind: 'receipt', provider_id: 'p', transition: 'deliver' } as const,
+    item: { kind: 'delivery_receipt', provider_id: 'p', transition: 'deliver' } as const,
   })
-  const outcome: Outcome = { kind: 'accepted', provider_ids: ['p'], reports: [report(0), report(40)] }
+  const outcome: Outcome = { kind: 'accepted', provider_ids: ['p'], later_items: [report(0), report(40)] }
   const seen = (instant: boolean) => {
     const completion = completed(outcome, { instant })
     return [

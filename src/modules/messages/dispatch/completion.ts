@@ -2,7 +2,7 @@
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
-import type { Outcome, Receipt, Report } from '../../../providers/provider.ts'
+import type { Outcome, DeliveryReceipt, CallbackItem } from '../../../providers/provider.ts'
 import { providerCodeOf } from '../provider-code.ts'
 import type { NewReference } from '../references-store.ts'
 import type { NewReport } from '../reports/store.ts'
@@ -202,10 +202,10 @@ export function transitionsOf(completion: Completion): TransitionRequest[] {
 }
 
 /** The receipts of a provider that answers at once, and that are due at once: they are applied with the answer. */
-function immediateReceipts({ outcome, instant }: HandedOver): Receipt[] {
+function immediateReceipts({ outcome, instant }: HandedOver): DeliveryReceipt[] {
   if (!instant || outcome.kind !== 'accepted') return []
-  return (outcome.reports ?? []).flatMap(({ after_ms, report }) =>
-    after_ms === 0 && report.kind === 'receipt' ? [report] : [],
+  return (outcome.later_items ?? []).flatMap(({ after_ms, item: report }) =>
+    after_ms === 0 && report.kind === 'delivery_receipt' ? [report] : [],
   )
 }
 
@@ -231,14 +231,14 @@ export function referencesOf(completion: Completion): NewReference[] {
 /** The reports that came with the answer and are applied later. */
 export function reportsOf(completion: Completion, ids: IdMaker): NewReport[] {
   const { job, at_ms } = completion
-  const immediate = new Set<Report>(wasHandedOver(completion) ? immediateReceipts(completion) : [])
+  const immediate = new Set<CallbackItem>(wasHandedOver(completion) ? immediateReceipts(completion) : [])
   return told(completion)
-    .filter(({ report }) => !immediate.has(report))
-    .map(({ after_ms, report }) => ({
+    .filter(({ item }) => !immediate.has(item))
+    .map(({ after_ms, item: report }) => ({
       id: ids('req'),
       ...tenantOf(job.row),
       channel_id: job.row.channel_id,
-      provider_id: report.kind === 'receipt' ? report.provider_id : null,
+      provider_id: report.kind === 'delivery_receipt' ? report.provider_id : null,
       report,
       next_run_at: isoTime(at_ms + after_ms),
       created_at: isoTime(at_ms),
@@ -246,13 +246,13 @@ export function reportsOf(completion: Completion, ids: IdMaker): NewReport[] {
 }
 
 /** The reports of a message that was taken, and the opt-out that a refusal tells of. */
-function told(completion: Completion): readonly { readonly after_ms: number; readonly report: Report }[] {
+function told(completion: Completion): readonly { readonly after_ms: number; readonly item: CallbackItem }[] {
   if (!wasHandedOver(completion)) return []
   const { job, outcome } = completion
-  if (outcome.kind === 'accepted') return outcome.reports ?? []
+  if (outcome.kind === 'accepted') return outcome.later_items ?? []
   if (outcome.kind !== 'refused' || outcome.opted_out === undefined) return []
   const stop = { kind: 'preference', provider_id: job.row.id, from: job.row.to, marketing: 'stop' } as const
-  return [{ after_ms: 0, report: outcome.opted_out === 'everything' ? { ...stop, everything: true } : stop }]
+  return [{ after_ms: 0, item: outcome.opted_out === 'everything' ? { ...stop, everything: true } : stop }]
 }
 
 export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld } from '../../../../test/support/world.ts'
 import { fenceNow } from '../../../lib/fence.ts'
-import type { Adapter } from '../../../providers/provider.ts'
+import type { ProviderAdapter } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import type { MessageRow } from '../rows.ts'
 import { projectionsOf } from '../transitions/projections.ts'
@@ -26,7 +26,7 @@ async function executing(t: TestContext) {
   const known = circuits(platform)
   const state = { held: true, alone: true, fails: '', handedOver: 0, blocked: false, sending: () => {} }
   const [jobs, completions] = [inHand(), [] as Completion[]]
-  const adapter: Adapter = {
+  const adapter: ProviderAdapter = {
     ...world.services.channels.adapterOf({ provider: 'simulator' } as ChannelRow)!,
     async send() {
       state.handedOver += 1

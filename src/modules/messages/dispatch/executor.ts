@@ -4,7 +4,13 @@ import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import { fenced } from '../../../lib/fence.ts'
 import { withinTrace } from '../../../lib/trace-context.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Adapter, Connection, OutboundMessage, Outcome, PartTaken } from '../../../providers/provider.ts'
+import type {
+  ProviderAdapter,
+  Connection,
+  OutboundMessage,
+  Outcome,
+  OnPartAccepted,
+} from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import { findProviderId } from '../references-store.ts'
 import { listToldOf } from '../reports/store.ts'
@@ -313,9 +319,9 @@ async function performGiven(
   const { clock, metrics } = platform
   const adapter = channels.adapterOf(channel)
   const [began_ms, began_elapsed_ms] = [clock.now(), clock.elapsed()]
-  const isAsked = job.outcome_unknown && adapter?.ask !== undefined
-  const answer = isAsked ? await ask(platform, { job, adapter, ...given }, signal) : 'not_told'
-  const neverHad = answer === 'never_had'
+  const isAsked = job.outcome_unknown && adapter?.queryStatus !== undefined
+  const answer = isAsked ? await ask(platform, { job, adapter, ...given }, signal) : 'no_information'
+  const neverHad = answer === 'not_found'
   const told = typeof answer === 'string' ? null : answer
   // a receipt may have told meanwhile what the provider did not tell when it was asked
   if (told === null && isAsked && (await goneMeanwhile(deps, [job])).has(job)) return leave(deps, job, 'gone')
@@ -393,11 +399,11 @@ async function heed(
 
 async function send(
   deps: ExecutorDeps,
-  adapter: Adapter | undefined,
+  adapter: ProviderAdapter | undefined,
   { id, provider }: ChannelRow,
   { message, connection }: Given,
   signal: AbortSignal,
-  took: PartTaken,
+  took: OnPartAccepted,
 ): Promise<Outcome> {
   if (adapter === undefined)
     return {
@@ -429,7 +435,7 @@ async function outboundOf({ pool }: Platform, { row, attempts, accepted_ids = []
     content,
     reply_to,
     attempt: attempts + 1,
-    handed_over_at,
+    first_sent_at: handed_over_at,
     already_accepted: accepted_ids,
     expires_at,
   }

@@ -1,7 +1,7 @@
 /** A hand-over of a message that becomes several at its provider: what was taken is kept before the next part goes, and each part has its time. */
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { PartTaken } from '../../../providers/provider.ts'
+import type { OnPartAccepted } from '../../../providers/provider.ts'
 import type { InHand } from './in-hand.ts'
 import { sendTimeoutMs, type Job } from './job.ts'
 import { keepAccepted } from './parts-store.ts'
@@ -11,7 +11,7 @@ const marginMs = 1000
 
 export interface PartsTaken {
   /** Told of each part but the last; resolves to the time of the next one. Messages of one part never come here, and cost nothing. */
-  readonly took: PartTaken
+  readonly took: OnPartAccepted
   /** Whether the rest was told to wait for the next hand-over. */
   readonly stopped: () => boolean
   /** The hand-over is over. */

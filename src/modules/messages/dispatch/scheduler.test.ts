@@ -18,7 +18,7 @@ async function scheduling(t: TestContext) {
   const [jobs, rates, known] = [inHand(), channelRates(), circuits(world.platform)]
   const expired: Job[] = []
   const session = { open: false }
-  const linked: Session = { useful_max: 8, ended: new Promise(() => undefined), close: async () => undefined }
+  const linked: Session = { max_concurrent_sends: 8, ended: new Promise(() => undefined), close: async () => undefined }
   const leases = {
     holds: (channel_id: string) => channel_id !== 'ch_of_another',
     take: async () => undefined,

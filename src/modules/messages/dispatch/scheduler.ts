@@ -342,7 +342,7 @@ function ready(state: State): Job[] {
     const before = granted.get(queue) ?? 0
     const mine = before + jobs.runningOf(queue)
     // half of what the others leave; one that has nothing in flight gets a place even where they leave nothing, so that it goes while other providers hang
-    const places = Math.min(placesOf(rates, channel_id), sessions.find(channel_id)?.useful_max ?? Infinity)
+    const places = Math.min(placesOf(rates, channel_id), sessions.find(channel_id)?.max_concurrent_sends ?? Infinity)
     const free =
       Math.min(places, Math.max(1, Math.floor((inFlightMax - inFlightReserved - inFlight + mine) / 2))) - mine
     const asked = Math.max(0, Math.min(free, wanted))

@@ -186,7 +186,7 @@ function knownBeforehand(
 ): Problem | null {
   const refusal = channels
     .adapterOf(channel)
-    ?.refuses?.({ to: body.to, type: body.type, content, settings: channel.settings })
+    ?.validate?.({ to: body.to, type: body.type, content, settings: channel.settings })
   if (refusal !== null && refusal !== undefined)
     return new Problem(refusal.code, refusal.message, refusal.param === undefined ? {} : { param: refusal.param })
   if (template !== null) return template

@@ -3,7 +3,7 @@ import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Answer, Callback, Report } from '../../../providers/provider.ts'
+import type { CallbackResponse, Callback, CallbackItem } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
 import { allows } from '../states.ts'
@@ -27,11 +27,11 @@ export async function takeCallback(
   channel_id: string,
   call: Omit<Callback, 'body' | 'url'> & { readonly path: string },
   readBody: () => Promise<Uint8Array>,
-): Promise<Answer> {
+): Promise<CallbackResponse> {
   const { platform, channels } = deps
   const channel = await channels.findForCallback(channel_id)
   const adapter = channel === null ? undefined : channels.adapterOf(channel)
-  if (channel === null || adapter === undefined || (adapter.receive ?? adapter.handshake) === undefined)
+  if (channel === null || adapter === undefined || (adapter.receiveCallback ?? adapter.handshake) === undefined)
     throw new Problem(
       'resource_missing',
       'No channel takes callbacks at this address. Copy `webhook_url` of the channel again.',
@@ -41,7 +41,7 @@ export async function takeCallback(
   const connection = channels.connection(channel)
   if (call.method === 'GET' && adapter.handshake !== undefined)
     return handshake(adapter.handshake(callback, connection))
-  const read = adapter.receive?.(callback, connection) ?? null
+  const read = adapter.receiveCallback?.(callback, connection) ?? null
   if (read === null)
     throw new Problem(
       'hook_token_invalid',
@@ -50,15 +50,15 @@ export async function takeCallback(
   const headers = Object.fromEntries(
     Object.entries(callback.headers).filter(([name]) => headersKept.test(name) && !secretHeaders.test(name)),
   )
-  await keepReports(deps, channel, read.reports, { headers, body: callback.body, ignored: read.ignored })
-  return read.answer ?? acknowledged
+  await keepReports(deps, channel, read.items, { headers, body: callback.body, ignored: read.ignored })
+  return read.response ?? acknowledged
 }
 
 /** Keeps what a provider told of a channel, as it came and what it tells anew, in one transaction: once it resolves, the provider may be told that it was taken. */
 async function keepReports(
   { platform, providerIds }: Pick<CallbackDeps, 'platform' | 'providerIds'>,
   channel: ChannelRow,
-  reports: readonly Report[],
+  reports: readonly CallbackItem[],
   {
     ignored,
     ...raw
@@ -84,7 +84,7 @@ async function keepReports(
         account_id: channel.account_id,
         mode: channel.mode,
         channel_id: channel.id,
-        provider_id: report.kind === 'receipt' ? report.provider_id : null,
+        provider_id: report.kind === 'delivery_receipt' ? report.provider_id : null,
         report,
         next_run_at: at,
         created_at: at,
@@ -98,8 +98,8 @@ async function keepReports(
  * The report as it is kept, none where it is a receipt that changes nothing, as the one that a message was sent which its provider has just taken: this process remembers how the message
  * was written, and it never goes back to a status in which the receipt would have changed something. Where the provider's id is known, what else the receipt names its message by is not kept.
  */
-function newsOf(providerIds: ProviderIdCache, { id }: ChannelRow, report: Report): Report[] {
-  if (report.kind !== 'receipt') return [report]
+function newsOf(providerIds: ProviderIdCache, { id }: ChannelRow, report: CallbackItem): CallbackItem[] {
+  if (report.kind !== 'delivery_receipt') return [report]
   const row = providerIds.find(id, report.provider_id)
   if (row === undefined || isOfAnother(report, row.to)) return [report]
   if (!allows(row.status, report.transition)) return []
@@ -112,15 +112,15 @@ export const keepTold =
   (deps: Pick<CallbackDeps, 'platform' | 'providerIds'>) =>
   async (
     channel: ChannelRow,
-    reports: readonly Report[],
+    reports: readonly CallbackItem[],
     body: Uint8Array,
     ignored: string | undefined,
   ): Promise<void> =>
     await keepReports(deps, channel, reports, { headers: {}, body, ignored })
 
-const acknowledged: Answer = { content_type: 'text/plain; charset=utf-8', body: '' }
+const acknowledged: CallbackResponse = { content_type: 'text/plain; charset=utf-8', body: '' }
 
-function handshake(answer: Answer | null): Answer {
+function handshake(answer: CallbackResponse | null): CallbackResponse {
   if (answer === null)
     throw new Problem(
       'hook_token_invalid',

@@ -1,7 +1,7 @@
 /** Finds the messages that receipts mean. Any session of an account at a provider may get the receipts of all its channels, so that they are looked for on each of them. */
 import { areOfAnother } from '../../../lib/same-number.ts'
 import type { Db } from '../../../platform/database/sql.ts'
-import type { Receipt } from '../../../providers/provider.ts'
+import type { DeliveryReceipt } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import { findReferences, referenceKey, type Reference } from '../references-store.ts'
 import { findRecipients, type ReportRow } from './store.ts'
@@ -21,7 +21,7 @@ interface Names {
 const oddNumberAttempts = 9
 
 /** Whether a receipt tells of another recipient than this. */
-export const isOfAnother = ({ addresses }: Pick<Receipt, 'addresses'>, recipient: string): boolean =>
+export const isOfAnother = ({ addresses }: Pick<DeliveryReceipt, 'addresses'>, recipient: string): boolean =>
   addresses !== undefined && areOfAnother(addresses, recipient)
 
 /** The references that receipts mean, by the ids of their reports; those that mean none that is known are left out. */
@@ -40,7 +40,7 @@ export async function referencesOf(
       )
     ).map((one) => [referenceKey(one), one]),
   )
-  const addressed = names.filter(({ row }) => (row.report as Receipt).addresses !== undefined)
+  const addressed = names.filter(({ row }) => (row.report as DeliveryReceipt).addresses !== undefined)
   const recipients = await findRecipients(
     tx,
     addressed.flatMap(({ candidates }) => candidates.flatMap((one) => references.get(referenceKey(one)) ?? [])),
@@ -59,7 +59,7 @@ function chosen(
   found: readonly Reference[],
   recipients: ReadonlyMap<string, string>,
 ): Reference | undefined {
-  const receipt = row.report as Receipt
+  const receipt = row.report as DeliveryReceipt
   const fitting = found.find(({ message_id }) => !isOfAnother(receipt, recipients.get(message_id) ?? ''))
   if (fitting !== undefined || sibling || row.attempts < oddNumberAttempts) return fitting
   return found.find((one) => referenceKey(one) === referenceKey(row))
@@ -72,7 +72,9 @@ async function channelsOf(
   rows: readonly ReportRow[],
 ): Promise<Map<string, readonly ChannelRow[]>> {
   const told = new Map(
-    rows.flatMap((row) => ((row.report as Receipt).addresses === undefined ? [] : [[row.channel_id, row] as const])),
+    rows.flatMap((row) =>
+      (row.report as DeliveryReceipt).addresses === undefined ? [] : [[row.channel_id, row] as const],
+    ),
   )
   const found = new Map<string, readonly ChannelRow[]>()
   for (const [channel_id, { account_id, mode }] of told) {
@@ -85,7 +87,7 @@ async function channelsOf(
 /** At first by the likeliest alone: our own record may be on its way, and another message must not be taken for it. */
 function namesOf(row: ReportRow, channels: readonly ChannelRow[]): Names {
   const { channel_id, provider_id, report, attempts } = row
-  const { addresses, also_known_as } = report as Receipt
+  const { addresses, also_known_as } = report as DeliveryReceipt
   const named = channels
     .filter(({ identifier }) => addresses !== undefined && bare(identifier) === bare(addresses.to))
     .map(({ id }) => id)

@@ -1,7 +1,7 @@
 /** SQL of messages that are several at their provider: what is told of each part. */
 import type { Tenant } from '../../../api/caller.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
-import type { Receipt } from '../../../providers/provider.ts'
+import type { DeliveryReceipt } from '../../../providers/provider.ts'
 import type { Reference } from '../references-store.ts'
 
 /** What is told of the parts of a message, from the least. */
@@ -15,7 +15,7 @@ export type PartStep = (typeof partSteps)[number]
 export async function raisePart(
   tx: Db,
   { channel_id, provider_id, message_id }: Reference,
-  reported: Exclude<Receipt['transition'], 'fail'>,
+  reported: Exclude<DeliveryReceipt['transition'], 'fail'>,
 ): Promise<(PartStep | null)[]> {
   const steps = [...partSteps]
   await tx`

@@ -1,6 +1,6 @@
 /** What receipts come to of messages that are several at their provider, each part with an id of its own (docs/decisions/unknown-outcomes.md). */
 import type { Db } from '../../../platform/database/sql.ts'
-import type { Receipt } from '../../../providers/provider.ts'
+import type { DeliveryReceipt } from '../../../providers/provider.ts'
 import { endJobs } from '../dispatch/store.ts'
 import { lockAccepted, raiseAccepted } from '../dispatch/parts-store.ts'
 import { keepReferences, referenceKey, type NewReference, type Reference } from '../references-store.ts'
@@ -11,7 +11,7 @@ import type { NamedReport } from './store.ts'
 /** A receipt, and the message that it is about. */
 export const requestOf = (
   reference: Pick<Reference, 'account_id' | 'mode' | 'message_id'>,
-  receipt: Receipt,
+  receipt: DeliveryReceipt,
   transition: TransitionRequest['transition'],
   at: string,
 ): TransitionRequest => ({
@@ -29,7 +29,7 @@ export const requestOf = (
  */
 export async function requestsOfParts(
   tx: Db,
-  receipts: readonly { reference: Reference; receipt: Receipt }[],
+  receipts: readonly { reference: Reference; receipt: DeliveryReceipt }[],
   at: string,
 ): Promise<TransitionRequest[]> {
   const requests: TransitionRequest[] = []
@@ -47,8 +47,8 @@ export async function requestsOfParts(
 
 /** A receipt that names a part of our own message, whose hand-over had no answer, or none that is written yet. */
 export interface NamedPart extends NamedReport {
-  readonly receipt: Receipt
-  readonly part: NonNullable<Receipt['part']>
+  readonly receipt: DeliveryReceipt
+  readonly part: NonNullable<DeliveryReceipt['part']>
 }
 
 /** Into more no message is divided. */
@@ -124,7 +124,7 @@ export async function settleParts(tx: Db, named: readonly NamedPart[], at: strin
   return { ids: new Set(settled.map(({ id }) => id)), requests, raised: rest.length }
 }
 
-const acceptance = { kind: 'receipt', provider_id: '', transition: 'accept' } as const
+const acceptance = { kind: 'delivery_receipt', provider_id: '', transition: 'accept' } as const
 
 const partOf = (
   { account_id, mode, channel_id, provider_id, message_id, part }: NamedPart,

@@ -4,7 +4,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { LinkReport, Receipt } from '../../../providers/provider.ts'
+import type { ConnectionStatus, DeliveryReceipt } from '../../../providers/provider.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { endJobs } from '../dispatch/store.ts'
 import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
@@ -173,7 +173,7 @@ async function applyInTurn(deps: ReportDeps, tx: Db, rows: readonly ReportRow[],
 
 async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<Applied> {
   if (rows.length === 0) return nothing
-  const receipts = rows.filter((row) => row.report.kind === 'receipt')
+  const receipts = rows.filter((row) => row.report.kind === 'delivery_receipt')
   const { late, changed, raised } = await applyReceipts(deps, tx, receipts, isoTime(now))
   const { replies, files } = await applySaid(
     deps,
@@ -183,7 +183,7 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
   await applyLinks(
     deps,
     tx,
-    rows.filter((row) => row.report.kind === 'link'),
+    rows.filter((row) => row.report.kind === 'connection_status'),
   )
   await applyTemplates(
     deps,
@@ -211,7 +211,7 @@ async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: str
   // a failure is applied under locks, and what came after it must not overtake it
   const failing = new Set(
     due.flatMap(({ provider_id, report }) =>
-      report.kind === 'receipt' && report.transition === 'fail' ? [provider_id] : [],
+      report.kind === 'delivery_receipt' && report.transition === 'fail' ? [provider_id] : [],
     ),
   )
   const rows = new Map<string, MessageRow>()
@@ -219,7 +219,7 @@ async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: str
   const receipts = due.flatMap((row): ReceiptWrite[] => {
     const { id, place, channel_id, provider_id, report } = row
     const request =
-      report.kind === 'receipt' && !failing.has(provider_id)
+      report.kind === 'delivery_receipt' && !failing.has(provider_id)
         ? rememberedRequest(deps, { channel_id, provider_id, report }, at)
         : undefined
     if (request === undefined) return []
@@ -261,7 +261,7 @@ async function applyReceipts(
   const references = await referencesOf(deps, tx, others)
   const known = others.flatMap((row) => {
     const reference = references.get(row.id)
-    return reference === undefined ? [] : [{ reference, receipt: row.report as Receipt }]
+    return reference === undefined ? [] : [{ reference, receipt: row.report as DeliveryReceipt }]
   })
   const unknown = others.filter(({ id }) => !references.has(id))
   const found = await findNamed(tx, unknown.flatMap(namedOf))
@@ -292,8 +292,8 @@ async function applyReceipts(
 }
 
 /** A receipt that names our own message: its hand-over had no answer, or none that is written yet. */
-const namedOf = (row: ReportRow): (NamedReport & { receipt: Receipt; part: Receipt['part'] })[] => {
-  const receipt = row.report as Receipt
+const namedOf = (row: ReportRow): (NamedReport & { receipt: DeliveryReceipt; part: DeliveryReceipt['part'] })[] => {
+  const receipt = row.report as DeliveryReceipt
   const { message_id, provider_id, part } = receipt
   return typeof message_id === 'string' && message_id !== '' && provider_id !== '' && isPart(part)
     ? [{ ...row, provider_id, message_id, receipt, part }]
@@ -301,7 +301,7 @@ const namedOf = (row: ReportRow): (NamedReport & { receipt: Receipt; part: Recei
 }
 
 /** That one hand-over failed is nothing to a message which the provider took at another. */
-const requestOfNamed = (named: NamedReport & { receipt: Receipt }, at: string): TransitionRequest =>
+const requestOfNamed = (named: NamedReport & { receipt: DeliveryReceipt }, at: string): TransitionRequest =>
   requestOf(named, named.receipt, named.receipt.transition === 'fail' ? 'refuse' : named.receipt.transition, at)
 
 /**
@@ -327,7 +327,7 @@ function rememberedRequest(
   { channel_id, provider_id, report }: Pick<ReportRow, 'channel_id' | 'provider_id' | 'report'>,
   at: string,
 ): (TransitionRequest & { readonly row: MessageRow }) | undefined {
-  const receipt = report as Receipt
+  const receipt = report as DeliveryReceipt
   const row = deps.providerIds.find(channel_id, provider_id ?? '')
   if (row === undefined || isOfAnother(receipt, row.to)) return undefined
   deps.providerIds.take(channel_id, provider_id ?? '')
@@ -340,7 +340,7 @@ async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: read
   for (const { account_id, mode, channel_id, report } of latest.values()) {
     const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
     if (channel === null) continue
-    const { connected, message } = report as LinkReport
+    const { connected, message } = report as ConnectionStatus
     platform.log.warn(
       { channel_id, connected, provider: channel.provider },
       `the provider told of the link: ${message}`,

@@ -1,7 +1,7 @@
 /** What recipients wrote, and what providers tell of their consent: applied in the order in which each recipient's words were told. */
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
-import type { InboundMessage, PreferenceReport } from '../../../providers/provider.ts'
+import type { InboundMessage, MarketingPreference } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import type { ProviderConsent } from '../../contacts/service.ts'
 import { storeInbound, type InboundDeps, type NewInbound, type StoredInbound } from '../inbound/inbound.ts'
@@ -53,7 +53,7 @@ function runsOf(rows: readonly ReportRow[]): readonly (readonly ReportRow[])[] {
   const runs: ReportRow[][] = []
   const reached = new Map<string, number>()
   for (const row of rows) {
-    const { kind, from } = row.report as InboundMessage | PreferenceReport
+    const { kind, from } = row.report as InboundMessage | MarketingPreference
     const recipient = JSON.stringify([row.account_id, row.mode, from])
     const last = reached.get(recipient) ?? 0
     const place = last % 2 === (kind === 'preference' ? 1 : 0) ? last : last + 1
@@ -131,7 +131,7 @@ async function applyPreferences(
     const { account_id, mode, channel_id, report } = row
     const channel = await channelOf(row)
     if (channel === null) continue
-    const { from, marketing, everything, occurred_at: told_at } = report as PreferenceReport
+    const { from, marketing, everything, occurred_at: told_at } = report as MarketingPreference
     const status = marketing === 'stop' ? 'opted_out' : 'opted_in'
     const alone = everything !== true
     // a time to come would make all that is told until then too late

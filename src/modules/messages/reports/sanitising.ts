@@ -5,14 +5,14 @@ import { messageErrorCodes } from '../../../api/resources/message.ts'
 import { storable } from '../../../lib/storable.ts'
 import { providerCodeOf } from '../provider-code.ts'
 import { fittingContent } from './fitting-content.ts'
-import type { InboundMessage, Receipt, Report } from '../../../providers/provider.ts'
+import type { InboundMessage, DeliveryReceipt, CallbackItem } from '../../../providers/provider.ts'
 
 const knownTypes: ReadonlySet<string> = new Set([...messageTypes, ...inboundTypes])
 
 /** The report with texts that can be kept and with every field; content that is of no known type, or does not have its shape, becomes `unsupported` (behaviour: messages 10.2). */
-export function sanitiseReport(report: Report): Report {
-  const sane = storable(report, limits.json_depth) as Report
-  if (sane.kind === 'receipt') return 'error' in sane ? { ...sane, error: sanitiseError(sane.error) } : sane
+export function sanitiseReport(report: CallbackItem): CallbackItem {
+  const sane = storable(report, limits.json_depth) as CallbackItem
+  if (sane.kind === 'delivery_receipt') return 'error' in sane ? { ...sane, error: sanitiseError(sane.error) } : sane
   if (sane.kind !== 'inbound') return sane
   const { type } = sane
   const told = { ...sane, profile_name: sane.profile_name ?? null, reply_to: sane.reply_to ?? null }
@@ -25,7 +25,7 @@ export function sanitiseReport(report: Report): Report {
 }
 
 /** What a provider says of a failure, in the fields and words of the API. */
-function sanitiseError(error: unknown): NonNullable<Receipt['error']> {
+function sanitiseError(error: unknown): NonNullable<DeliveryReceipt['error']> {
   const { code, message, provider_code } = (typeof error === 'object' && error !== null ? error : {}) as Record<
     string,
     unknown

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import type { Tenant } from '../../../api/caller.ts'
 import { jsonRows, textColumn, type Db, type Fragment } from '../../../platform/database/sql.ts'
-import type { InboundMessage, Report } from '../../../providers/provider.ts'
+import type { InboundMessage, CallbackItem } from '../../../providers/provider.ts'
 import type { Reference } from '../references-store.ts'
 
 export interface NewCallback {
@@ -32,7 +32,7 @@ export interface NewReport {
   readonly mode: string
   readonly channel_id: string
   readonly provider_id: string | null
-  readonly report: Report
+  readonly report: CallbackItem
   readonly next_run_at: string
   readonly created_at: string
 }
@@ -57,7 +57,7 @@ export interface ReportRow {
   mode: Tenant['mode']
   channel_id: string
   provider_id: string | null
-  report: Report
+  report: CallbackItem
   next_run_at: string
   attempts: number
   created_at: string

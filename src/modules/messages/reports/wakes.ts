@@ -20,7 +20,7 @@ export function reportWakes({ clock, notify }: Pick<Platform, 'clock' | 'notify'
     plan(batch) {
       for (const { outcome, at_ms } of batch) {
         if (outcome.kind !== 'accepted') continue
-        for (const { after_ms } of outcome.reports ?? []) {
+        for (const { after_ms } of outcome.later_items ?? []) {
           const due_ms = Math.ceil((at_ms + after_ms) / stepMs) * stepMs
           if (after_ms === 0 || planned.has(due_ms)) continue
           planned.add(due_ms)

@@ -40,7 +40,11 @@ const acceptance = ({ platform: { ids } }: PlatformWorld, id: string): Acceptanc
   attempt_id: ids('att'),
   number: 1,
   duration_ms: 5,
-  report: { id: ids('req'), report: { kind: 'receipt', provider_id: 'p', transition: 'deliver' }, next_run_at: at },
+  report: {
+    id: ids('req'),
+    report: { kind: 'delivery_receipt', provider_id: 'p', transition: 'deliver' },
+    next_run_at: at,
+  },
 })
 
 const traces = async (pool: Pool, id: string): Promise<Record<string, number>> => {
