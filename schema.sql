@@ -1021,8 +1021,6 @@ create table request_log (
   constraint request_log_pkey PRIMARY KEY (account_id, mode, id),
   constraint request_log_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
 ) partition by range (id);
-CREATE RULE request_log_kept AS
-    ON DELETE TO request_log DO INSTEAD NOTHING;
 
 create table request_log_default partition of request_log DEFAULT with (autovacuum_analyze_scale_factor=1);
 

@@ -8,7 +8,11 @@ create table installation (
   key_check text,
   -- the key of suppression hashes, encrypted under the secret key
   address_hash_key text,
-  created_at timestamptz not null
+  created_at timestamptz not null,
+  -- a running transaction that cannot write events holds the feed up: readers look at whose the running transactions are only then
+  feed_held boolean not null default false,
+  -- the last time that was believed: a clock that jumps ahead deletes nothing, not even after a restart
+  trusted_at timestamptz
 );
 
 -- The position of an event: the epoch (16 bits) above the transaction id (48 bits). Grows with commit order as read below feed_horizon().

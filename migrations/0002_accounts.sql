@@ -5,7 +5,11 @@ create table accounts (
   owner_email text,
   timezone text not null default 'UTC',
   suspended_at timestamptz,
-  created_at timestamptz not null
+  created_at timestamptz not null,
+  -- messages that waited while the account was suspended are not sent after it is reinstated
+  reinstated_at timestamptz,
+  -- the country of numbers that are written without a country code
+  default_country text
 );
 
 create table api_keys (

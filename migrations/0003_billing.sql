@@ -61,6 +61,8 @@ create table ledger_entries (
   note text,
   balance_after_micros bigint not null,
   created_at timestamptz not null,
+  top_up_id text collate "C",
+  payment_reference text,
   primary key (account_id, id),
   check (debit <> credit)
 ) with (autovacuum_analyze_scale_factor = 1);
@@ -68,6 +70,8 @@ create table ledger_entries (
 create unique index ledger_entries_message on ledger_entries (message_id, type) where message_id is not null;
 -- the few entries that are no charges, found among millions that are
 create index ledger_entries_type on ledger_entries (account_id, type, id) where type <> 'message_charge';
+-- a top-up is credited once, whatever happens
+create unique index ledger_entries_top_up on ledger_entries (top_up_id) where top_up_id is not null;
 
 -- Usage of a day, as deltas that a periodic job folds: read = sum of all rows of a key.
 create table usage_rows (
@@ -86,3 +90,21 @@ create table usage_rows (
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500, autovacuum_analyze_threshold = 500);
 create index usage_rows_key on usage_rows (account_id, mode, day);
 create index usage_rows_unfolded on usage_rows (account_id, mode, day, channel_type, channel_id) where not folded;
+
+-- Payments into the wallet, begun by owners at the payment provider. A row exists before anything is credited for it.
+create table top_ups (
+  account_id text collate "C" not null references accounts (id),
+  id text collate "C" not null,
+  amount_micros bigint not null check (amount_micros > 0),
+  status text not null check (status in ('open', 'paid', 'expired')),
+  -- the payment provider's id of the page on which it is paid
+  checkout_id text collate "C" not null,
+  url text not null,
+  -- who began it
+  user_id text collate "C" not null,
+  created_at timestamptz not null,
+  -- when it was paid or expired
+  ended_at timestamptz,
+  primary key (account_id, id)
+);
+create unique index top_ups_checkout on top_ups (checkout_id);

@@ -1,7 +1,7 @@
 /** An upgrade without a stop: the program of the schema before goes on beside the new one, on the schema that the new one has made (behaviour: operating 3.8). */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
@@ -16,11 +16,22 @@ const root = join(import.meta.dirname, '../..')
 const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
 
-/** The last commit before the newest migration; undefined where there is no history. */
+/** The newest file of the squashed migrations: databases of before them are upgraded with all processes stopped. */
+const squashedTo = 12
+
+/**
+ * The commit before the newest migration; undefined where there is no history. While there is no migration after the squashed ones it is this commit: two
+ * processes of one version, of which the second one migrates again.
+ */
 function commitBefore(): string | undefined {
   try {
-    const newest = git('log', '-1', '--diff-filter=A', '--format=%H', '--', 'migrations/*.sql')
-    return git('rev-parse', '--verify', `${newest}^`)
+    const newest = readdirSync(join(root, 'migrations'))
+      .filter((name) => Number.parseInt(name, 10) > squashedTo)
+      .toSorted()
+      .at(-1)
+    if (newest === undefined) return git('rev-parse', '--verify', 'HEAD')
+    const added = git('log', '-1', '--diff-filter=A', '--format=%H', '--', `migrations/${newest}`)
+    return git('rev-parse', '--verify', `${added}^`)
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-/** A database of the version before the squashed migrations, brought forward (docs/decisions/squashed-migrations.md). */
+/** Upgrades a database of the last version before the migrations were squashed (docs/decisions/squashed-migrations.md). */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -16,10 +16,10 @@ import { openSecrets } from '../../src/platform/secrets/secrets.ts'
 import { schemaText } from '../../src/platform/database/schema.ts'
 import type { Db, Pool } from '../../src/platform/database/sql.ts'
 
-/** The migrations of the version before, one after the other, each after a line with its name. */
-const fixture = readFileSync(join(import.meta.dirname, '../fixtures/schema-0059.sql'), 'utf8')
+/** The migrations and functions of the old version, each after a line with its name. */
+const fixture = readFileSync(join(import.meta.dirname, '../fixtures/schema-0045.sql'), 'utf8')
 
-test('a database of the version before comes to the very schema of a fresh one, indexes in their order', async (t) => {
+test('an upgraded database has the schema of a fresh one, with its indexes in the same order', async (t) => {
   const [fresh, old] = [await database(t), await database(t)]
   await migrate(fresh, fakeClock())
   await makeBefore(old)
@@ -28,14 +28,14 @@ test('a database of the version before comes to the very schema of a fresh one, 
   const report = await migrate(old, fakeClock())
   const again = await migrate(old, fakeClock())
 
-  assert.equal(missing[0], 'upgrade/0059.sql')
-  assert.equal(report.applied[0], 'upgrade/0059.sql')
+  assert.equal(missing[0], 'upgrade/0045.sql')
+  assert.equal(report.applied[0], 'upgrade/0045.sql')
   assert.deepEqual([again.applied, await missingMigrations(old)], [[], []])
   assert.equal(await schemaText(old), await schemaText(fresh))
   assert.deepEqual(await indexOrder(old), await indexOrder(fresh))
 })
 
-test('a database of another state is refused with one line that says what can be done with it', async (t) => {
+test('a database of an older development version is refused with one line that says what to do', async (t) => {
   const old = await database(t)
   await makeBefore(old)
   const refused = (message: RegExp) =>
@@ -45,31 +45,32 @@ test('a database of another state is refused with one line that says what can be
       return !error.message.includes('\n')
     })
 
-  await old`insert into schema_migrations values (61, '0061_message_transitions.sql', '', '2026-01-31T09:30:00.000Z')`
-  await refused(/0061_message_transitions\.sql\. Begin with an empty database/)
-  await old`delete from schema_migrations where number > 45`
+  await old`delete from schema_migrations where number > 44`
   await refused(
-    /0045_webhook_delivery_key\.sql\. Start the version whose last migration is 0059_entry_order\.sql.*empty database/,
+    /last migration is 0044_webhooks\.sql\. Start the version whose last migration is 0045_integrations\.sql.*empty database/,
   )
+  await old`delete from schema_migrations`
+  await old`insert into schema_migrations values (1, '0001_installation.sql', '', '2026-01-31T09:30:00.000Z')`
+  await refused(/0001_installation\.sql/)
 })
 
-test('it is not brought forward while a process of the version before runs, and is once that is silent', async (t) => {
+test('a database is not upgraded while a process of the old version runs, and is once that process is silent', async (t) => {
   const old = await database(t)
   await makeBefore(old)
   const clock = fakeClock()
-  await old`insert into processes (id, roles, started_at, heartbeat_at) values ('old.1', '{api}', ${clock.iso(-60_000)}, ${clock.iso(-9_000)})`
+  await old`insert into processes (id, roles, started_at, beat_at) values ('old.1', '{api}', ${clock.iso(-60_000)}, ${clock.iso(-9_000)})`
 
   await assert.rejects(migrate(old, clock), (error: unknown) => {
     assert.ok(error instanceof OperatorError && error.subject === 'database')
-    assert.match(error.message, /old\.1.*stop them first/)
+    assert.match(error.message, /old\.1.*Stop them/)
     return !error.message.includes('\n')
   })
   await clock.advance(2_000)
 
-  assert.equal((await migrate(old, clock)).applied[0], 'upgrade/0059.sql')
+  assert.equal((await migrate(old, clock)).applied[0], 'upgrade/0045.sql')
 })
 
-test('what waited in it is worked off afterwards: a message to send, a receipt to apply, deliveries in the queue and in the hands of a dead process', async (t) => {
+test('work that waited is completed after the upgrade: a message to send, a delivery receipt to apply, deliveries in the queue and of a dead process', async (t) => {
   const before = await testDatabase({ empty: true })
   const old = testPool(before.url)
   closing(t, () => old.end({ timeout: 1 }))
@@ -111,15 +112,21 @@ async function database(t: TestContext) {
   return pool
 }
 
-/** What the program of the version before would have made. */
+/** Makes the database as the program of the old version made it: its migrations, then its functions. */
 async function makeBefore(sql: Db): Promise<void> {
+  const at = '2026-01-31T09:30:00.000Z'
   await sql`create table schema_migrations (number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null)`
-  for (const part of fixture.split(/^-- file: /m).slice(1)) {
-    const [name, text] = [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]
-    await sql.unsafe(text)
-    await sql`insert into schema_migrations values (${Number(name.slice(0, 4))}, ${name}, ${createHash('sha256').update(text).digest('hex')}, ${new Date().toISOString()})`
+  await sql`create table schema_functions (name text primary key, checksum text, version text not null, applied_at timestamptz not null)`
+  for (const [, kind, name, text] of fixture.matchAll(
+    /^-- (file|function): (\S+)\n([\s\S]*?)(?=^-- (?:file|function): |(?![\s\S]))/gm,
+  )) {
+    await sql.unsafe(text!)
+    const checksum = createHash('sha256').update(text!).digest('hex')
+    if (kind === 'file')
+      await sql`insert into schema_migrations values (${Number(name!.slice(0, 4))}, ${name!}, ${checksum}, ${at})`
+    else await sql`insert into schema_functions values (${name!}, ${checksum}, '0.1.0', ${at})`
   }
-  await sql`insert into installation (system_identifier, created_at) select system_identifier::text, '2026-01-31T09:30:00.000Z' from pg_control_system()`
+  await sql`insert into installation (system_identifier, created_at) select system_identifier::text, ${at} from pg_control_system()`
 }
 
 /** Of indexes that look alike the planner takes the one made last (docs/decisions/set-wise-statements.md). */
@@ -151,25 +158,25 @@ async function leaveWork(sql: Pool, ids: IdMaker, secret: string) {
         created_at, updated_at, sending_at, sent_at)
       values (${account}, 'test', ${id}, 'ch_test_sms', 'sms', 'outbound', '+15005550006', 'Posthorn', 'text', '{"body":"Hello"}', ${status}, '{}', 'wallet', 0, 'api',
         ${at}, ${at}, ${status === 'sent' ? at : null}, ${status === 'sent' ? at : null})`
-  await sql`insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at) values (${account}, 'test', ${queued}, 'ch_test_sms', ${`${account}:ch_test_sms`}, 1, ${at})`
+  await sql`insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at) values (${account}, 'test', ${queued}, 'ch_test_sms', ${`${account}:ch_test_sms`}, 1, ${at})`
   await sql`insert into provider_references (channel_id, provider_id, account_id, mode, message_id, created_at) values ('ch_test_sms', 'p1', ${account}, 'test', ${sent}, ${at})`
   await sql`
-    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
-    values ('req_1', ${account}, 'test', 'ch_test_sms', 'p1', '{"kind":"receipt","provider_id":"p1","move":"deliver"}', ${at}, ${at})`
+    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+    values ('req_1', ${account}, 'test', 'ch_test_sms', 'p1', '{"kind":"receipt","provider_id":"p1","transition":"deliver"}', ${at}, ${at})`
   await sql`
     insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, created_by, secret, created_at)
     values (${account}, 'test', ${endpoint}, 'https://example.com', '', '{package.exhausted}', 'active', '{}', '{}', '{"type":"api_key","id":"key_1"}', ${secret}, ${at})`
   await sql`
     insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, since_snapshot, since_position)
     values (${account}, 'test', 'package.exhausted', ${endpoint}, pg_current_snapshot(), 3)`
-  await sql`insert into webhook_turns (endpoint_id, owner, lease_until) values (${endpoint}, 'dead', ${at})`
+  await sql`insert into webhook_leases (endpoint_id, process_id, lease_until) values (${endpoint}, 'dead', ${at})`
   for (const id of [first, second])
     await sql`insert into events (account_id, mode, id, type, object_id, object, created_at, position) values (${account}, 'test', ${id}, 'package.exhausted', ${id.replace('evt_', 'grant_')}, '{}', ${at}, 1)`
   await sql`update webhook_fan_out set position = 2`
   await sql`
-    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, next_run_at, created_at)
+    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
     values (${endpoint}, ${`whd_${first.slice(4, 18)}0123456789ab`}, ${account}, 'test', ${first}, 'package.exhausted', ${at}, ${at})`
   await sql`
-    insert into webhook_spans (process_id, id, created_at, endpoints, deliveries, size) values ('dead', 1, ${at}, ${endpoint}, ${`1 0123456789ab ${second} package.exhausted`}, 1)`
+    insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('dead', 1, ${at}, ${endpoint}, ${`1 0123456789ab ${second} package.exhausted`}, 1)`
   return { queued, sent, events: [first, second] }
 }

@@ -6,7 +6,7 @@ import { Readable, Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import type { Db, Pool } from '../database/sql.ts'
-import { appliedMigrations } from '../database/migrate.ts'
+import { appliedMigrations, readSchemaFiles } from '../database/migrate.ts'
 import { needsUpgrade } from '../database/upgrade.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { isoTime, type Clock } from '../../lib/clock.ts'
@@ -95,7 +95,7 @@ async function writeTables(parts: BackupParts, sql: Db, path: string): Promise<R
 
 async function manifestOf({ clock, version, account_id }: BackupParts, sql: Db): Promise<Manifest> {
   const migrations = await appliedMigrations(sql)
-  if (migrations.length === 0 || needsUpgrade(migrations))
+  if (migrations.length === 0 || needsUpgrade(migrations, (await readSchemaFiles()).migrations))
     throw new OperatorError(
       'The database has no schema that can be backed up. Run `posthorn migrate` first.',
       'database',

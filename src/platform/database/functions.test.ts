@@ -120,15 +120,15 @@ test('a function that the database has lost is applied again', async (t) => {
   assert.deepEqual([missing, await answer(pool)], [['modules/it/sql/answer.sql'], 1])
 })
 
-test('a function that fails is named, and nothing of the whole start is left behind', async (t) => {
+test('a function that fails is named, and no function of that start is left behind', async (t) => {
   const pool = await emptyDatabase(t)
 
   await assert.rejects(
     migrate(pool, clock, program('1.0.0', answering('answer', 1), sqlFunction('wrong', 'create nonsense'))),
-    /features\/it\/sql\/wrong\.sql failed/,
+    /modules\/it\/sql\/wrong\.sql failed/,
   )
 
-  assert.deepEqual([...(await pool`select tablename from pg_tables where schemaname = 'public'`)], [])
+  assert.deepEqual([...(await pool`select proname from pg_proc where pronamespace = 'public'::regnamespace`)], [])
 })
 
 test('functions are read from the folders named sql, those of the platform before those of the features, and share one space of names', async (t) => {
@@ -158,7 +158,7 @@ test('functions are read from the folders named sql, those of the platform befor
       ['last', 'modules/b/sql/last.sql'],
     ],
   )
-  await assert.rejects(readFunctions(folder), /features\/b\/sql\/third\.sql has the name of another function/)
+  await assert.rejects(readFunctions(folder), /modules\/b\/sql\/third\.sql has the name of another function/)
 })
 
 async function emptyDatabase(t: TestContext): Promise<Pool> {
@@ -188,7 +188,9 @@ const answering = (name: string, value: number): SqlFunction =>
 function program(version: string, ...list: SqlFunction[]): SchemaFiles {
   const functions: SqlFunctions = { version, functions: list }
   return {
-    migrations: [{ number: 1, name: '0001_numbers.sql', text: 'create table numbers (n int)', checksum: '1' }],
+    migrations: [
+      { number: 1, name: '0001_numbers.sql', transactional: true, text: 'create table numbers (n int)', checksum: '1' },
+    ],
     functions,
   }
 }

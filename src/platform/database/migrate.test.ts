@@ -13,6 +13,7 @@ import {
   type Migration,
   type SchemaFiles,
 } from './migrate.ts'
+import type { Pool } from './sql.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 
 const clock = systemClock()
@@ -32,13 +33,58 @@ test('many processes may migrate an empty database at once, and each file is app
   assert.equal((await pool`select * from installation`).length, 1)
 })
 
-test('a migration that fails leaves nothing of itself behind', async (t) => {
+test('a migration that fails leaves nothing of itself behind, those before it stay, and the next start continues there', async (t) => {
   const pool = await emptyDatabase(t)
-  const files = only(file(1, 'create table a (x int)'), file(2, 'create table b (x int); select nonsense'))
+  const first = file(1, 'create table a (x int)')
+  const tables = async () =>
+    [...(await pool<{ name: string }[]>`select tablename as name from pg_tables where schemaname = 'public'`)].map(
+      ({ name }) => name,
+    )
 
-  await assert.rejects(migrate(pool, clock, files), /0002_it\.sql failed/)
+  await assert.rejects(
+    migrate(pool, clock, only(first, file(2, 'create table b (x int); select nonsense'))),
+    /0002_it\.sql failed/,
+  )
+  assert.deepEqual((await tables()).toSorted(), ['a', 'schema_migrations'])
+  const again = await migrate(pool, clock, only(first, file(2, 'create table b (x int)')))
 
-  assert.deepEqual([...(await pool`select tablename from pg_tables where schemaname = 'public'`)], [])
+  assert.deepEqual(again.applied, ['0002_it.sql'])
+  assert.deepEqual((await tables()).toSorted(), ['a', 'b', 'schema_functions', 'schema_migrations'])
+})
+
+test('a file without a transaction may build an index concurrently, also when it is repeated and when a backup is restored', async (t) => {
+  const [pool, restored] = [await emptyDatabase(t), await emptyDatabase(t)]
+  const files = only(
+    file(1, 'create table a (x int)'),
+    file(
+      2,
+      '-- why: speed\n-- no transaction\ncreate index concurrently if not exists a_x on a (x);\ncreate index concurrently if not exists a_y on a ((x + 1));\n',
+      false,
+    ),
+  )
+  const indexes = async (of: Pool) =>
+    [...(await of<{ name: string }[]>`select indexname as name from pg_indexes where tablename = 'a'`)].length
+
+  const reports = await Promise.all([migrate(pool, clock, files), migrate(pool, clock, files)])
+  await pool`delete from schema_migrations where number = 2`
+  const repeated = await migrate(pool, clock, files)
+  await restored.begin((tx) => bringForward(tx, clock, files))
+
+  assert.deepEqual(reports.flatMap(({ applied }) => applied).toSorted(), ['0001_it.sql', '0002_it.sql'])
+  assert.deepEqual(repeated.applied, ['0002_it.sql'])
+  assert.deepEqual([await indexes(pool), await indexes(restored)], [2, 2])
+})
+
+test('a session returns to its pool without the lock and with its statement timeout', async (t) => {
+  const pool = await emptyDatabase(t)
+  await migrate(pool, clock, only(file(1, 'create table a (x int)')))
+  await assert.rejects(migrate(pool, clock, only(file(1, 'select nonsense'))))
+
+  const [locks] = await pool<{ held: number }[]>`
+    select count(*)::int as held from pg_locks l join pg_database d on d.oid = l.database
+    where l.locktype = 'advisory' and d.datname = current_database()`
+  const [timeout] = await pool<{ value: string }[]>`select current_setting('statement_timeout') as value`
+  assert.deepEqual([locks!.held, timeout!.value === '0'], [0, false])
 })
 
 test('a released file that changed, and a database newer than the program, are refused', async (t) => {
@@ -94,7 +140,8 @@ async function emptyDatabase(t: TestContext) {
   return pool
 }
 
-const file = (number: number, text: string): Migration => ({
+const file = (number: number, text: string, transactional = true): Migration => ({
+  transactional,
   number,
   name: `000${number}_it.sql`,
   text,

@@ -5,7 +5,7 @@ import { isoTime, type Clock } from '../../lib/clock.ts'
 import { applyFunctions, missingFunctions, readFunctions, type SqlFunctions } from './functions.ts'
 import { advisoryLocks } from './locks.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
-import { transact, type Db, type Pool } from './sql.ts'
+import { isPool, type Db, type Pool } from './sql.ts'
 import { needsUpgrade, upgrade, upgradeName, type AppliedMigration } from './upgrade.ts'
 
 /** The folder of the released migrations. */
@@ -17,6 +17,11 @@ export interface Migration {
   readonly text: string
   /** SHA-256 of the file, hex. */
   readonly checksum: string
+  /**
+   * False for a file that says `-- no transaction`: its statements run one by one, outside of a transaction, and each must be safe to repeat
+   * (`create index concurrently if not exists …`).
+   */
+  readonly transactional: boolean
 }
 
 /** All that a database is made of by one version of the program. */
@@ -48,32 +53,34 @@ export async function readMigrations(folder: URL | string = migrationsFolder): P
   const read = await Promise.all(
     names.map(async (name) => ({ name, text: await readFile(fileIn(folder, name), 'utf8') })),
   )
-  const migrations = read.map(({ name, text }) => ({ number: numberOf(name), name, text, checksum: checksumOf(text) }))
+  const migrations = read.map(({ name, text }) => ({
+    number: numberOf(name),
+    name,
+    text,
+    checksum: checksumOf(text),
+    transactional: !/^-- no transaction$/m.test(text),
+  }))
   const twice = migrations.find((migration, at) => migrations[at - 1]?.number === migration.number)
   if (twice !== undefined) throw new Error(`migrations: ${twice.name} has the number of another file`)
   return migrations
 }
 
 /**
- * Applies what is missing, migrations first and functions after them, all in one transaction, and updates the `installation` row. Any number of processes may
- * call it at once. Throws `OperatorError` for PostgreSQL below 16, for a released file that changed, and for a database that is newer than this code.
+ * Applies what is missing and updates the `installation` row: each migration in a transaction of its own, then the functions in one more. What a failed
+ * migration had changed is undone; those before it stay. Any number of processes may call it at once: the others wait. Throws `OperatorError` for
+ * PostgreSQL below 16, for a released file that changed, and for a database that is newer than this code.
  */
 export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Promise<MigrationReport> {
   const known = files ?? (await readSchemaFiles())
-  await refuseOldServer(pool)
-  const deadline = clock.now() + lockWaitMs
-  for (;;) {
-    const report = await transact(pool, async (sql) => {
-      await sql`set local statement_timeout = 0`
-      return (await lockMigrations(sql)) ? await bringForward(sql, clock, known) : undefined
-    })
-    if (report !== undefined) return report
-    if (clock.now() > deadline)
-      throw new OperatorError(
-        'Another process has been migrating this database for two minutes: see what it is doing, then start again.',
-        'database',
-      )
-    await clock.sleep(tryLockEveryMs)
+  const session = await pool.reserve()
+  try {
+    await refuseOldServer(session)
+    await lockSession(session, clock)
+    await session`set statement_timeout = 0`
+    return await bringForward(session, clock, known, (work) => ownTransaction(session, work))
+  } finally {
+    await unlockSession(session)
+    session.release()
   }
 }
 
@@ -82,29 +89,81 @@ export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<s
   const known = files ?? (await readSchemaFiles())
   await refuseOldServer(sql)
   const applied = await appliedMigrations(sql)
-  const migrations = needsUpgrade(applied)
+  const migrations = needsUpgrade(applied, known.migrations)
     ? [upgradeName]
     : missing(known.migrations, applied).map((migration) => migration.name)
   return [...migrations, ...(await missingFunctions(sql, known.functions))]
 }
 
-/** The same in a transaction that is open, under the lock that the caller holds (`lockMigrations`). */
-export async function bringForward(sql: Db, clock: Clock, known: SchemaFiles): Promise<MigrationReport> {
-  await makeRecord(sql)
-  const recorded = await appliedMigrations(sql)
-  const upgraded = needsUpgrade(recorded)
-  const applied = upgraded ? await upgrade(sql, clock, known.migrations) : recorded
+/** Runs one step of a migration: in a transaction of its own, or in the one that is open. */
+type Step = <T>(work: (sql: Db) => Promise<T>) => Promise<T>
+
+/** Brings the schema of `sql` to that of this program, under the lock that the caller holds. Without `step` all of it happens in the open transaction. */
+export async function bringForward(
+  sql: Db,
+  clock: Clock,
+  known: SchemaFiles,
+  step: Step = (work) => work(sql),
+): Promise<MigrationReport> {
+  const recorded = await step(async (tx) => {
+    await makeRecord(tx)
+    return await appliedMigrations(tx)
+  })
+  const upgraded = needsUpgrade(recorded, known.migrations)
+  const applied = upgraded ? await step((tx) => upgrade(tx, clock, known.migrations)) : recorded
   const todo = missing(known.migrations, applied)
-  await applyMigrations(sql, clock, todo)
-  const functions = await applyFunctions(sql, clock, known.functions)
-  await keepInstallation(sql, clock)
+  for (const migration of todo) {
+    if (!migration.transactional) await runStatements(sql, migration, isPool(sql))
+    await step(async (tx) => {
+      if (migration.transactional) await run(tx, migration, migration.text)
+      await record(tx, clock, migration)
+    })
+  }
+  const functions = await step(async (tx) => {
+    const changed = await applyFunctions(tx, clock, known.functions)
+    await updateInstallation(tx, clock)
+    return changed
+  })
   return {
     applied: [...(upgraded ? [upgradeName] : []), ...todo.map(({ name }) => name), ...functions],
     version: known.migrations.at(-1)?.number ?? 0,
   }
 }
 
-/** Waits for nobody: false where another process migrates now. To the end of the transaction. */
+type Session = Awaited<ReturnType<Pool['reserve']>>
+
+async function ownTransaction<T>(session: Session, work: (sql: Db) => Promise<T>): Promise<T> {
+  await session.unsafe('begin')
+  try {
+    const result = await work(session)
+    await session.unsafe('commit')
+    return result
+  } catch (error) {
+    await session.unsafe('rollback').catch(() => undefined) // the connection may be what failed
+    throw error
+  }
+}
+
+async function lockSession(session: Session, clock: Clock): Promise<void> {
+  const deadline = clock.now() + lockWaitMs
+  for (;;) {
+    const [lock] = await session<{ held: boolean }[]>`select pg_try_advisory_lock(${advisoryLocks.migrate}) as held`
+    if (lock!.held) return
+    if (clock.now() > deadline)
+      throw new OperatorError(
+        'Another process has been migrating this database for two minutes. See what it is doing, then start again.',
+        'database',
+      )
+    await clock.sleep(tryLockEveryMs)
+  }
+}
+
+/** Also where the lock was never got: the connection returns to its pool as it came. */
+async function unlockSession(session: Session): Promise<void> {
+  await session.unsafe(`reset statement_timeout; select pg_advisory_unlock_all()`).catch(() => undefined) // a lost connection holds no lock
+}
+
+/** Locks migrations until the end of the open transaction. False where another process migrates now. */
 export async function lockMigrations(sql: Db): Promise<boolean> {
   const [lock] = await sql<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${advisoryLocks.migrate}) as held`
   return lock!.held
@@ -117,19 +176,34 @@ async function makeRecord(sql: Db): Promise<void> {
     )`
 }
 
-/** Of a database in which there is nothing: these migrations, without the functions that go with them. */
+/** Makes the schema of these migrations in an empty database, without the functions, in the open transaction. */
 export async function makeSchema(sql: Db, clock: Clock, migrations: readonly Migration[]): Promise<void> {
   await makeRecord(sql)
-  await applyMigrations(sql, clock, migrations)
+  for (const migration of migrations) {
+    if (migration.transactional) await run(sql, migration, migration.text)
+    else await runStatements(sql, migration, false)
+    await record(sql, clock, migration)
+  }
 }
 
-async function applyMigrations(sql: Db, clock: Clock, todo: readonly Migration[]): Promise<void> {
-  for (const { number, name, text, checksum } of todo) {
-    await sql.unsafe(text).catch((error: unknown) => {
-      throw new Error(`migrations/${name} failed: ${String(error)}`, { cause: error })
-    })
-    await sql`insert into schema_migrations (number, name, checksum, applied_at) values (${number}, ${name}, ${checksum}, ${isoTime(clock.now())})`
-  }
+async function run(sql: Db, { name }: Migration, text: string): Promise<void> {
+  await sql.unsafe(text).catch((error: unknown) => {
+    throw new Error(`migrations/${name} failed: ${String(error)}`, { cause: error })
+  })
+}
+
+/** Inside a transaction PostgreSQL refuses `concurrently`, which is of no use there: nobody else sees the table. */
+async function runStatements(sql: Db, migration: Migration, concurrently: boolean): Promise<void> {
+  const text = migration.text.replaceAll(/^\s*--.*$/gm, '')
+  const statements = text.split(/;[ \t]*$/m).filter((statement) => statement.trim() !== '')
+  for (const statement of statements)
+    await run(sql, migration, concurrently ? statement : statement.replaceAll(/\bconcurrently\b/gi, ''))
+}
+
+async function record(sql: Db, clock: Clock, { number, name, checksum }: Migration): Promise<void> {
+  await sql`
+    insert into schema_migrations (number, name, checksum, applied_at)
+    values (${number}, ${name}, ${checksum}, ${isoTime(clock.now())})`
 }
 
 export async function appliedMigrations(sql: Db): Promise<AppliedMigration[]> {
@@ -139,7 +213,7 @@ export async function appliedMigrations(sql: Db): Promise<AppliedMigration[]> {
     : []
 }
 
-/** Those of `known` that have not been applied. Throws `OperatorError` where one was applied that is not known, or is another by now. */
+/** The migrations of `known` that were not applied yet. Throws `OperatorError` where one was applied that this program does not know, or whose file changed since. */
 export function missing(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
   const byNumber = new Map(known.map((migration) => [migration.number, migration]))
   for (const row of applied) {
@@ -172,7 +246,7 @@ async function refuseOldServer(sql: Db): Promise<void> {
  * Ahead of the cluster, and not of this transaction: while it migrates, others go on and write events behind it. A new epoch then would lose the events that
  * are about to be committed in the old one, for readers have passed them.
  */
-async function keepInstallation(sql: Db, clock: Clock): Promise<void> {
+async function updateInstallation(sql: Db, clock: Clock): Promise<void> {
   const [there] = await sql<{ tables: boolean }[]>`
     select to_regclass('installation') is not null and to_regclass('events') is not null as tables`
   if (!there!.tables) return

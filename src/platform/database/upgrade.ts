@@ -1,6 +1,6 @@
 /**
- * Brings forward a database of the version before the first release, whose 33 migrations were squashed to one file an owner: one file of differences, and the
- * squashed migrations are on record as if they had made it (docs/decisions/squashed-migrations.md).
+ * Upgrades a database of the last version before the migrations were squashed: one file of differences, after which the squashed migrations are on record
+ * as if they had made it (docs/decisions/squashed-migrations.md).
  */
 import { readFile } from 'node:fs/promises'
 import { limits } from '../../api/limits.ts'
@@ -15,31 +15,28 @@ export interface AppliedMigration {
   checksum: string
 }
 
-/** The first and the last migration of the version that is brought forward. */
-const before = { first: '0001_installation.sql', last: '0059_entry_order.sql' }
-/** The last of the squashed migrations. */
-const squashedTo = 7
-const file = new URL('../../../migrations/upgrade/0059.sql', import.meta.url)
+/** The last migration of the version that can be upgraded. */
+const lastBefore = '0045_integrations.sql'
+/** The number of the last squashed migration. */
+const squashedTo = 12
+const file = new URL('../../../migrations/upgrade/0045.sql', import.meta.url)
 
 /** How the upgrade is reported, beside the names of migrations. */
-export const upgradeName = 'upgrade/0059.sql'
+export const upgradeName = 'upgrade/0045.sql'
 
-/** Whether the database was made before the squash. Throws `OperatorError` where it is of a state in between, which nothing brings forward. */
-export function needsUpgrade(applied: readonly AppliedMigration[]): boolean {
-  if (applied[0]?.name !== before.first) return false
+/** Whether the database was made before the squash. Throws `OperatorError` for an older development version, which nothing upgrades. */
+export function needsUpgrade(applied: readonly AppliedMigration[], known: readonly AppliedMigration[]): boolean {
+  const squashed = new Map(known.filter(({ number }) => number <= squashedTo).map(({ number, name }) => [number, name]))
+  if (applied.every(({ number, name }) => (squashed.get(number) ?? name) === name)) return false
   const last = applied.at(-1)!.name
-  if (last === before.last) return true
-  const first =
-    last < before.last
-      ? `Start the version whose last migration is ${before.last} on it once, then this one; or begin`
-      : 'Begin'
+  if (last === lastBefore) return true
   throw new OperatorError(
-    `The database was made by a development version whose last migration is ${last}. ${first} with an empty database.`,
+    `The database was made by a development version whose last migration is ${last}. Start the version whose last migration is ${lastBefore} on it once, then this one; or begin with an empty database.`,
     'database',
   )
 }
 
-/** Makes the differences, and puts the squashed migrations on record. The caller holds the lock of migrations. Throws `OperatorError` while processes of the version before run. */
+/** Makes the differences and records the squashed migrations. The caller holds the lock of migrations. Throws `OperatorError` while processes of the old version run. */
 export async function upgrade(sql: Db, clock: Clock, known: readonly AppliedMigration[]): Promise<AppliedMigration[]> {
   await refuseRunning(sql, clock)
   const text = await readFile(file, 'utf8')
@@ -55,15 +52,15 @@ export async function upgrade(sql: Db, clock: Clock, known: readonly AppliedMigr
   return squashed
 }
 
-/** The processes of the version before know none of the new names. */
+/** Processes of the old version know none of the new names. */
 async function refuseRunning(sql: Db, clock: Clock): Promise<void> {
   const alive_since = isoTime(clock.now() - limits.process_silent_ms)
-  const running = await sql<{ id: string }[]>`select id from processes where heartbeat_at > ${alive_since} order by id`
+  const running = await sql<{ id: string }[]>`select id from processes where beat_at > ${alive_since} order by id`
   if (running.length === 0) return
   const names = running.map(({ id }) => id).join(', ')
   const seconds = limits.process_silent_ms / 1000
   throw new OperatorError(
-    `Processes of the version before are still running (${names}): stop them first, then start this one. One that was killed counts as running for ${seconds} seconds.`,
+    `Processes of the old version are still running (${names}). Stop them, then start this one; a process that was killed counts as running for ${seconds} seconds.`,
     'database',
   )
 }

@@ -184,6 +184,18 @@ create table segments (
   constraint segments_pkey primary key (account_id, mode, id)
 );
 
+-- Text as segment rules compare it: in lower case, whatever the database's own collation knows of Unicode (`toLowerCase` in JavaScript). Before PostgreSQL 18 by
+-- ICU's root locale; of ASCII, which in UTF-8 is as many bytes as characters, that is what the locale C does in half of the time.
+do $$
+begin
+  execute 'create function rule_text(told text) returns text language sql immutable parallel safe return ' || case
+    when current_setting('server_version_num')::int >= 180000 and getdatabaseencoding() = 'UTF8'
+      then 'lower(told collate "pg_unicode_fast")'
+    else 'case when octet_length(told) = length(told) then lower(told collate "C") collate "und-x-icu" else lower(told collate "und-x-icu") end'
+  end;
+end
+$$;
+
 -- The time that a text tells, as ISO 8601 in UTC with milliseconds, or null. Without a zone it is UTC.
 create function rule_time_of(told text) returns text language sql stable parallel safe
   return case
@@ -209,8 +221,8 @@ create table contact_imports (
   account_id text collate "C" not null,
   mode text not null check (mode in ('live', 'test')),
   id text collate "C" not null,
-  -- 'uploading' is not shown: the file is still coming in
-  status text not null check (status in ('uploading', 'pending', 'running', 'completed', 'failed')),
+  -- 'uploading' is not shown: the file is still coming in. 'draft', 'checked' and 'cancelled' occur in the console only; the counts of a checked import are those expected of its start.
+  status text not null check (status in ('uploading', 'draft', 'checked', 'cancelled', 'pending', 'running', 'completed', 'failed')),
   file_name text,
   -- the request that brought the file: proof of the consents in it
   request_id text collate "C" not null,
@@ -232,6 +244,8 @@ create table contact_imports (
   updated_at timestamptz not null,
   started_at timestamptz,
   completed_at timestamptz,
+  -- of a draft: how its columns are to be read, by their headers
+  chosen json not null default '{}',
   constraint contact_imports_pkey primary key (account_id, mode, id)
 ) with (fillfactor = 70);
 

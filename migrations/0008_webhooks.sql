@@ -1,4 +1,4 @@
--- why: webhook endpoints, what waits to be posted to them, and what became of it; e-mails to account owners. Functions stand in src/modules/webhooks/sql/.
+-- why: webhook endpoints, what waits to be posted to them, and what became of it. Functions stand in src/modules/webhooks/sql/.
 create table webhook_endpoints (
   account_id text collate "C" not null,
   mode text not null,
@@ -137,21 +137,11 @@ create table webhook_handoffs (
 alter table webhook_handoffs alter column endpoints set storage external;
 alter table webhook_handoffs alter column deliveries set storage external;
 
--- E-mails to account owners, kept whether or not they could be sent.
-create table emails (
-  id bigint generated always as identity primary key,
-  account_id text collate "C" not null,
-  -- null: the account has no owner's address
-  recipient text,
-  subject text not null,
-  body text not null,
-  attempts integer not null default 0,
-  error text,
-  sent_at timestamptz,
-  created_at timestamptz not null
-);
--- Those still to be sent; removed when sent or given up.
-create table email_queue (
-  email_id bigint primary key,
-  next_run_at timestamptz not null
-);
+-- Of a handoff batch that is recorded in parts, how many of its deliveries are on record.
+create table webhook_handoff_counts (
+  process_id text collate "C" not null,
+  id bigint not null,
+  recorded integer not null,
+  primary key (process_id, id)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_analyze_scale_factor = 0,
+  autovacuum_analyze_threshold = 100000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);

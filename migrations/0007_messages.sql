@@ -62,7 +62,11 @@ create table dispatch_jobs (
   priority smallint not null,
   next_run_at timestamptz not null,
   process_id text collate "C",
-  attempts integer not null default 0
+  attempts integer not null default 0,
+  -- an earlier send attempt had no answer: the provider is asked before the message is sent again, where it can tell
+  outcome_unknown boolean not null default false,
+  -- provider ids of the parts that were accepted so far: a later attempt sends the others only
+  accepted_ids text[]
 ) with (fillfactor = 70, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.02);
 -- what a dead process had claimed is found without reading the whole queue
 create index dispatch_jobs_process on dispatch_jobs (process_id) where process_id is not null;
@@ -102,7 +106,9 @@ create table provider_callbacks (
   headers json not null,
   body bytea not null,
   received_at timestamptz not null,
-  applied_at timestamptz
+  applied_at timestamptz,
+  -- gzip, or null for a small body that is stored as it came: a callback with a thousand statuses repeats the same words over 200 KB
+  encoding text
 );
 create index provider_callbacks_received on provider_callbacks using brin (received_at);
 
@@ -121,6 +127,8 @@ create table provider_reports (
   created_at timestamptz not null,
   primary key (next_run_at, id)
 ) with (fillfactor = 70, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.02);
+-- more may be due for one channel than is applied at once: the others are found behind it without reading all that is due
+create index provider_reports_channel on provider_reports (channel_id, next_run_at, id);
 
 -- Inbound messages already taken: a provider tells the same one more than once.
 create table inbound_references (
@@ -172,33 +180,93 @@ begin
   select account_id, mode, status, substr(id, 5, 8), count(*) from changed group by 1, 2, 3, 4;
   return null;
 end $$;
+-- A message that failed after it had been sent has no status of its own: it is counted beside its status.
 create function count_changed_messages() returns trigger language plpgsql as $$
 begin
   insert into message_status_counts (account_id, mode, status, bucket, n)
-  select account_id, mode, status, bucket, sum(n) from (
-    select account_id, mode, status, substr(id, 5, 8) as bucket, 1 as n from after
+  select account_id, mode, status, substr(id, 5, 8), sum(n) from (
+    select account_id, mode, status, id, 1 as n from after
     union all
-    select account_id, mode, status, substr(id, 5, 8), -1 from before
+    select account_id, mode, status, id, -1 from before
+    union all
+    select account_id, mode, 'failed_after_sent', id, 1 from after where status = 'failed' and sent_at is not null
+    union all
+    select account_id, mode, 'failed_after_sent', id, -1 from before where status = 'failed' and sent_at is not null
   ) c group by 1, 2, 3, 4 having sum(n) <> 0;
   return null;
 end $$;
 create trigger messages_count_new after insert on messages referencing new table as changed for each statement execute function count_new_messages();
 create trigger messages_count_changed after update on messages referencing old table as before new table as after for each statement execute function count_changed_messages();
 
--- What projections count with (campaigns their recipients, automations their runs): a row for each projection of the message's origin kind and each change of its
--- status, written in the statement that makes the change. Projections fold their rows and delete them in one transaction: what they tell is their own sum and the
--- rows here, read in one snapshot.
+-- What projections count with (campaigns their recipients, automations their runs): a row for each projection of the messages' origin kind, written in the statement
+-- that makes the change. Projections fold their rows and delete them in one transaction: what they tell is their own sum and the rows here, read in one snapshot.
 create table message_transitions (
   projection text collate "C" not null,
   account_id text collate "C" not null,
   mode text not null,
-  message_id text collate "C" not null,
-  submission_key text collate "C",
   origin_type text not null,
   origin_id text collate "C",
-  -- null: the message was accepted
+  -- null: the messages were accepted
   was text,
   status text not null,
-  at timestamptz not null
-) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000);
+  -- the messages, each with its submission key and its time at the same place
+  message_ids text[] collate "C" not null,
+  submission_keys text[] collate "C" not null,
+  ats timestamptz[] not null
+) with (toast_tuple_target = 8160, vacuum_truncate = off, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000);
+-- pages that were emptied are filled again, and not given back to be asked for once more; arrays are read once and deleted: compressing them would cost more than it saves
+alter table message_transitions alter column message_ids set storage external, alter column submission_keys set storage external, alter column ats set storage external;
 create index message_transitions_origin on message_transitions (projection, origin_id);
+
+-- Parts of long inbound texts: an operator's part is acknowledged before the others have arrived, so each part must outlive the process that received it.
+create table inbound_parts (
+  account_id text collate "C" not null,
+  mode text not null check (mode in ('live', 'test')),
+  channel_id text collate "C" not null,
+  sender text collate "C" not null,
+  -- by which the sender joins parts of one text; used again for later ones
+  reference text collate "C" not null,
+  total smallint not null,
+  -- [{number, text, provider_id}], each once
+  parts json not null,
+  -- joined: all came, and the text is stored; kept for what is told again
+  status text not null check (status in ('waiting', 'joined')),
+  next_run_at timestamptz not null,
+  created_at timestamptz not null,
+  primary key (channel_id, sender, reference, total)
+);
+create index inbound_parts_due on inbound_parts (next_run_at);
+
+-- Channels that their provider throttles: they stay paused, and then slow, in whichever process dispatches them next.
+create table channel_pauses (
+  channel_id text collate "C" primary key,
+  account_id text collate "C" not null,
+  channel_type text not null,
+  -- who was throttled, and knows without this
+  process_id text collate "C" not null,
+  paused_at timestamptz not null,
+  paused_until timestamptz not null,
+  -- how often in a row
+  times integer not null,
+  -- messages a second with which it goes on
+  pace double precision not null
+);
+create index channel_pauses_account on channel_pauses (account_id);
+
+-- Folded counts a quarter of an hour, the unit on which days of all time zones begin: counts a second are too many to add up for a screen.
+create table message_quarter_counts (
+  account_id text collate "C" not null,
+  mode text not null,
+  -- when the quarter of an hour begins
+  quarter timestamptz not null,
+  status text collate "C" not null,
+  n integer not null,
+  primary key (account_id, mode, quarter, status)
+);
+
+-- Messages are stored for ever unless a setting limits it; then whole months are dropped.
+create table message_retention (
+  only_row boolean primary key default true check (only_row),
+  -- messages with smaller ids are forgotten, or about to be: what is derived from them goes before they do
+  kept_from text collate "C" not null
+);

@@ -79,6 +79,8 @@ create table automation_events (
   data json not null,
   occurred_at timestamptz not null,
   created_at timestamptz not null,
+  -- the once_key that this event left free for other topics, because nobody could be written to; later parcels and refunds of the order still find their customer by it
+  freed_once_key text,
   primary key (id)
 -- to compress a webhook of a few KB would cost the database as much as all the rest of its receipt
 ) with (toast_tuple_target = 8160);
@@ -86,6 +88,7 @@ create unique index automation_events_once on automation_events (source_id, even
 create unique index automation_events_once_key on automation_events (source_id, once_key) where once_key is not null;
 create index automation_events_listed on automation_events (account_id, mode, id);
 create index automation_events_of_source on automation_events (source_id, id);
+create index automation_events_freed on automation_events (source_id, freed_once_key) where freed_once_key is not null;
 
 -- What an automation does about an event: a message, later or at once, or none for a reason. A run becomes one message at most: its submission holds it, still scheduled and without one.
 create table automation_runs (
@@ -112,8 +115,6 @@ create table automation_runs (
   next_run_at timestamptz,
   -- attempts in a row after which it was put off
   failures smallint not null default 0,
-  -- event types of the same customer that cancel it
-  cancel_on text[] not null,
   created_at timestamptz not null,
   primary key (id),
   check ((next_run_at is not null) = (status = 'scheduled')),
@@ -121,8 +122,6 @@ create table automation_runs (
 );
 create index automation_runs_due on automation_runs (next_run_at) where next_run_at is not null;
 create index automation_runs_due_of_source on automation_runs (source_id, next_run_at) where next_run_at is not null;
--- those alone that another event of the same customer may cancel
-create index automation_runs_waiting on automation_runs using gin (customer_keys) where status = 'scheduled' and (cancel_on <> '{}' or event_type like 'cart.%' or event_type like 'checkout.%');
 create index automation_runs_of_event on automation_runs (automation_event_id);
 create index automation_runs_of_automation on automation_runs (automation_id, id);
 create index automation_runs_waiting_of_automation on automation_runs (automation_id) where next_run_at is not null;
@@ -130,3 +129,24 @@ create index automation_runs_listed on automation_runs (account_id, mode, id);
 create index automation_runs_by_status on automation_runs (account_id, mode, status, id);
 create index automation_runs_of_address on automation_runs (account_id, mode, address) where status = 'scheduled';
 create index automation_runs_of_contact on automation_runs (contact_id) where status = 'scheduled';
+-- fastupdate off: entries that wait to be merged are read through by every look-up
+create index automation_runs_waiting on automation_runs using gin (customer_keys) with (fastupdate = off) where status = 'scheduled';
+
+-- Whom a platform wants forgotten: a row for as long as something of him may be left.
+create table integration_redactions (
+  account_id text collate "C" not null,
+  mode text not null check (mode in ('live', 'test')),
+  -- the receipt of the webhook that asked for it
+  id text collate "C" not null,
+  source_id text collate "C" not null,
+  -- everything that the platform names him by
+  external_id text,
+  phone text,
+  email text,
+  order_ids text[] not null,
+  -- receipts of the source before this id are still to be looked at, newest first; null while his contacts are
+  before_id text collate "C",
+  created_at timestamptz not null,
+  primary key (id)
+);
+create index integration_redactions_oldest on integration_redactions (account_id, id);
