@@ -96,7 +96,7 @@ const exempt: Record<string, string> = {
   'src/modules/console/team/store.ts findInvitation': 'a link tells which account it opens',
   'src/modules/console/team/store.ts forgetInvitations': 'a periodicJob',
   'src/modules/accounts/store.ts countUnrevokedKeys': 'the limit of keys is of both modes',
-  'src/platform/database/migrate.ts keepInstallation': 'the order of the feed is one for all',
+  'src/platform/database/migrate.ts updateInstallation': 'the order of the feed is one for all',
   'src/platform/http/idempotency-store.ts expireKeys': 'a periodicJob',
   'src/modules/console/audit/store.ts forgetAudit': 'a periodicJob',
   'src/modules/console/conversations/store.ts forgetConversations': 'a periodicJob',
