@@ -7,9 +7,9 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { queryClient } from './api/query-client.ts'
-import { router } from './router.tsx'
-import { theme, variables } from './theme.ts'
+import { queryClient } from './api/use-api-query.ts'
+import { router } from './app/router.tsx'
+import { theme, variables } from './app/theme.ts'
 
 /** The page's policy lets in styles with its nonce alone: Mantine asks for it here, what its dialogs use by `get-nonce`. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''

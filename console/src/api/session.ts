@@ -1,9 +1,11 @@
 /** Who is signed in: asked once, and put here by whoever signs in or out. */
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
+import type { Place } from '../app/paths.ts'
+import { text } from '../text/en.ts'
+import { own, problemIn } from './client.ts'
 import type { components } from './generated/own.ts'
-import { own } from './client.ts'
-import { problemIn } from './problem.ts'
-import { queryClient } from './query-client.ts'
+import { type openToImpersonation, roleGrants } from './generated/tables.ts'
+import { queryClient } from './use-api-query.ts'
 
 export type Session = components['schemas']['ConsoleSession']
 
@@ -45,3 +47,26 @@ export const renewSession = (session: Session): void => void queryClient.setQuer
 
 /** Asks for the session anew, where what it holds may have changed. */
 export const refreshSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: key })
+
+/** What the person may do at the place of the screen, from the server's own table of roles. */
+export type Grant = (typeof roleGrants)['owner']['live'][number]
+
+/** Whether a member of the place's account may. */
+export function may({ accounts }: Session, { account, mode }: Place, grant: Grant): boolean {
+  const role = accounts.find(({ id }) => id === account)?.role as keyof typeof roleGrants | undefined
+  return role !== undefined && (roleGrants[role][mode] as readonly string[]).includes(grant)
+}
+
+/** An operation that an administrator of the platform may do for somebody else. */
+type OpenOperation = (typeof openToImpersonation)[number]
+
+/** Why the person may not press a button that takes this; undefined where they may. `operation`: the button does this one, which is open to who acts for the account. */
+export function useBecause(place: Place): (grant: Grant, operation?: OpenOperation) => string | undefined {
+  const session = useOwnSession()
+  return (grant, operation) => {
+    if (!may(session, place, grant)) return text.notAllowed.button
+    return session.impersonating === null || operation !== undefined || grant.endsWith(':read')
+      ? undefined
+      : text.notAllowed.impersonating
+  }
+}

@@ -1,7 +1,7 @@
 /** Hears what happens in an account, and has what is on the screen read anew (behaviour: console 8). What nobody tells of is asked for every 15 seconds as before. */
-import { useQueryClient, type InvalidateQueryFilters, type QueryClient } from '@tanstack/react-query'
+import { type InvalidateQueryFilters, type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { Place } from '../paths.ts'
+import type { Place } from '../app/paths.ts'
 
 /** Several events at once are one reading. */
 const soonMs = 200

@@ -1,3 +1,5 @@
+/** Texts of contacts, imports, lists and segments. */
+
 /** Of contacts: the list, a new one, and a contact's page. */
 export const contacts = {
   empty: 'There are no contacts yet. Whoever writes to you becomes one by itself.',
@@ -91,4 +93,107 @@ export const contacts = {
   history: 'Consent history',
   historyColumns: { at: 'At', channel: 'Channel', status: 'Status', source: 'Source', message: 'Message' },
   consentChannel: (kind: string, isMarketing: boolean) => (isMarketing ? `${kind}, marketing` : kind),
+} as const
+
+/** Of importing contacts. */
+export const contactImports = {
+  title: 'Import contacts',
+  file: 'CSV file',
+  fileHint:
+    'UTF-8, with the names of the columns in its first row. Rows make contacts, or update those with the same phone number or e-mail address.',
+  columns: 'Columns',
+  columnsHint:
+    'What each column of the file is. Common names are understood; say what the others are, or leave them out.',
+  choose: 'Choose what it is',
+  unnamed: (at: number) => `Column ${at}`,
+  leaveOut: 'Leave out',
+  attribute: (key: string) => `Attribute ${key}`,
+  consentBy: (channel: string) => `Consent to ${channel}`,
+  identifierOn: (channel: string) => `Identifier on ${channel}`,
+  country: 'Country of phone numbers without a country code',
+  countryHint: 'Two letters, such as DE. Without it such numbers are rejected.',
+  consent: 'Everybody here has agreed to be contacted',
+  start: 'Start import',
+  check: 'Check',
+  checkFirst: 'Check the file first: it tells what would happen.',
+  checked: (total: string, created: string, updated: string, rejected: string) =>
+    `The check counts ${total} rows: ${created} created, ${updated} updated, ${rejected} rejected. Nothing is imported yet.`,
+  cancel: 'Cancel import',
+  cancelled: 'This import was cancelled; its rows are deleted. Choose a file to begin another one.',
+  uploading: 'The file is being uploaded.',
+  rows: (count: string) => `Rows: ${count}. They are kept for a day, and nothing is imported before you start.`,
+  progress: 'Import progress',
+  counts: (total: string, created: string, updated: string, rejected: string) =>
+    `${total} rows: ${created} created, ${updated} updated, ${rejected} rejected.`,
+  warnings: (count: string) => `${count} applied without some of their cells.`,
+  rejectedRows: 'Rejected rows',
+  another: 'Import another file',
+  imports: 'Imports',
+  importColumns: {
+    file: 'File',
+    status: 'Status',
+    total: 'Rows',
+    created: 'Created',
+    updated: 'Updated',
+    rejected: 'Rejected',
+    at: 'At',
+  },
+  nameless: 'Without a name',
+} as const
+
+/** Of the screen of contact lists. */
+export const contactLists = {
+  empty: 'There are no lists yet. A list holds the contacts that you put into it.',
+  create: 'New list',
+  name: 'Name',
+  description: 'Description',
+  contacts: 'Contacts',
+  createdAt: 'Created',
+  save: 'Save',
+  saved: (name: string) => `${name} is saved.`,
+  delete: (name: string) => `Delete ${name}`,
+  remove: 'Delete',
+  deleted: (name: string) => `${name} is deleted. Its contacts stay.`,
+  confirm: 'The list goes; its contacts stay.',
+} as const
+
+/** Of segments, and of the rules that automations have too. */
+export const segments = {
+  empty: 'There are no segments yet. A segment finds contacts by rules, each time it is used.',
+  create: 'New segment',
+  name: 'Name',
+  description: 'Description',
+  updatedAt: 'Changed',
+  save: 'Save',
+  delete: (name: string) => `Delete ${name}`,
+  remove: 'Delete',
+  deleted: (name: string) => `${name} is deleted.`,
+  confirm: 'The segment goes; its contacts stay. Campaigns that name it cannot be launched any more.',
+  matches: (count: number, shown: string) => (count === 1 ? '1 contact matches' : `${shown} contacts match`),
+  reachable: (shown: string, channel: string) => `${shown} by ${channel}`,
+  counting: 'Counting …',
+  saved: (name: string) => `${name} is saved.`,
+  matching: (count: number, shown: string) => (count === 1 ? '1 contact matches' : `${shown} contacts match`),
+  unreadable: 'Counted once every rule is complete.',
+} as const
+
+export const rules = {
+  match: 'Match',
+  matches: { all: 'All rules', any: 'Any rule' },
+  rule: (at: number) => `Rule ${at}`,
+  field: 'Field',
+  attribute: 'Attribute …',
+  attributeKey: 'Attribute',
+  operator: 'Operator',
+  value: 'Value',
+  several: 'Several, with commas between them.',
+  days: 'Whole days.',
+  instant: 'A time such as 2026-01-31T09:30:00Z, or a date.',
+  list: 'The id of a contact list.',
+  group: 'Rules within this rule, as JSON',
+  add: 'Add rule',
+  remove: (at: number) => `Remove rule ${at}`,
+  removeShort: 'Remove',
+  yes: 'Yes',
+  no: 'No',
 } as const

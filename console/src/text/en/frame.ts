@@ -1,3 +1,5 @@
+/** Texts of the frame and of Home. */
+
 /** Of the frame around every screen: the menu, and what stands above it. */
 export const frame = {
   menu: 'Menu',
@@ -43,4 +45,37 @@ export const screens = {
   team: 'Team',
   settings: 'Settings',
   audit: 'Audit log',
+} as const
+
+/** Of Home. */
+export const home = {
+  sent: 'Messages sent',
+  sentWhy: 'In the last 30 days.',
+  rate: 'Delivery rate',
+  rateWhy: 'Delivered of those sent, as far as channels tell.',
+  failed: (shown: string) => `${shown} failed`,
+  noRate: 'Nothing was sent yet.',
+  asTable: 'Show as table',
+  asChart: 'Show as chart',
+  chart: 'Messages by day',
+  columns: { date: 'Day', sent: 'Sent', delivered: 'Delivered', failed: 'Failed' },
+  attention: 'Needs attention',
+  nothing: 'Nothing does.',
+  matters: {
+    channel_disconnected: 'A channel is disconnected',
+    channel_suspended: 'A channel is suspended',
+    webhook_endpoint_disabled: 'A webhook endpoint is disabled',
+    campaign_paused: 'A campaign was paused by the service',
+    campaign_failed: 'A campaign failed',
+    balance_low: 'The balance is low',
+  } as Readonly<Record<string, string>>,
+  first: 'First steps',
+  steps: {
+    message: 'Send a test message',
+    channel: 'Connect a channel',
+    key: 'Create an API key',
+    webhook: 'Hear what becomes of messages',
+    team: 'Invite your team',
+    guide: 'Read the first guide',
+  },
 } as const

@@ -1,8 +1,9 @@
-/** Of messages: the list, sending one, and a message with why it did or did not arrive. */
+/** Texts of messages and of the inbox. */
 
 /** What the provider or the service said, within a sentence. */
 const within = (message: string): string => message.trim().replace(/\.$/, '')
 
+/** Of messages: the list, sending one, and a message with why it did or did not arrive. */
 export const messages = {
   empty: 'There are no messages yet.',
   title: 'Message',
@@ -125,4 +126,97 @@ export const messages = {
     other: (message: string) => `It did not arrive: ${within(message)}.`,
     withCode: (sentence: string, code: string) => `${sentence.replace(/\.$/, '')} (the provider's code ${code}).`,
   },
+} as const
+
+/** Of what a message says, wherever one is written. */
+export const content = {
+  type: 'Type',
+  message: 'Message',
+  asJson: 'The content of this type, as JSON.',
+  notJson: 'This is not JSON. Check its brackets, quotes and commas.',
+  nothing: 'What you write is shown here.',
+  template: 'Template',
+  choose: 'Choose one',
+  noneApproved: 'No template of this channel is approved yet.',
+  templateGone: 'The channel no longer has this template. Choose another one before this is sent.',
+  templateStatus: (status: string) =>
+    `This template is ${status} and cannot be sent now. Choose another one, or wait until it is approved again.`,
+  fileAddress: (kind: string) => `The https address of the ${kind}.`,
+  upload: 'Upload',
+  uploadHint: 'A picture, audio, video or document becomes a link in the message.',
+  uploading: 'Uploading …',
+  uploaded: (until: string) => `The file is linked. It is deleted on ${until}.`,
+  noPlace: 'There is no place for a file here: choose attachments, or a template or type whose header shows one.',
+  wrongKind: (kind: string) => `A file of type ${kind} does not fit there.`,
+} as const
+
+/** Of the inbox. */
+export const inbox = {
+  conversations: 'Conversations',
+  conversation: 'Conversation',
+  show: 'Show',
+  shown: { open: 'Open', mine: 'Mine', done: 'Done' },
+  empty: 'Nobody waits for an answer. What people write to your channels comes here.',
+  connect: 'Connect a channel',
+  tryIt: 'Receive a test message',
+  tried: 'A test message came in.',
+  testText: 'Hello! When does my parcel arrive?',
+  choose: 'Choose a conversation to read and answer it.',
+  back: 'Back to the conversations',
+  unread: 'Unread',
+  yours: 'Yours',
+  assignedToYou: 'Assigned to you',
+  assignedTo: (name: string) => `Assigned to ${name}`,
+  unassigned: 'Assigned to nobody',
+  assign: 'Assign to me',
+  unassign: 'Unassign',
+  assigned: 'It is yours now.',
+  released: 'It is nobody’s now.',
+  markDone: 'Mark as done',
+  reopen: 'Reopen',
+  isDone: 'Marked as done. It opens again once they write.',
+  isOpen: 'Open again.',
+  older: 'Older messages',
+  by: { console: 'Your team', campaign: 'A campaign', automation: 'An automation' } as Readonly<Record<string, string>>,
+  noMessages: 'Its messages are no longer kept.',
+
+  window: 'Service window',
+  left: (hours: number, minutes: number) => (hours === 0 ? `${minutes} min` : `${hours} h ${minutes} min`),
+  underAMinute: 'Under a minute',
+  closed: 'Closed',
+  closedWhy:
+    'They last wrote too long ago for a free reply on this channel. An approved template may be sent; once they answer, the window opens again.',
+  template: 'Send template',
+  sendTemplate: 'Send',
+  noTemplates: 'This channel has no approved template.',
+  toTemplates: 'Templates',
+
+  reply: 'Reply',
+  replyHint: 'Ctrl + Enter sends it.',
+  send: 'Send reply',
+  sent: 'Sent.',
+  refused: {
+    recipient_blocked:
+      'They have opted out of this channel, or are blocked. Nothing can be sent to them here until they opt in again, or are unblocked on the page of the contact.',
+    policy_violation: 'The service window of this conversation has closed. Send an approved template instead.',
+    channel_not_connected:
+      'The channel is not connected to its provider. Reconnect it on its page, then send the reply again.',
+  } as Readonly<Record<string, string>>,
+
+  contact: 'Contact',
+  noContact: 'No contact has this address.',
+  facts: {
+    channel: 'Channel',
+    address: 'Writes from',
+    phone: 'Phone',
+    email: 'E-mail',
+    consent: 'Consent here',
+    blocked: 'Blocked',
+    tags: 'Tags',
+    seen: 'Last seen',
+  },
+  blockedYes: 'Yes: nothing is sent to them',
+  consents: { opted_in: 'Opted in', opted_out: 'Opted out', unknown: 'Never asked' } as Readonly<
+    Record<string, string>
+  >,
 } as const

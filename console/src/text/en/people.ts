@@ -1,3 +1,5 @@
+/** Texts about signing in and about the person's own profile. */
+
 /** Of signing in, and of what is done before. */
 export const people = {
   setUp: {
@@ -50,4 +52,55 @@ export const people = {
   email: 'E-mail',
   password: 'Password',
   passwordHint: '12 characters at least.',
+} as const
+
+/** Of the screen about oneself. */
+export const profile = {
+  title: 'Profile',
+  back: 'Back to the accounts',
+  you: 'You',
+  save: 'Save',
+  saved: 'Saved.',
+  passwordTitle: 'Password',
+  current: 'Current password',
+  next: 'New password',
+  change: 'Change password',
+  changed: 'Your password is changed. You are signed out everywhere else.',
+  removePassword: 'Remove password',
+  factorTitle: 'Two-factor authentication',
+  factorOn: 'On: signing in takes a code of your authenticator app.',
+  factorOff: 'Off. With it, a stolen password alone opens nothing.',
+  setUp: 'Set up two-factor',
+  scan: 'Scan this with your authenticator app, or enter the key, then give the code that it shows.',
+  qr: 'QR code of the secret key',
+  secret: 'Secret key',
+  code: 'Authentication code',
+  confirm: 'Confirm',
+  codes: 'Recovery codes',
+  codesWhy: 'Each of these signs you in once without the app. They are shown only now.',
+  turnOff: 'Turn off two-factor',
+  turnedOff: 'Two-factor authentication is off.',
+  identitiesTitle: 'Single sign-on',
+  identitiesWhy: (provider: string) => `Link an identity, and ${provider} signs you in.`,
+  link: (provider: string) => `Link ${provider}`,
+  linkWhy: (provider: string, email: string) =>
+    `${provider} knows you as ${email}. Link this identity with your user here?`,
+  nameless: 'somebody without an e-mail address',
+  doLink: 'Link',
+  doNotLink: 'Do not link',
+  linked: 'The identity is linked.',
+  unlink: 'Unlink',
+  unlinkNamed: (email: string) => `Unlink ${email}`,
+  unlinked: 'The identity is not linked any more.',
+  linkFailed: 'The provider refused, did not answer in time, or was asked from another window. Start again.',
+  sessions: 'Sessions',
+  columns: { where: 'Browser', address: 'Address', seen: 'Last seen', begun: 'Signed in' },
+  thisOne: 'This one',
+  unknown: 'Unknown',
+  end: 'Sign out',
+  endNamed: (where: string) => `Sign out ${where}`,
+  endOthers: 'Sign out everywhere else',
+  ended: (count: number) => (count === 1 ? 'One session is ended.' : `${count} sessions are ended.`),
+  scheme: 'Colour scheme',
+  schemes: { light: 'Light', dark: 'Dark', auto: 'As the system' },
 } as const

@@ -1,0 +1,59 @@
+/** Reads what a screen shows: kept by place and name, shown while it is asked for anew. */
+import { keepPreviousData, QueryClient, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query'
+import type { Place, Query } from '../app/paths.ts'
+import { type Answer, answered, problemOf } from './client.ts'
+
+/** `name` is the operation and what it is asked for: `['contact_lists.list', query]`. Whoever changes something makes the names stale that it may stand in (`useStale`). Nothing is read until it `isAsked`. */
+export const useRead = <T>(
+  place: Place,
+  name: readonly unknown[],
+  read: () => Promise<Answer<T>>,
+  isAsked = true,
+): UseQueryResult<T> =>
+  useQuery({
+    queryKey: [place.account, place.mode, ...name],
+    queryFn: () => answered(read()),
+    placeholderData: keepPreviousData,
+    enabled: isAsked,
+  })
+
+/** The same of what belongs to no account. */
+export const useReadAlone = <T>(name: readonly unknown[], read: () => Promise<Answer<T>>): UseQueryResult<T> =>
+  useQuery({ queryKey: name, queryFn: () => answered(read()), placeholderData: keepPreviousData })
+
+/** How many rows a list shows at once. */
+const pageRows = 50
+
+/** The filters of an address as the query of a list. They are sent as they stand: it is the server that knows which there are. */
+export const listQuery = (query: Query): never => ({ limit: pageRows, ...query }) as never
+
+/** `operations` are the beginnings of names: `contact_lists.`. */
+export function useStale(place: Place): (...operations: readonly string[]) => Promise<void> {
+  const queries = useQueryClient()
+  return (...operations) =>
+    queries.invalidateQueries({
+      predicate: ({ queryKey: [account, mode, operation] }) =>
+        account === place.account &&
+        mode === place.mode &&
+        typeof operation === 'string' &&
+        operations.some((begin) => operation.startsWith(begin)),
+    })
+}
+
+/** How often what is on the screen is asked for again. */
+export const refetchMs = 15_000
+const triesMax = 2
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // without a network what is asked fails, and says so, rather than waiting and being done later
+      networkMode: 'always',
+      staleTime: 1_000,
+      refetchInterval: refetchMs,
+      retry: (failures, error) =>
+        failures < triesMax && ['network', 'upstream_unavailable'].includes(problemOf(error).code),
+    },
+    mutations: { retry: false, networkMode: 'always' },
+  },
+})

@@ -1,0 +1,214 @@
+/** The frame of every screen of an account: what stands above it, the menu beside it. */
+import { Badge, Button, Drawer, Menu, NativeSelect, SegmentedControl } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { use, useEffect, useState } from 'react'
+import { answered, own } from '../api/client.ts'
+import { may, refreshSession, setSession, useOwnSession } from '../api/session.ts'
+import { useAction } from '../api/use-action.ts'
+import { useStream } from '../api/use-stream.ts'
+import { clearDrafts } from '../components/form/use-draft.ts'
+import { browserZone, useTime, ZoneContext } from '../components/format/intl.tsx'
+import { text } from '../text/en.ts'
+import { type Mode, pathElsewhere, paths, pathTo, type Place, usePlace } from './paths.ts'
+import { accountScreens } from './routes.ts'
+import { SearchButton } from './search.tsx'
+
+export function Frame() {
+  const place = usePlace()
+  const { pathname } = useLocation()
+  const [isOpen, setOpen] = useState(false)
+  useStream(place)
+  useEffect(() => {
+    document.documentElement.dataset['mode'] = place.mode
+    return () => void delete document.documentElement.dataset['mode']
+  }, [place.mode])
+  return (
+    <div className="frame">
+      <header className="frame-top">
+        <Button className="narrow-only" variant="default" aria-expanded={isOpen} onClick={() => setOpen(true)}>
+          {text.frame.menu}
+        </Button>
+        <PlaceChoices place={place} />
+        {place.mode === 'test' && (
+          <Badge className="test-mode" variant="transparent">
+            {text.frame.testMode}
+          </Badge>
+        )}
+        <div className="frame-push" />
+        <SearchButton place={place} />
+        <ZoneChoice accountZone={useAccountZone(place)} />
+        <PersonMenu />
+      </header>
+      <div className="frame-menu">
+        <Navigation place={place} />
+      </div>
+      <Drawer
+        opened={isOpen}
+        onClose={() => setOpen(false)}
+        title={text.product}
+        size="16rem"
+        transitionProps={{ duration: 0 }}
+        closeButtonProps={{ 'aria-label': text.dialog.close }}
+      >
+        <Navigation place={place} onGone={() => setOpen(false)} />
+      </Drawer>
+      <main id="content" className="frame-main" key={`${place.account} ${place.mode} ${pathname}`} tabIndex={-1}>
+        <Outlet />
+      </main>
+    </div>
+  )
+}
+
+/** Undefined for who may not read the settings of the account. */
+function useAccountZone(place: Place): string | undefined {
+  const session = useOwnSession()
+  const account = useQuery({
+    queryKey: [place.account, place.mode, 'account.retrieve'],
+    queryFn: () => answered(own(place).GET('/console/api/account')),
+    enabled: may(session, place, 'settings'),
+    refetchInterval: false,
+  })
+  return account.data?.timezone
+}
+
+/** The menu of an account's screens: those that the person may see. */
+function Navigation({ place, onGone }: { place: Place; onGone?: () => void }) {
+  const session = useOwnSession()
+  const [, , , section = ''] = useLocation().pathname.split('/')
+  return (
+    <nav aria-label={text.frame.main}>
+      <ul className="menu-list">
+        {accountScreens
+          .filter(({ menu, needs }) => menu !== undefined && (needs === undefined || may(session, place, needs)))
+          .map(({ path, menu }) => {
+            const step = path === '/' ? '' : path
+            return (
+              <li key={path}>
+                <Link
+                  to={step === '' ? pathTo(place) : pathTo(place, step)}
+                  activeOptions={{ exact: step === '' }}
+                  aria-current={section === step ? 'page' : undefined}
+                  onClick={onGone}
+                >
+                  {text.screens[menu!]}
+                </Link>
+              </li>
+            )
+          })}
+      </ul>
+    </nav>
+  )
+}
+
+const modes = (['live', 'test'] as const).map((value) => ({ value, label: text.frame.modes[value] }))
+
+/** What stands above every screen: the account, the mode and the time zone. Account and mode stand in the address; choosing them goes there. */
+function PlaceChoices({ place }: { place: Place }) {
+  const { accounts } = useOwnSession()
+  const navigate = useNavigate()
+  const { pathname } = useLocation()
+  const go = (to: Place) => void navigate({ to: pathElsewhere(pathname, to) as never })
+  return (
+    <>
+      <NativeSelect
+        aria-label={text.frame.account}
+        data={accounts.map(({ id, name }) => ({ value: id, label: name }))}
+        value={place.account}
+        onChange={(event) => go({ ...place, account: event.currentTarget.value })}
+      />
+      <SegmentedControl
+        aria-label={text.frame.mode}
+        data={modes}
+        value={place.mode}
+        onChange={(mode) => go({ ...place, mode: mode as Mode })}
+      />
+    </>
+  )
+}
+
+function ZoneChoice({ accountZone }: { accountZone: string | undefined }) {
+  const { name, choose } = use(ZoneContext)
+  const { zones } = text.frame
+  const offered = new Map([
+    ['UTC', zones.utc],
+    [browserZone(), zones.browser(browserZone())],
+    ...(accountZone === undefined ? [] : [[accountZone, zones.account(accountZone)] as const]),
+  ])
+  if (!offered.has(name)) offered.set(name, name)
+  return (
+    <NativeSelect
+      aria-label={text.frame.zone}
+      data={[...offered].map(([value, label]) => ({ value, label }))}
+      value={name}
+      onChange={(event) => choose(event.currentTarget.value)}
+    />
+  )
+}
+
+/** The button with what concerns the person: their profile, the platform where they administer it, signing out. */
+export function PersonMenu() {
+  const { user } = useOwnSession()
+  const navigate = useNavigate()
+  const signOut = useAction(
+    () => answered(own().DELETE('/console/api/session')),
+    async () => {
+      clearDrafts()
+      // first away from what only stands where somebody is signed in: that would lead to signing in too, and back here
+      await navigate({ to: paths.signIn })
+      setSession(null)
+    },
+  )
+  const { frame } = text
+  return (
+    <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
+      <Menu.Target>
+        <Button variant="default">{frame.you}</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <bdi>{user.name}</bdi>
+          <br />
+          {user.email}
+        </Menu.Label>
+        <Menu.Item onClick={() => void navigate({ to: paths.profile as never })}>{frame.profile}</Menu.Item>
+        {user.admin && (
+          <Menu.Item onClick={() => void navigate({ to: paths.admin as never })}>{frame.platform}</Menu.Item>
+        )}
+        <Menu.Item onClick={() => signOut.run(undefined)}>{frame.signOut}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** Stands above every screen while an administrator of the platform acts for an account. */
+export function ImpersonationBar() {
+  const { impersonating, accounts } = useOwnSession()
+  const navigate = useNavigate()
+  const time = useTime()
+  const expires_at = impersonating?.expires_at
+  useEffect(() => {
+    if (expires_at === undefined) return undefined
+    const timer = setTimeout(() => void refreshSession(), Math.max(1_000, Date.parse(expires_at) - Date.now()))
+    return () => clearTimeout(timer)
+  }, [expires_at])
+  const end = useAction(
+    () => answered(own().DELETE('/console/api/admin/impersonations')),
+    async (session) => {
+      await navigate({ to: paths.admin as never })
+      setSession(session)
+    },
+  )
+  if (impersonating === null) return null
+  const name = accounts.find(({ id }) => id === impersonating.account_id)?.name ?? impersonating.account_id
+  return (
+    <aside className="impersonation" aria-label={text.frame.impersonation}>
+      <span dir="auto">
+        {text.frame.impersonating(name, time(impersonating.expires_at) ?? '')} <bdi>{impersonating.reason}</bdi>
+      </span>
+      <Button size="xs" variant="white" color="red.9" loading={end.isRunning} onClick={() => end.run(undefined)}>
+        {text.frame.end}
+      </Button>
+    </aside>
+  )
+}

@@ -1,0 +1,105 @@
+/** Which address shows which screen. Screens are loaded when they are shown. */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import type { FunctionComponent } from 'react'
+import { Crashed, NotFound, Waiting } from '../components/feedback/screen.tsx'
+import { ZoneProvider } from '../components/format/intl.tsx'
+import { text } from '../text/en.ts'
+import { Allowed, InAccount, SignedIn, Start } from './guards.tsx'
+import { basePath, parseQuery, paths, queryText, usePlace } from './paths.ts'
+import { accountScreens, type ScreenRoute } from './routes.ts'
+
+const root = createRootRoute({
+  component: () => (
+    <ZoneProvider>
+      <a className="skip" href="#content">
+        {text.skip}
+      </a>
+      <Outlet />
+    </ZoneProvider>
+  ),
+  notFoundComponent: () => (
+    <main id="content" className="card-page">
+      <NotFound />
+    </main>
+  ),
+})
+
+/** For everybody, signed in or not. */
+const open = [
+  createRoute({
+    getParentRoute: () => root,
+    path: paths.signIn,
+    component: lazyRouteComponent(() => import('../features/sign-in/sign-in-screen.tsx'), 'SignInScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: paths.setUp,
+    component: lazyRouteComponent(() => import('../features/sign-in/set-up-screen.tsx'), 'SetUpScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: paths.reset,
+    component: lazyRouteComponent(() => import('../features/sign-in/reset-screen.tsx'), 'ResetScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: paths.invitation,
+    component: lazyRouteComponent(() => import('../features/sign-in/invitation-screen.tsx'), 'InvitationScreen'),
+  }),
+]
+
+const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: () => <SignedIn /> })
+const start = createRoute({ getParentRoute: () => signedIn, path: '/', component: Start })
+const profile = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.profile,
+  component: lazyRouteComponent(() => import('../features/profile/profile-screen.tsx'), 'ProfileScreen'),
+})
+const platform = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.admin,
+  component: lazyRouteComponent(() => import('../features/platform/platform-screen.tsx'), 'PlatformScreen'),
+})
+const NotFoundHere = () => <NotFound mode={usePlace().mode} />
+const inAccount = createRoute({
+  getParentRoute: () => signedIn,
+  path: '$account/$mode',
+  component: InAccount,
+  notFoundComponent: NotFoundHere,
+})
+
+const screenOf = ({ path, needs, load }: ScreenRoute) => {
+  const Shown = lazyRouteComponent(async () => ({ Shown: (await load()) as FunctionComponent }), 'Shown')
+  const component = () => (
+    <Allowed needs={needs}>
+      <Shown />
+    </Allowed>
+  )
+  // loaded before the screen that is there goes: React holds what takes the place of a fallback back for 300 ms
+  return createRoute({
+    getParentRoute: () => inAccount,
+    path,
+    component: Object.assign(component, { preload: Shown.preload }),
+  })
+}
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    ...open,
+    signedIn.addChildren([start, profile, platform, inAccount.addChildren(accountScreens.map(screenOf))]),
+  ]),
+  basepath: basePath,
+  parseSearch: parseQuery,
+  stringifySearch: queryText,
+  defaultPreload: 'intent',
+  defaultPendingComponent: Waiting,
+  defaultNotFoundComponent: () => <NotFound />,
+  defaultErrorComponent: Crashed,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

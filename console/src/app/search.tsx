@@ -1,0 +1,130 @@
+/** The search over everything: a dialog with one field, opened by its button or by Ctrl K, whose results lead to a screen. */
+import { Button, Combobox, Kbd, ScrollArea, Text, TextInput, useCombobox } from '@mantine/core'
+import { useDebouncedValue, useHotkeys } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answered, own } from '../api/client.ts'
+import { may, useOwnSession } from '../api/session.ts'
+import { Dialog } from '../components/feedback/dialog.tsx'
+import { pathOfObject } from '../components/format/links.tsx'
+import { inWords, text } from '../text/en.ts'
+import { pathTo, type Place } from './paths.ts'
+import { accountScreens } from './routes.ts'
+
+export function SearchButton({ place }: { place: Place }) {
+  const [isOpen, setOpen] = useState(false)
+  useHotkeys([['mod+K', () => setOpen(true)]], [])
+  return (
+    <>
+      <Button
+        variant="default"
+        onClick={() => setOpen(true)}
+        rightSection={
+          <Kbd className="wide-only" aria-hidden="true">
+            {text.frame.searchKeys}
+          </Kbd>
+        }
+      >
+        {text.frame.search}
+      </Button>
+      <Dialog title={text.frame.search} isOpen={isOpen} onClose={() => setOpen(false)} size="lg">
+        <Search place={place} onGone={() => setOpen(false)} />
+      </Dialog>
+    </>
+  )
+}
+
+interface Found {
+  readonly path: string
+  readonly title: string
+  readonly kind: string
+}
+
+/** The screens whose names hold what was typed. */
+function useScreens(place: Place, typed: string): Found[] {
+  const session = useOwnSession()
+  const asked = typed.trim().toLowerCase()
+  if (asked === '') return []
+  return accountScreens
+    .filter(({ menu, needs }) => menu !== undefined && (needs === undefined || may(session, place, needs)))
+    .map(({ path, menu }) => ({
+      path: path === '/' ? pathTo(place) : pathTo(place, path),
+      title: text.screens[menu!],
+      kind: text.frame.screen,
+    }))
+    .filter(({ title }) => title.toLowerCase().includes(asked))
+}
+
+const pauseMs = 200
+
+/** What the service finds for what was typed, once the person pauses. */
+function useFound(place: Place, typed: string): { readonly found: Found[]; readonly isAsking: boolean } {
+  const [asked] = useDebouncedValue(typed.trim(), pauseMs)
+  const query = useQuery({
+    queryKey: [place.account, place.mode, 'search.list', asked],
+    queryFn: () => answered(own(place).GET('/console/api/search', { params: { query: { q: asked, limit: 20 } } })),
+    enabled: asked !== '',
+    refetchInterval: false,
+    placeholderData: keepPreviousData,
+  })
+  const results = asked === '' ? [] : (query.data?.data ?? [])
+  const found = results.flatMap(({ id, title, type }): Found[] => {
+    const path = pathOfObject(place, id)
+    return path === undefined ? [] : [{ path, title: title === id ? id : `${title} · ${id}`, kind: inWords(type) }]
+  })
+  return { found, isAsking: asked !== typed.trim() || (asked !== '' && query.isFetching) }
+}
+
+function Search({ place, onGone }: { place: Place; onGone: () => void }) {
+  const [typed, setTyped] = useState('')
+  const navigate = useNavigate()
+  const combobox = useCombobox()
+  const screens = useScreens(place, typed)
+  const results = useFound(place, typed)
+  const found = [...results.found, ...screens]
+  const go = (path: string) => {
+    onGone()
+    const [to, search] = path.split('?', 2)
+    void navigate({ to: to as never, search: Object.fromEntries(new URLSearchParams(search)) as never })
+  }
+  return (
+    <Combobox store={combobox} withinPortal={false} onOptionSubmit={go}>
+      <Combobox.EventsTarget withExpandedAttribute>
+        <TextInput
+          aria-label={text.frame.searchEverything}
+          description={text.frame.searchHint}
+          value={typed}
+          dir="auto"
+          data-autofocus
+          onChange={(event) => {
+            setTyped(event.currentTarget.value)
+            combobox.resetSelectedOption()
+          }}
+          // without a choice it is the first
+          onKeyDown={(event) =>
+            event.key === 'Enter' &&
+            combobox.getSelectedOptionIndex() === -1 &&
+            found[0] !== undefined &&
+            go(found[0].path)
+          }
+        />
+      </Combobox.EventsTarget>
+      <ScrollArea.Autosize mah="50vh" mt="xs">
+        <Combobox.Options aria-label={text.frame.searchEverything}>
+          {found.map(({ path, title, kind }) => (
+            <Combobox.Option value={path} key={`${path} ${title}`}>
+              <bdi>{title}</bdi>{' '}
+              <Text span size="sm" c="dimmed">
+                {kind}
+              </Text>
+            </Combobox.Option>
+          ))}
+          {found.length === 0 && typed.trim() !== '' && !results.isAsking && (
+            <Combobox.Empty>{text.frame.searchNothing}</Combobox.Empty>
+          )}
+        </Combobox.Options>
+      </ScrollArea.Autosize>
+    </Combobox>
+  )
+}

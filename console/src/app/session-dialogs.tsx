@@ -1,0 +1,100 @@
+/** The dialogs about the session: sign in again after it has ended, and confirm the password before a sensitive change. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useLocation } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answered, own } from '../api/client.ts'
+import { reauthentication, sessionEnd, useReauthentication, useSessionEnd } from '../api/session-events.ts'
+import { renewSession, setSession, useOwnSession, useSession } from '../api/session.ts'
+import { useAction } from '../api/use-action.ts'
+import { queryClient } from '../api/use-api-query.ts'
+import { ProblemAlert } from '../components/feedback/alerts.tsx'
+import { Dialog } from '../components/feedback/dialog.tsx'
+import { PasswordField, TextField } from '../components/form/fields.tsx'
+import { CodeForm, PasswordForm, SignInWith, useSignIn } from '../features/sign-in/sign-in-form.tsx'
+import { text } from '../text/en.ts'
+
+/** Where the session ends under a person's hands: signs them in again over the screen, and what they have entered stays. */
+export function SessionEndDialog() {
+  const isOver = useSessionEnd()
+  const { data: before } = useSession()
+  const { pathname, searchStr } = useLocation()
+  const signIn = useSignIn((session) => {
+    if (session.user.id === before?.user.id) renewSession(session)
+    else setSession(session)
+    sessionEnd.over()
+    return queryClient.invalidateQueries()
+  })
+  const { people } = text
+  return (
+    <Dialog title={people.signIn.again} isOpen={isOver}>
+      <Stack>
+        <Text size="sm">{people.signIn.againWhy}</Text>
+        {signIn.asksForCode ? (
+          <CodeForm problem={signIn.problem} isRunning={signIn.isRunning} onCode={signIn.runWithCode} />
+        ) : (
+          <PasswordForm
+            label={people.signIn.title}
+            problem={signIn.problem}
+            isRunning={signIn.isRunning}
+            onPassword={(password) => signIn.run({ email: before?.user.email ?? '', password })}
+          />
+        )}
+        <SignInWith to={pathname + searchStr} />
+      </Stack>
+    </Dialog>
+  )
+}
+
+/** Asks for the password once more where something takes that; then it is done. */
+export function ReauthenticationDialog() {
+  const isAsked = useReauthentication()
+  return (
+    <Dialog title={text.people.again.title} isOpen={isAsked} onClose={() => reauthentication.answer(false)}>
+      {isAsked && <Proof />}
+    </Dialog>
+  )
+}
+
+function Proof() {
+  const { user } = useOwnSession()
+  const [given, setGiven] = useState({ password: '', code: '' })
+  const prove = useAction(
+    ({ password, code }: { password: string; code: string }) =>
+      answered(own().POST('/console/api/reauthenticate', { body: { password, ...(code === '' ? {} : { code }) } })),
+    () => reauthentication.answer(true),
+  )
+  const { people } = text
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        prove.run(given)
+      }}
+    >
+      <Stack>
+        <Text size="sm">{people.again.why}</Text>
+        <PasswordField
+          label={people.password}
+          value={given.password}
+          onChange={(password) => setGiven({ ...given, password })}
+          autoComplete="current-password"
+        />
+        {user.two_factor && (
+          <TextField
+            label={people.signIn.code}
+            hint={people.signIn.codeWhy}
+            value={given.code}
+            onChange={(code) => setGiven({ ...given, code: code.trim() })}
+            autoComplete="one-time-code"
+          />
+        )}
+        {prove.problem !== undefined && <ProblemAlert problem={prove.problem} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={prove.isRunning}>
+            {people.again.confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

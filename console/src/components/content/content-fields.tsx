@@ -1,0 +1,236 @@
+/** The fields of what a message says: its type, then a text, a template with its blanks, or JSON. */
+import { Group, Stack, Text } from '@mantine/core'
+import { useRef, useState } from 'react'
+import { answered, own, type Problem, v1 } from '../../api/client.ts'
+import { useBecause } from '../../api/session.ts'
+import { useAction } from '../../api/use-action.ts'
+import { useRead } from '../../api/use-api-query.ts'
+import { type Place, usePlace } from '../../app/paths.ts'
+import { inWords, text } from '../../text/en.ts'
+import { Done, ProblemAlert } from '../feedback/alerts.tsx'
+import { ActionButton } from '../form/action-button.tsx'
+import { ChoiceField, LongTextField, TextField } from '../form/fields.tsx'
+import { useTime } from '../format/intl.tsx'
+import { Bubble } from './bubble.tsx'
+import { blanksOf, canBeSent, type ContentDraft, contentOf, linkPlace, type Template, withType } from './content.ts'
+import { TemplateBubble } from './template-bubble.tsx'
+
+const templatesMax = 100
+
+/** The templates of a channel, whether or not they can be sent; none where none is chosen or it has no templates. */
+export function useTemplates(
+  place: Place,
+  channel: string,
+  type: string,
+): { readonly templates: readonly Template[]; readonly isPending: boolean } {
+  const isAsked = channel !== '' && type === 'template'
+  const read = useRead(
+    place,
+    ['channels.list_templates', channel, 'of content'],
+    () =>
+      v1(place).GET('/v1/channels/{id}/templates', {
+        params: { path: { id: channel }, query: { limit: templatesMax } },
+      }),
+    isAsked,
+  )
+  return { templates: isAsked ? (read.data?.data ?? []) : [], isPending: isAsked && read.isPending }
+}
+
+interface ContentFieldsProps<D extends ContentDraft> {
+  readonly draft: D
+  readonly onChange: (draft: D) => void
+  readonly problem: Problem | undefined
+  /** What the channel can send. */
+  readonly types: readonly string[]
+  readonly templates: readonly Template[]
+  /** Where the API has the content: `message.` in a campaign. */
+  readonly within?: string
+  /** Files can be uploaded: for what is sent before they are deleted. */
+  readonly uploads?: boolean
+}
+
+export function ContentFields<D extends ContentDraft>({
+  draft,
+  onChange,
+  problem,
+  types,
+  templates,
+  within = '',
+  uploads = false,
+}: ContentFieldsProps<D>) {
+  const words = text.content
+  const choices = types.map((value) => ({ value, label: inWords(value) }))
+  return (
+    <Stack>
+      <ChoiceField
+        label={words.type}
+        choices={choices}
+        value={draft.type}
+        onChange={(type) => onChange({ ...draft, ...withType(draft, type) })}
+        param={`${within}type`}
+        problem={problem}
+      />
+      {draft.type === 'template' && templates.length > 0 ? (
+        <TemplateFields
+          draft={draft}
+          onChange={onChange}
+          problem={problem}
+          templates={templates}
+          param={`${within}template`}
+        />
+      ) : (
+        <LongTextField
+          label={words.message}
+          value={draft.message}
+          onChange={(message) => onChange({ ...draft, message })}
+          hint={draft.type === 'text' ? undefined : words.asJson}
+          isCode={draft.type !== 'text'}
+          param={`${within}${draft.type}`}
+          problem={problem}
+          error={contentOf(draft, templates) === undefined ? words.notJson : undefined}
+        />
+      )}
+      {uploads && <UploadButton key={draft.type} draft={draft} onChange={onChange} templates={templates} />}
+    </Stack>
+  )
+}
+
+interface TemplateFieldsProps<D> extends Pick<ContentFieldsProps<D & ContentDraft>, 'templates' | 'problem'> {
+  readonly draft: D
+  readonly onChange: (draft: D) => void
+  readonly param: string
+}
+
+/** One of the templates, and a field for each of its blanks. */
+export function TemplateFields<D extends ContentDraft>({
+  draft,
+  onChange,
+  problem,
+  templates,
+  param,
+}: TemplateFieldsProps<D>) {
+  const words = text.content
+  const chosen = templates.find(({ id }) => id === draft.template)
+  const isGone = draft.template !== '' && chosen === undefined
+  const choices = templates
+    .filter((template) => template === chosen || canBeSent(template))
+    .map(({ id, name, language }) => ({ value: id, label: `${name} (${language})` }))
+  const unsendable = isGone
+    ? words.templateGone
+    : chosen === undefined || canBeSent(chosen)
+      ? undefined
+      : words.templateStatus(chosen.status)
+  return (
+    <>
+      <ChoiceField
+        label={words.template}
+        any={words.choose}
+        choices={isGone ? [...choices, draft.template] : choices}
+        value={draft.template}
+        onChange={(template) => onChange({ ...draft, template, blanks: {} })}
+        hint={choices.length === 0 ? words.noneApproved : undefined}
+        error={unsendable}
+        param={param}
+        problem={problem}
+      />
+      {chosen !== undefined &&
+        blanksOf(chosen).map(({ name, holds }) => (
+          <TextField
+            key={name}
+            label={name}
+            hint={holds === 'text' ? undefined : words.fileAddress(holds)}
+            value={draft.blanks[name] ?? ''}
+            onChange={(value) => onChange({ ...draft, blanks: { ...draft.blanks, [name]: value } })}
+          />
+        ))}
+    </>
+  )
+}
+
+/** The draft as a phone would show it. */
+export function ContentPreview({ draft, templates }: { draft: ContentDraft; templates: readonly Template[] }) {
+  const chosen = draft.type === 'template' ? templates.find(({ id }) => id === draft.template) : undefined
+  if (chosen !== undefined) return <TemplateBubble template={chosen} filled={draft.blanks} />
+  if (draft.type === 'template' && templates.length > 0 && draft.template === '')
+    return <Text c="dimmed">{text.content.nothing}</Text>
+  if (draft.type === 'text' && draft.message === '') return <Text c="dimmed">{text.content.nothing}</Text>
+  return <Bubble type={draft.type} content={{ [draft.type]: contentOf(draft, templates) ?? draft.message }} />
+}
+
+interface Chosen {
+  readonly content: File
+  /** Tells one file from another. */
+  readonly about: readonly (string | number)[]
+}
+
+/** The button `Upload`: a file is chosen, uploaded, and linked in what is written. */
+interface UploadButtonProps<D extends ContentDraft> {
+  readonly draft: D
+  readonly onChange: (draft: D) => void
+  readonly templates: readonly Template[]
+}
+
+function UploadButton<D extends ContentDraft>({ draft, onChange, templates }: UploadButtonProps<D>) {
+  const place = usePlace()
+  const time = useTime()
+  const because = useBecause(place)('upload')
+  const words = text.content
+  const chooser = useRef<HTMLInputElement>(null)
+  const [told, setTold] = useState({ done: '', wrong: '' })
+  const link = linkPlace(draft, templates)
+  const upload = useAction(
+    async ({ content }: Chosen, key) => {
+      const form = new FormData()
+      form.append('file', content)
+      return await answered(
+        own(place).POST('/console/api/media', {
+          body: { file: '' },
+          bodySerializer: () => form,
+          headers: { 'Idempotency-Key': key },
+        }),
+      )
+    },
+    (file) => {
+      if (link?.kinds.includes(file.type) !== true) return setTold({ done: '', wrong: words.wrongKind(file.type) })
+      onChange({ ...draft, ...link.put(file) })
+      setTold({ done: words.uploaded(time(file.expires_at)), wrong: '' })
+    },
+  )
+  const choose = (content: File | undefined) => {
+    setTold({ done: '', wrong: '' })
+    if (content !== undefined) upload.run({ content, about: [content.name, content.size, content.lastModified] })
+  }
+  return (
+    <div>
+      <Group wrap="nowrap">
+        <ActionButton
+          label={words.upload}
+          variant="default"
+          because={because ?? (link === undefined ? words.noPlace : undefined)}
+          loading={upload.isRunning}
+          onPress={() => chooser.current?.click()}
+        />
+        <Text size="sm" flex={1}>
+          {upload.isRunning ? words.uploading : link === undefined ? words.noPlace : words.uploadHint}
+        </Text>
+      </Group>
+      <input
+        ref={chooser}
+        type="file"
+        hidden
+        onChange={(event) => {
+          choose(event.currentTarget.files?.[0])
+          // the same file may be chosen once more
+          event.currentTarget.value = ''
+        }}
+      />
+      <Done text={told.done} />
+      {told.wrong !== '' && (
+        <Text role="alert" size="sm" c="var(--mantine-color-error)">
+          {told.wrong}
+        </Text>
+      )}
+      {upload.problem !== undefined && <ProblemAlert problem={upload.problem} />}
+    </div>
+  )
+}

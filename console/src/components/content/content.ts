@@ -1,0 +1,211 @@
+/** What a message says, as a person enters it: a text, a template with its blanks filled, or the content of any other type as JSON. */
+import { contentExamples } from '../../api/generated/contents.ts'
+import type { components as OwnComponents } from '../../api/generated/own.ts'
+import type { components } from '../../api/generated/v1.ts'
+
+export type Template = components['schemas']['Template']
+
+export interface ContentDraft {
+  /** Of the API: `text`, `template` … */
+  readonly type: string
+  readonly message: string
+  /** The id of a template of the channel; of one that the channel no longer has its name and language, and `message` is the content. */
+  readonly template: string
+  /** What fills the blanks of the template, by the blank's name. */
+  readonly blanks: Readonly<Record<string, string>>
+}
+
+export const firstContent: ContentDraft = { type: 'text', message: '', template: '', blanks: {} }
+
+/** The draft with another type, which begins with a sample of it. */
+export const withType = (draft: ContentDraft, type: string): ContentDraft => ({
+  ...draft,
+  type,
+  message: type === 'text' ? '' : sampleOf(type),
+})
+
+const sampleOf = (type: string): string =>
+  JSON.stringify((contentExamples as Readonly<Record<string, unknown>>)[type] ?? {}, null, 2)
+
+export const canBeSent = ({ status }: Template): boolean => status.toUpperCase() === 'APPROVED'
+
+/** A place in a template that is filled: in its header, its body or one of its buttons. */
+interface Blank {
+  /** Of the field: `Body 1`, `Header`, `Button 1`. */
+  readonly name: string
+  readonly kind: 'header' | 'body' | 'button'
+  /** Of the parameter: `text`, or the kind of file that the header shows. */
+  readonly holds: string
+  /** Where blanks have names, this one's. */
+  readonly named: string | undefined
+  readonly index: number
+}
+
+const tag = /\{\{\s*([^{}\s]+)\s*\}\}/g
+const blanksIn = (words: unknown): string[] =>
+  typeof words === 'string' ? [...new Set([...words.matchAll(tag)].map(([, name]) => name!))] : []
+const files = new Set(['IMAGE', 'VIDEO', 'DOCUMENT'])
+
+type Part = Readonly<Record<string, unknown>>
+const kindOf = (part: Part): string => String(part['type']).toUpperCase()
+
+/** In the order of the template. */
+export function blanksOf({ components: parts, parameter_format }: Template): Blank[] {
+  const isNamed = parameter_format.toUpperCase() === 'NAMED'
+  return parts.flatMap((part) => {
+    if (kindOf(part) === 'BUTTONS') return buttonBlanks(part)
+    const kind = kindOf(part) === 'HEADER' ? 'header' : 'body'
+    const format = String(part['format']).toUpperCase()
+    if (kind === 'header' && files.has(format))
+      return [{ name: 'Header', kind, holds: format.toLowerCase(), named: undefined, index: 0 } as const]
+    return blanksIn(part['text']).map((name, index): Blank => {
+      const label = kind === 'header' ? 'Header' : 'Body'
+      return { name: `${label} ${name}`, kind, holds: 'text', named: isNamed ? name : undefined, index }
+    })
+  })
+}
+
+const buttonBlanks = (part: Part): Blank[] =>
+  (Array.isArray(part['buttons']) ? (part['buttons'] as Part[]) : []).flatMap((button, index): Blank[] =>
+    blanksIn(button['url']).length === 0
+      ? []
+      : [{ name: `Button ${index + 1}`, kind: 'button', holds: 'text', named: undefined, index }],
+  )
+
+/** The content object of the API; undefined where the JSON that was entered is none. */
+export function contentOf({ type, message, template, blanks }: ContentDraft, templates: readonly Template[]): unknown {
+  if (type === 'text') return { body: message }
+  if (type === 'template' && templates.length > 0 && template === '') return {}
+  const chosen = type === 'template' ? templates.find(({ id }) => id === template) : undefined
+  if (chosen !== undefined) return templateContent(chosen, blanks)
+  try {
+    return JSON.parse(message) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+function templateContent(template: Template, filled: Readonly<Record<string, string>>): object {
+  const all = blanksOf(template)
+  const parameterOf = ({ name, holds, named }: Blank) => {
+    const value = filled[name] ?? ''
+    const what = holds === 'text' ? { text: value } : { [holds]: { link: value } }
+    return { type: holds, ...(named === undefined ? {} : { parameter_name: named }), ...what }
+  }
+  const parts = (['header', 'body'] as const).flatMap((kind) => {
+    const own = all.filter((blank) => blank.kind === kind)
+    return own.length === 0 ? [] : [{ type: kind, parameters: own.map(parameterOf) }]
+  })
+  const buttons = all
+    .filter(({ kind }) => kind === 'button')
+    .map((blank) => ({ type: 'button', sub_type: 'url', index: String(blank.index), parameters: [parameterOf(blank)] }))
+  return { name: template.name, language: { code: template.language }, components: [...parts, ...buttons] }
+}
+
+/** The words of a part of a template with its blanks filled, as far as they are. */
+export function wordsWith(part: Part, filled: Readonly<Record<string, string>>): string {
+  const label = kindOf(part) === 'HEADER' ? 'Header' : 'Body'
+  const words = part['text']
+  return typeof words === 'string'
+    ? words.replaceAll(tag, (whole, name: string) => filled[`${label} ${name}`] || whole)
+    : ''
+}
+
+/** `templates` are those of its channel. The content of a template that is not among them is kept as it is. */
+export function storedContent(message: { readonly type: string }, templates: readonly Template[]): ContentDraft {
+  const { type } = message
+  const content = (message as Part)[type]
+  if (type === 'text') return { ...firstContent, type, message: String((content as Part)['body'] ?? '') }
+  const named = content as { name?: string; language?: { code?: string }; components?: readonly Part[] | null }
+  const template =
+    type === 'template'
+      ? templates.find(({ name, language }) => name === named.name && language === named.language?.code)
+      : undefined
+  if (template === undefined)
+    return {
+      ...firstContent,
+      type,
+      message: JSON.stringify(content, null, 2),
+      template: type === 'template' ? goneName(named) : '',
+    }
+  const blanks = blanksOf(template).map((blank) => [blank.name, filledIn(blank, named.components ?? [])])
+  return { ...firstContent, type, template: template.id, blanks: Object.fromEntries(blanks) as Record<string, string> }
+}
+
+const goneName = ({ name, language }: { name?: string; language?: { code?: string } }): string =>
+  name === undefined ? '' : `${name} (${language?.code ?? ''})`
+
+/** What stands in a blank of the template. */
+function filledIn({ kind, index, holds, named }: Blank, components: readonly Part[]): string {
+  const isOfKind = (part: Part) =>
+    String(part['type']).toLowerCase() === kind && (kind !== 'button' || Number(part['index']) === index)
+  const parameters = (components.find(isOfKind)?.['parameters'] ?? []) as readonly Part[]
+  const byName = named === undefined ? undefined : parameters.find((parameter) => parameter['parameter_name'] === named)
+  const parameter = byName ?? parameters[kind === 'button' ? 0 : index]
+  const value = holds === 'text' ? parameter?.['text'] : (parameter?.[holds] as Part | undefined)?.['link']
+  return typeof value === 'string' ? value : ''
+}
+
+/** Where the link of an uploaded file stands in what is written. */
+type Uploaded = OwnComponents['schemas']['UploadedMedia']
+
+type Content = Readonly<Record<string, unknown>>
+
+/** What takes a link: the kinds of files that fit, and the draft with one of them. */
+interface LinkPlace {
+  readonly kinds: readonly string[]
+  readonly put: (file: Uploaded) => Pick<ContentDraft, 'message' | 'blanks'>
+}
+
+const allKinds = ['image', 'video', 'audio', 'document']
+const headerKinds = ['image', 'video', 'document']
+
+/** Undefined where nothing takes one. */
+export function linkPlace(draft: ContentDraft, templates: readonly Template[]): LinkPlace | undefined {
+  const { type, message, blanks } = draft
+  if (type === 'text')
+    return {
+      kinds: allKinds,
+      put: ({ url }) => ({ message: [message.trimEnd(), url].filter((line) => line !== '').join('\n'), blanks }),
+    }
+  if (type === 'template') return placeInTemplate(draft, templates)
+  const content = parsed(message)
+  const put = (value: unknown) => ({ message: JSON.stringify(value, null, 2), blanks })
+  if (type === 'attachments' && Array.isArray(content)) {
+    // the sample gives way to the first file
+    const others: readonly unknown[] = message === withType(draft, type).message ? [] : content
+    return { kinds: allKinds, put: (file) => put([...others, attachmentOf(file)]) }
+  }
+  if (typeof content !== 'object' || content === null || !('header' in content)) return undefined
+  return { kinds: headerKinds, put: (file) => put({ ...(content as Content), header: attachmentOf(file) }) }
+}
+
+function placeInTemplate(
+  { message, template, blanks }: ContentDraft,
+  templates: readonly Template[],
+): LinkPlace | undefined {
+  const chosen = templates.find(({ id }) => id === template)
+  const blank = chosen === undefined ? undefined : blanksOf(chosen).find(({ holds }) => holds !== 'text')
+  return blank === undefined
+    ? undefined
+    : { kinds: [blank.holds], put: ({ url }) => ({ message, blanks: { ...blanks, [blank.name]: url } }) }
+}
+
+const attachmentOf = ({ type, url, filename }: Uploaded): object => ({
+  type,
+  url,
+  ...(type === 'document' && filename !== null ? { filename } : {}),
+})
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** The merge tags that a message contains, each once. */
+export const mergeTagsIn = (message: unknown): string[] => [
+  ...new Set([...JSON.stringify(message ?? '').matchAll(tag)].map(([, name]) => name!)),
+]

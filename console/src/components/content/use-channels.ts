@@ -1,0 +1,28 @@
+/** The channels of the place, to choose from. */
+import { v1 } from '../../api/client.ts'
+import type { components } from '../../api/generated/v1.ts'
+import { useRead } from '../../api/use-api-query.ts'
+import type { Place } from '../../app/paths.ts'
+import type { Choice } from '../form/fields.tsx'
+
+type Channel = components['schemas']['Channel']
+
+const channelsMax = 100
+
+export interface Channels {
+  readonly all: readonly Channel[]
+  readonly choices: readonly Choice[]
+  readonly isPending: boolean
+}
+
+export function useChannels(place: Place): Channels {
+  const read = useRead(place, ['channels.list', channelsMax], () =>
+    v1(place).GET('/v1/channels', { params: { query: { limit: channelsMax } } }),
+  )
+  const all = read.data?.data ?? []
+  return {
+    all,
+    choices: all.map(({ id, name, identifier }) => ({ value: id, label: `${name} (${identifier})` })),
+    isPending: read.isPending,
+  }
+}

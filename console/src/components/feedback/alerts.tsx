@@ -1,0 +1,57 @@
+/** Messages on a screen: a problem, a success, a conflicting change. */
+import { Alert, Button, Code, Group, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { Problem } from '../../api/client.ts'
+import { text } from '../../text/en.ts'
+
+/** A problem as an alert: the sentence, the code, the request, and a button that tries again. */
+export function ProblemAlert({ problem, onAgain }: { problem: Problem; onAgain?: (() => void) | undefined }) {
+  return (
+    <Alert role="alert" color="red" variant="outline" title={text.problem.title} my="sm">
+      <Text dir="auto" size="sm">
+        {problem.message}
+      </Text>
+      <Group gap="xs" mt="xs">
+        <Code>{text.problem.code(problem.code)}</Code>
+        {problem.request_id !== undefined && <Code>{text.problem.request(problem.request_id)}</Code>}
+        {onAgain !== undefined && (
+          <Button size="xs" variant="default" onClick={onAgain}>
+            {text.problem.again}
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  )
+}
+
+/** Says that something succeeded: a status that screen readers read out. It stands there before it has a text. */
+export function Done({ text = '', children = text }: { text?: string; children?: ReactNode }) {
+  const isEmpty = children === '' || children === null || children === false
+  return (
+    <Text
+      component="output"
+      display="block"
+      size="sm"
+      mb={isEmpty ? 0 : 'sm'}
+      className={isEmpty ? '' : 'mark mark-good mark-text'}
+      dir="auto"
+    >
+      {children}
+    </Text>
+  )
+}
+
+/** Says that somebody else has changed what a form is about since the person began to change it. Nothing of theirs is lost by that. */
+export function Outdated({ when, onGivenUp }: { when: boolean; onGivenUp: () => void }) {
+  if (!when) return null
+  return (
+    <Alert color="yellow" role="alert" mb="md">
+      <Group justify="space-between">
+        <Text size="sm">{text.outdated.why}</Text>
+        <Button size="xs" variant="default" onClick={onGivenUp}>
+          {text.outdated.show}
+        </Button>
+      </Group>
+    </Alert>
+  )
+}

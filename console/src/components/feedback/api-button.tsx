@@ -1,0 +1,74 @@
+/** The button `API` of a screen: the request that does the same as the screen, to be copied. */
+import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { Place } from '../../app/paths.ts'
+import { text } from '../../text/en.ts'
+import { CopyButton } from './copy-button.tsx'
+import { Dialog } from './dialog.tsx'
+
+interface Shown {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  readonly body?: unknown
+}
+
+/** A request of the API, which takes a key. */
+export interface ApiRequest extends Shown {
+  /** As in the reference: `messages.list`. */
+  readonly operation: string
+  /** From `/v1` on, with its query. */
+  readonly path: `/v1/${string}`
+}
+
+/** A request that the console alone has: it takes the cookie of a session. */
+interface OwnRequest extends Shown {
+  readonly path: `/console/api/${string}`
+  /** The account and mode that it is about, if any. */
+  readonly place?: Place
+}
+
+export function ApiButton({ request }: { request: ApiRequest | OwnRequest }) {
+  const [isOpen, setOpen] = useState(false)
+  const command = curl(request, location.origin)
+  return (
+    <>
+      <Button variant="default" size="xs" onClick={() => setOpen(true)}>
+        {text.api.button}
+      </Button>
+      <Dialog title={text.api.title} isOpen={isOpen} onClose={() => setOpen(false)} size="lg">
+        <Stack>
+          <Code block className="code">
+            {command}
+          </Code>
+          <Text size="sm">{'operation' in request ? text.api.key : text.api.session}</Text>
+          <Group justify="space-between" ml="auto">
+            {'operation' in request && (
+              <Anchor href={`/docs/api/${request.operation}`} target="_blank" rel="noreferrer" underline="always">
+                {text.api.reference}
+              </Anchor>
+            )}
+            <CopyButton value={command} />
+          </Group>
+        </Stack>
+      </Dialog>
+    </>
+  )
+}
+
+/** For a POSIX shell: what stands in quotes holds no quote of its own. */
+function curl(request: ApiRequest | OwnRequest, origin: string): string {
+  const { method, path, body } = request
+  const quoted = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`
+  const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(origin + path)}`]
+  if ('operation' in request) parts.push('-H "Authorization: Bearer $POSTHORN_KEY"')
+  else parts.push(...ofSession(request, origin))
+  if (body !== undefined) parts.push(`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`)
+  return parts.join(' \\\n  ')
+}
+
+function ofSession({ method, place }: OwnRequest, origin: string): string[] {
+  const cookie = origin.startsWith('https:') ? '__Host-posthorn' : 'posthorn'
+  const parts = [`-b "${cookie}=$POSTHORN_SESSION"`]
+  if (place !== undefined) parts.push(`-H 'Service-Account: ${place.account}'`, `-H 'Service-Mode: ${place.mode}'`)
+  if (method !== 'GET') parts.push(`-H 'Service-Console: 1'`)
+  return parts
+}

@@ -1,0 +1,174 @@
+/** A dialog that is named by its title; the focus goes to its first field and back to what opened it. */
+import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core'
+import { type ReactNode, useId, useLayoutEffect, useSyncExternalStore } from 'react'
+import type { Action } from '../../api/use-action.ts'
+import { text } from '../../text/en.ts'
+import { ProblemAlert } from './alerts.tsx'
+import { CopyButton } from './copy-button.tsx'
+
+interface DialogProps {
+  readonly title: string
+  readonly isOpen: boolean
+  /** Absent: only what stands in it closes it. */
+  readonly onClose?: (() => void) | undefined
+  readonly size?: 'md' | 'lg'
+  readonly children: ReactNode
+}
+
+export function Dialog({ isOpen, ...props }: DialogProps) {
+  return isOpen && <OpenDialog {...props} />
+}
+
+function OpenDialog({ title, onClose, size = 'md', children }: Omit<DialogProps, 'isOpen'>) {
+  const { zIndex, isFront } = useDialogLayer()
+  useFocusBack()
+  const closable = onClose !== undefined
+  return (
+    <Modal
+      opened
+      onClose={onClose ?? (() => undefined)}
+      title={title}
+      size={size}
+      zIndex={zIndex}
+      withCloseButton={closable}
+      closeOnEscape={closable && isFront}
+      closeOnClickOutside={false}
+      returnFocus={false}
+      closeButtonProps={{ 'aria-label': text.dialog.close }}
+      transitionProps={{ duration: 0 }}
+    >
+      <div ref={firstFieldFirst}>{children}</div>
+    </Modal>
+  )
+}
+
+/** Asks before something that cannot be undone. Its button is named as what opens it. */
+interface ConfirmDialogProps {
+  readonly title: string
+  /** What will happen. */
+  readonly why: string
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly action: Pick<Action<never>, 'problem' | 'isRunning'>
+  readonly onConfirm: () => void
+}
+
+export function ConfirmDialog({ title, why, isOpen, onClose, action, onConfirm }: ConfirmDialogProps) {
+  return (
+    <Dialog title={title} isOpen={isOpen} onClose={onClose}>
+      <Stack>
+        <Text dir="auto">{why}</Text>
+        {action.problem !== undefined && <ProblemAlert problem={action.problem} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {text.dialog.cancel}
+          </Button>
+          <Button color="red" loading={action.isRunning} onClick={onConfirm}>
+            {title}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}
+
+/** A secret that is shown once: only saying that it is stored closes the dialog. */
+interface SecretDialogProps {
+  readonly title: string
+  readonly secret: string | undefined
+  /** Another that comes with it. */
+  readonly also?: { readonly label: string; readonly secret: string } | undefined
+  readonly onStored: () => void
+}
+
+export function SecretDialog({ title, secret, also, onStored }: SecretDialogProps) {
+  return (
+    <Dialog title={title} isOpen={secret !== undefined}>
+      <Stack>
+        <Text size="sm">{text.secret.once}</Text>
+        <Code block className="code">
+          {secret}
+        </Code>
+        {also !== undefined && (
+          <>
+            <Text size="sm">{also.label}</Text>
+            <Code block className="code">
+              {also.secret}
+            </Code>
+          </>
+        )}
+        <Group justify="flex-end">
+          <CopyButton value={secret ?? ''} />
+          <Button onClick={onStored}>{text.secret.stored}</Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}
+
+/** Below lists that drop down, which lie at 300. */
+const lowest = 200
+let open: readonly string[] = []
+const listeners = new Set<() => void>()
+/** What had the focus before the dialog that closed last: what replaces it at once gives the focus back there. */
+let left: Element | null = null
+
+function change(layers: readonly string[]): void {
+  open = layers
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Dialogs lie over one another in the order in which they opened: the last one is in front, and alone hears Escape. */
+interface DialogLayer {
+  readonly zIndex: number
+  readonly isFront: boolean
+}
+
+/** Of a dialog that is open as long as it is mounted. */
+function useDialogLayer(): DialogLayer {
+  const id = useId()
+  const layers = useSyncExternalStore(subscribe, () => open)
+  useLayoutEffect(() => {
+    change([...open, id])
+    return () => change(open.filter((other) => other !== id))
+  }, [id])
+  const place = layers.includes(id) ? layers.indexOf(id) : layers.length
+  return { zIndex: lowest + place, isFront: place >= layers.length - 1 }
+}
+
+/** When it closes, the focus goes back to what opened it: where that is gone, to the dialog behind it, or to the heading. */
+function useFocusBack(): void {
+  useLayoutEffect(() => {
+    const { activeElement } = document
+    const opener = activeElement === null || activeElement === document.body ? left : activeElement
+    return () => {
+      left = opener
+      // what opens instead takes the focus itself
+      setTimeout(() => giveBack(opener))
+    }
+  }, [])
+}
+
+const isFree = (): boolean => document.activeElement === null || document.activeElement === document.body
+
+function giveBack(opener: Element | null): void {
+  if (!isFree()) return
+  const behind = [...document.querySelectorAll('[role="dialog"]')].at(-1)
+  for (const element of [opener, behind, document.querySelector('h1')])
+    if (isFree() && element instanceof HTMLElement && element.isConnected) element.focus({ preventScroll: true })
+}
+
+const fields =
+  'input:not([type="hidden"], :disabled), textarea:not(:disabled), select:not(:disabled), [role="combobox"]'
+
+/** The focus goes to the first field of what it is put on, or to the first button, and not to the cross in the corner. */
+function firstFieldFirst(content: HTMLElement | null): void {
+  if (content === null || content.querySelector('[data-autofocus]') !== null) return
+  const first = content.querySelector(fields) ?? content.querySelector('button:not(:disabled)')
+  first?.setAttribute('data-autofocus', '')
+}

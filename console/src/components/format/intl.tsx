@@ -1,0 +1,106 @@
+/** Times, numbers and money, formatted by Intl. Times are in the zone that the person has chosen. */
+import { createContext, use, useState, type ReactNode } from 'react'
+
+/** Times in the zone that the person has chosen, by Intl. */
+export interface Zone {
+  readonly name: string
+  readonly choose: (name: string) => void
+}
+
+export const browserZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
+
+export const ZoneContext = createContext<Zone>({ name: 'UTC', choose: () => undefined })
+
+/** Formats instants of the API in the chosen zone; null and undefined as a dash. */
+export function useTime(): (instant: string | null | undefined) => string {
+  const { name } = use(ZoneContext)
+  const format = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', timeZone: name })
+  return (instant) => (instant === null || instant === undefined ? '–' : format.format(new Date(instant)))
+}
+
+/** The same to the minute, for lists: the year only where it is another one. */
+export function useShortTime(): (instant: string) => string {
+  const { name: timeZone } = use(ZoneContext)
+  const parts = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZone } as const
+  const format = new Intl.DateTimeFormat('en', parts)
+  const withYear = new Intl.DateTimeFormat('en', { ...parts, year: 'numeric' })
+  const year = new Intl.DateTimeFormat('en', { year: 'numeric', timeZone })
+  const thisYear = year.format(Date.now())
+  return (instant) => (year.format(new Date(instant)) === thisYear ? format : withYear).format(new Date(instant))
+}
+
+const localTime = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2})?))?$/
+
+/** A date or a time without zone, as typed, as the instant that it is in `zone`; anything else, such as `2026-01-31T09:30Z`, as it is. */
+export function instantOf(typed: string, zone: string): string {
+  const [, date, time = '00:00'] = localTime.exec(typed.trim()) ?? []
+  if (date === undefined) return typed.trim()
+  const asIfUtc = Date.parse(`${date}T${time}Z`)
+  if (Number.isNaN(asIfUtc)) return typed.trim()
+  // twice, for the offset may be another one at the instant itself
+  const first = asIfUtc - offsetMs(asIfUtc, zone)
+  return new Date(asIfUtc - offsetMs(first, zone)).toISOString()
+}
+
+/** How far the clocks of a zone are ahead of UTC at an instant. */
+function offsetMs(instant: number, zone: string): number {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(instant)
+  const of = (type: string) => Number(parts.find((part) => part.type === type)?.value)
+  return (
+    Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second')) -
+    Math.floor(instant / 1000) * 1000
+  )
+}
+
+/** The name of the zone that the person has chosen. */
+export const useZone = (): string => use(ZoneContext).name
+
+/** An instant of the API as `instantOf` takes it: `2026-01-31 09:30`. */
+export function localOf(instant: string, zone: string): string {
+  const at = Date.parse(instant)
+  const [day, time = ''] = new Date(at + offsetMs(at, zone)).toISOString().split('T')
+  return `${day} ${time.slice(0, 5)}`
+}
+
+const key = 'time zone'
+
+/** The zone in which times are shown: chosen above every screen, kept in this browser. */
+export function ZoneProvider({ children }: { children: ReactNode }) {
+  const [name, setName] = useState(() => localStorage.getItem(key) ?? browserZone())
+  const choose = (next: string) => {
+    localStorage.setItem(key, next)
+    setName(next)
+  }
+  return <ZoneContext value={{ name, choose }}>{children}</ZoneContext>
+}
+
+const dollars = new Intl.NumberFormat('en', {
+  style: 'currency',
+  currency: 'USD',
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 6,
+})
+const whole = new Intl.NumberFormat('en')
+
+/** Micro-USD as dollars. */
+export const dollarsOf = (micros: number): string => dollars.format(micros / 1_000_000)
+export const numberOf = (value: number): string => whole.format(value)
+
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+/** Of one: 0.5 is half. */
+export const percentOf = (share: number): string => percent.format(share)
+
+/** Dollars as typed in micro-USD; undefined for what is no amount of whole cents. */
+export function microsOf(typed: string): number | undefined {
+  const [, whole, cents = ''] = /^\$?\s*(\d{1,7})(?:[.,](\d{1,2}))?$/.exec(typed.trim()) ?? []
+  return whole === undefined ? undefined : (Number(whole) * 100 + Number(cents.padEnd(2, '0'))) * 10_000
+}

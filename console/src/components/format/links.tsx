@@ -1,0 +1,65 @@
+/** Links to screens of the console. */
+import { Anchor, type AnchorProps } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { pathTo, type Place, type Query, usePlace } from '../../app/paths.ts'
+
+/** A link to an address of the console, from `paths.ts`. */
+export function PathLink({
+  to,
+  search,
+  children,
+  ...props
+}: AnchorProps & { to: string; search?: Query; children: ReactNode }) {
+  return (
+    <Anchor component={Link} to={to} search={search as never} underline="always" {...props}>
+      {children}
+    </Anchor>
+  )
+}
+
+/** The id of something, as a link to where it is shown. */
+export function ObjectLink({ id }: { id: string }) {
+  const path = pathOfObject(usePlace(), id)
+  return path === undefined ? <span>{id}</span> : <PathLink to={path}>{id}</PathLink>
+}
+
+const sections: Readonly<Record<string, string>> = {
+  msg: 'messages',
+  ct: 'contacts',
+  seg: 'segments',
+  ch: 'channels',
+  cmp: 'campaigns',
+  aut: 'automations',
+  src: 'integrations',
+  we: 'webhooks',
+  evt: 'events',
+}
+
+/** Lists that show what has no screen of its own. */
+const lists: Readonly<Record<string, string>> = {
+  cnv: 'inbox',
+  lst: 'lists',
+  imp: 'contacts/import',
+  run: 'automations',
+  aev: 'integrations',
+  whd: 'webhooks',
+  txn: 'billing',
+  top: 'billing',
+  grant: 'billing',
+  tpl: 'templates',
+  usr: 'team',
+  aud: 'audit',
+  key: 'developers',
+}
+
+/** Undefined where nothing shows it. */
+export function pathOfObject(place: Place, id: string): string | undefined {
+  const prefix = id.split('_', 1)[0]!
+  const section = sections[prefix]
+  if (section !== undefined) return pathTo(place, section, id)
+  // the one list that finds by an id
+  if (prefix === 'req') return `${pathTo(place, 'developers')}?request_id=${id}`
+  const list = lists[prefix]
+  return list === undefined ? undefined : pathTo(place, ...list.split('/'))
+}

@@ -1,0 +1,180 @@
+/** Who is invited and has not come yet. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { answered, own, problemOf } from '../../api/client.ts'
+import type { components } from '../../api/generated/own.ts'
+import { roleGrants } from '../../api/generated/tables.ts'
+import { useAction } from '../../api/use-action.ts'
+import { useRead, useStale } from '../../api/use-api-query.ts'
+import { usePlace } from '../../app/paths.ts'
+import { ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { CopyButton } from '../../components/feedback/copy-button.tsx'
+import { Dialog } from '../../components/feedback/dialog.tsx'
+import { ActionButton } from '../../components/form/action-button.tsx'
+import { ChoiceField, FormProblem, TextField } from '../../components/form/fields.tsx'
+import { useDraft } from '../../components/form/use-draft.ts'
+import { useTime } from '../../components/format/intl.tsx'
+import { type Column, RowsTable } from '../../components/table/list-table.tsx'
+import { inWords, text } from '../../text/en.ts'
+
+type Invitation = components['schemas']['Invitation']
+
+export function Invitations({ onDone }: { onDone: (said: string) => void }) {
+  const place = usePlace()
+  const stale = useStale(place)
+  const [url, setUrl] = useState<string>()
+  const invitations = useRead(place, ['invitations.list'], () => own(place).GET('/console/api/invitations'))
+  const words = text.team
+  const withdraw = useAction(
+    ({ id }: Invitation) => answered(own(place).DELETE('/console/api/invitations/{id}', { params: { path: { id } } })),
+    async (_, { email }) => {
+      await stale('invitations.')
+      onDone(words.withdrawn(email))
+    },
+  )
+  const again = useAction(
+    ({ email, role }: Invitation, key) =>
+      answered(
+        own(place).POST('/console/api/invitations', {
+          body: { email, role: role as Role },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
+    async (invitation) => {
+      setUrl(invitation.url ?? undefined)
+      await stale('invitations.')
+      onDone(words.invited(invitation.email))
+    },
+  )
+  const columns = useColumns(again.run, withdraw.run)
+  const problem = withdraw.problem ?? again.problem ?? (invitations.isError ? problemOf(invitations.error) : undefined)
+  return (
+    <>
+      {problem !== undefined && <ProblemAlert problem={problem} />}
+      <RowsTable name={words.invitations} columns={columns} rows={invitations.data?.data ?? []} />
+      {url !== undefined && <InvitationLink url={url} onStored={() => setUrl(undefined)} />}
+    </>
+  )
+}
+
+function useColumns(
+  onAgain: (invitation: Invitation) => void,
+  onWithdraw: (invitation: Invitation) => void,
+): Column<Invitation>[] {
+  const time = useTime()
+  const words = text.team
+  return [
+    { id: 'email', header: words.columns.email, cell: ({ email }) => email },
+    { id: 'role', header: words.columns.role, cell: ({ role }) => inWords(role) },
+    {
+      id: 'mail',
+      header: words.columns.mail,
+      cell: ({ mail }) => (mail === null ? words.byLink : (words.mail[mail.status] ?? mail.status)),
+    },
+    { id: 'expires', header: words.columns.expires, cell: ({ expires_at }) => time(expires_at) },
+    {
+      id: 'actions',
+      header: '',
+      cell: (invitation) => (
+        <>
+          <ActionButton
+            label={words.again}
+            named={words.againNamed(invitation.email)}
+            variant="subtle"
+            size="xs"
+            onPress={() => onAgain(invitation)}
+          />
+          <ActionButton
+            label={words.withdraw}
+            named={words.withdrawNamed(invitation.email)}
+            variant="subtle"
+            color="red"
+            size="xs"
+            onPress={() => onWithdraw(invitation)}
+          />
+        </>
+      ),
+    },
+  ]
+}
+
+const first: { readonly email: string; readonly role: Role } = { email: '', role: 'viewer' }
+
+/** Invites somebody: by e-mail, or where the installation sends none by a link that is shown once. */
+export function Invite({ onClose, onDone }: { onClose: () => void; onDone: (said: string) => void }) {
+  const place = usePlace()
+  const stale = useStale(place)
+  const [given, change, forget] = useDraft(place, 'invitation', first)
+  const [url, setUrl] = useState<string>()
+  const words = text.team
+  const invite = useAction(
+    (body: { email: string; role: Role }, key) =>
+      answered(own(place).POST('/console/api/invitations', { body, headers: { 'Idempotency-Key': key } })),
+    async (invitation) => {
+      forget()
+      await stale('invitations.')
+      onDone(words.invited(invitation.email))
+      if (invitation.url === null) onClose()
+      else setUrl(invitation.url)
+    },
+  )
+  if (url !== undefined) return <InvitationLink url={url} onStored={onClose} />
+  return (
+    <Dialog title={words.invite} isOpen onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          invite.run(given)
+        }}
+      >
+        <Stack>
+          <TextField
+            label={words.email}
+            type="email"
+            value={given.email}
+            onChange={(email) => change({ ...given, email })}
+            param="email"
+            problem={invite.problem}
+            required
+          />
+          <ChoiceField
+            label={words.role}
+            choices={roleNames.map((value) => ({ value, label: inWords(value) }))}
+            value={given.role}
+            onChange={(role) => change({ ...given, role: role as Role })}
+            param="role"
+            problem={invite.problem}
+          />
+          <FormProblem problem={invite.problem} fields={['email', 'role']} />
+          <Group justify="flex-end">
+            <Button type="submit" loading={invite.isRunning}>
+              {words.send}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  )
+}
+
+/** The link of an invitation, shown once to whoever invited. */
+function InvitationLink({ url, onStored }: { url: string; onStored: () => void }) {
+  const words = text.team
+  return (
+    <Dialog title={words.link} isOpen>
+      <Stack>
+        <Text size="sm">{words.linkWhy}</Text>
+        <TextField label={words.link} value={url} onChange={() => undefined} />
+        <Group justify="flex-end">
+          <CopyButton value={url} />
+          <Button onClick={onStored}>{text.secret.stored}</Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}
+
+/** The roles that members can have. */
+export type Role = keyof typeof roleGrants
+
+export const roleNames = Object.keys(roleGrants) as Role[]

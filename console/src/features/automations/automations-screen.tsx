@@ -1,0 +1,103 @@
+/** `automations`: which message follows which event. */
+import { Stack } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { v1 } from '../../api/client.ts'
+import { useBecause } from '../../api/session.ts'
+import { listQuery, useRead } from '../../api/use-api-query.ts'
+import { pathTo, type Place, queryText, usePlace } from '../../app/paths.ts'
+import { ApiButton } from '../../components/feedback/api-button.tsx'
+import { Screen } from '../../components/feedback/screen.tsx'
+import { ActionButton } from '../../components/form/action-button.tsx'
+import { ChoiceField } from '../../components/form/fields.tsx'
+import { Status } from '../../components/format/facts.tsx'
+import { useTime } from '../../components/format/intl.tsx'
+import { PathLink } from '../../components/format/links.tsx'
+import { useFilters } from '../../components/table/filters.tsx'
+import { type Column, ListTable } from '../../components/table/list-table.tsx'
+import { inWords, text } from '../../text/en.ts'
+import { useSources } from '../integrations/sources-screen.tsx'
+import type { Automation } from './automation-draft.ts'
+import { RunsTable } from './automation-screen.tsx'
+
+const { automations: words } = text
+const statuses = ['active', 'paused'] as const
+
+export function AutomationsScreen() {
+  const place = usePlace()
+  const navigate = useNavigate()
+  const because = useBecause(place)('integrations:write')
+  const { query, isFiltered, set, clear } = useFilters(['source', 'status'])
+  const automations = useRead(place, ['automations.list', query], () =>
+    v1(place).GET('/v1/automations', { params: { query: listQuery(query) } }),
+  )
+  const sources = useSources(place).data?.data ?? []
+  const columns = useColumns(place, (id) => sources.find((source) => source.id === id)?.name ?? id)
+  const create = () => void navigate({ to: pathTo(place, 'automations', 'new') as never })
+  const field = (name: 'source' | 'status') => ({
+    any: words.any,
+    value: query[name] ?? '',
+    onChange: (value: string) => set(name, value),
+  })
+  return (
+    <Screen
+      title={text.screens.automations}
+      mode={place.mode}
+      actions={
+        <>
+          <ApiButton
+            request={{
+              operation: 'automations.list',
+              method: 'GET',
+              path: `/v1/automations${queryText({ ...query, limit: '50' })}`,
+            }}
+          />
+          <ActionButton label={words.create} because={because} onPress={create} />
+        </>
+      }
+    >
+      <div className="filters">
+        <ChoiceField
+          label={words.columns.source}
+          choices={sources.map(({ id, name }) => ({ value: id, label: name }))}
+          {...field('source')}
+        />
+        <ChoiceField
+          label={words.columns.status}
+          choices={statuses.map((value) => ({ value, label: inWords(value) }))}
+          {...field('status')}
+        />
+      </div>
+      <Stack>
+        <ListTable
+          name={text.screens.automations}
+          columns={columns}
+          query={automations}
+          isFiltered={isFiltered}
+          onClearFilters={clear}
+          empty={words.none}
+          emptyAction={because === undefined && <ActionButton label={words.first} variant="light" onPress={create} />}
+        />
+        <RunsTable place={place} />
+      </Stack>
+    </Screen>
+  )
+}
+
+function useColumns(place: Place, sourceName: (id: string) => string): Column<Automation>[] {
+  const time = useTime()
+  return [
+    {
+      id: 'name',
+      header: words.columns.name,
+      cell: ({ id, name }) => (
+        <PathLink to={pathTo(place, 'automations', id)}>
+          <bdi>{name}</bdi>
+        </PathLink>
+      ),
+    },
+    { id: 'source', header: words.columns.source, cell: ({ source_id }) => <bdi>{sourceName(source_id)}</bdi> },
+    { id: 'event', header: words.columns.event, cell: ({ event_type }) => event_type },
+    { id: 'status', header: words.columns.status, cell: ({ status }) => <Status status={status} /> },
+    { id: 'changed', header: words.columns.changed, cell: ({ updated_at }) => time(updated_at) },
+  ]
+}

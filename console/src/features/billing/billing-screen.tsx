@@ -1,0 +1,267 @@
+/** Money: what there is, what it went for, and every entry of the ledger. */
+import { Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answered, own, Problem, problemOf, v1 } from '../../api/client.ts'
+import type { components } from '../../api/generated/v1.ts'
+import { useBecause } from '../../api/session.ts'
+import { useAction } from '../../api/use-action.ts'
+import { useRead } from '../../api/use-api-query.ts'
+import { type Place, usePlace } from '../../app/paths.ts'
+import { ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { ApiButton } from '../../components/feedback/api-button.tsx'
+import { Dialog } from '../../components/feedback/dialog.tsx'
+import { Screen } from '../../components/feedback/screen.tsx'
+import { ActionButton } from '../../components/form/action-button.tsx'
+import { TextField } from '../../components/form/fields.tsx'
+import { useAttempt, useDraft } from '../../components/form/use-draft.ts'
+import { Facts, Region } from '../../components/format/facts.tsx'
+import { dollarsOf, microsOf, numberOf, useTime } from '../../components/format/intl.tsx'
+import { type Column, RowsTable } from '../../components/table/list-table.tsx'
+import { inWords, text } from '../../text/en.ts'
+import { Ledger } from './ledger.tsx'
+
+export function BillingScreen() {
+  const place = usePlace()
+  const because = useBecause(place)('top_up')
+  const [isOpen, setOpen] = useState(false)
+  const topUps = useTopUps(place)
+  const words = text.billing
+  return (
+    <Screen
+      title={text.screens.billing}
+      mode={place.mode}
+      actions={
+        <>
+          <ApiButton request={{ operation: 'balance.retrieve', method: 'GET', path: '/v1/balance' }} />
+          {topUps.areOffered && (
+            <ActionButton
+              label={words.topUp}
+              because={place.mode === 'test' ? words.testMode : because}
+              onPress={() => setOpen(true)}
+            />
+          )}
+        </>
+      }
+    >
+      <Stack gap="lg">
+        <SimpleGrid cols={{ base: 1, md: 2 }}>
+          <Wallet />
+          <UsageRegion />
+        </SimpleGrid>
+        <Ledger />
+        <Section title={words.packages}>
+          <Packages />
+        </Section>
+        <Section title={words.prices}>
+          <Prices />
+        </Section>
+      </Stack>
+      {isOpen && <TopUp onClose={() => setOpen(false)} />}
+    </Screen>
+  )
+}
+
+function Section({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <Title order={2} size="h4" mb="xs">
+        {title}
+      </Title>
+      {children}
+    </div>
+  )
+}
+
+function Wallet() {
+  const place = usePlace()
+  const balance = useRead(place, ['balance.retrieve'], () => v1(place).GET('/v1/balance'))
+  const words = text.billing
+  return (
+    <Region title={words.wallet}>
+      {balance.data !== undefined && (
+        <Facts
+          of={[
+            [
+              words.balance,
+              <Text key="balance" span fw={600}>
+                {dollarsOf(balance.data.wallet_micros)}
+              </Text>,
+            ],
+            [words.credits, numberOf(balance.data.credits_remaining)],
+          ]}
+        />
+      )}
+      {balance.isError && <ProblemAlert problem={problemOf(balance.error)} onAgain={() => void balance.refetch()} />}
+    </Region>
+  )
+}
+
+const periodMs = 30 * 24 * 3600_000
+/** Days as the API takes them. */
+const dayOf = (instant: number): string => new Date(instant).toISOString().slice(0, 10)
+
+/** What was sent in the last thirty days, and what it came to. */
+function UsageRegion() {
+  const place = usePlace()
+  const [period] = useState(() => ({ from: dayOf(Date.now() - periodMs), to: dayOf(Date.now() + 24 * 3600_000) }))
+  const usage = useRead(place, ['usage.retrieve', period], () =>
+    v1(place).GET('/v1/usage', { params: { query: { ...period, group_by: 'channel_type', limit: 100 } } }),
+  )
+  const words = text.billing
+  const rows = (usage.data?.data ?? []).filter(
+    ({ messages, refunded_micros, refunded_credits }) => messages + refunded_micros + refunded_credits > 0,
+  )
+  return (
+    <Region title={words.usage}>
+      <Text size="sm" c="dimmed">
+        {words.usageWhy}
+      </Text>
+      {usage.data !== undefined && rows.length === 0 && <Text size="sm">{words.noUsage}</Text>}
+      {rows.length > 0 && (
+        <RowsTable
+          name={words.usage}
+          rows={rows.map((row) => ({ ...row, id: row.channel_type ?? '' }))}
+          columns={[
+            {
+              id: 'kind',
+              header: words.usageColumns.kind,
+              cell: ({ channel_type }) => (channel_type === null ? words.anyChannel : inWords(channel_type)),
+            },
+            { id: 'messages', header: words.usageColumns.messages, cell: ({ messages }) => numberOf(messages) },
+            {
+              id: 'credits',
+              header: words.usageColumns.credits,
+              cell: ({ package_credits }) => numberOf(package_credits),
+            },
+            { id: 'wallet', header: words.usageColumns.wallet, cell: ({ wallet_micros }) => dollarsOf(wallet_micros) },
+            {
+              id: 'refunded',
+              header: words.usageColumns.refunded,
+              cell: ({ refunded_micros }) => dollarsOf(refunded_micros),
+            },
+          ]}
+        />
+      )}
+      {usage.isError && <ProblemAlert problem={problemOf(usage.error)} onAgain={() => void usage.refetch()} />}
+    </Region>
+  )
+}
+
+type Package = components['schemas']['Package']
+
+function usePackageColumns(): Column<Package>[] {
+  const time = useTime()
+  const words = text.billing.packageColumns
+  return [
+    { id: 'name', header: words.name, cell: ({ name }) => <bdi>{name}</bdi> },
+    {
+      id: 'channels',
+      header: words.channels,
+      cell: ({ channel_types }) =>
+        channel_types.length === 0 ? text.billing.anyChannel : channel_types.map(inWords).join(', '),
+    },
+    { id: 'left', header: words.left, cell: ({ credits_remaining }) => numberOf(credits_remaining) },
+    { id: 'of', header: words.of, cell: ({ credits_total }) => numberOf(credits_total) },
+    { id: 'status', header: words.status, cell: ({ status }) => inWords(status) },
+    { id: 'expires', header: words.expires, cell: ({ expires_at }) => time(expires_at) },
+  ]
+}
+
+/** Prepaid packages, and what a message costs beyond them. */
+export function Packages() {
+  const place = usePlace()
+  const columns = usePackageColumns()
+  const balance = useRead(place, ['balance.retrieve'], () => v1(place).GET('/v1/balance'))
+  return <RowsTable name={text.billing.packages} rows={balance.data?.packages ?? []} columns={columns} />
+}
+
+export function Prices() {
+  const place = usePlace()
+  const prices = useRead(place, ['prices.list'], () =>
+    v1(place).GET('/v1/prices', { params: { query: { limit: 100 } } }),
+  )
+  const words = text.billing.priceColumns
+  return (
+    <RowsTable
+      name={text.billing.prices}
+      rows={(prices.data?.data ?? []).map((price) => ({ ...price, id: price.channel_type }))}
+      columns={[
+        { id: 'channel', header: words.channel, cell: ({ channel_type }) => inWords(channel_type) },
+        { id: 'unit', header: words.unit, cell: ({ unit }) => inWords(unit) },
+        { id: 'amount', header: words.amount, cell: ({ amount_micros }) => dollarsOf(amount_micros) },
+      ]}
+    />
+  )
+}
+
+/** Whether there is a payment provider: where there is none, nothing is offered. */
+function useTopUps(place: Place): { readonly areOffered: boolean } {
+  const found = useQuery({
+    queryKey: [place.account, 'live', 'top_ups.list'],
+    queryFn: () =>
+      answered(own({ ...place, mode: 'live' }).GET('/console/api/top_ups', { params: { query: { limit: 1 } } })),
+    refetchInterval: false,
+    retry: false,
+  })
+  return {
+    areOffered:
+      found.isSuccess ||
+      (found.isError && !['resource_missing', 'role_not_allowed'].includes(problemOf(found.error).code)),
+  }
+}
+
+function TopUp({ onClose }: { onClose: () => void }) {
+  const place = usePlace()
+  const [draft, change, forget] = useDraft(place, 'top_up', { amount: '' })
+  const [error, setError] = useState<string>()
+  const begin = useAction(
+    async (amount_micros: number, key) => {
+      const { url } = await answered(
+        own(place).POST('/console/api/top_ups', { body: { amount_micros }, headers: { 'Idempotency-Key': key } }),
+      )
+      if (url === null) throw new Problem(0, { code: 'unexpected', message: text.problem.unexpected })
+      return url
+    },
+    (url) => {
+      forget()
+      location.assign(url)
+    },
+    useAttempt(place, 'top up'),
+  )
+  const words = text.billing
+  return (
+    <Dialog title={words.topUp} isOpen onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          const micros = microsOf(draft.amount)
+          setError(micros === undefined ? words.amountWrong : undefined)
+          if (micros !== undefined) begin.run(micros)
+        }}
+      >
+        <Stack>
+          <Text size="sm">{words.topUpWhy}</Text>
+          <TextField
+            label={words.amount}
+            hint={words.amountHint}
+            value={draft.amount}
+            onChange={(amount) => change({ amount })}
+            param="amount_micros"
+            problem={begin.problem}
+            error={error}
+            required
+          />
+          {begin.problem !== undefined && begin.problem.about('amount_micros') === undefined && (
+            <ProblemAlert problem={begin.problem} />
+          )}
+          <Group justify="flex-end">
+            <Button type="submit" loading={begin.isRunning}>
+              {words.pay}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,183 @@
+/** The form of a campaign that is not launched: who gets what, when, and what comes of it. */
+import { Checkbox, Fieldset, Stack } from '@mantine/core'
+import { useState } from 'react'
+import { type Problem, v1 } from '../../api/client.ts'
+import { useBecause } from '../../api/session.ts'
+import { type Place, usePlace } from '../../app/paths.ts'
+import { ContentFields, useTemplates } from '../../components/content/content-fields.tsx'
+import { contentOf, mergeTagsIn, type Template } from '../../components/content/content.ts'
+import { type Channels, useChannels } from '../../components/content/use-channels.ts'
+import { Done, Outdated, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { ApiButton } from '../../components/feedback/api-button.tsx'
+import { Screen } from '../../components/feedback/screen.tsx'
+import { ActionButton, DeleteButton } from '../../components/form/action-button.tsx'
+import { ChoiceField, TextField } from '../../components/form/fields.tsx'
+import { useZone } from '../../components/format/intl.tsx'
+import { text } from '../../text/en.ts'
+import { type CampaignDraft, creationOf, emptyCampaign, useCampaignDraft } from './campaign-draft.ts'
+import { AudienceFields, ScheduleFields } from './campaign-fields.tsx'
+import { Estimate, SendTestDialog } from './campaign-preview.tsx'
+import { LaunchDialog } from './launch-dialog.tsx'
+
+const words = text.campaigns.form
+
+interface CampaignFormProps {
+  readonly place: Place
+  readonly title: string
+  readonly first: CampaignDraft
+}
+
+export function CampaignForm({ place, title, first }: CampaignFormProps) {
+  const zone = useZone()
+  const channels = useChannels(place)
+  const form = useCampaignDraft(place, first, channels)
+  const { draft } = form
+  const { templates, isPending } = useTemplates(place, draft.channel, draft.type)
+  const [open, setOpen] = useState<'test' | 'launch'>()
+  const body = creationOf(draft, templates, zone)
+  const because = useBecause(place)('campaigns:write')
+  const request =
+    draft.id === ''
+      ? ({ operation: 'campaigns.create', method: 'POST', path: '/v1/campaigns', body } as const)
+      : ({ operation: 'campaigns.update', method: 'PATCH', path: `/v1/campaigns/${draft.id}`, body } as const)
+  const button = (label: string, then: 'stay' | 'test' | 'launch', variant: 'default' | 'filled') => (
+    <ActionButton
+      label={label}
+      variant={variant}
+      because={because}
+      loading={form.isSaving === then}
+      disabled={form.isSaving !== undefined}
+      onPress={() => form.save(body, then, () => setOpen(then === 'stay' ? undefined : then))}
+    />
+  )
+  return (
+    <Screen title={title} mode={place.mode} actions={<ApiButton request={request} />}>
+      <div className="two-columns">
+        <Stack>
+          <FormFields
+            place={place}
+            channels={channels}
+            templates={templates}
+            draft={draft}
+            onChange={form.change}
+            problem={form.problem}
+          />
+          <Outdated when={form.isOutdated} onGivenUp={form.forget} />
+          <Done text={form.done} />
+          {form.problem !== undefined && <ProblemAlert problem={form.problem} />}
+          <div className="actions">
+            {button(words.launch, 'launch', 'filled')}
+            {button(words.save, 'stay', 'default')}
+            {button(words.test, 'test', 'default')}
+            {draft.id !== '' && <DeleteDraft place={place} id={draft.id} because={because} onDeleted={form.forget} />}
+          </div>
+        </Stack>
+        <Stack className="sticky">
+          <Estimate place={place} draft={draft} body={body} templates={templates} isReady={!isPending} />
+        </Stack>
+      </div>
+      {open === 'test' && <SendTestDialog place={place} id={draft.id} onClose={() => setOpen(undefined)} />}
+      {open === 'launch' && (
+        <LaunchDialog place={place} id={draft.id} onClose={() => setOpen(undefined)} onLaunched={form.leave} />
+      )}
+    </Screen>
+  )
+}
+
+interface FieldsProps {
+  readonly place: Place
+  readonly channels: Channels
+  readonly templates: readonly Template[]
+  readonly draft: CampaignDraft
+  readonly onChange: (draft: CampaignDraft) => void
+  readonly problem: Problem | undefined
+}
+
+function FormFields({ place, channels, templates, draft, onChange, problem }: FieldsProps) {
+  const types = channels.all.find(({ id }) => id === draft.channel)?.capabilities ?? [draft.type]
+  return (
+    <>
+      <TextField
+        label={words.name}
+        value={draft.name}
+        onChange={(name) => onChange({ ...draft, name })}
+        param="name"
+        problem={problem}
+        required
+      />
+      <ChoiceField
+        label={words.channel}
+        any={words.choose}
+        choices={channels.choices}
+        value={draft.channel}
+        onChange={(channel) => onChange({ ...draft, channel, template: '', blanks: {} })}
+        param="channel"
+        problem={problem}
+      />
+      <AudienceFields place={place} draft={draft} onChange={onChange} problem={problem} />
+      <Fieldset legend={words.message}>
+        <Stack>
+          <ContentFields
+            draft={draft}
+            onChange={onChange}
+            problem={problem}
+            types={types}
+            templates={templates}
+            within="message."
+            uploads
+          />
+          <Fallbacks draft={draft} onChange={onChange} problem={problem} templates={templates} />
+        </Stack>
+      </Fieldset>
+      <ScheduleFields draft={draft} onChange={onChange} problem={problem} />
+      <Checkbox
+        label={words.optedIn}
+        checked={draft.is_opt_in}
+        onChange={(event) => onChange({ ...draft, is_opt_in: event.currentTarget.checked })}
+      />
+      <Checkbox
+        label={words.consent}
+        checked={draft.is_consented}
+        error={problem?.about('consent_declared')}
+        onChange={(event) => onChange({ ...draft, is_consented: event.currentTarget.checked })}
+      />
+    </>
+  )
+}
+
+/** What stands where a recipient has nothing for a merge tag. */
+function Fallbacks({ draft, onChange, problem, templates }: Omit<FieldsProps, 'place' | 'channels'>) {
+  return mergeTagsIn(contentOf(draft, templates)).map((tag) => (
+    <TextField
+      key={tag}
+      label={words.fallback(tag)}
+      value={Object.hasOwn(draft.fallbacks, tag) ? draft.fallbacks[tag]! : ''}
+      onChange={(value) => onChange({ ...draft, fallbacks: { ...draft.fallbacks, [tag]: value } })}
+      param={`merge_fallbacks.${tag}`}
+      problem={problem}
+    />
+  ))
+}
+
+interface DeleteProps {
+  readonly place: Place
+  readonly id: string
+  readonly because: string | undefined
+  readonly onDeleted: () => void
+}
+
+const DeleteDraft = (props: DeleteProps) => (
+  <DeleteButton
+    {...props}
+    words={text.campaigns.form}
+    remove={(id) => v1(props.place).DELETE('/v1/campaigns/{id}', { params: { path: { id } } })}
+    section="campaigns"
+    stale={['campaigns.list']}
+  />
+)
+
+/** `campaigns/new`. */
+export function NewCampaignScreen() {
+  const place = usePlace()
+  return <CampaignForm place={place} title={text.campaigns.create} first={emptyCampaign} />
+}

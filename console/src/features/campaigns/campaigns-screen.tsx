@@ -1,0 +1,93 @@
+/** `campaigns`: what was and will be sent to many. */
+import { useNavigate } from '@tanstack/react-router'
+import { v1 } from '../../api/client.ts'
+import { campaignStatuses } from '../../api/generated/tables.ts'
+import { useBecause } from '../../api/session.ts'
+import { listQuery, useRead } from '../../api/use-api-query.ts'
+import { pathTo, type Place, queryText, usePlace } from '../../app/paths.ts'
+import { ApiButton } from '../../components/feedback/api-button.tsx'
+import { Screen } from '../../components/feedback/screen.tsx'
+import { ActionButton } from '../../components/form/action-button.tsx'
+import { ChoiceField } from '../../components/form/fields.tsx'
+import { Status } from '../../components/format/facts.tsx'
+import { numberOf, useTime } from '../../components/format/intl.tsx'
+import { PathLink } from '../../components/format/links.tsx'
+import { useFilters } from '../../components/table/filters.tsx'
+import { type Column, ListTable } from '../../components/table/list-table.tsx'
+import { inWords, text } from '../../text/en.ts'
+import type { Campaign } from './campaign-draft.ts'
+
+const { campaigns: words } = text
+
+export function CampaignsScreen() {
+  const place = usePlace()
+  const navigate = useNavigate()
+  const because = useBecause(place)('campaigns:write')
+  const { query, isFiltered, set, clear } = useFilters(['status'])
+  const campaigns = useRead(place, ['campaigns.list', query], () =>
+    v1(place).GET('/v1/campaigns', { params: { query: listQuery(query) } }),
+  )
+  const columns = useColumns(place)
+  const create = () => void navigate({ to: pathTo(place, 'campaigns', 'new') as never })
+  return (
+    <Screen
+      title={text.screens.campaigns}
+      mode={place.mode}
+      actions={
+        <>
+          <ApiButton
+            request={{
+              operation: 'campaigns.list',
+              method: 'GET',
+              path: `/v1/campaigns${queryText({ ...query, limit: '50' })}`,
+            }}
+          />
+          <ActionButton label={words.create} because={because} onPress={create} />
+        </>
+      }
+    >
+      <div className="filters">
+        <ChoiceField
+          label={words.status}
+          any={words.any}
+          choices={campaignStatuses.map((value) => ({ value, label: inWords(value) }))}
+          value={query['status'] ?? ''}
+          onChange={(status) => set('status', status)}
+        />
+      </div>
+      <ListTable
+        name={text.screens.campaigns}
+        columns={columns}
+        query={campaigns}
+        isFiltered={isFiltered}
+        onClearFilters={clear}
+        empty={words.none}
+        emptyAction={because === undefined && <ActionButton label={words.first} variant="light" onPress={create} />}
+      />
+    </Screen>
+  )
+}
+
+function useColumns(place: Place): Column<Campaign>[] {
+  const time = useTime()
+  return [
+    {
+      id: 'name',
+      header: words.columns.name,
+      cell: ({ id, name }) => (
+        <PathLink to={pathTo(place, 'campaigns', id)}>
+          <bdi>{name}</bdi>
+        </PathLink>
+      ),
+    },
+    { id: 'status', header: words.columns.status, cell: ({ status }) => <Status status={status} /> },
+    { id: 'channel', header: words.columns.channel, cell: ({ channel_type }) => channel_type },
+    {
+      id: 'recipients',
+      header: words.columns.recipients,
+      cell: ({ counters, audience }) => numberOf(counters.total || (audience.recipients_count ?? 0)),
+    },
+    { id: 'sent', header: words.columns.sent, cell: ({ counters }) => numberOf(counters.sent) },
+    { id: 'created', header: words.columns.created, cell: ({ created_at }) => time(created_at) },
+  ]
+}

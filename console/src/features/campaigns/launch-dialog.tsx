@@ -1,0 +1,114 @@
+/** Before a campaign is launched: what the service finds when it looks at it now, without sending anything. */
+import { Button, Checkbox, Group, List, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answered, problemOf, v1 } from '../../api/client.ts'
+import type { components } from '../../api/generated/v1.ts'
+import { useAction } from '../../api/use-action.ts'
+import type { Place } from '../../app/paths.ts'
+import { ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { Dialog } from '../../components/feedback/dialog.tsx'
+import { Waiting } from '../../components/feedback/screen.tsx'
+import { ActionButton } from '../../components/form/action-button.tsx'
+import { Facts, Mark } from '../../components/format/facts.tsx'
+import { dollarsOf, numberOf, useTime } from '../../components/format/intl.tsx'
+import { inWords, text } from '../../text/en.ts'
+
+const words = text.campaigns.launch
+
+type Rehearsal = components['schemas']['CampaignRehearsal']
+
+interface LaunchDialogProps {
+  readonly place: Place
+  readonly id: string
+  readonly onClose: () => void
+  readonly onLaunched: () => unknown
+}
+
+export function LaunchDialog({ place, id, onClose, onLaunched }: LaunchDialogProps) {
+  // looked at once, each time that it is opened
+  const rehearsal = useQuery({
+    queryKey: [place.account, place.mode, 'campaigns.rehearse', id],
+    queryFn: () => answered(v1(place).POST('/v1/campaigns/{id}/rehearse', { params: { path: { id } } })),
+    refetchInterval: false,
+    gcTime: 0,
+  })
+  const [isShort, setShort] = useState(false)
+  const action = useAction(
+    (body: { allow_insufficient_funds: boolean }, key) =>
+      answered(
+        v1(place).POST('/v1/campaigns/{id}/launch', {
+          params: { path: { id } },
+          body,
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
+    onLaunched,
+  )
+  // the other form of the answer is CSV, which is not asked for
+  const data = typeof rehearsal.data === 'string' ? undefined : rehearsal.data
+  const lacksFunds = data?.checks.some(({ code, ok }) => code === 'insufficient_balance' && !ok) ?? false
+  const isFine = data?.checks.every(({ code, ok }) => ok || (isShort && code === 'insufficient_balance')) ?? false
+  return (
+    <Dialog title={words.title} isOpen onClose={onClose} size="lg">
+      <Stack>
+        {data === undefined && !rehearsal.isError && <Waiting />}
+        {rehearsal.isError && (
+          <ProblemAlert problem={problemOf(rehearsal.error)} onAgain={() => void rehearsal.refetch()} />
+        )}
+        {data !== undefined && <Rehearsed rehearsal={data} />}
+        {lacksFunds && (
+          <Checkbox
+            label={words.shortOfFunds}
+            checked={isShort}
+            onChange={(event) => setShort(event.currentTarget.checked)}
+          />
+        )}
+        {action.problem !== undefined && <ProblemAlert problem={action.problem} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {text.dialog.cancel}
+          </Button>
+          <ActionButton
+            label={words.now}
+            because={data === undefined ? words.checking : isFine ? undefined : words.failing}
+            loading={action.isRunning}
+            onPress={() => action.run({ allow_insufficient_funds: isShort })}
+          />
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}
+
+function Rehearsed({ rehearsal }: { rehearsal: Rehearsal }) {
+  const time = useTime()
+  const { recipients_count, would_send, would_skip, cost, starts_at, ends_at, checks } = rehearsal
+  const skipped = Object.entries(would_skip).map(([reason, count]) => `${inWords(reason)}: ${numberOf(count)}`)
+  const parts = [
+    cost.package_credits > 0 ? words.credits(numberOf(cost.package_credits)) : '',
+    dollarsOf(cost.wallet_micros),
+  ]
+  return (
+    <>
+      <List aria-label={words.checks} listStyleType="none" spacing="xs">
+        {checks.map(({ code, ok, message }) => (
+          <List.Item key={code}>
+            <span className="mark-text-of">
+              <Mark kind={ok ? 'good' : 'bad'}>{message}</Mark>
+            </span>
+          </List.Item>
+        ))}
+      </List>
+      <Text>{words.would(numberOf(would_send), numberOf(recipients_count))}</Text>
+      <Facts
+        of={[
+          [words.skipped, skipped.length === 0 ? null : skipped.join(', ')],
+          [words.cost, parts.filter((part) => part !== '').join(' + ')],
+          [words.starts, starts_at === null ? null : time(starts_at)],
+          [words.ends, ends_at === null ? null : time(ends_at)],
+        ]}
+      />
+    </>
+  )
+}

@@ -1,0 +1,250 @@
+/** `channels/{id}`: a channel, what is given to its provider, and what can be done with it. */
+import { Button, Checkbox, Group, Stack, Text } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answered, problemOf, v1 } from '../../api/client.ts'
+import type { operations } from '../../api/generated/v1.ts'
+import { useBecause } from '../../api/session.ts'
+import { useAction } from '../../api/use-action.ts'
+import { useStale } from '../../api/use-api-query.ts'
+import { pathTo, type Place, usePlace } from '../../app/paths.ts'
+import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { ApiButton } from '../../components/feedback/api-button.tsx'
+import { Dialog } from '../../components/feedback/dialog.tsx'
+import { NotFound, Screen, Waiting } from '../../components/feedback/screen.tsx'
+import { ActionButton, DeleteButton } from '../../components/form/action-button.tsx'
+import { TextField } from '../../components/form/fields.tsx'
+import { Facts, Region } from '../../components/format/facts.tsx'
+import { useTime } from '../../components/format/intl.tsx'
+import { PathLink } from '../../components/format/links.tsx'
+import { text } from '../../text/en.ts'
+import { type Channel, hasTemplates, Health, rateOf, useChannel } from './channel.tsx'
+import { providerOf } from './connect-channel-screen.tsx'
+import { ConnectedPanel } from './connected-panel.tsx'
+import { type Entered, ProviderFields, valuesOf } from './provider-fields.tsx'
+
+const { channels: words } = text
+
+export function ChannelScreen() {
+  const place = usePlace()
+  const { id } = useParams({ strict: false }) as { id: string }
+  const query = useChannel(place, id)
+  if (query.data === undefined) {
+    if (query.error === null) return <Waiting />
+    const problem = problemOf(query.error)
+    return problem.code === 'resource_missing' ? (
+      <NotFound />
+    ) : (
+      <ProblemAlert problem={problem} onAgain={() => void query.refetch()} />
+    )
+  }
+  return <ShownChannel place={place} channel={query.data} />
+}
+
+function ShownChannel({ place, channel }: { place: Place; channel: Channel }) {
+  const time = useTime()
+  const isSandbox = place.mode === 'test'
+  return (
+    <Screen
+      title={channel.name}
+      mode={place.mode}
+      actions={
+        <ApiButton request={{ operation: 'channels.retrieve', method: 'GET', path: `/v1/channels/${channel.id}` }} />
+      }
+    >
+      <Stack>
+        <Region title={words.one.facts}>
+          <Facts
+            of={[
+              [words.columns.health, <Health key="health" of={channel} />],
+              [words.one.id, channel.id],
+              [words.columns.type, channel.type],
+              [words.columns.provider, channel.provider],
+              [words.columns.identifier, channel.identifier],
+              [words.columns.rate, rateOf(channel)],
+              [words.one.carries, channel.capabilities.join(', ')],
+              [words.one.createdAt, isSandbox ? null : time(channel.created_at)],
+            ]}
+          />
+          {hasTemplates(channel) && (
+            <PathLink to={pathTo(place, 'templates')} search={{ channel: channel.id }}>
+              {words.one.templates}
+            </PathLink>
+          )}
+        </Region>
+        <ChannelActions place={place} channel={channel} />
+        <ConnectedPanel place={place} channel={channel} />
+      </Stack>
+    </Screen>
+  )
+}
+
+function ChannelActions({ place, channel }: { place: Place; channel: Channel }) {
+  const stale = useStale(place)
+  const [isChanging, setChanging] = useState(false)
+  const [done, setDone] = useState('')
+  const allowed = useBecause(place)
+  const notYours = allowed('channels:write')
+  const because = place.mode === 'test' ? words.one.sandbox : notYours
+  const notReconnected = place.mode === 'test' ? words.one.sandbox : allowed('channels:write', 'channels.reconnect')
+  const path = { id: channel.id }
+  const fresh = (said: string) => {
+    setDone(said)
+    return stale('channels.')
+  }
+  const reconnect = useAction(
+    (id: string, key) =>
+      answered(
+        v1(place).POST('/v1/channels/{id}/reconnect', {
+          params: { path: { id } },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
+    () => fresh(words.one.reconnected),
+  )
+  const enabling = useAction(
+    (status: 'active' | 'disabled') =>
+      answered(v1(place).PATCH('/v1/channels/{id}', { params: { path }, body: { status } })),
+    () => fresh(words.one.saved),
+  )
+  const problem = reconnect.problem ?? enabling.problem
+  const isOff = channel.status === 'disabled'
+  return (
+    <div>
+      <div className="actions">
+        <ActionButton
+          label={words.one.reconnect}
+          variant="default"
+          because={notReconnected}
+          loading={reconnect.isRunning}
+          onPress={() => reconnect.run(channel.id)}
+        />
+        <ActionButton label={words.one.edit} variant="default" because={because} onPress={() => setChanging(true)} />
+        <ActionButton
+          label={isOff ? words.one.enable : words.one.disable}
+          variant="default"
+          because={because}
+          loading={enabling.isRunning}
+          onPress={() => enabling.run(isOff ? 'active' : 'disabled')}
+        />
+        <DeleteChannel place={place} channel={channel} because={because} />
+      </div>
+      {problem !== undefined && <ProblemAlert problem={problem} />}
+      <Done text={done} />
+      {isChanging && (
+        <ChangeChannelDialog
+          place={place}
+          channel={channel}
+          onClose={() => setChanging(false)}
+          onSaved={() => {
+            setChanging(false)
+            return fresh(words.one.saved)
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+const DeleteChannel = ({
+  place,
+  channel,
+  because,
+}: {
+  place: Place
+  channel: Channel
+  because: string | undefined
+}) => (
+  <DeleteButton
+    place={place}
+    id={channel.id}
+    words={{ delete: words.one.delete, deleteWhy: words.one.deleteWhy(channel.name) }}
+    because={because}
+    remove={(id) => v1(place).DELETE('/v1/channels/{id}', { params: { path: { id } } })}
+    section="channels"
+    stale={['channels.list']}
+  />
+)
+
+const { form: changeWords, one } = text.channels
+
+type Change = NonNullable<operations['channels.update']['requestBody']>['content']['application/json']
+
+/** Changes what an account may change of a channel: its name, its settings, and its credentials, whole. */
+interface ChangeChannelDialogProps {
+  readonly place: Place
+  readonly channel: Channel
+  readonly onClose: () => void
+  readonly onSaved: () => unknown
+}
+
+function ChangeChannelDialog({ place, channel, onClose, onSaved }: ChangeChannelDialogProps) {
+  const provider = providerOf(channel)
+  const [name, setName] = useState(channel.name)
+  const [settings, setSettings] = useState<Entered>(() => enteredOf(channel.settings))
+  const [isRenewing, setRenewing] = useState(false)
+  const [credentials, setCredentials] = useState<Entered>({})
+  const action = useAction(
+    (body: Change) => answered(v1(place).PATCH('/v1/channels/{id}', { params: { path: { id: channel.id } }, body })),
+    onSaved,
+  )
+  const fields = [rateField, ...(provider?.settings ?? [])]
+  const save = () =>
+    action.run({
+      name: name.trim(),
+      settings: { ...unknownOf(channel.settings, fields), ...valuesOf(fields, settings) },
+      ...(isRenewing && provider !== undefined ? { credentials: valuesOf(provider.credentials, credentials) } : {}),
+    })
+  const { problem } = action
+  return (
+    <Dialog title={one.edit} isOpen onClose={onClose}>
+      <Stack>
+        <TextField label={changeWords.name} value={name} onChange={setName} param="name" problem={problem} />
+        <ProviderFields fields={fields} within="settings" entered={settings} onChange={setSettings} problem={problem} />
+        {provider !== undefined && (
+          <Checkbox
+            label={one.renew}
+            checked={isRenewing}
+            onChange={(event) => setRenewing(event.currentTarget.checked)}
+          />
+        )}
+        {isRenewing && provider !== undefined && (
+          <>
+            <Text size="sm">{changeWords.encrypted}</Text>
+            <ProviderFields
+              fields={provider.credentials}
+              within="credentials"
+              entered={credentials}
+              onChange={setCredentials}
+              problem={problem}
+            />
+          </>
+        )}
+        {problem !== undefined && <ProblemAlert problem={problem} />}
+        <Group justify="flex-end">
+          <Button loading={action.isRunning} onClick={save}>
+            {one.save}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}
+
+/** What every channel has. */
+const rateField = {
+  name: 'max_messages_per_second',
+  label: changeWords.rate,
+  hint: changeWords.rateHint,
+  kind: 'number',
+  required: false,
+  choices: [],
+  fallback: '',
+} as const
+
+const enteredOf = (settings: Channel['settings']): Entered =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value === null ? '' : String(value)]))
+
+/** Settings without a field stay as they are: the service replaces them whole. */
+const unknownOf = (settings: Channel['settings'], fields: readonly { readonly name: string }[]): Channel['settings'] =>
+  Object.fromEntries(Object.entries(settings).filter(([name]) => !fields.some((field) => field.name === name)))

@@ -1,0 +1,91 @@
+/** The fields of a provider's credentials or settings, as the server describes them. */
+import { Stack } from '@mantine/core'
+import type { Problem } from '../../api/client.ts'
+import { ChoiceField, PasswordField, TextField } from '../../components/form/fields.tsx'
+import { text } from '../../text/en.ts'
+
+export interface ProviderField {
+  readonly name: string
+  readonly label: string
+  readonly hint: string
+  readonly kind: 'text' | 'secret' | 'number' | 'flag' | 'choice'
+  readonly required: boolean
+  readonly choices: readonly string[]
+  readonly fallback: string
+}
+
+/** What was entered, by the names of the fields. */
+export type Entered = Readonly<Record<string, string>>
+
+interface ProviderFieldsProps {
+  readonly fields: readonly ProviderField[]
+  /** `credentials` or `settings`: refusals name `credentials.app_secret`. */
+  readonly within: string
+  readonly entered: Entered
+  readonly onChange: (entered: Entered) => void
+  readonly problem: Problem | undefined
+}
+
+export function ProviderFields({ fields, within, entered, onChange, problem }: ProviderFieldsProps) {
+  return (
+    <Stack gap="sm">
+      {fields.map((field) => (
+        <ProviderInput
+          key={field.name}
+          field={field}
+          value={entered[field.name] ?? ''}
+          onChange={(value) => onChange({ ...entered, [field.name]: value })}
+          param={`${within}.${field.name}`}
+          problem={problem}
+        />
+      ))}
+    </Stack>
+  )
+}
+
+interface InputProps {
+  readonly field: ProviderField
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly param: string
+  readonly problem: Problem | undefined
+}
+
+function ProviderInput({ field, ...given }: InputProps) {
+  const { form } = text.channels
+  const props = { ...given, label: field.label, hint: hintOf(field), required: field.required }
+  if (field.kind === 'secret') return <PasswordField {...props} autoComplete="new-password" />
+  if (field.kind === 'choice') return <ChoiceField {...props} choices={field.choices} any={form.notChosen} />
+  if (field.kind === 'flag')
+    return (
+      <ChoiceField
+        {...props}
+        any={form.notChosen}
+        choices={[
+          { value: 'true', label: form.yes },
+          { value: 'false', label: form.no },
+        ]}
+      />
+    )
+  return <TextField {...props} />
+}
+
+/** Where to find it, and what holds where it is left out. */
+function hintOf({ hint, fallback, kind, required }: ProviderField): string {
+  if (required || fallback === '' || kind === 'flag') return hint
+  return `${hint} ${text.channels.form.leftOut(fallback)}`.trim()
+}
+
+/** What was entered as the API takes it: what is empty is left out. */
+export function valuesOf(fields: readonly ProviderField[], entered: Entered): Record<string, unknown> {
+  const given = fields
+    .map((field) => [field, entered[field.name]?.trim() ?? ''] as const)
+    .filter(([, value]) => value !== '')
+  return Object.fromEntries(given.map(([{ name, kind }, value]) => [name, valueOf(kind, value)]))
+}
+
+/** A number that is none goes as it is: the service says what is wrong with it. */
+function valueOf(kind: ProviderField['kind'], value: string): unknown {
+  if (kind === 'flag') return value === 'true'
+  return kind === 'number' && /^-?\d+$/.test(value) ? Number(value) : value
+}

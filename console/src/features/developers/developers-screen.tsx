@@ -1,0 +1,161 @@
+/** API keys, what they were refused and what they changed, and where to begin. */
+import { Code, Stack, Tabs, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answered, own, problemOf } from '../../api/client.ts'
+import type { components } from '../../api/generated/own.ts'
+import { listQuery, useRead } from '../../api/use-api-query.ts'
+import { type Query, usePlace } from '../../app/paths.ts'
+import { ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { ApiButton } from '../../components/feedback/api-button.tsx'
+import { CopyButton } from '../../components/feedback/copy-button.tsx'
+import { Screen, Waiting } from '../../components/feedback/screen.tsx'
+import { ChoiceField } from '../../components/form/fields.tsx'
+import { useTime } from '../../components/format/intl.tsx'
+import { FilterText, useFilters } from '../../components/table/filters.tsx'
+import { type Column, ListTable, RowsTable } from '../../components/table/list-table.tsx'
+import { text } from '../../text/en.ts'
+import { snippets } from '../../text/en/developers.ts'
+import { ApiKeys } from './api-keys.tsx'
+
+export function DevelopersScreen() {
+  const place = usePlace()
+  const { tabs } = text.developers
+  const { request_id } = useLocation().search as Query
+  const [tab, setTab] = useState('keys')
+  // where a search found a request
+  const [seen, setSeen] = useState<string>()
+  if (request_id !== seen) {
+    setSeen(request_id)
+    if (request_id !== undefined) setTab('requests')
+  }
+  return (
+    <Screen
+      title={text.screens.developers}
+      mode={place.mode}
+      actions={<ApiButton request={{ method: 'GET', path: '/console/api/api_keys', place }} />}
+    >
+      <Tabs value={tab} onChange={(chosen) => setTab(chosen ?? 'keys')} keepMounted={false}>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="keys">{tabs.keys}</Tabs.Tab>
+          <Tabs.Tab value="requests">{tabs.requests}</Tabs.Tab>
+          <Tabs.Tab value="snippets">{tabs.snippets}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="keys">
+          <ApiKeys />
+        </Tabs.Panel>
+        <Tabs.Panel value="requests">
+          <Requests />
+        </Tabs.Panel>
+        <Tabs.Panel value="snippets">
+          <Snippets />
+        </Tabs.Panel>
+      </Tabs>
+    </Screen>
+  )
+}
+
+const languages = ['curl', 'typescript', 'python'] as const
+
+function Snippets() {
+  const words = text.developers
+  return (
+    <Stack>
+      <Text size="sm">{words.snippetsWhy}</Text>
+      <Tabs defaultValue="curl" keepMounted={false}>
+        <Tabs.List mb="sm">
+          {languages.map((language) => (
+            <Tabs.Tab key={language} value={language}>
+              {words.languages[language]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {languages.map((language) => (
+          <Tabs.Panel key={language} value={language}>
+            <Stack align="flex-start">
+              <Code block className="code">
+                {snippets[language](location.origin)}
+              </Code>
+              <CopyButton value={snippets[language](location.origin)} />
+            </Stack>
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Stack>
+  )
+}
+
+type LoggedRequest = components['schemas']['LoggedRequest']
+
+/** What was refused and what was changed: by its id, or the newest first. */
+export function Requests() {
+  const place = usePlace()
+  const { query, isFiltered, set, clear } = useFilters(['refused', 'request_id'])
+  const { request_id, ...listed } = query
+  const requests = useRead(place, ['requests.list', listed], () =>
+    own(place).GET('/console/api/requests', { params: { query: listQuery(listed) } }),
+  )
+  const columns = useColumns()
+  const words = text.developers
+  return (
+    <Stack>
+      <Text size="sm">{words.requestsWhy}</Text>
+      <div className="filters">
+        <FilterText
+          label={words.requestId}
+          type="search"
+          value={request_id ?? ''}
+          onApply={(value) => set('request_id', value)}
+        />
+        <ChoiceField
+          label={words.refused}
+          any={words.all}
+          choices={[{ value: 'true', label: words.refusedOnly }]}
+          value={query['refused'] ?? ''}
+          onChange={(value) => set('refused', value)}
+        />
+      </div>
+      {request_id === undefined ? (
+        <ListTable
+          name={words.tabs.requests}
+          columns={columns}
+          query={requests}
+          isFiltered={isFiltered}
+          onClearFilters={clear}
+          empty={words.requestsEmpty}
+        />
+      ) : (
+        <OneRequest id={request_id} columns={columns} />
+      )}
+    </Stack>
+  )
+}
+
+function OneRequest({ id, columns }: { id: string; columns: readonly Column<LoggedRequest>[] }) {
+  const place = usePlace()
+  const found = useQuery({
+    queryKey: [place.account, place.mode, 'requests.retrieve', id],
+    queryFn: () => answered(own(place).GET('/console/api/requests/{id}', { params: { path: { id } } })),
+  })
+  if (found.isError) return <ProblemAlert problem={problemOf(found.error)} />
+  return found.data === undefined ? (
+    <Waiting />
+  ) : (
+    <RowsTable name={text.developers.tabs.requests} columns={columns} rows={[found.data]} />
+  )
+}
+
+function useColumns(): Column<LoggedRequest>[] {
+  const time = useTime()
+  const { requestColumns: columns, took } = text.developers
+  return [
+    { id: 'at', header: columns.at, cell: ({ created_at }) => time(created_at) },
+    { id: 'id', header: columns.id, cell: ({ id }) => id },
+    { id: 'what', header: columns.what, cell: ({ method, path }) => <bdi className="code">{`${method} ${path}`}</bdi> },
+    { id: 'status', header: columns.status, cell: ({ status }) => status },
+    { id: 'code', header: columns.code, cell: ({ code }) => code ?? '–' },
+    { id: 'by', header: columns.by, cell: ({ key_id, user_id }) => key_id ?? user_id ?? '–' },
+    { id: 'took', header: columns.took, cell: ({ duration_ms }) => took(duration_ms) },
+  ]
+}

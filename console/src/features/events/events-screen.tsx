@@ -1,0 +1,147 @@
+/** `events`: what has happened, newest first, by type, object and time. */
+import { Code, Group, Stack } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { problemOf, v1 } from '../../api/client.ts'
+import type { components } from '../../api/generated/v1.ts'
+import { listQuery, useRead } from '../../api/use-api-query.ts'
+import { pathTo, queryText, usePlace } from '../../app/paths.ts'
+import { ApiButton } from '../../components/feedback/api-button.tsx'
+import { CopyButton } from '../../components/feedback/copy-button.tsx'
+import { Loaded, Screen } from '../../components/feedback/screen.tsx'
+import { Facts, Region } from '../../components/format/facts.tsx'
+import { instantOf, useTime, useZone } from '../../components/format/intl.tsx'
+import { ObjectLink, PathLink } from '../../components/format/links.tsx'
+import { FilterText, useFilters } from '../../components/table/filters.tsx'
+import { type Column, ListTable } from '../../components/table/list-table.tsx'
+import { text } from '../../text/en.ts'
+
+type Event = components['schemas']['Event']
+
+const filters = ['type', 'object_id', 'created_after', 'created_before'] as const
+const labels = {
+  type: text.events.type,
+  object_id: text.events.object,
+  created_after: text.events.createdAfter,
+  created_before: text.events.createdBefore,
+}
+
+/** The resource that an event is about has an id, but for the balance. */
+function objectIdOf({ data: { object } }: Event): string | undefined {
+  const id = 'id' in object ? object.id : undefined
+  return typeof id === 'string' ? id : undefined
+}
+
+export function EventsScreen() {
+  const place = usePlace()
+  const zone = useZone()
+  const { query, isFiltered, set, clear } = useFilters(filters)
+  const events = useRead(place, ['events.list', query], () =>
+    v1(place).GET('/v1/events', { params: { query: listQuery(query) } }),
+  )
+  const problem = events.isError ? problemOf(events.error) : undefined
+  const columns = useColumns()
+  return (
+    <Screen
+      title={text.screens.events}
+      mode={place.mode}
+      actions={
+        <ApiButton
+          request={{
+            operation: 'events.list',
+            method: 'GET',
+            path: `/v1/events${queryText({ ...query, limit: '50' })}`,
+          }}
+        />
+      }
+    >
+      <div className="filters">
+        {filters.map((name) => (
+          <FilterText
+            key={`${name} ${query[name] ?? ''}`}
+            label={labels[name]}
+            value={query[name] ?? ''}
+            error={problem?.about(name)}
+            onApply={(typed) => set(name, typed !== '' && name.startsWith('created') ? instantOf(typed, zone) : typed)}
+          />
+        ))}
+      </div>
+      <ListTable
+        name={text.screens.events}
+        columns={columns}
+        query={events}
+        isFiltered={isFiltered}
+        onClearFilters={clear}
+        empty={text.events.empty}
+      />
+    </Screen>
+  )
+}
+
+function useColumns(): Column<Event>[] {
+  const time = useTime()
+  const { columns } = text.events
+  return [
+    { id: 'id', header: columns.id, cell: ({ id }) => <ObjectLink id={id} /> },
+    { id: 'type', header: columns.type, cell: ({ type }) => type },
+    {
+      id: 'object',
+      header: columns.object,
+      cell: (event) => {
+        const id = objectIdOf(event)
+        return id === undefined ? null : <ObjectLink id={id} />
+      },
+    },
+    { id: 'at', header: columns.at, cell: ({ created_at }) => time(created_at) },
+  ]
+}
+
+/** `events/{id}`: an event as receivers get it. */
+export function EventScreen() {
+  const place = usePlace()
+  const time = useTime()
+  const { id } = useParams({ strict: false }) as { id: string }
+  const query = useRead(place, ['events.retrieve', id], () =>
+    v1(place).GET('/v1/events/{id}', { params: { path: { id } } }),
+  )
+  const words = text.events
+  return (
+    <Loaded title={words.event} query={query}>
+      {(event) => {
+        const object = objectIdOf(event)
+        const json = JSON.stringify(event, null, 2)
+        return (
+          <Screen
+            title={event.type}
+            mode={place.mode}
+            actions={<ApiButton request={{ operation: 'events.retrieve', method: 'GET', path: `/v1/events/${id}` }} />}
+          >
+            <Stack>
+              <Region title={words.facts}>
+                <Facts
+                  of={[
+                    [words.id, event.id],
+                    [words.columns.object, object === undefined ? null : <ObjectLink key="object" id={object} />],
+                    [words.columns.at, time(event.created_at)],
+                  ]}
+                />
+                {object !== undefined && (
+                  <PathLink to={pathTo(place, 'events')} search={{ object_id: object }}>
+                    {words.all}
+                  </PathLink>
+                )}
+              </Region>
+              <Region title={words.event}>
+                <Code block className="code" tabIndex={0} dir="ltr">
+                  {json}
+                </Code>
+                <Group justify="flex-end" mt="xs">
+                  <CopyButton value={json} />
+                </Group>
+              </Region>
+            </Stack>
+          </Screen>
+        )
+      }}
+    </Loaded>
+  )
+}

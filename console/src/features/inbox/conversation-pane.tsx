@@ -1,0 +1,302 @@
+/** The conversation that is read: who it is with, its messages, and what one does with it. */
+import { Box, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useEffect, useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react'
+import { answered, own, problemOf, v1 } from '../../api/client.ts'
+import type { components } from '../../api/generated/v1.ts'
+import { useOwnSession } from '../../api/session.ts'
+import { useRead } from '../../api/use-api-query.ts'
+import { pathTo, type Query, usePlace } from '../../app/paths.ts'
+import { Bubble } from '../../components/content/bubble.tsx'
+import { useChannels } from '../../components/content/use-channels.ts'
+import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { Waiting } from '../../components/feedback/screen.tsx'
+import { ActionButton } from '../../components/form/action-button.tsx'
+import { Facts, Region, Status, whyOf } from '../../components/format/facts.tsx'
+import { useShortTime, useTime } from '../../components/format/intl.tsx'
+import { PathLink } from '../../components/format/links.tsx'
+import { inWords, text } from '../../text/en.ts'
+import { type Conversation, type Message, nameOf, useChange, useConversation } from './conversation-list.tsx'
+import { Answer } from './reply-form.tsx'
+
+export function ConversationPane({ id, back }: { id: string; back: Query }) {
+  const place = usePlace()
+  const conversation = useConversation(id)
+  return (
+    <div className="inbox-pane">
+      <PathLink to={pathTo(place, 'inbox')} search={back} className="narrow-only">
+        {text.inbox.back}
+      </PathLink>
+      {conversation.isPending && <Waiting />}
+      {conversation.isError && (
+        <ProblemAlert problem={problemOf(conversation.error)} onAgain={() => void conversation.refetch()} />
+      )}
+      {conversation.data !== undefined && <Read conversation={conversation.data} />}
+    </div>
+  )
+}
+
+function Read({ conversation }: { conversation: Conversation }) {
+  const [done, setDone] = useState('')
+  const heading = useFocusWhenChosen()
+  const { minutes, isClosed } = useWindow(conversation.window_expires_at)
+  useMarkedRead(conversation)
+  return (
+    <div className="inbox-read">
+      <Stack gap="sm" miw={0}>
+        <Group justify="space-between" gap="xs">
+          <Title order={2} size="h4" ref={heading} tabIndex={-1} dir="auto">
+            {nameOf(conversation)}
+          </Title>
+          <ServiceWindow minutes={minutes} />
+        </Group>
+        <Handling conversation={conversation} onDone={setDone} />
+        <Done text={done} />
+        <MessageLog conversation={conversation} />
+        <Answer conversation={conversation} isClosed={isClosed} onDone={setDone} />
+      </Stack>
+      <ContactRegion conversation={conversation} />
+    </div>
+  )
+}
+
+/** Who sees to it, and whether there is still something to see to. */
+function Handling({
+  conversation: { id, status, assignee, assignee_name },
+  onDone,
+}: {
+  conversation: Conversation
+  onDone: (done: string) => void
+}) {
+  const { user } = useOwnSession()
+  const words = text.inbox
+  const change = useChange(id, ({ status: to, assignee: whose }) => {
+    if (to !== undefined) onDone(to === 'done' ? words.isDone : words.isOpen)
+    if (whose !== undefined) onDone(whose === null ? words.released : words.assigned)
+  })
+  const isMine = assignee === user.id
+  return (
+    <>
+      <Group gap="xs">
+        <ActionButton
+          label={status === 'open' ? words.markDone : words.reopen}
+          variant="default"
+          size="xs"
+          because={change.because}
+          onPress={() => change.run({ status: status === 'open' ? 'done' : 'open' })}
+        />
+        <ActionButton
+          label={isMine ? words.unassign : words.assign}
+          variant="default"
+          size="xs"
+          because={change.because}
+          onPress={() => change.run({ assignee: isMine ? null : user.id })}
+        />
+        <Text size="sm" c="dimmed" dir="auto">
+          {assignee === null
+            ? words.unassigned
+            : isMine
+              ? words.assignedToYou
+              : words.assignedTo(assignee_name ?? assignee)}
+        </Text>
+      </Group>
+      {change.problem !== undefined && <ProblemAlert problem={change.problem} />}
+    </>
+  )
+}
+
+/** What is on the screen of who may answer it counts as read; not so for who acts in the place of somebody else. */
+function useMarkedRead({ id, read, last_message_at }: Conversation): void {
+  const { impersonating } = useOwnSession()
+  const { run, because } = useChange(id)
+  const isDue = !read && because === undefined && impersonating === null
+  const mark = useEffectEvent((_upTo: string) => run({ read: true }))
+  useEffect(() => {
+    if (isDue) mark(last_message_at)
+  }, [isDue, last_message_at])
+}
+
+/** The conversation that was chosen in the list has the focus; one that the screen began with leaves it to the h1. */
+function useFocusWhenChosen() {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    const { activeElement } = document
+    if (activeElement?.closest('.inbox-list') !== null || activeElement === document.body) heading.current?.focus()
+  }, [])
+  return heading
+}
+
+const pageMessages = 30
+
+/** The messages of a conversation, the newest at the end, with what became of those that were sent. */
+function MessageLog({ conversation }: { conversation: Conversation }) {
+  const pages = useMessages(conversation)
+  const messages = (pages.data?.pages ?? []).flatMap(({ data }) => data).toReversed()
+  const newest = messages.at(-1)?.id
+  const log = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    if (log.current !== null && newest !== undefined) log.current.scrollTop = log.current.scrollHeight
+  }, [newest])
+  const words = text.inbox
+  return (
+    <Box className="log" role="log" aria-label={words.conversation} aria-busy={pages.isPending} tabIndex={0} ref={log}>
+      {pages.isPending && <Waiting />}
+      {pages.isError && <ProblemAlert problem={problemOf(pages.error)} onAgain={() => void pages.refetch()} />}
+      {pages.hasNextPage && (
+        <Button
+          variant="default"
+          size="xs"
+          loading={pages.isFetchingNextPage}
+          onClick={() => void pages.fetchNextPage()}
+        >
+          {words.older}
+        </Button>
+      )}
+      {pages.isSuccess && messages.length === 0 && <Text c="dimmed">{words.noMessages}</Text>}
+      {messages.map((message) => (
+        <Said key={message.id} message={message} who={nameOf(conversation)} />
+      ))}
+    </Box>
+  )
+}
+
+function useMessages({ id }: Conversation) {
+  const place = usePlace()
+  return useInfiniteQuery({
+    queryKey: [place.account, place.mode, 'conversations.list_messages', id],
+    queryFn: ({ pageParam }) =>
+      answered(
+        own(place).GET('/console/api/conversations/{id}/messages', {
+          params: {
+            path: { id },
+            query: { limit: pageMessages, ...(pageParam === '' ? {} : { starting_after: pageParam }) },
+          },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ has_more, next_cursor }) => (has_more ? next_cursor : null),
+  })
+}
+
+function Said({ message, who }: { message: Message; who: string }) {
+  const place = usePlace()
+  const time = useTime()
+  const shortTime = useShortTime()
+  const { id, type, content, status, direction, origin, created_at } = message
+  const isOurs = direction === 'outbound'
+  const words = text.inbox
+  return (
+    <div className="said" data-ours={isOurs || undefined}>
+      <Bubble type={type} content={content} isOurs={isOurs} />
+      <Text size="xs" c="dimmed" component="div" className="said-about">
+        <bdi>{isOurs ? (words.by[origin.type] ?? inWords(origin.type)) : who}</bdi>
+        <PathLink to={pathTo(place, 'messages', id)} size="xs">
+          {shortTime(created_at)}
+        </PathLink>
+        {isOurs && <Status status={status} />}
+      </Text>
+      {status === 'failed' && (
+        <Text size="sm" dir="auto" className="said-why">
+          {whyOf(message, time)}
+        </Text>
+      )}
+    </div>
+  )
+}
+
+/** `minutes`: as `useWindow` tells them. */
+function ServiceWindow({ minutes }: { minutes: number | null }) {
+  const label = useId()
+  if (minutes === null) return null
+  return (
+    <Text size="sm" component="div">
+      <span id={label}>{text.inbox.window}</span>{' '}
+      <Text component="span" role="timer" fw={600} aria-labelledby={label}>
+        {wordsOf(minutes)}
+      </Text>
+    </Text>
+  )
+}
+
+function wordsOf(minutes: number): string {
+  const { closed, underAMinute, left } = text.inbox
+  if (minutes < 0) return closed
+  return minutes === 0 ? underAMinute : left(Math.floor(minutes / 60), minutes % 60)
+}
+
+const lookMs = 1_000
+const minuteMs = 60_000
+
+/** Whole minutes; -1 once it is over; null where the channel asks for none. */
+const leftOf = (expires_at: string | null): number | null => {
+  if (expires_at === null) return null
+  const left = Date.parse(expires_at) - Date.now()
+  return left <= 0 ? -1 : Math.floor(left / minuteMs)
+}
+
+/** How much of a service window is left, followed while it is on the screen. */
+function useWindow(expires_at: string | null): { readonly minutes: number | null; readonly isClosed: boolean } {
+  const [, setMinutes] = useState(() => leftOf(expires_at))
+  useEffect(() => {
+    const timer = setInterval(() => setMinutes(leftOf(expires_at)), lookMs)
+    return () => clearInterval(timer)
+  }, [expires_at])
+  const minutes = leftOf(expires_at)
+  return { minutes, isClosed: minutes === -1 }
+}
+
+/** Who a conversation is with, as far as it is known. */
+function ContactRegion({ conversation }: { conversation: Conversation }) {
+  const place = usePlace()
+  const time = useTime()
+  const { contact_id, channel_id, identifier } = conversation
+  const contact = useRead(
+    place,
+    ['contacts.retrieve', contact_id],
+    () => v1(place).GET('/v1/contacts/{id}', { params: { path: { id: contact_id ?? '' } } }),
+    contact_id !== null,
+  )
+  const channel = useChannels(place).all.find(({ id }) => id === channel_id)
+  const { facts, contact: title, noContact } = text.inbox
+  return (
+    <Region title={title}>
+      {contact_id === null ? (
+        <Text size="sm" c="dimmed">
+          {noContact}
+        </Text>
+      ) : (
+        <PathLink to={pathTo(place, 'contacts', contact_id)}>
+          <bdi>{nameOf(conversation)}</bdi>
+        </PathLink>
+      )}
+      <Facts
+        of={[
+          [facts.channel, channel === undefined ? channel_id : channel.name],
+          [facts.address, nameOf(conversation) === identifier ? null : identifier],
+          ...(contact.data === undefined ? [] : factsOf(contact.data, identifier, channel?.type, time)),
+        ]}
+      />
+    </Region>
+  )
+}
+
+/** What answering takes to know. */
+function factsOf(
+  { phone, email, consent, blocked, tags, last_seen_at }: Contact,
+  identifier: string,
+  channelType: string | undefined,
+  time: (instant: string) => string,
+) {
+  const { facts, consents, blockedYes } = text.inbox
+  const status = (channelType === undefined ? undefined : consent[channelType]?.status) ?? 'unknown'
+  return [
+    [facts.phone, phone === identifier ? null : phone],
+    [facts.email, email],
+    [facts.consent, consents[status] ?? inWords(status)],
+    [facts.blocked, blocked ? blockedYes : null],
+    [facts.tags, tags.length === 0 ? null : tags.join(', ')],
+    [facts.seen, last_seen_at === null ? null : time(last_seen_at)],
+  ] as const
+}
+
+type Contact = components['schemas']['Contact']

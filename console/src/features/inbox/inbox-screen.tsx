@@ -1,0 +1,108 @@
+/** What people write, conversation by conversation: the list beside the one that is read. On a phone these are two steps. */
+import { Text } from '@mantine/core'
+import { useLocation, useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { own } from '../../api/client.ts'
+import { useOwnSession } from '../../api/session.ts'
+import { listQuery, useRead } from '../../api/use-api-query.ts'
+import { type Query, usePlace } from '../../app/paths.ts'
+import { Done } from '../../components/feedback/alerts.tsx'
+import { ApiButton, type ApiRequest } from '../../components/feedback/api-button.tsx'
+import { Screen } from '../../components/feedback/screen.tsx'
+import { ChoiceField } from '../../components/form/fields.tsx'
+import { type Filters, useFilters } from '../../components/table/filters.tsx'
+import { text } from '../../text/en.ts'
+import { ConversationList, useConversation } from './conversation-list.tsx'
+import { ConversationPane } from './conversation-pane.tsx'
+import { replyRequest } from './reply-form.tsx'
+
+const choices = (['open', 'mine', 'done'] as const).map((value) => ({ value, label: text.inbox.shown[value] }))
+const incoming: ApiRequest = {
+  operation: 'messages.list',
+  method: 'GET',
+  path: '/v1/messages?direction=inbound&limit=50',
+}
+
+export function InboxScreen() {
+  const place = usePlace()
+  const shown = useShow()
+  const [done, setDone] = useState('')
+  const conversations = useRead(place, ['conversations.list', shown.query], () =>
+    own(place).GET('/console/api/conversations', { params: { query: listQuery(shown.query) } }),
+  )
+  const read = useConversation(shown.open)
+  const request =
+    shown.open === undefined || read.isPlaceholderData || read.data === undefined ? incoming : replyRequest(read.data)
+  const list = useFocusOnReturn(shown.open)
+  const words = text.inbox
+  return (
+    <Screen title={text.screens.inbox} mode={place.mode} actions={<ApiButton request={request} />}>
+      <Done text={done} />
+      <div className="inbox" data-open={shown.open !== undefined || undefined}>
+        <div className="inbox-list" ref={list}>
+          <ChoiceField
+            label={words.show}
+            choices={choices}
+            value={shown.show}
+            onChange={(show) => shown.choose(show as Show)}
+          />
+          <ConversationList shown={shown} query={conversations} onTried={() => setDone(words.tried)} />
+        </div>
+        {shown.open === undefined ? (
+          <Text className="inbox-none wide-only" c="dimmed">
+            {words.choose}
+          </Text>
+        ) : (
+          <ConversationPane key={shown.open} id={shown.open} back={shown.searchFor(undefined)} />
+        )}
+      </div>
+    </Screen>
+  )
+}
+
+/** Where the way back from a conversation leads, its link in the list has the focus again. */
+function useFocusOnReturn(open: string | undefined) {
+  const list = useRef<HTMLDivElement>(null)
+  const before = useRef(open)
+  useEffect(() => {
+    const left = before.current
+    before.current = open
+    if (open === undefined && left !== undefined)
+      list.current?.querySelector<HTMLElement>(`[data-conversation="${CSS.escape(left)}"]`)?.focus()
+  }, [open])
+  return list
+}
+
+/** Which conversations are listed and which one is read: both stand in the address. */
+export type Show = 'open' | 'mine' | 'done'
+
+export interface Shown {
+  readonly show: Show
+  readonly choose: (show: Show) => void
+  /** Of the list: what is asked for, under the API's names. */
+  readonly filters: Filters
+  readonly query: Query
+  /** The conversation that is read. */
+  readonly open: string | undefined
+  /** The address with this conversation read, or none. */
+  readonly searchFor: (id: string | undefined) => Query
+}
+
+function useShow(): Shown {
+  const { user } = useOwnSession()
+  const navigate = useNavigate()
+  const search = useLocation().search as Query
+  const filters = useFilters(['status', 'assignee'])
+  const { status, assignee } = filters.query
+  const show = assignee === user.id ? 'mine' : status === 'done' ? 'done' : 'open'
+  const asked: Record<Show, Query> = { open: {}, mine: { assignee: user.id }, done: { status: 'done' } }
+  const { conversation: open, ...list } = search
+  return {
+    show,
+    choose: (next) => void navigate({ to: '.', search: asked[next] as never, replace: true }),
+    filters,
+    query: { status: 'open', ...filters.query },
+    open: open === '' ? undefined : open,
+    searchFor: (id) => (id === undefined ? list : { ...list, conversation: id }),
+  }
+}

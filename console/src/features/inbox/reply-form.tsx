@@ -1,0 +1,200 @@
+/** How a conversation is answered: by a reply, or by a template once its service window is closed. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useEffect, useRef, useState } from 'react'
+import { answered, v1 } from '../../api/client.ts'
+import { contentExamples } from '../../api/generated/contents.ts'
+import type { components } from '../../api/generated/v1.ts'
+import { useBecause } from '../../api/session.ts'
+import { type Action, useAction } from '../../api/use-action.ts'
+import { useStale } from '../../api/use-api-query.ts'
+import { pathTo, usePlace } from '../../app/paths.ts'
+import { ContentPreview, TemplateFields, useTemplates } from '../../components/content/content-fields.tsx'
+import { canBeSent, contentOf, firstContent } from '../../components/content/content.ts'
+import { ProblemAlert } from '../../components/feedback/alerts.tsx'
+import type { ApiRequest } from '../../components/feedback/api-button.tsx'
+import { Dialog } from '../../components/feedback/dialog.tsx'
+import { Waiting } from '../../components/feedback/screen.tsx'
+import { ActionButton } from '../../components/form/action-button.tsx'
+import { FormProblem, LongTextField } from '../../components/form/fields.tsx'
+import { useAttempt, useDraft } from '../../components/form/use-draft.ts'
+import { Region } from '../../components/format/facts.tsx'
+import { PathLink } from '../../components/format/links.tsx'
+import { text } from '../../text/en.ts'
+import type { Conversation } from './conversation-list.tsx'
+
+export function Answer({
+  conversation,
+  isClosed,
+  onDone,
+}: {
+  conversation: Conversation
+  isClosed: boolean
+  onDone: (done: string) => void
+}) {
+  if (!isClosed) return <ReplyForm conversation={conversation} onDone={onDone} />
+  return (
+    <div>
+      <Text size="sm" mb="xs">
+        {text.inbox.closedWhy}
+      </Text>
+      <SendTemplate conversation={conversation} onDone={onDone} />
+    </div>
+  )
+}
+
+/** A reply in words. What was written is kept per conversation until it is sent. */
+function ReplyForm({ conversation, onDone }: { conversation: Conversation; onDone: (done: string) => void }) {
+  const place = usePlace()
+  const because = useBecause(place)('messages:write')
+  const form = useRef<HTMLFormElement>(null)
+  const [{ reply }, change, forget] = useDraft(place, `reply ${conversation.id}`, { reply: '' })
+  const [isMissing, setMissing] = useState(false)
+  const words = text.inbox
+  const latest = useRef(reply)
+  useEffect(() => {
+    latest.current = reply
+  }, [reply])
+  const send = useSend(conversation, (sent) => {
+    // the next reply may have been begun meanwhile
+    if ((sent.content as { body?: string }).body === latest.current) forget()
+    onDone(words.sent)
+    form.current?.querySelector('textarea')?.focus()
+  })
+  const { problem } = send
+  const said = { type: 'text', content: { body: reply } }
+  const atField =
+    problem === undefined ? undefined : (words.refused[problem.code] ?? problem.about('text') ?? problem.about('to'))
+  const submit = () => {
+    const isEmpty = reply.trim() === ''
+    setMissing(isEmpty)
+    if (!isEmpty && because === undefined) send.run(said)
+  }
+  return (
+    <form
+      ref={form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      <LongTextField
+        label={words.reply}
+        hint={words.replyHint}
+        value={reply}
+        onChange={(value) => {
+          setMissing(false)
+          change({ reply: value })
+        }}
+        onSubmit={submit}
+        error={isMissing ? text.problem.required : atField}
+      />
+      {problem !== undefined && atField === undefined && <ProblemAlert problem={problem} />}
+      <Group justify="flex-end" mt="xs" gap="xs">
+        {problem?.code === 'policy_violation' && <SendTemplate conversation={conversation} onDone={onDone} />}
+        <ActionButton label={words.send} because={because} loading={send.isRunning} onPress={submit} />
+      </Group>
+    </form>
+  )
+}
+
+interface SendTemplateProps {
+  readonly conversation: Conversation
+  readonly onDone: (done: string) => void
+}
+
+/** An approved template of the conversation's channel, filled field by field. */
+function SendTemplate({ conversation, onDone }: SendTemplateProps) {
+  const because = useBecause(usePlace())('messages:write')
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <ActionButton label={text.inbox.template} because={because} onPress={() => setOpen(true)} />
+      <Dialog title={text.inbox.template} isOpen={isOpen} onClose={() => setOpen(false)} size="lg">
+        <TemplateForm
+          conversation={conversation}
+          onDone={(done) => {
+            setOpen(false)
+            onDone(done)
+          }}
+        />
+      </Dialog>
+    </>
+  )
+}
+
+function TemplateForm({ conversation, onDone }: SendTemplateProps) {
+  const place = usePlace()
+  const { templates, isPending } = useTemplates(place, conversation.channel_id, 'template')
+  const [draft, change, forget] = useDraft(place, `template ${conversation.id}`, { ...firstContent, type: 'template' })
+  const words = text.inbox
+  const send = useSend(conversation, () => {
+    forget()
+    onDone(words.sent)
+  })
+  if (isPending) return <Waiting />
+  if (!templates.some(canBeSent))
+    return (
+      <Stack gap="xs">
+        <Text>{words.noTemplates}</Text>
+        <PathLink to={pathTo(place, 'templates')} search={{ channel: conversation.channel_id }}>
+          {words.toTemplates}
+        </PathLink>
+      </Stack>
+    )
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        send.run({ type: 'template', content: contentOf(draft, templates) })
+      }}
+    >
+      <Stack>
+        <TemplateFields draft={draft} onChange={change} problem={send.problem} templates={templates} param="template" />
+        <Region title={text.messages.preview}>
+          <ContentPreview draft={draft} templates={templates} />
+        </Region>
+        <FormProblem problem={send.problem} fields={['template']} />
+        <Group justify="flex-end">
+          <Button type="submit" loading={send.isRunning}>
+            {words.sendTemplate}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+type Body = components['schemas']['SendMessage']
+
+/** `content` is that of the type, as the API has it. */
+interface Said {
+  readonly type: string
+  readonly content: unknown
+}
+
+const bodyOf = ({ channel_id, identifier }: Conversation, { type, content }: Said): Body =>
+  ({ channel: channel_id, to: identifier, type, [type]: content }) as Body
+
+/** For the button `API`: what a reply is to the API. */
+export const replyRequest = (conversation: Conversation): ApiRequest => ({
+  operation: 'messages.send',
+  method: 'POST',
+  path: '/v1/messages',
+  body: bodyOf(conversation, { type: 'text', content: contentExamples.text }),
+})
+
+function useSend(conversation: Conversation, onSent: (said: Said) => void): Action<Said> {
+  const place = usePlace()
+  const stale = useStale(place)
+  return useAction(
+    (said: Said, key) =>
+      answered(
+        v1(place).POST('/v1/messages', { body: bodyOf(conversation, said), headers: { 'Idempotency-Key': key } }),
+      ),
+    async (_, said) => {
+      onSent(said)
+      await stale('messages.', 'conversations.list_messages')
+    },
+    useAttempt(place, `reply ${conversation.id}`),
+  )
+}

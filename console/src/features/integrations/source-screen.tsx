@@ -1,0 +1,132 @@
+/** `integrations/{id}`: a source, where it may report, and what it has reported. */
+import { Stack, Text, TextInput, Title } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { problemOf, v1 } from '../../api/client.ts'
+import { receiptStatuses } from '../../api/generated/tables.ts'
+import type { components } from '../../api/generated/v1.ts'
+import { listQuery, useRead } from '../../api/use-api-query.ts'
+import { pathTo, type Place, usePlace } from '../../app/paths.ts'
+import { ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { ApiButton } from '../../components/feedback/api-button.tsx'
+import { Loaded, Screen } from '../../components/feedback/screen.tsx'
+import { ChoiceField } from '../../components/form/fields.tsx'
+import { Facts, Region, Status } from '../../components/format/facts.tsx'
+import { useTime } from '../../components/format/intl.tsx'
+import { PathLink } from '../../components/format/links.tsx'
+import { FilterText, useFilters } from '../../components/table/filters.tsx'
+import { type Column, Pager, RowsTable } from '../../components/table/list-table.tsx'
+import { inWords, text } from '../../text/en.ts'
+import { SourceActions } from './source-actions.tsx'
+import type { Source } from './sources-screen.tsx'
+
+const words = text.integrations.one
+
+export function SourceScreen() {
+  const place = usePlace()
+  const { id } = useParams({ strict: false }) as { id: string }
+  const source = useRead(place, ['integration_sources.retrieve', id], () =>
+    v1(place).GET('/v1/integration_sources/{id}', { params: { path: { id } } }),
+  )
+  return (
+    <Loaded title={text.screens.integrations} query={source}>
+      {(one) => <ShownSource place={place} source={one} />}
+    </Loaded>
+  )
+}
+
+function ShownSource({ place, source }: { place: Place; source: Source }) {
+  const time = useTime()
+  const columns = text.integrations.columns
+  return (
+    <Screen
+      title={source.name}
+      mode={place.mode}
+      actions={
+        <ApiButton
+          request={{
+            operation: 'integration_sources.retrieve',
+            method: 'GET',
+            path: `/v1/integration_sources/${source.id}`,
+          }}
+        />
+      }
+    >
+      <Stack>
+        <SourceActions place={place} source={source} />
+        <Region title={words.facts}>
+          <Facts
+            of={[
+              [words.status, <Status key="status" status={source.status} />],
+              [words.id, source.id],
+              [columns.platform, source.platform],
+              [columns.store, source.external_id],
+              [text.integrations.form.url, source.url],
+              [words.version, source.plugin_version],
+              [columns.last, time(source.last_event_at)],
+              [words.events, source.enabled_events.length === 0 ? words.none : source.enabled_events.join(', ')],
+            ]}
+          />
+          <PathLink to={pathTo(place, 'automations', 'new')} search={{ source: source.id }}>
+            {words.automate}
+          </PathLink>
+        </Region>
+        <Region title={words.addresses}>
+          <Stack gap="sm">
+            {Object.entries(source.ingest_urls).map(([platform, url]) => (
+              <TextInput key={platform} label={platform} value={url} readOnly />
+            ))}
+            {Object.keys(source.ingest_urls).length === 0 && <Text size="sm">{words.none}</Text>}
+          </Stack>
+        </Region>
+        <ReceiptsTable place={place} source={source.id} />
+      </Stack>
+    </Screen>
+  )
+}
+
+const receiptWords = text.integrations.receipts
+
+type Receipt = components['schemas']['AutomationEvent']
+
+/** What a source has reported, and what followed. */
+function ReceiptsTable({ place, source }: { place: Place; source: string }) {
+  const { query, set } = useFilters(['type', 'status'])
+  const asked = { ...query, source }
+  const receipts = useRead(place, ['automation_events.list', asked], () =>
+    v1(place).GET('/v1/automation_events', { params: { query: listQuery(asked) } }),
+  )
+  const columns = useColumns()
+  const type = query['type'] ?? ''
+  return (
+    <section aria-busy={receipts.isPending || receipts.isPlaceholderData}>
+      <Title order={2} size="h4" mb="xs">
+        {text.integrations.one.receipts}
+      </Title>
+      <div className="filters">
+        <FilterText key={type} label={receiptWords.type} value={type} onApply={(typed) => set('type', typed)} />
+        <ChoiceField
+          label={receiptWords.status}
+          any={receiptWords.any}
+          choices={receiptStatuses.map((value) => ({ value, label: inWords(value) }))}
+          value={query['status'] ?? ''}
+          onChange={(status) => set('status', status)}
+        />
+      </div>
+      {receipts.isError && <ProblemAlert problem={problemOf(receipts.error)} onAgain={() => void receipts.refetch()} />}
+      <RowsTable name={text.integrations.one.receipts} columns={columns} rows={receipts.data?.data ?? []} />
+      {receipts.data !== undefined && <Pager page={receipts.data} />}
+    </section>
+  )
+}
+
+function useColumns(): Column<Receipt>[] {
+  const time = useTime()
+  return [
+    { id: 'id', header: receiptWords.id, cell: ({ id }) => id },
+    { id: 'type', header: receiptWords.type, cell: ({ type }) => type },
+    { id: 'status', header: receiptWords.status, cell: ({ status }) => <Status status={status} /> },
+    { id: 'reason', header: receiptWords.reason, cell: ({ reason }) => (reason === null ? '' : inWords(reason)) },
+    { id: 'runs', header: receiptWords.runs, cell: ({ runs }) => runs.map(({ status }) => inWords(status)).join(', ') },
+    { id: 'at', header: receiptWords.at, cell: ({ created_at }) => time(created_at) },
+  ]
+}

@@ -1,0 +1,213 @@
+/** A message: where it stands and why, what it shows, what has happened to it, what it cost. */
+import { Code, Group, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answered, v1 } from '../../api/client.ts'
+import { cancellableStatuses } from '../../api/generated/tables.ts'
+import type { components } from '../../api/generated/v1.ts'
+import { may, useBecause, useOwnSession } from '../../api/session.ts'
+import { useAction } from '../../api/use-action.ts'
+import { useRead, useStale } from '../../api/use-api-query.ts'
+import { pathTo, usePlace } from '../../app/paths.ts'
+import { Bubble } from '../../components/content/bubble.tsx'
+import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { ApiButton } from '../../components/feedback/api-button.tsx'
+import { Loaded, Screen } from '../../components/feedback/screen.tsx'
+import { ActionButton } from '../../components/form/action-button.tsx'
+import { useAttempt } from '../../components/form/use-draft.ts'
+import { Facts, type Message, Region, Status, whyOf } from '../../components/format/facts.tsx'
+import { dollarsOf, useTime } from '../../components/format/intl.tsx'
+import { PathLink } from '../../components/format/links.tsx'
+import { inWords, text } from '../../text/en.ts'
+import { Attempts, MessageDeliveries, Timeline } from './message-history.tsx'
+
+declare module '@tanstack/react-router' {
+  interface HistoryState {
+    /** What has succeeded on the screen before, to be told on this one. */
+    done?: string
+  }
+}
+type Body = components['schemas']['SendMessage']
+
+export function MessageScreen() {
+  const place = usePlace()
+  const { id } = useParams({ strict: false }) as { id: string }
+  const message = useRead(place, ['messages.retrieve', id], () =>
+    v1(place).GET('/v1/messages/{id}', { params: { path: { id } } }),
+  )
+  return (
+    <Loaded title={text.messages.title} query={message}>
+      {(shown) => <Shown key={id} message={shown} />}
+    </Loaded>
+  )
+}
+
+function Shown({ message }: { message: Message }) {
+  const place = usePlace()
+  const { mode } = place
+  const mayReadDeliveries = may(useOwnSession(), place, 'webhooks:read')
+  const { done: told = '' } = useLocation().state
+  const [done, setDone] = useState(told)
+  const words = text.messages
+  const { again, cancel, because } = useActions(message, setDone)
+  const problem = again.problem ?? cancel.problem
+  return (
+    <Screen
+      title={words.title}
+      mode={mode}
+      actions={
+        <>
+          <ApiButton request={{ operation: 'messages.retrieve', method: 'GET', path: `/v1/messages/${message.id}` }} />
+          <ActionButton
+            label={words.sendAgain}
+            variant="default"
+            loading={again.isRunning}
+            because={because.again}
+            onPress={() => again.run(bodyOf(message))}
+          />
+          <ActionButton
+            label={words.cancel}
+            variant="default"
+            loading={cancel.isRunning}
+            because={because.cancel}
+            onPress={() => cancel.run(message.id)}
+          />
+        </>
+      }
+    >
+      <Stack>
+        <Done text={done} />
+        {problem !== undefined && <ProblemAlert problem={problem} />}
+        <SimpleGrid cols={{ base: 1, md: 2 }}>
+          <Region title={words.status}>
+            <Why message={message} />
+            <MessageFacts message={message} />
+          </Region>
+          <Region title={words.preview}>
+            <Group justify={message.direction === 'outbound' ? 'flex-end' : 'flex-start'}>
+              <Bubble type={message.type} content={message.content} isOurs={message.direction === 'outbound'} />
+            </Group>
+          </Region>
+          <Region title={words.timeline}>
+            <Timeline id={message.id} />
+          </Region>
+          <Region title={words.cost}>
+            <Cost message={message} />
+          </Region>
+        </SimpleGrid>
+        <Attempts id={message.id} />
+        {mayReadDeliveries && <MessageDeliveries id={message.id} />}
+      </Stack>
+    </Screen>
+  )
+}
+
+/** What can be done with a message, and why not. */
+function useActions(message: Message, onDone: (done: string) => void) {
+  const place = usePlace()
+  const navigate = useNavigate()
+  const stale = useStale(place)
+  const because = useBecause(place)('messages:write')
+  const again = useAction(
+    (body: Body, key) => answered(v1(place).POST('/v1/messages', { body, headers: { 'Idempotency-Key': key } })),
+    async ({ id }) => {
+      await stale('messages.')
+      await navigate({ to: pathTo(place, 'messages', id) as never, state: { done: text.messages.sentAgain } })
+    },
+    useAttempt(place, `send again ${message.id}`),
+  )
+  const cancel = useAction(
+    (id: string, key) =>
+      answered(
+        v1(place).POST('/v1/messages/{id}/cancel', { params: { path: { id } }, headers: { 'Idempotency-Key': key } }),
+      ),
+    async () => {
+      await stale('messages.')
+      onDone(text.messages.cancelled)
+    },
+  )
+  const isCancellable = (cancellableStatuses as readonly string[]).includes(message.status)
+  return {
+    again,
+    cancel,
+    because: {
+      again: because ?? (message.direction === 'outbound' ? undefined : text.messages.onlyOutbound),
+      cancel: because ?? (isCancellable ? undefined : text.messages.onlyQueued),
+    },
+  }
+}
+
+/** The request that sends the same at once. */
+function bodyOf({ channel_id, to, type, content, reference, metadata, reply_to, priority }: Message): Body {
+  return { channel: channel_id, to, type, ...content, reference, metadata, reply_to, priority } as Body
+}
+
+/** Where a message stands and why, in one sentence, and what else is known of it. */
+export function Why({ message }: { message: Message }) {
+  const time = useTime()
+  return (
+    <Stack gap="xs" mb="md">
+      <div>
+        <Status status={message.status} />
+      </div>
+      <Text dir="auto">{whyOf(message, time)}</Text>
+    </Stack>
+  )
+}
+
+function MessageFacts({ message }: { message: Message }) {
+  const place = usePlace()
+  const time = useTime()
+  const { facts, origin, parts } = text.messages
+  const { contact_id, reply_to, segments, metadata } = message
+  return (
+    <Facts
+      of={[
+        [facts.id, <Code key="id">{message.id}</Code>],
+        [facts.to, message.to],
+        [facts.from, message.from],
+        [facts.channel, `${inWords(message.channel_type)} · ${message.channel_id}`],
+        [
+          facts.contact,
+          contact_id === null ? null : (
+            <PathLink key="contact" to={pathTo(place, 'contacts', contact_id)}>
+              {contact_id}
+            </PathLink>
+          ),
+        ],
+        [facts.reference, message.reference],
+        [facts.origin, origin(inWords(message.origin.type), message.origin.id)],
+        [
+          facts.replyTo,
+          reply_to === null ? null : (
+            <PathLink key="reply" to={pathTo(place, 'messages', reply_to)}>
+              {reply_to}
+            </PathLink>
+          ),
+        ],
+        [facts.sendAt, message.send_at === null ? null : time(message.send_at)],
+        [facts.expiresAt, message.expires_at === null ? null : time(message.expires_at)],
+        [facts.priority, inWords(message.priority)],
+        [facts.parts, segments === null ? null : parts(segments, message.encoding)],
+        [
+          facts.metadata,
+          Object.keys(metadata).length === 0 ? null : <Code key="metadata">{JSON.stringify(metadata)}</Code>,
+        ],
+      ]}
+    />
+  )
+}
+
+export function Cost({ message: { billing } }: { message: Message }) {
+  const { costs, paidBy, yes, no } = text.messages
+  return (
+    <Facts
+      of={[
+        [costs.paidBy, paidBy[billing.source as keyof typeof paidBy] ?? inWords(billing.source)],
+        [costs.amount, dollarsOf(billing.amount_micros)],
+        [costs.grant, billing.package_grant_id],
+        [costs.refunded, billing.refunded ? yes : no],
+      ]}
+    />
+  )
+}

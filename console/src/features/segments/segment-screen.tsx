@@ -1,0 +1,193 @@
+/** A segment, new or stored: its name and rules, and how many contacts they find. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answered, own, type Problem, v1 } from '../../api/client.ts'
+import type { components } from '../../api/generated/v1.ts'
+import { useBecause } from '../../api/session.ts'
+import { useAction } from '../../api/use-action.ts'
+import { useRead, useStale } from '../../api/use-api-query.ts'
+import { pathTo, type Place, usePlace } from '../../app/paths.ts'
+import { Done, Outdated, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { ApiButton, type ApiRequest } from '../../components/feedback/api-button.tsx'
+import { Loaded, Screen } from '../../components/feedback/screen.tsx'
+import { ActionButton } from '../../components/form/action-button.tsx'
+import { LongTextField, TextField } from '../../components/form/fields.tsx'
+import { RulesFields } from '../../components/form/rules-fields.tsx'
+import { draftOf, firstRules, type RulesDraft, rulesOf } from '../../components/form/rules.ts'
+import { useDraft } from '../../components/form/use-draft.ts'
+import { numberOf } from '../../components/format/intl.tsx'
+import { text } from '../../text/en.ts'
+
+type Segment = components['schemas']['Segment']
+
+interface SegmentDraft {
+  readonly name: string
+  readonly description: string
+  readonly rules: RulesDraft
+}
+
+export function NewSegmentScreen() {
+  const place = usePlace()
+  return (
+    <SegmentForm
+      stored={undefined}
+      title={text.segments.create}
+      first={{ name: '', description: '', rules: firstRules }}
+      place={place}
+    />
+  )
+}
+
+export function SegmentScreen() {
+  const place = usePlace()
+  const { id } = useParams({ strict: false }) as { id: string }
+  const segment = useRead(place, ['segments.retrieve', id], () =>
+    v1(place).GET('/v1/segments/{id}', { params: { path: { id } } }),
+  )
+  return (
+    <Loaded title={text.screens.segments} query={segment}>
+      {(stored) => {
+        const { name, description, rules } = stored
+        return (
+          <SegmentForm
+            key={id}
+            stored={stored}
+            title={name}
+            first={{ name, description, rules: draftOf(rules) }}
+            place={place}
+          />
+        )
+      }}
+    </Loaded>
+  )
+}
+
+const requestOf = (stored: Segment | undefined, body: object): ApiRequest =>
+  stored === undefined
+    ? { operation: 'segments.create', method: 'POST', path: '/v1/segments', body }
+    : { operation: 'segments.update', method: 'PATCH', path: `/v1/segments/${stored.id}`, body }
+
+function SegmentForm({
+  stored,
+  title,
+  first,
+  place,
+}: {
+  stored: Segment | undefined
+  title: string
+  first: SegmentDraft
+  place: Place
+}) {
+  const navigate = useNavigate()
+  const stale = useStale(place)
+  const because = useBecause(place)('contacts:write')
+  const [done, setDone] = useState('')
+  const [draft, change, forget, { isOutdated }] = useDraft(place, `segment ${stored?.id ?? 'new'}`, first)
+  const save = useAction(
+    (body: { name: string; description: string; rules: never }, key) =>
+      answered(
+        stored === undefined
+          ? v1(place).POST('/v1/segments', { body, headers: { 'Idempotency-Key': key } })
+          : v1(place).PATCH('/v1/segments/{id}', { body, params: { path: { id: stored.id } } }),
+      ),
+    async (segment) => {
+      forget()
+      await stale('segments.')
+      setDone(text.segments.saved(segment.name))
+      if (stored === undefined) await navigate({ to: pathTo(place, 'segments', segment.id) as never })
+    },
+  )
+  const rules = rulesOf(draft.rules)
+  const body = { name: draft.name, description: draft.description, rules: rules as never }
+  return (
+    <Screen title={title} mode={place.mode} actions={<ApiButton request={requestOf(stored, body)} />}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (because === undefined) save.run(body)
+        }}
+      >
+        <Stack maw="60rem">
+          <Done text={done} />
+          <Outdated when={isOutdated} onGivenUp={forget} />
+          <Fields draft={draft} onChange={change} problem={save.problem} />
+          {save.problem !== undefined && <ProblemAlert problem={save.problem} />}
+          <Group>
+            {because === undefined ? (
+              <Button type="submit" loading={save.isRunning}>
+                {text.segments.save}
+              </Button>
+            ) : (
+              <ActionButton label={text.segments.save} because={because} onPress={() => undefined} />
+            )}
+          </Group>
+        </Stack>
+      </form>
+    </Screen>
+  )
+}
+
+function Fields({
+  draft,
+  onChange,
+  problem,
+}: {
+  draft: SegmentDraft
+  onChange: (draft: SegmentDraft) => void
+  problem: Problem | undefined
+}) {
+  const words = text.segments
+  return (
+    <>
+      <TextField
+        label={words.name}
+        value={draft.name}
+        onChange={(name) => onChange({ ...draft, name })}
+        param="name"
+        problem={problem}
+        required
+      />
+      <LongTextField
+        label={words.description}
+        value={draft.description}
+        onChange={(description) => onChange({ ...draft, description })}
+        param="description"
+        problem={problem}
+      />
+      <RulesFields
+        draft={draft.rules}
+        onChange={(rules) => onChange({ ...draft, rules })}
+        problem={problem}
+        param="rules"
+      />
+      <Matching rules={rulesOf(draft.rules)} />
+    </>
+  )
+}
+
+/** Typing must pause this long before the contacts are counted again. */
+const previewDelayMs = 300
+
+/** How many contacts the rules on the form match, while they are edited. */
+function Matching({ rules }: { rules: ReturnType<typeof rulesOf> }) {
+  const place = usePlace()
+  const [asked] = useDebouncedValue(JSON.stringify(rules), previewDelayMs)
+  const { data, isError, isPlaceholderData } = useQuery({
+    queryKey: [place.account, place.mode, 'segment_previews.create', asked],
+    queryFn: () => answered(own(place).POST('/console/api/segment_previews', { body: { rules: JSON.parse(asked) } })),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  return (
+    <Text component="output" display="block" aria-busy={isPlaceholderData} c={isError ? 'dimmed' : undefined}>
+      {isError
+        ? text.segments.unreadable
+        : data === undefined
+          ? ''
+          : text.segments.matching(data.count, numberOf(data.count))}
+    </Text>
+  )
+}

@@ -1,0 +1,94 @@
+/** `/console/reset`: asks for a link by e-mail; with the link's token, `/console/reset#…`, chooses the new password. */
+import { Button, Stack, Text } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answered, own } from '../../api/client.ts'
+import { useAction } from '../../api/use-action.ts'
+import { paths } from '../../app/paths.ts'
+import { Done } from '../../components/feedback/alerts.tsx'
+import { FormProblem, PasswordField, TextField } from '../../components/form/fields.tsx'
+import { PathLink } from '../../components/format/links.tsx'
+import { text } from '../../text/en.ts'
+import { CardScreen, forgetToken, useToken } from './card-screen.tsx'
+
+export function ResetScreen() {
+  const token = useToken()
+  return <CardScreen title={text.people.reset.title}>{token === '' ? <Ask /> : <Choose token={token} />}</CardScreen>
+}
+
+/** The answer is the same whether somebody has this address or not. */
+function Ask() {
+  const [email, setEmail] = useState('')
+  const [said, setSaid] = useState('')
+  const words = text.people.reset
+  const ask = useAction(
+    (to: string) => answered(own().POST('/console/api/password_resets', { body: { email: to } })),
+    () => setSaid(words.asked),
+  )
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        ask.run(email)
+      }}
+    >
+      <Stack>
+        <Text size="sm">{words.why}</Text>
+        <Done text={said} />
+        <TextField
+          label={text.people.email}
+          type="email"
+          value={email}
+          onChange={setEmail}
+          param="email"
+          problem={ask.problem}
+          autoComplete="username"
+        />
+        <FormProblem problem={ask.problem} fields={['email']} />
+        <Button type="submit" loading={ask.isRunning}>
+          {words.send}
+        </Button>
+        <PathLink to={paths.signIn} size="sm">
+          {text.people.signIn.title}
+        </PathLink>
+      </Stack>
+    </form>
+  )
+}
+
+function Choose({ token }: { token: string }) {
+  const navigate = useNavigate()
+  const [password, setPassword] = useState('')
+  const words = text.people.reset
+  const choose = useAction(
+    (next: string) => answered(own().POST('/console/api/password_resets/confirm', { body: { token, password: next } })),
+    () => {
+      forgetToken()
+      return navigate({ to: paths.signIn as never, replace: true })
+    },
+  )
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        choose.run(password)
+      }}
+    >
+      <Stack>
+        <PasswordField
+          label={words.next}
+          value={password}
+          onChange={setPassword}
+          hint={text.people.passwordHint}
+          param="password"
+          problem={choose.problem}
+          autoComplete="new-password"
+        />
+        <FormProblem problem={choose.problem} fields={['password']} />
+        <Button type="submit" loading={choose.isRunning}>
+          {words.save}
+        </Button>
+      </Stack>
+    </form>
+  )
+}

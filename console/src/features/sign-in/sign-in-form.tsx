@@ -1,0 +1,154 @@
+/** The fields of signing in: the password, and where the server asks for one a code of the second factor. */
+import { Alert, Anchor, Button, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answered, own, type Problem } from '../../api/client.ts'
+import type { Session } from '../../api/session.ts'
+import { useAction } from '../../api/use-action.ts'
+import { basePath, ownPath } from '../../app/paths.ts'
+import { ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { PasswordField, TextField } from '../../components/form/fields.tsx'
+import { text } from '../../text/en.ts'
+
+/** What a person gives to sign in. */
+export interface Credentials {
+  readonly email: string
+  readonly password: string
+  readonly code?: string
+}
+
+/** Asks for the code that `mfa_required` wants, of the app or a recovery code. */
+export function CodeForm({
+  problem,
+  isRunning,
+  onCode,
+}: {
+  problem: Problem | undefined
+  isRunning: boolean
+  onCode: (code: string) => void
+}) {
+  const [code, setCode] = useState('')
+  const [isRecovery, setRecovery] = useState(false)
+  const { signIn } = text.people
+  const refused = problem?.code === 'mfa_required' ? undefined : problem
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        onCode(code.trim())
+      }}
+    >
+      <Stack>
+        <TextField
+          label={isRecovery ? signIn.recovery : signIn.code}
+          hint={isRecovery ? undefined : signIn.codeWhy}
+          value={code}
+          onChange={setCode}
+          autoComplete="one-time-code"
+        />
+        {refused !== undefined && <ProblemAlert problem={refused} />}
+        <Button type="submit" loading={isRunning}>
+          {signIn.verify}
+        </Button>
+        {!isRecovery && (
+          <Button variant="subtle" onClick={() => setRecovery(true)}>
+            {signIn.recoveryInstead}
+          </Button>
+        )}
+      </Stack>
+    </form>
+  )
+}
+
+/** The password alone, for whoever is known: to sign in again. */
+export function PasswordForm(props: {
+  label: string
+  problem: Problem | undefined
+  isRunning: boolean
+  onPassword: (password: string) => void
+}) {
+  const [password, setPassword] = useState('')
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        props.onPassword(password)
+      }}
+    >
+      <Stack>
+        <PasswordField
+          label={text.people.password}
+          value={password}
+          onChange={setPassword}
+          autoComplete="current-password"
+        />
+        {props.problem !== undefined && <ProblemAlert problem={props.problem} />}
+        <Button type="submit" loading={props.isRunning}>
+          {props.label}
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+/** It leads back to `to`, or to where the person was going when they were asked to sign in. */
+export function SignInWith({ to }: { to?: string }) {
+  const { next = to, error } = useSearch({ strict: false }) as { next?: string; error?: string }
+  const { data } = useQuery({ queryKey: ['setup.retrieve'], queryFn: () => answered(own().GET('/console/api/setup')) })
+  const words = text.people.signIn
+  const failures: Readonly<Record<string, string>> = words.withFailed
+  if (data === undefined || data.oauth === null) return null
+  return (
+    <Stack gap="sm">
+      {error !== undefined && (
+        <Alert role="alert" color="red" variant="outline" title={words.withFailed.title}>
+          <Text size="sm">{failures[error] ?? failures['oauth_pending_expired']}</Text>
+        </Alert>
+      )}
+      <Anchor size="sm" href={`${basePath}/api/oauth/start?next=${encodeURIComponent(basePath + ownPath(next))}`}>
+        {words.with(data.oauth.name)}
+      </Anchor>
+    </Stack>
+  )
+}
+
+/** Signing in, in one step or, where the person has a second factor, in two. */
+interface SignIn {
+  readonly run: (credentials: Credentials) => void
+  /** The code of the second factor, with what was given before. */
+  readonly runWithCode: (code: string) => void
+  /** The password was right, and a code is asked for. */
+  readonly asksForCode: boolean
+  readonly isRunning: boolean
+  readonly problem: Problem | undefined
+}
+
+export function useSignIn(onDone: (session: Session) => unknown): SignIn {
+  const [given, setGiven] = useState<Credentials>()
+  const [asksForCode, setAsks] = useState(false)
+  const action = useAction(
+    async (credentials: Credentials) => {
+      setGiven(credentials)
+      try {
+        return await answered(own().POST('/console/api/session', { body: credentials }))
+      } catch (error) {
+        if ((error as Problem).code === 'mfa_required') setAsks(true)
+        throw error
+      }
+    },
+    (session) => {
+      // the form may be there for the next time, too
+      setGiven(undefined)
+      setAsks(false)
+      return onDone(session)
+    },
+  )
+  return {
+    run: action.run,
+    runWithCode: (code) => given !== undefined && action.run({ ...given, code }),
+    asksForCode,
+    isRunning: action.isRunning,
+    problem: action.problem,
+  }
+}

@@ -1,0 +1,156 @@
+/** Webhook endpoints: what there is, and a new one with its secret. */
+import { Button, Group, Stack } from '@mantine/core'
+import { useState } from 'react'
+import { answered, v1 } from '../../api/client.ts'
+import type { components } from '../../api/generated/v1.ts'
+import { useBecause } from '../../api/session.ts'
+import { useAction } from '../../api/use-action.ts'
+import { listQuery, useRead, useStale } from '../../api/use-api-query.ts'
+import { pathTo, usePlace } from '../../app/paths.ts'
+import { Done } from '../../components/feedback/alerts.tsx'
+import { ApiButton } from '../../components/feedback/api-button.tsx'
+import { Dialog, SecretDialog } from '../../components/feedback/dialog.tsx'
+import { Screen } from '../../components/feedback/screen.tsx'
+import { ActionButton } from '../../components/form/action-button.tsx'
+import { FormProblem } from '../../components/form/fields.tsx'
+import { objectIn } from '../../components/form/json.ts'
+import { useDraft } from '../../components/form/use-draft.ts'
+import { Status } from '../../components/format/facts.tsx'
+import { useTime } from '../../components/format/intl.tsx'
+import { PathLink } from '../../components/format/links.tsx'
+import { useFilters } from '../../components/table/filters.tsx'
+import { type Column, ListTable } from '../../components/table/list-table.tsx'
+import { text } from '../../text/en.ts'
+import {
+  bodyOf,
+  type Creation,
+  emptyDraft,
+  type Endpoint,
+  EndpointFields,
+  endpointFields,
+  eventsOf,
+} from './endpoint-form.tsx'
+
+export function WebhooksScreen() {
+  const place = usePlace()
+  const because = useBecause(place)('webhooks:write')
+  const { query, clear } = useFilters([])
+  const [isOpen, setOpen] = useState(false)
+  const [secret, setSecret] = useState<string>()
+  const [done, setDone] = useState('')
+  const endpoints = useRead(place, ['webhook_endpoints.list', query], () =>
+    v1(place).GET('/v1/webhook_endpoints', { params: { query: listQuery(query) } }),
+  )
+  const columns = useColumns()
+  const words = text.webhooks
+  const create = <ActionButton label={words.create} because={because} onPress={() => setOpen(true)} />
+  const isEmpty = endpoints.data?.data.length === 0
+  return (
+    <Screen
+      title={text.screens.webhooks}
+      mode={place.mode}
+      actions={
+        <>
+          <ApiButton
+            request={{ operation: 'webhook_endpoints.list', method: 'GET', path: '/v1/webhook_endpoints?limit=50' }}
+          />
+          {!isEmpty && create}
+        </>
+      }
+    >
+      <Done text={done} />
+      <ListTable
+        name={text.screens.webhooks}
+        columns={columns}
+        query={endpoints}
+        isFiltered={false}
+        onClearFilters={clear}
+        empty={words.empty}
+        emptyAction={create}
+      />
+      {isOpen && (
+        <NewEndpoint
+          onClose={() => setOpen(false)}
+          onCreated={(made) => {
+            setOpen(false)
+            setSecret(made.secret)
+          }}
+        />
+      )}
+      <SecretDialog
+        title={words.secret}
+        secret={secret}
+        onStored={() => {
+          setSecret(undefined)
+          setDone(words.created)
+        }}
+      />
+    </Screen>
+  )
+}
+
+function useColumns(): Column<Endpoint>[] {
+  const place = usePlace()
+  const time = useTime()
+  const { columns, allEvents } = text.webhooks
+  return [
+    {
+      id: 'url',
+      header: columns.url,
+      cell: ({ id, url }) => (
+        <PathLink to={pathTo(place, 'webhooks', id)}>
+          <bdi>{url}</bdi>
+        </PathLink>
+      ),
+    },
+    { id: 'events', header: columns.events, cell: (endpoint) => eventsOf(endpoint, allEvents) },
+    { id: 'status', header: columns.status, cell: ({ status }) => <Status status={status} /> },
+    { id: 'description', header: columns.description, cell: ({ description }) => <bdi>{description}</bdi> },
+    { id: 'created_at', header: columns.createdAt, cell: ({ created_at }) => time(created_at) },
+  ]
+}
+
+/** A new endpoint. Its signing secret is shown by the screen, once this dialog is gone. */
+function NewEndpoint({
+  onClose,
+  onCreated,
+}: {
+  onClose: () => void
+  onCreated: (made: components['schemas']['WebhookEndpointWithSecret']) => void
+}) {
+  const place = usePlace()
+  const stale = useStale(place)
+  const [draft, change, forget] = useDraft(place, 'endpoint', emptyDraft)
+  // a secret, and so kept nowhere
+  const [token, setToken] = useState('')
+  const create = useAction(
+    (body: Creation, key) =>
+      answered(v1(place).POST('/v1/webhook_endpoints', { body, headers: { 'Idempotency-Key': key } })),
+    async (made) => {
+      forget()
+      await stale('webhook_endpoints.')
+      onCreated(made)
+    },
+  )
+  return (
+    <Dialog title={text.webhooks.create} isOpen onClose={onClose} size="lg">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (objectIn(draft.metadata) === undefined) return
+          create.run({ ...bodyOf(draft, token), ...(draft.source === '' ? {} : { source: draft.source.trim() }) })
+        }}
+      >
+        <Stack>
+          <EndpointFields draft={draft} onChange={change} token={token} onToken={setToken} problem={create.problem} />
+          <FormProblem problem={create.problem} fields={endpointFields} />
+          <Group justify="flex-end">
+            <Button type="submit" loading={create.isRunning}>
+              {text.webhooks.createButton}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  )
+}
