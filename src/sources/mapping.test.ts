@@ -34,7 +34,7 @@ test('each topic of Shopify that the catalogue knows becomes its event, of the o
     const { type, order_id, unmapped } = shopify(topic, sampleOf(topic))
     return [topic, type, order_id, unmapped ?? false]
   }
-  const topics = readdirSync(join(import.meta.dirname, 'samples/shopify')).map((file) =>
+  const topics = readdirSync(join(import.meta.dirname, 'shopify/samples')).map((file) =>
     file.replace('.json', '').replace('-', '/'),
   )
 
@@ -205,7 +205,7 @@ test('each topic of WooCommerce that the catalogue knows becomes its event, a ch
     const { type, order_id, unmapped } = woocommerce(file.split('-')[0]!, readSample(`woocommerce/${file}`))
     return [file, type, order_id, unmapped ?? false]
   }
-  const files = readdirSync(join(import.meta.dirname, 'samples/woocommerce')).map((file) => file.replace('.json', ''))
+  const files = readdirSync(join(import.meta.dirname, 'woocommerce/samples')).map((file) => file.replace('.json', ''))
 
   assert.deepEqual(files.toSorted().map(read), [
     ['action.woocommerce_add_to_cart', 'woocommerce.action.woocommerce_add_to_cart', null, true],

@@ -1,11 +1,30 @@
-/** Who may import whom. The tables are the rule; ARCHITECTURE.md explains it. */
+/** Which part of the source may import which. The tables are the rule; ARCHITECTURE.md explains it. */
 import assert from 'node:assert/strict'
 import { posix } from 'node:path'
 import test from 'node:test'
-import { productSources, type Source } from './sources.ts'
+import { productSources } from './sources.ts'
+import { importsOf } from './syntax.ts'
 
-const layers = ['lib', 'api', 'platform', 'providers', 'sources', 'modules', 'app', 'main']
-const features = [
+/** What each part may import besides itself. A part is a folder of `src`, or a file of its own. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  api: ['lib'],
+  settings: ['api', 'lib'],
+  platform: ['settings', 'api', 'lib'],
+  providers: ['api', 'lib'],
+  sources: ['api', 'lib'],
+  module: ['platform', 'settings', 'api', 'lib'],
+  modules: ['module', 'providers', 'sources', 'platform', 'settings', 'api', 'lib'],
+  config: ['providers', 'platform', 'settings', 'api', 'lib'],
+  docs: ['modules', 'providers', 'platform', 'api', 'lib'],
+  app: ['docs', 'config', 'modules', 'module', 'providers', 'sources', 'platform', 'settings', 'api', 'lib'],
+  cli: ['app', 'docs', 'config', 'modules', 'module', 'providers', 'platform', 'settings', 'api', 'lib'],
+  main: ['cli', 'lib'],
+}
+/** Files in `src` itself; those that are not named belong to `app`. */
+const rootFiles = ['main', 'module']
+/** A module may import those before it. */
+const modules = [
   'accounts',
   'mail',
   'billing',
@@ -18,82 +37,61 @@ const features = [
   'automations',
   'console',
 ]
-/** Files of the root by layer; `cli` and `reference` stand with `app`. */
-const rootFiles: Record<string, string> = {
-  app: 'app',
-  main: 'main',
-  openapi: 'app',
-  pages: 'app',
-  working: 'app',
-}
-/** Through which files a feature may be reached: its service, and the shape that providers have. */
-const entrances = ['service.ts']
-/** api is data: it imports these packages and nothing else. `ajv` judges the schemas of reply samples. */
-const contractPackages = ['ajv', 'typebox', 'typebox/value', 'typebox/compile', 'typebox/format']
+/** api is data: it imports these packages and nothing else. `ajv` checks the schemas of reply samples. */
+const apiPackages = ['ajv', 'typebox', 'typebox/value', 'typebox/compile', 'typebox/format']
 
-test('imports point left: lib, api, platform, providers, sources, modules, app, main', () => {
-  const breaches = edges().filter(({ from, to }) => layers.indexOf(layerOf(from)) < layers.indexOf(layerOf(to)))
+const imports = productSources().flatMap(importsOf)
+const edges = imports.flatMap(({ from, to }) => (to?.startsWith('src/') === true ? [{ from, to }] : []))
+const packages = imports.filter(({ to, specifier }) => to === undefined && !specifier.startsWith('node:'))
+
+test('imports follow the layers: cli, app → modules → platform, api → lib', () => {
+  const breaches = edges.filter(({ from, to }) => {
+    const [mine, theirs] = [partOf(from), partOf(to)]
+    return mine !== theirs && allowed[mine]?.includes(theirs) !== true
+  })
 
   assert.deepEqual(breaches.map(arrow), [])
 })
 
-test('features point left, and reach each other through their services alone', () => {
-  const breaches = edges().filter(({ from, to }) => {
-    const [mine, theirs] = [featureOf(from), featureOf(to)]
+test('a module imports only modules that are listed before it, and only their service.ts', () => {
+  const breaches = edges.filter(({ from, to }) => {
+    const [mine, theirs] = [moduleOf(from), moduleOf(to)]
     if (mine === undefined || theirs === undefined || mine === theirs) return false
-    return features.indexOf(mine) < features.indexOf(theirs) || !entrances.includes(posix.basename(to))
+    return modules.indexOf(mine) < modules.indexOf(theirs) || posix.basename(to) !== 'service.ts'
   })
 
   assert.deepEqual(breaches.map(arrow), [])
+  assert.deepEqual([...new Set(edges.flatMap(({ from }) => moduleOf(from) ?? []))].toSorted(), modules.toSorted())
 })
 
-test('the platform and a provider know no feature; a provider knows the provider interface, api and lib', () => {
-  const breaches = edges().filter(({ from, to }) => {
-    if (!from.startsWith('src/providers/')) return false
-    return !/^src\/(lib|api|providers)\//.test(to)
-  })
-
-  assert.deepEqual(breaches.map(arrow), [])
-})
-
-test('no files import each other in a circle, by type neither', () => {
-  const targets = Map.groupBy(edges(), ({ from }) => from)
-  const circles = circlesOf([...targets.keys()], (path) => (targets.get(path) ?? []).map(({ to }) => to))
-
-  assert.deepEqual(circles, [])
-})
-
-test('lib imports Node and small tools; api imports typebox', () => {
-  const breaches = packageImports().filter(
-    ({ from, name }) => layerOf(from) === 'api' && !contractPackages.includes(name),
-  )
-  const engines = packageImports().filter(
-    ({ from, name }) => layerOf(from) === 'lib' && ['fastify', '#postgres', 'ioredis'].includes(name),
-  )
+test('files do not import each other in a cycle, types included', () => {
+  const targets = Map.groupBy(edges, ({ from }) => from)
 
   assert.deepEqual(
-    [...breaches, ...engines].map(({ from, name }) => `${from} → ${name}`),
+    cyclesOf([...targets.keys()], (path) => (targets.get(path) ?? []).map(({ to }) => to)),
     [],
   )
 })
 
-test('SQL is written in stores, by the platform and by checks alone', () => {
-  const breaches = productSources().filter(
-    ({ path, text }) => path.includes('/routes.ts') && /\bsql`|\bpool`/.test(text),
+test('lib and api import few packages', () => {
+  const breaches = packages.filter(
+    ({ from, specifier }) =>
+      (partOf(from) === 'api' && !apiPackages.includes(specifier)) ||
+      (partOf(from) === 'lib' && ['fastify', '#postgres', 'ioredis'].includes(specifier)),
   )
 
   assert.deepEqual(
-    breaches.map(({ path }) => path),
+    breaches.map(({ from, specifier }) => `${from} → ${specifier}`),
     [],
   )
 })
 
-/** Groups of files each of which reaches every other (Tarjan's strongly connected components), as text. */
-function circlesOf(files: readonly string[], targetsOf: (path: string) => readonly string[]): string[] {
+/** Groups of files that reach each other (Tarjan's strongly connected components). */
+function cyclesOf(files: readonly string[], targetsOf: (path: string) => readonly string[]): string[] {
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()
   const open: string[] = []
-  const circles: string[] = []
+  const cycles: string[] = []
   const visit = (path: string): number => {
     order.set(path, order.size)
     lowest.set(path, order.get(path)!)
@@ -103,51 +101,23 @@ function circlesOf(files: readonly string[], targetsOf: (path: string) => readon
       lowest.set(path, Math.min(lowest.get(path)!, reached))
     }
     if (lowest.get(path) === order.get(path)) {
-      const circle = open.splice(open.indexOf(path))
-      if (circle.length > 1) circles.push(circle.toSorted().join(' ↔ '))
+      const cycle = open.splice(open.indexOf(path))
+      if (cycle.length > 1) cycles.push(cycle.toSorted().join(' ↔ '))
     }
     return lowest.get(path)!
   }
   for (const path of files) if (!order.has(path)) visit(path)
-  return circles
+  return cycles
 }
 
-interface Edge {
-  readonly from: string
-  readonly to: string
+const arrow = ({ from, to }: { from: string; to: string }): string => `${from} → ${to}`
+
+function partOf(path: string): string {
+  if (path === 'src/config/settings.ts') return 'settings'
+  const [, first, ...rest] = path.split('/')
+  if (rest.length > 0) return first!
+  const name = posix.basename(first!, '.ts')
+  return rootFiles.includes(name) ? name : 'app'
 }
 
-const arrow = ({ from, to }: Edge): string => `${from} → ${to}`
-
-const importsOf = ({ text }: Source): string[] =>
-  [
-    ...text.matchAll(
-      /^import\s+(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|^export\s[^'";=(]*?\sfrom\s+['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm,
-    ),
-  ].map((match) => match[1] ?? match[2] ?? match[3]!)
-
-function edges(): Edge[] {
-  return productSources().flatMap((source) =>
-    importsOf(source)
-      .filter((name) => name.startsWith('.'))
-      .map((name) => ({ from: source.path, to: posix.join(posix.dirname(source.path), name) }))
-      .filter(({ to }) => to.startsWith('src/')),
-  )
-}
-
-function packageImports(): { from: string; name: string }[] {
-  return productSources().flatMap((source) =>
-    importsOf(source)
-      .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
-      .map((name) => ({ from: source.path, name })),
-  )
-}
-
-function layerOf(path: string): string {
-  const [, first] = path.split('/')
-  if (path === 'src/config/settings.ts') return 'platform'
-  if (first === 'cli' || first === 'docs' || first === 'config') return 'app'
-  return rootFiles[first!.replace(/\.ts$/, '')] ?? first!
-}
-
-const featureOf = (path: string): string | undefined => /^src\/modules\/([^/]+)\//.exec(path)?.[1]
+const moduleOf = (path: string): string | undefined => /^src\/modules\/([^/]+)\//.exec(path)?.[1]

@@ -1,18 +1,16 @@
 /** A provider is one folder and one line in the registry: whatever else knows of it asks what it declares. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { join, posix } from 'node:path'
+import { join } from 'node:path'
 import test from 'node:test'
 import { providers } from '../../src/providers/registry.ts'
 import { productSources, root, withoutComments, type Source } from './sources.ts'
+import { importsOf } from './syntax.ts'
 
 const registry = 'src/providers/registry.ts'
 const folders = 'src/providers'
 
-const importsOf = ({ path, text }: Source): string[] =>
-  [...text.matchAll(/(?:\bfrom\s+|\bimport\s+|\bimport\()['"](\.[^'"]+)['"]/g)].map((match) =>
-    posix.join(posix.dirname(path), match[1]!),
-  )
+const filesImportedBy = (source: Source): string[] => importsOf(source).flatMap(({ to }) => to ?? [])
 
 /** The folder of a provider that a file lies in. What several providers share lies beside the folders. */
 const folderOf = (path: string): string | undefined => new RegExp(`^${folders}/([^/]+)/`).exec(path)?.[1]
@@ -22,7 +20,7 @@ const folderNamed = (name: string): string =>
 
 test('only the registry, and its own folder, imports the files of a provider', () => {
   const breaches = productSources().flatMap((source) =>
-    importsOf(source)
+    filesImportedBy(source)
       .filter((to) => folderOf(to) !== undefined && folderOf(to) !== folderOf(source.path) && source.path !== registry)
       .map((to) => `${source.path} → ${to}`),
   )
@@ -32,7 +30,7 @@ test('only the registry, and its own folder, imports the files of a provider', (
 
 test('the registry has one line for each folder', () => {
   const registered = productSources().find(({ path }) => path === registry)!
-  const imported = importsOf(registered).flatMap((to) => folderOf(to) ?? [])
+  const imported = filesImportedBy(registered).flatMap((to) => folderOf(to) ?? [])
   const all = new Set(productSources().flatMap(({ path }) => folderOf(path) ?? []))
 
   assert.deepEqual(imported.toSorted(), [...all].toSorted())

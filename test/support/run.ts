@@ -1,24 +1,34 @@
-/** Runs test files on one throwaway PostgreSQL, whose address they get in POSTHORN_TEST_DATABASE_URL. */
+/**
+ * Runs test files, or all of them, on one throwaway PostgreSQL. Files share processes, because loading the service takes about a second: each
+ * process gets a group of files, and the groups that took longest in the last run start first.
+ */
 import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { testCluster } from './cluster.ts'
 import { removeLeftovers } from './database.ts'
 import { collectErrors } from './provoked.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** Files often wait, for the database or a browser: one more than there are cores, and no more than the database has connections for. */
+const cache = join(root, 'node_modules/.cache')
+const durationsFile = join(cache, 'test-durations.json')
+/** Tests often wait for the database or a browser: one process more than there are cores, within the database's connection limit. */
 const concurrency = Math.min(4, availableParallelism() + 1)
-const named = process.argv.slice(2)
+/** A group is closed once its files are expected to take this long. */
+const groupMs = 20_000
+
+const named = process.argv.slice(2).map((file) => relative(root, resolve(file)))
 const files =
   named.length > 0
     ? named
-    : globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts'], {
-        cwd: root,
-      }).toSorted()
-// what only some of the tests provoke tells nothing
+    : globSync(['{src,test,bench,scripts}/**/*.test.ts'], { cwd: root }).map((file) => file.replaceAll('\\', '/'))
+const known = knownDurations()
+const folder = mkdtempSync(join(tmpdir(), 'posthorn-test-run-'))
+const timings = join(folder, 'timings')
+const entries = groups(files).map(writeEntry)
+// the error catalogue can only be checked where every test runs
 const provoked = named.length > 0 ? undefined : collectErrors()
 const cluster = await testCluster()
 await removeLeftovers(cluster.url)
@@ -27,19 +37,21 @@ const status = await new Promise<number>((done) => {
     process.execPath,
     [
       '--import',
-      pathToFileURL(join(import.meta.dirname, 'ends.ts')).href,
+      pathToFileURL(join(import.meta.dirname, 'watchdog.ts')).href,
       '--test',
       `--test-concurrency=${concurrency}`,
       '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      `--test-reporter=${pathToFileURL(join(import.meta.dirname, 'timing-reporter.ts')).href}`,
+      `--test-reporter-destination=${timings}`,
       '--test-timeout=900000',
-      ...files.map((file) => (named.length > 0 ? resolve(file) : file)),
+      ...entries,
     ],
     {
       cwd: root,
       stdio: 'inherit',
-      // what is compiled once is kept: every file is a process of its own
       env: {
-        NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+        NODE_COMPILE_CACHE: join(cache, 'compiled'),
         ...process.env,
         ...provoked?.env,
         POSTHORN_TEST_DATABASE_URL: cluster.url,
@@ -50,9 +62,65 @@ const status = await new Promise<number>((done) => {
   child.once('exit', (code) => done(code ?? 1))
 })
 await cluster.stop()
+const durations = measured()
+if (named.length === 0) reportSlowest(durations)
+mkdirSync(cache, { recursive: true })
+writeFileSync(durationsFile, JSON.stringify({ ...known, ...durations }, undefined, 1))
+rmSync(folder, { recursive: true, force: true })
 const missing = provoked?.close() ?? []
 if (missing.length > 0)
   console.error(
     `\n✖ every error of the catalogue is provoked over HTTP\n${missing.map((line) => `  ${line}`).join('\n')}`,
   )
 process.exit(status === 0 && missing.length > 0 ? 1 : status)
+
+/** Milliseconds by file, from earlier runs in this checkout. */
+function knownDurations(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(durationsFile, 'utf8')) as Record<string, number>
+  } catch {
+    // the first run of this checkout
+    return {}
+  }
+}
+
+/** Files in groups, longest first. A file that was never measured is judged by its size. */
+function groups(all: readonly string[]): string[][] {
+  const expected = (file: string) => known[file] ?? statSync(join(root, file)).size / 2
+  const sorted = all.map((file) => ({ file, ms: expected(file) })).toSorted((a, b) => b.ms - a.ms)
+  const found: { files: string[]; ms: number }[] = []
+  for (const { file, ms } of sorted) {
+    const group = found.find((one) => one.ms + ms <= groupMs)
+    if (group === undefined) found.push({ files: [file], ms })
+    else {
+      group.files.push(file)
+      group.ms += ms
+    }
+  }
+  return found.toSorted((a, b) => b.ms - a.ms).map(({ files: group }) => group)
+}
+
+/** A module that imports the files of a group one after the other. Node runs such modules in the order of their names. */
+function writeEntry(group: readonly string[], at: number): string {
+  const path = join(folder, `${String(at).padStart(3, '0')}.test.mjs`)
+  writeFileSync(path, group.map((file) => `await import('${pathToFileURL(join(root, file)).href}')\n`).join(''))
+  return path
+}
+
+/** Milliseconds by file, of this run. */
+function measured(): Record<string, number> {
+  const found: Record<string, number> = {}
+  for (const line of readFileSync(timings, 'utf8').split('\n').slice(0, -1)) {
+    const { file, ms } = JSON.parse(line) as { file: string; ms: number }
+    const path = relative(root, file).replaceAll('\\', '/')
+    found[path] = (found[path] ?? 0) + ms
+  }
+  return found
+}
+
+function reportSlowest(found: Readonly<Record<string, number>>): void {
+  const slowest = Object.entries(found)
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, 15)
+  console.log(`\nSlowest files:\n${slowest.map(([file, ms]) => `  ${(ms / 1000).toFixed(1)} s  ${file}`).join('\n')}`)
+}

@@ -3,13 +3,16 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const samples = join(import.meta.dirname, '../../src/modules/automations/receivers/samples')
+const sources = join(import.meta.dirname, '../../src/sources')
 
 /** The body of a sample, such as `shopify/orders-create`. */
 export const shopSample = (name: string): string => JSON.stringify(JSON.parse(readSample(name), keepDigits))
 
 /** As it stands in the file. */
-export const readSample = (name: string): string => readFileSync(join(samples, `${name}.json`), 'utf8')
+export function readSample(name: string): string {
+  const [source, sample] = name.split('/') as [string, string]
+  return readFileSync(join(sources, source, 'samples', `${sample}.json`), 'utf8')
+}
 
 /** Digits that a number would lose stay: the text of the number is written again as it was. */
 function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
