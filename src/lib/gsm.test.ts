@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { gsmBytes, gsmText as textOf, smsEncoding, splitSms, type SmsShape } from './gsm.ts'
+import { effort } from '../../test/support/effort.ts'
 
 /** The 128 places of the basic table as 3GPP TS 23.038 prints it (27 is the escape), and the extension table. */
 const basicTable = [
@@ -97,7 +98,7 @@ const anyText = fc.string({ unit: 'binary', maxLength: 400, size: 'max' })
 test('encoding and parts agree with the reference on any text', () => {
   fc.assert(
     fc.property(fc.oneof(gsmText, asciiText, anyText), (body) => assert.deepEqual(smsEncoding(body), reference(body))),
-    { numRuns: 1000 },
+    { numRuns: effort(200, 2000) },
   )
 })
 
@@ -127,7 +128,7 @@ test('a text is cut into as many parts as it is told to have, which fit and lose
       for (const part of parts) if (body.isWellFormed()) assert.ok(part.isWellFormed())
       if (encoding === 'gsm7') for (const part of parts) assert.equal(textOf(gsmBytes(part)), part)
     }),
-    { numRuns: 500 },
+    { numRuns: effort(100, 1000) },
   )
 })
 

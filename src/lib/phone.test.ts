@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { getCountries, getExampleNumber, parsePhoneNumberFromString } from 'libphonenumber-js'
 import examples from 'libphonenumber-js/mobile/examples'
 import { countryOf, isE164, normalisePhone, phoneKey, phoneVariants } from './phone.ts'
+import { effort } from '../../test/support/effort.ts'
 
 const e164 = fc
   .tuple(
@@ -79,7 +80,7 @@ test('digits of every country are read as libphonenumber reads them', () => {
         `${text} in ${country}`,
       )
     }),
-    { numRuns: 20_000, seed: 9 },
+    { numRuns: effort(4000, 40_000), seed: 9 },
   )
 })
 
@@ -106,7 +107,7 @@ test('a key is its own key, is E.164, and is among its variants, which all have 
       for (const variant of variants) assert.equal(phoneKey(variant), key)
       if (!/^\+54.{12}$/.test(number)) assert.ok(variants.includes(number), number)
     }),
-    { numRuns: 2000 },
+    { numRuns: effort(500, 4000) },
   )
 })
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { finderOf } from './text-search.ts'
+import { effort } from '../../test/support/effort.ts'
 
 test('a text is found where it is, and nowhere else, however much both repeat themselves', () => {
   const repeated = fc
@@ -16,6 +17,6 @@ test('a text is found where it is, and nowhere else, however much both repeat th
       assert.equal(finds(before + wanted + behind), true)
       for (const text of [before, behind, before + behind]) assert.equal(finds(text), text.includes(wanted))
     }),
-    { numRuns: 2000 },
+    { numRuns: effort(400, 4000) },
   )
 })

@@ -10,6 +10,7 @@ import type { NativeEvent } from './native-event.ts'
 import { readPayload } from './payload.ts'
 import { readShopify } from './shopify/shopify.ts'
 import { isPing, readWooCommerce } from './woocommerce/woocommerce.ts'
+import { effort } from '../../test/support/effort.ts'
 
 const digest = 'd'.repeat(64)
 const shopify = (topic: string, body: string, more: Record<string, string> = {}): NativeEvent =>
@@ -371,7 +372,7 @@ test('whatever stands in the fields of a payload, it is read into what can be st
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: effort(100, 1000) },
   )
 })
 

@@ -5,8 +5,9 @@ import fc from 'fast-check'
 import { requestExample } from '../../src/docs/openapi.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import { startWorld, type TestAccount } from '../support/world.ts'
+import { effort } from '../support/effort.ts'
 
-const runsPerOperation = Number(process.env['FUZZ_RUNS'] ?? 12)
+const runsPerOperation = effort(4, 24)
 
 /** Values that have broken something somewhere. */
 const nasty = fc.constantFrom<unknown>(

@@ -6,15 +6,16 @@ import { startApiAlone, type ApiAlone } from '../support/api-alone.ts'
 import { automationOf, happened, sourceOf, type Reporter } from '../support/automations.ts'
 import { seeded, type Random } from '../support/random.ts'
 import { workerProcesses } from '../support/worker-processes.ts'
+import { effort, seedsOf } from '../support/effort.ts'
 
-const seed = process.env['POSTHORN_CRASH_SEED'] ?? '1'
+const seed = seedsOf(1, '1')[0]!
 const sources = 6
-const runsEach = 400
+const runsEach = effort(120, 400)
 const workers = 3
 const price = 7500
 const credit = 2 * sources * runsEach * price
 /** Runs are due within this time. */
-const dueWithinMs = 10_000
+const dueWithinMs = effort(4_000, 10_000)
 const clock = systemClock()
 
 const numberOf = (source: number, n: number): string => `+1999555${String(1000 + source * runsEach + n)}`

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { campaignTo, eventsOf, launched, liveSms, numbers, passFor, readCampaign } from '../support/campaigns.ts'
+import { effort } from '../support/effort.ts'
 
 async function liveWorld(t: TestContext) {
   const { world, account, channel } = await liveSms(t, { credit_micros: 1 })
@@ -98,7 +99,7 @@ test('whatever becomes of its recipients and of its funds, the cost is what the 
 
       assert.deepEqual(shown(await readCampaign(api, id)), await ledger(id))
     }),
-    { numRuns: 12 },
+    { numRuns: effort(4, 24) },
   )
   await world.invariants()
 })

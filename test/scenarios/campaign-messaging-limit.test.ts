@@ -9,6 +9,7 @@ import { startProcess } from '../support/process.ts'
 import { startWhatsapp } from '../support/simulators/whatsapp.ts'
 import { approvedTemplate } from '../support/whatsapp-world.ts'
 import { startWorld } from '../support/world.ts'
+import { effort } from '../support/effort.ts'
 
 const dayMs = 24 * 3600_000
 const sale = approvedTemplate('sale', { id: '7', components: [{ type: 'BODY', text: 'A sale.' }] })
@@ -203,7 +204,7 @@ test('what a rehearsal says of the limit is what the launch does, and a campaign
       seen.add(`${given.kind} ${fits}`)
       if (fits) assert.deepEqual(ended, ['completed', null, sent.length, 0])
     }),
-    { numRuns: 16, seed: 16 },
+    { numRuns: effort(5, 32), seed: 16 },
   )
   assert.equal(seen.size, 6, [...seen].join())
 })

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import type { Campaign, CampaignRehearsal } from '../../src/api/resources/campaign.ts'
 import type { Api } from '../support/api.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { effort } from '../support/effort.ts'
 
 const workers = ['campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']
 /** Between two looks of the worker that sends. */
@@ -112,7 +113,7 @@ test('what a rehearsal tells is what the launch that follows does: whom it skips
       )
       seen.add(given.window === null ? 'at once' : 'in a window')
     }),
-    { numRuns: 40, seed: 11 },
+    { numRuns: effort(12, 80), seed: 11 },
   )
 
   await world.invariants()

@@ -9,6 +9,7 @@ import type { Detail } from '../../src/api/errors.ts'
 import type { Answered } from '../support/api.ts'
 import { wrongContents } from '../support/wrong-contents.ts'
 import { startWorld } from '../support/world.ts'
+import { effort } from '../support/effort.ts'
 
 const head = { channel: 'ch_test_whatsapp', to: '+15005550006' }
 const text = (body: string) => ({ ...head, type: 'text', text: { body } })
@@ -336,7 +337,7 @@ test('whatever is written under the type, the answer is 202, 207 or 400', async 
       assert.equal(batch.status, 207)
       for (const item of itemsOf(batch)) assert.ok([202, 400].includes(item.status), JSON.stringify(item))
     }),
-    { numRuns: 40 },
+    { numRuns: effort(20, 100) },
   )
 })
 

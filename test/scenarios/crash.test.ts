@@ -10,10 +10,11 @@ import { seeded } from '../support/random.ts'
 import { eventsOf, startLoad, unlimitedService, whenDelivered, whenFinal } from '../support/load.ts'
 import { receiverHost } from '../support/receiver.ts'
 import { serviceProcess } from '../support/service.ts'
+import { effort, seedsOf } from '../support/effort.ts'
 
 const clock = systemClock()
-const seed = Number(process.env['POSTHORN_CRASH_SEED'] ?? 1)
-const rounds = Number(process.env['POSTHORN_CRASH_ROUNDS'] ?? 20)
+const seed = Number(seedsOf(1, '1')[0])
+const rounds = effort(6, 20)
 /** So many that what one commit holds is recorded in several: a crash takes some of them. */
 const senders = 24
 

@@ -1,4 +1,4 @@
-/** A hundred thousand rows submitted by processes that are killed, cancelled by their owner and starved of funds at random: one message for each row, none after a withdrawal, every cent in its place. */
+/** Rows submitted by processes that are killed, cancelled by their owner and starved of funds at random: one message for each row, none after a withdrawal, every cent in its place. */
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,12 +12,13 @@ import { testProducer } from '../support/producer.ts'
 import type { SubmittingProcess } from '../support/producing-process.ts'
 import { within } from '../support/waiting.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { effort, seedsOf } from '../support/effort.ts'
 
-const count = Number(process.env['POSTHORN_SUBMIT_ROWS'] ?? 100_000)
-const seed = process.env['POSTHORN_SUBMIT_SEED'] ?? '1'
+const count = effort(15_000, 100_000)
+const seed = seedsOf(1, '1')[0]!
 const processes = 2
 const price = 7500
-const rowsAtOnce = 3000
+const rowsAtOnce = effort(500, 3000)
 const script = join(import.meta.dirname, '../support/producing-process.ts')
 
 test(
@@ -60,7 +61,7 @@ test(
         ))
           withdrawn.add(key)
       else if (chance < 0.6) await crowd.killOne(random.below(processes))
-      const amount = price * (2000 + random.below(count / 8))
+      const amount = price * (count / 50 + random.below(count / 8))
       const { body: balance } = await account.api.get('/v1/balance')
       if (balance.wallet_micros < price && random.next() < 0.7) {
         await world.services.billing.creditWallet(world.pool, account.id, amount, null)

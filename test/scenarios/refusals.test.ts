@@ -9,8 +9,9 @@ import type { Detail } from '../../src/api/errors.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import { requestExample } from '../../src/docs/openapi.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
+import { effort } from '../support/effort.ts'
 
-const runsPerOperation = Number(process.env['FUZZ_RUNS'] ?? 6)
+const runsPerOperation = effort(3, 12)
 const answerBytesMax = 64 * 1024
 const itemBytesMax = 8 * 1024
 

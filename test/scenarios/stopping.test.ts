@@ -10,11 +10,12 @@ import type { Api } from '../support/api.ts'
 import { closing } from '../support/closing.ts'
 import { serviceProcess } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
+import { effort } from '../support/effort.ts'
 
 /** The whole last line; a busy machine may not finish in time, and says that instead. */
 const lastWord =
   /(?:^|\n)\{[^\n]*"msg":"(?:stopped|what was in hand did not finish in time; it is taken up again at the next start|the database did not let go in time)"\}\n$/
-const rounds = Number(process.env['POSTHORN_TEST_STOPS'] ?? 2)
+const rounds = effort(1, 5)
 const senders = 24
 /** The runner's own, and more for each round. */
 const timeout = 900_000 + rounds * 60_000

@@ -11,8 +11,9 @@ import { startProcess } from '../support/process.ts'
 import { seeded, type Random } from '../support/random.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 import { simulatedProcesses } from './processes.ts'
+import { seedsOf } from '../support/effort.ts'
 
-const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4').split(',')
+const seeds = seedsOf(2, '1', '2', '3', '4')
 const steps = 60
 const workers = ['campaign-snapshots', 'campaigns', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']
 const passesMax = 400

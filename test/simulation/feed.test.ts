@@ -18,8 +18,9 @@ import { testPool } from '../support/pool.ts'
 import { seeded, type Random } from '../support/random.ts'
 import { until } from '../support/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../support/world.ts'
+import { seedsOf } from '../support/effort.ts'
 
-const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4,5,6').split(',')
+const seeds = seedsOf(2, '1', '2', '3', '4', '5', '6')
 const steps = 250
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'test' } as const
 

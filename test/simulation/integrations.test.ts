@@ -12,8 +12,9 @@ import { startWorld, type TestAccount, type World } from '../support/world.ts'
 import { simulatedProcesses, type SimulatedProcesses } from './processes.ts'
 import { lookAt, type Halted, type Look, type LookedAt } from './runs-looked-at.ts'
 import { customers, eventTypes, phoneOf, shopsOf, type Shop, type Shops } from './shops.ts'
+import { seedsOf } from '../support/effort.ts'
 
-const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '3,105').split(',')
+const seeds = seedsOf(1, '3', '105')
 const steps = 45
 const workers = ['automation-runs', 'automation-runs', 'dispatch', 'reports']
 const momentMs = 100

@@ -12,8 +12,9 @@ import { startProcess } from '../support/process.ts'
 import { seeded, type Random } from '../support/random.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 import { simulatedProcesses } from './processes.ts'
+import { seedsOf } from '../support/effort.ts'
 
-const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4,5,6').split(',')
+const seeds = seedsOf(2, '1', '2', '3', '4', '5', '6')
 const steps = 60
 const workers = ['dispatch', 'reports', 'fan-out', 'deliver', 'follow-test']
 const passesMax = 400

@@ -21,8 +21,9 @@ import {
 } from '../support/scripted-provider.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 import { simulatedProcesses } from './processes.ts'
+import { seedsOf } from '../support/effort.ts'
 
-const seeds = (process.env['POSTHORN_PROVIDER_SEEDS'] ?? '1,3,5').split(',')
+const seeds = seedsOf(1, '1', '3', '5')
 const steps = 60
 const workers = ['dispatch', 'reports', 'links', 'reconnect']
 const passesMax = 400

@@ -1,12 +1,13 @@
 /**
  * Runs test files, or all of them, on one throwaway PostgreSQL. Files share processes, because loading the service takes about a second: each
- * process gets a group of files, and the groups that took longest in the last run start first.
+ * process gets a group of files, and the groups that took longest in the last run start first. `--full` runs random and crash tests at full length.
  */
 import { spawn } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
 import { testCluster } from './cluster.ts'
 import { removeLeftovers } from './database.ts'
 import { collectErrors } from './provoked.ts'
@@ -19,7 +20,8 @@ const concurrency = Math.min(4, availableParallelism() + 1)
 /** A group is closed once its files are expected to take this long. */
 const groupMs = 20_000
 
-const named = process.argv.slice(2).map((file) => relative(root, resolve(file)))
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { full: { type: 'boolean' } } })
+const named = positionals.map((file) => relative(root, resolve(file)))
 const files =
   named.length > 0
     ? named
@@ -54,6 +56,7 @@ const status = await new Promise<number>((done) => {
         NODE_COMPILE_CACHE: join(cache, 'compiled'),
         ...process.env,
         ...provoked?.env,
+        ...(values.full === true ? { POSTHORN_TEST_FULL: 'true' } : {}),
         POSTHORN_TEST_DATABASE_URL: cluster.url,
       },
     },

@@ -6,6 +6,7 @@ import { shapeOf, typeOf, type Shape } from './check.ts'
 import type { ContentType } from './content-type.ts'
 import { capabilities, contentTypes } from './registry.ts'
 import { validateContent, validateInboundContent } from './validate.ts'
+import { effort } from '../../../test/support/effort.ts'
 
 type Path = readonly (string | number)[]
 interface Place {
@@ -134,7 +135,7 @@ test('any JSON at all is judged without a throw', () => {
     fc.property(fc.constantFrom(...entries.map(([type]) => type)), fc.jsonValue(), (type, value) =>
       assertPresentable(type, validate(type, value)),
     ),
-    { numRuns: 2000 },
+    { numRuns: effort(400, 4000) },
   )
 })
 
@@ -148,7 +149,7 @@ test('an example with one place spoilt by any JSON is judged without a throw', (
 
   fc.assert(
     fc.property(spoilt, ({ type, value }) => assertPresentable(type, validate(type, value))),
-    { numRuns: 3000 },
+    { numRuns: effort(600, 6000) },
   )
 })
 

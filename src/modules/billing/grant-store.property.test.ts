@@ -7,6 +7,7 @@ import { idMaker, idTime } from '../../lib/ids.ts'
 import { startPlatform } from '../../../test/support/world.ts'
 import { allocate, type GrantRow } from './charging.ts'
 import { orderOfUse, paysFor, usableAt } from './grant-store.ts'
+import { effort } from '../../../test/support/effort.ts'
 
 const at_ms = Date.parse('2026-02-01T00:00:00.000Z')
 const at = isoTime(at_ms)
@@ -63,7 +64,7 @@ test('the statement that accepts chooses the grant that the locking path would',
       assert.equal(charge!.outcome, 'charged')
       assert.equal(chosen?.id ?? null, charge!.outcome === 'charged' ? charge!.package_grant_id : undefined)
     }),
-    { numRuns: 200 },
+    { numRuns: effort(60, 400) },
   )
 })
 

@@ -8,6 +8,7 @@ import { startPlatform } from '../../../test/support/world.ts'
 import { billingInvariants } from './invariants.ts'
 import { billingService, usageOfCharge, type BillingService, type ChargeItem, type RefundedMessage } from './service.ts'
 import { billingPeriodicJobs } from './worker.ts'
+import { effort } from '../../../test/support/effort.ts'
 
 type Action =
   | {
@@ -80,7 +81,7 @@ test('any interleaving of charges, batches, refunds, top-ups, grants, expiries a
         assert.deepEqual(await bank.breaches(), [])
       }
     }),
-    { numRuns: 60, interruptAfterTimeLimit: 60_000, markInterruptAsFailure: false },
+    { numRuns: effort(20, 120), interruptAfterTimeLimit: 60_000, markInterruptAsFailure: false },
   )
 })
 

@@ -6,6 +6,7 @@ import { Problem } from '../../api/problem.ts'
 import { startPlatform } from '../../../test/support/world.ts'
 import { contactInvariants } from './invariants.ts'
 import { contactService, type ContactService } from './service.ts'
+import { effort } from '../../../test/support/effort.ts'
 
 const phones = ['+5511987654321', '+551187654321', '+4915112345670', '+4915112345671']
 const phone = fc.constantFrom(...phones)
@@ -67,7 +68,7 @@ test('addresses, counters and suppressions agree after any changes at once', asy
         assert.ok((await contacts.list(pool, caller, {}, { limit: 100, starting_after: undefined })).length <= 4)
       },
     ),
-    { numRuns: 40, seed: 7 },
+    { numRuns: effort(15, 80), seed: 7 },
   )
 })
 

@@ -11,6 +11,7 @@ import { parseRules } from '../../contacts/segments/rules.ts'
 import { insertContacts } from '../../contacts/store.ts'
 import { conditionResults, conditionsFailures, conditionsMet } from './conditions.ts'
 import type { ConditionEvent } from './held-values.ts'
+import { effort } from '../../../../test/support/effort.ts'
 
 const now = Date.parse('2026-03-01T12:00:00.000Z')
 const all = (...conditions: unknown[]) => ({ match: 'all', conditions })
@@ -266,7 +267,7 @@ test('conditions and the rules of segments agree on what both can hold', async (
         }
       },
     ),
-    { numRuns: 40, seed: 17 },
+    { numRuns: effort(15, 80), seed: 17 },
   )
 })
 
@@ -322,7 +323,7 @@ test('nothing that an event holds makes a condition throw, and a negation denies
         if (typeof customer === 'object' && customer !== null)
           conditionsMet(all(each), { customer: customer as object, data: {} }, now)
     }),
-    { numRuns: 3000 },
+    { numRuns: effort(600, 6000) },
   )
 })
 

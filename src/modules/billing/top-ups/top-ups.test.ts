@@ -6,6 +6,7 @@ import { simulateStripe } from '../../../../test/support/simulators/stripe.ts'
 import { fakeClock } from '../../../../test/support/clock.ts'
 import { billingService } from '../service.ts'
 import type { NewTopUp } from './top-ups.ts'
+import { effort } from '../../../../test/support/effort.ts'
 
 const page = { limit: 100, starting_after: undefined }
 const never = new AbortController().signal
@@ -84,7 +85,7 @@ test('a checkout is credited once, however often and in whichever order it is to
         assert.equal(await wallet(), credited)
       },
     ),
-    { numRuns: 25 },
+    { numRuns: effort(10, 50) },
   )
   await proven()
 })

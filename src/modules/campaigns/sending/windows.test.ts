@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { windowState, WindowTable, type SendWindow } from './windows.ts'
+import { effort } from '../../../../test/support/effort.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
 const minuteMs = 60_000
@@ -75,7 +76,7 @@ test('around every change of a clock in a year, in every time zone, a window is 
       fc.integer({ min: -240, max: 240 }),
       ({ zone, ms }, found, minutes) => agrees(found, zone, ms + minutes * minuteMs, 300),
     ),
-    { numRuns: 3000 },
+    { numRuns: effort(600, 6000) },
   )
 })
 
@@ -85,7 +86,7 @@ test('at any other time too', () => {
     fc.property(fc.constantFrom(...zones), window, moments, (zone, found, minute) =>
       agrees(found, zone, minute * minuteMs, 1500),
     ),
-    { numRuns: 300 },
+    { numRuns: effort(100, 600) },
   )
 })
 
@@ -101,7 +102,7 @@ test('a window that begins within an hour of a change of the clock is told as th
         agrees({ start, end }, zone, ms - 200 * minuteMs, 500)
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: effort(300, 3000) },
   )
 })
 

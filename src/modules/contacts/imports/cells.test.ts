@@ -7,6 +7,7 @@ import { csvLine } from '../csv.ts'
 import { attributeTypes, mergeChanges, readRow, readRows, type Row } from './cells.ts'
 import { readHeader } from './columns.ts'
 import { delimiterOf, SplitError, Splitter, type Piece } from './splitter.ts'
+import { effort } from '../../../../test/support/effort.ts'
 
 const options = { delimiters: ',', rows_max: 3, piece_length: 1000, record_length_max: 200 }
 
@@ -49,7 +50,7 @@ test('pieces hold whole records, however the bytes arrive and wherever quotes an
       )
       for (const piece of pieces) assert.ok(piece.rows <= options.rows_max)
     }),
-    { numRuns: 2000, seed: 6 },
+    { numRuns: effort(500, 4000), seed: 6 },
   )
 })
 
@@ -64,7 +65,7 @@ test('what holds no quote is cut as a CSV parser does', () => {
         .filter(({ cells }) => cells.some((cell) => !/^[ \t\r]*$/.test(cell)))
       assert.deepEqual(readRows({ text, first_row: 1 }, ','), wanted)
     }),
-    { numRuns: 2000, seed: 8 },
+    { numRuns: effort(500, 4000), seed: 8 },
   )
 })
 
@@ -87,7 +88,7 @@ test('any text at all is cut into as many rows as are counted', () => {
         JSON.stringify(text),
       )
     }),
-    { numRuns: 5000, seed: 6 },
+    { numRuns: effort(1000, 10_000), seed: 6 },
   )
 })
 

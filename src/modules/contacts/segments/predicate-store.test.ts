@@ -11,6 +11,7 @@ import { matches, type FieldValue } from './evaluator.ts'
 import { operatorsOf, type Field } from './fields.ts'
 import { predicate } from './predicate-store.ts'
 import { parseRules } from './rules.ts'
+import { effort } from '../../../../test/support/effort.ts'
 
 const tenant = { account_id: 'acc_1', mode: 'test' } as unknown as { account_id: `acc_${string}`; mode: 'test' }
 const day = 86_400_000
@@ -206,7 +207,7 @@ test('SQL and the evaluator in memory agree on any rules and any contacts', asyn
         }
       },
     ),
-    { numRuns: 120, seed: 6 },
+    { numRuns: effort(40, 240), seed: 6 },
   )
 })
 
