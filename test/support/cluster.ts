@@ -1,42 +1,80 @@
-/** The PostgreSQL of a test run: without durability, in memory where there is room, shared by the runs of a checkout and stopped by the last. */
+/** The PostgreSQL of a test run: without durability, in memory where there is space, shared by the runs of a checkout and stopped by the last. */
 import { hash } from 'node:crypto'
 import { accessSync, constants, statfsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectEmbedded, type Embedded } from '../../src/platform/database/embedded.ts'
 import { runningPostmaster } from '../../src/platform/database/postmaster.ts'
 import { makeLog } from '../../src/platform/observability/log.ts'
+import { testPool } from './pool.ts'
 
 const memory = '/dev/shm'
-const roomMinBytes = 2 * 1024 ** 3
+const freeMinBytes = 2 * 1024 ** 3
 const checkout = join(import.meta.dirname, '../..')
 
-/** What its folder is called. A checkout that is removed takes its programs along, and would take those of a server that others had joined. */
+/** The name of its folder. Each checkout has its own server: removing a checkout removes the programs that its server runs. */
 export const clusterName = (root: string): string =>
   `posthorn-test-${process.getuid?.() ?? 'user'}-${hash('sha256', root).slice(0, 8)}`
 
 /** Starts or joins it. The caller stops it. */
 export async function testCluster(): Promise<Embedded> {
-  const dataDir = join(hasRoom(memory) ? memory : tmpdir(), clusterName(checkout))
-  const connect = () => connectEmbedded({ dataDir, log: makeLog('warn'), throwaway: true })
+  const dataDir = join(hasSpace(memory) ? memory : tmpdir(), clusterName(checkout))
+  const cluster = await connect(dataDir)
+  await trustLocalConnections(cluster.url, join(dataDir, 'postgres/pg_hba.conf'))
+  return cluster
+}
+
+async function connect(dataDir: string): Promise<Embedded> {
+  const connected = () => connectEmbedded({ dataDir, log: makeLog('warn'), throwaway: true })
   try {
-    return await connect()
+    return await connected()
   } catch (error) {
     if ((await runningPostmaster(join(dataDir, 'postgres'))) !== undefined) throw error
     // without durability a crash of the machine may leave anything; there is nothing in it to keep
     await rm(dataDir, { recursive: true, force: true })
-    return await connect()
+    return await connected()
   }
 }
 
+/** Every world opens several connections, and a password costs each of them 4,096 rounds of SHA-256. */
+async function trustLocalConnections(url: string, file: string): Promise<void> {
+  const line = 'host all all 127.0.0.1/32 trust\n'
+  const rules = await readFile(file, 'utf8')
+  if (rules.startsWith(line)) return
+  await writeFile(file, line + rules)
+  const admin = testPool(url, { max: 1 })
+  await admin`select pg_reload_conf()`
+  await admin.end()
+}
+
 /** A database is hundreds of files: on a disk, making one takes twenty times as long. */
-function hasRoom(folder: string): boolean {
+function hasSpace(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK)
     const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize > roomMinBytes
+    return bavail * bsize > freeMinBytes
   } catch {
+    return false
+  }
+}
+
+/** Removes the databases of runs that were killed. */
+export async function removeLeftovers(url: string): Promise<void> {
+  const admin = testPool(url, { max: 1 })
+  const rows = await admin<{ datname: string }[]>`select datname from pg_database where datname like 'w\\_%'`
+  for (const { datname } of rows) {
+    const pid = Number(/^w_(\d+)_/.exec(datname)?.[1] ?? 0)
+    if (pid > 0 && !isAlive(pid)) await admin.unsafe(`drop database if exists ${datname} with (force)`)
+  }
+  await admin.end()
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    // no such process
     return false
   }
 }

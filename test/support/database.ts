@@ -1,17 +1,18 @@
-/** A database of one's own in milliseconds: cloned from a template that holds the migrated schema. */
+/** Databases for tests: clones of a template that holds the migrated schema. */
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { systemClock } from '../../src/lib/clock.ts'
-import { migrate, readSchemaFiles } from '../../src/platform/database/migrate.ts'
+import { once } from '../../src/lib/once.ts'
+import { migrate, readSchemaFiles, type SchemaFiles } from '../../src/platform/database/migrate.ts'
 import { sqlState, type Pool } from '../../src/platform/database/sql.ts'
 import { testCluster } from './cluster.ts'
 import { testPool } from './pool.ts'
 
 export interface TestDatabase {
   readonly url: string
-  /** How many of its sessions hold this advisory lock and have nothing to do. */
+  /** Counts its idle sessions that hold this advisory lock. */
   idleHolders(lock: number): Promise<number>
-  /** Removes it, and lets go of the server. */
+  /** Removes it and disconnects from the server. */
   drop(): Promise<void>
 }
 
@@ -19,14 +20,16 @@ const templateLock = 7_067_411_803
 
 /** A fresh database with every migration applied (`empty: true`: with none). */
 export async function testDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
+  // the runner starts one server for all files; a file that runs without the runner starts its own
   const shared = process.env['POSTHORN_TEST_DATABASE_URL']
   const own = shared === undefined ? await testCluster() : undefined
-  const server = shared ?? own!.url
-  const admin = testPool(server, { max: 1 })
+  const url = shared ?? own!.url
+  const admin = testPool(url, { max: 1 })
   const name = `w_${process.pid}_${randomBytes(5).toString('hex')}`
-  await clone(admin, server, name, options.empty === true)
+  if (options.empty === true) await admin.unsafe(`create database ${name} template template0`)
+  else await clone(admin, url, name)
   return {
-    url: withName(server, name),
+    url: withName(url, name),
     async idleHolders(lock) {
       const [row] = await admin<{ holders: number }[]>`
         select count(distinct pid)::int as holders from pg_locks l join pg_stat_activity a using (pid)
@@ -35,15 +38,15 @@ export async function testDatabase(options: { empty?: boolean } = {}): Promise<T
       return row!.holders
     },
     async drop() {
-      await onceLeft(() => admin.unsafe(`drop database if exists ${name} with (force)`))
+      await whenUnused(() => admin.unsafe(`drop database if exists ${name} with (force)`))
       await admin.end()
       await own?.stop()
     },
   }
 }
 
-/** Repeats what is refused while somebody is still in the database (55006): the server waits five seconds for a session to leave, which may take longer on a busy machine. */
-async function onceLeft(change: () => Promise<unknown>): Promise<void> {
+/** Repeats a change that PostgreSQL refuses while a session is still connected (55006): it waits five seconds for a session to end, which may take longer on a busy machine. */
+async function whenUnused(change: () => Promise<unknown>): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
       return void (await change())
@@ -53,10 +56,9 @@ async function onceLeft(change: () => Promise<unknown>): Promise<void> {
   }
 }
 
-async function clone(admin: Pool, server: string, name: string, empty: boolean): Promise<void> {
-  if (empty) return void (await admin.unsafe(`create database ${name} template template0`))
+async function clone(admin: Pool, url: string, name: string): Promise<void> {
   for (let tries = 0; ; tries++) {
-    const template = await ensureTemplate(admin, server)
+    const template = await ensureTemplate(admin, url)
     try {
       return void (await admin.unsafe(`create database ${name} template ${template} strategy file_copy`))
     } catch (error) {
@@ -66,41 +68,41 @@ async function clone(admin: Pool, server: string, name: string, empty: boolean):
   }
 }
 
-/** What writes into a database besides the files of its schema. */
-const writers = ['migrate.ts', 'functions.ts'].map(
-  (file) => new URL(`../../src/platform/database/${file}`, import.meta.url),
-)
-
-/** Made once per set of migrations, functions and code that applies them, whoever comes first. */
-async function ensureTemplate(admin: Pool, server: string): Promise<string> {
+const schema = once(async (): Promise<{ files: SchemaFiles; template: string }> => {
   const files = await readSchemaFiles()
-  const code = await Promise.all(writers.map((file) => readFile(file, 'utf8')))
-  const name = `template_${createHash('sha256')
-    .update(
-      [
-        ...[...files.migrations, ...files.functions.functions].map((file) => `${file.name} ${file.checksum}`),
-        ...code,
-      ].join(),
-    )
-    .digest('hex')
-    .slice(0, 16)}`
-  if (await exists(admin, name)) return name
+  // what writes into a database besides the files of its schema
+  const code = await Promise.all(
+    ['migrate.ts', 'functions.ts'].map((file) =>
+      readFile(new URL(`../../src/platform/database/${file}`, import.meta.url), 'utf8'),
+    ),
+  )
+  const parts = [
+    ...[...files.migrations, ...files.functions.functions].map((file) => `${file.name} ${file.checksum}`),
+    ...code,
+  ]
+  return { files, template: `template_${createHash('sha256').update(parts.join()).digest('hex').slice(0, 16)}` }
+})
+
+/** Its name depends on the migrations, the functions and the code that applies them; the first process that needs it makes it. */
+async function ensureTemplate(admin: Pool, url: string): Promise<string> {
+  const { files, template } = await schema()
+  if (await exists(admin, template)) return template
   await admin`select pg_advisory_lock(${templateLock})`
   try {
-    if (await exists(admin, name)) return name
+    if (await exists(admin, template)) return template
     const fresh = `fresh_${randomBytes(5).toString('hex')}`
     await admin.unsafe(`create database ${fresh} template template0`)
-    const pool = testPool(withName(server, fresh), { max: 1 })
+    const pool = testPool(withName(url, fresh), { max: 1 })
     try {
       await migrate(pool, systemClock(), files)
     } catch (error) {
       await pool.end()
-      await onceLeft(() => admin.unsafe(`drop database ${fresh} with (force)`))
+      await whenUnused(() => admin.unsafe(`drop database ${fresh} with (force)`))
       throw error
     }
     await pool.end()
-    await onceLeft(() => admin.unsafe(`alter database ${fresh} rename to ${name}`))
-    return name
+    await whenUnused(() => admin.unsafe(`alter database ${fresh} rename to ${template}`))
+    return template
   } finally {
     await admin`select pg_advisory_unlock(${templateLock})`
   }
@@ -109,28 +111,6 @@ async function ensureTemplate(admin: Pool, server: string): Promise<string> {
 async function exists(admin: Pool, name: string): Promise<boolean> {
   const [row] = await admin`select 1 from pg_database where datname = ${name}`
   return row !== undefined
-}
-
-/** Removes what runs that were killed have left. */
-export async function removeLeftovers(server: string): Promise<void> {
-  const admin = testPool(server, { max: 1 })
-  const rows = await admin<
-    { datname: string }[]
-  >`select datname from pg_database where datname like 'w\\_%' or datname like 'fresh\\_%'`
-  for (const { datname } of rows) {
-    const pid = Number(/^w_(\d+)_/.exec(datname)?.[1] ?? 0)
-    if (pid > 0 && !isAlive(pid)) await onceLeft(() => admin.unsafe(`drop database if exists ${datname} with (force)`))
-  }
-  await admin.end()
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    // no such process
-    return false
-  }
 }
 
 function withName(url: string, name: string): string {

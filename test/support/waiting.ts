@@ -4,7 +4,8 @@ import { pause, systemClock } from '../../src/lib/clock.ts'
 
 /** Far more than anything takes on a machine that is busy with other things, far less than the runner gives a test. */
 export const boundMs = 120_000
-const betweenLooksMs = 2
+/** Looks are close together at first, and get rarer while nothing happens: each may cost a request. */
+const [firstPauseMs, lastPauseMs, pauseGrowth] = [2, 50, 1.2]
 
 const machine = systemClock()
 
@@ -20,12 +21,12 @@ export async function until<T>(
   isIt: (seen: T) => boolean = Boolean,
 ): Promise<T> {
   const deadline = machine.now() + boundMs
-  for (;;) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * pauseGrowth, lastPauseMs)) {
     const seen = await within(what, Promise.resolve(look()))
     if (isIt(seen)) return seen
     if (machine.now() > deadline)
       throw new Error(`waited ${boundMs / 1000} s for ${what}; last seen: ${inspect(seen, { depth: 4 })}`)
-    await pause(betweenLooksMs)
+    await pause(pauseMs)
   }
 }
 
