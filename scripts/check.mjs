@@ -1,4 +1,4 @@
-/** What CI runs: types, lint, format, generated files, then every test. Goes on after a failure, so that one run tells all. */
+/** What CI runs: types, lint, format, generated files, then every test. Continues after a failure, so that one run reports everything. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ const node = await prepare()
 const tool = (name) => join(root, 'node_modules', '.bin', process.platform === 'win32' ? `${name}.cmd` : name)
 const steps = [
   ['types', tool('tsc'), ['--noEmit']],
+  ['types of the console', tool('tsc'), ['--noEmit', '-p', 'console']],
   ['lint', tool('oxlint'), ['--type-aware', '--deny-warnings']],
   ['format', tool('oxfmt'), ['--check']],
   ['generated files', node, [join(root, 'scripts', 'gen.ts'), '--check']],
