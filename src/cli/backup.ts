@@ -1,10 +1,10 @@
 /** `posthorn backup` and `posthorn restore`: everything in one file, and back (behaviour: backup 1). */
 import type { Command } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
-import { isCarried } from '../belongings.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Progress } from '../platform/backup/backup.ts'
 import type { Manifest } from '../platform/backup/format.ts'
+import { isBackedUp } from '../platform/database/table-scope.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { bytesText, progressTeller } from './progress-line.ts'
 import type { Cli, Register } from './program.ts'
@@ -26,6 +26,7 @@ export const registerBackup: Register = (program, cli) => {
 async function backup(cli: Cli, command: Command, file: string): Promise<void> {
   const { withDatabase } = await import('./opening.ts')
   const { writeBackup, rowsText } = await import('../platform/backup/backup.ts')
+  const { tables } = await import('../app.ts')
   const teller = progressTeller(cli.terminal)
   const report = await withDatabase(cli.terminal.env, async (pool) =>
     writeBackup(
@@ -34,7 +35,7 @@ async function backup(cli: Cli, command: Command, file: string): Promise<void> {
         clock: systemClock(),
         version: posthorn.version,
         account_id: null,
-        rowsOf: async () => (table) => (isCarried(table.name) ? rowsText(table) : undefined),
+        rowsOf: async () => (table) => (isBackedUp(tables, table.name) ? rowsText(table) : undefined),
         told: (progress) => teller.tell(lineOf(progress)),
       },
       file,
@@ -54,6 +55,7 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
   const { withDatabase } = await import('./opening.ts')
   const { readConfig, secretKeysThere } = await import('../config/config.ts')
   const { restoreBackup } = await import('../platform/backup/restore.ts')
+  const { tables } = await import('../app.ts')
   const keys = await secretKeysThere(readConfig(cli.terminal.env))
   const teller = progressTeller(cli.terminal)
   const accepts = ({ account_id }: Manifest) => {
@@ -69,7 +71,7 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
         pool,
         clock: systemClock(),
         keys,
-        isCarried,
+        isCarried: (table) => isBackedUp(tables, table),
         accepts,
         checking,
         told: (progress) => teller.tell(lineOf(progress)),

@@ -1,13 +1,13 @@
 /** `posthorn accounts export` and `import`: one account, from one installation to another (behaviour: backup 3). */
 import type { Command } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
-import type { App } from '../app.ts'
-import { foundByHash, ownedBy } from '../belongings.ts'
+import { tables, type App } from '../app.ts'
 import { secretKeys, readConfig } from '../config/config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { printable } from '../lib/printable.ts'
 import { quoted, rowsText, writeBackup, type RowsOf } from '../platform/backup/backup.ts'
 import { importRows } from '../platform/backup/import.ts'
+import { foundByHash, ownedBy } from '../platform/database/table-scope.ts'
 import { accountOf } from './account-of.ts'
 import { lineOf } from './backup.ts'
 import { bytesText, progressTeller } from './progress-line.ts'
@@ -53,7 +53,7 @@ async function rowsOfAccount(
 ): Promise<RowsOf> {
   const moved = await app.services.webhooks.movedRows(sql, account_id)
   return (table) => {
-    const where = ownedBy(table.name, account_id)
+    const where = ownedBy(tables, table.name, account_id)
     if (where === undefined) return undefined
     const { columns = {}, beside } = moved[table.name] ?? {}
     const own = rowsText(table, { columns, where })
@@ -75,7 +75,7 @@ export async function importAccount(cli: Cli, command: Command, file: string): P
           pool,
           keys: await secretKeys(readConfig(cli.terminal.env)),
           hashed: foundByHash,
-          isOwned: (table, account_id) => ownedBy(table, account_id) !== undefined,
+          isOwned: (table, account_id) => ownedBy(tables, table, account_id) !== undefined,
           isThere: async (sql, account_id) => (await app.services.accounts.stateOf(sql, account_id)) !== null,
           checking: (bytes, of) => teller.tell(`checking  ${bytesText(bytes)} of ${bytesText(of)}`),
           told: (progress) => teller.tell(lineOf(progress)),

@@ -277,5 +277,5 @@ async function finish(app: App, log: Log): Promise<void> {
   if (finished) return log.info('stopped')
   log.warn('what was in hand did not finish in time; it is taken up again at the next start')
   // their database is closed next
-  await inTime(app.platform.clock, giveUpWithinMs, log, () => app.giveUp())
+  await inTime(app.platform.clock, giveUpWithinMs, log, () => app.abandon())
 }

@@ -3,28 +3,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { accountColumn, belongings } from '../../src/belongings.ts'
+import { modules, tables } from '../../src/app.ts'
+import { accountColumn } from '../../src/platform/database/table-scope.ts'
 import { root, sources, templates, withoutComments, type Source } from './sources.ts'
-
-/** Every table, by its owner. Where another one's statement needs it, the owner exports a fragment through its service. */
-const owners: Readonly<Record<string, string>> = {
-  platform: 'events idempotency_keys installation processes schema_functions schema_migrations',
-  accounts: 'accounts api_keys',
-  automations: 'automation_events automation_runs automations integration_redactions integration_sources',
-  campaigns: 'campaign_counters campaign_jobs campaign_recipients campaign_tombstones campaigns',
-  billing: 'grants ledger_entries prices top_ups usage_rows wallets',
-  channels: 'channel_sessions channel_templates channels',
-  media: 'media_files',
-  contacts: `contact_addresses contact_attributes contact_counters contact_import_errors contact_import_jobs contact_import_chunks contact_imports contact_list_members
-    contact_lists contact_tags contact_tombstones contacts consent_changes segments service_windows suppressions`,
-  messages: `channel_leases channel_pauses dispatch_jobs inbound_parts inbound_references message_attempts message_quarter_counts message_retention message_status_counts message_transitions messages provider_callbacks provider_references
-    provider_reports`,
-  console:
-    'audit_entries conversation_messages conversations identities invitations memberships request_log sessions sign_in_failures user_tokens users',
-  mail: 'email_queue emails',
-  webhooks: `webhook_deliveries webhook_endpoints webhook_failures webhook_fan_out webhook_handoff_counts webhook_handoffs webhook_leases webhook_queue
-    webhook_retries webhook_subscriptions`,
-}
 
 /** Tables of the platform that features read, and what for. */
 const read: Readonly<Record<string, { readonly by: readonly string[]; readonly reason: string }>> = {
@@ -38,31 +19,30 @@ const read: Readonly<Record<string, { readonly by: readonly string[]; readonly r
 /** Files that hold SQL. */
 const stores = /(?:^|\/)(?:store|[a-z-]+-store|invariants)\.ts$|\/sql\/\w+\.sql$/
 
-const ownerOf = new Map(
-  Object.entries(owners).flatMap(([owner, tables]) => tables.split(/\s+/).map((table) => [table, owner])),
-)
+/** Tables by the module that declares them. Where another module's statement needs one, the owner exports a fragment through its service. */
+const ownerOf = new Map(modules.flatMap(({ name, tables: own }) => Object.keys(own).map((table) => [table, name])))
 
 test('every table has one owner', () => {
   const schema = readFileSync(join(root, 'schema.sql'), 'utf8')
-  const tables = [...schema.matchAll(/^create table (\w+) \(/gm)].map((match) => match[1]!)
+  const created = [...schema.matchAll(/^create table (\w+) \(/gm)].map((match) => match[1]!)
+  const declared = modules.flatMap((module) => Object.keys(module.tables))
 
-  assert.deepEqual([...ownerOf.keys()].toSorted(), tables.toSorted())
+  assert.deepEqual(declared.toSorted(), created.toSorted())
 })
 
-test('every table says whose rows it holds, for backups', () => {
+test('the scope of every table names columns that exist', () => {
   const schema = readFileSync(join(root, 'schema.sql'), 'utf8')
   const columns = new Map(
     [...schema.matchAll(/^create table (\w+) \(\n([^]*?)^\)/gm)].map((match) => [match[1]!, match[2]!]),
   )
   const has = (table: string, column: string) => new RegExp(`^  "?${column}"? `, 'm').test(columns.get(table) ?? '')
-  const wrong = Object.entries(belongings).filter(
+  const wrong = Object.entries(tables).filter(
     ([table, whose]) =>
       (whose.to === 'account' && !has(table, accountColumn(table))) ||
       (whose.to === 'parent' &&
-        (!has(table, whose.column) || !has(whose.parent, whose.key) || belongings[whose.parent]?.to !== 'account')),
+        (!has(table, whose.column) || !has(whose.parent, whose.key) || tables[whose.parent]?.to !== 'account')),
   )
 
-  assert.deepEqual(Object.keys(belongings).toSorted(), [...columns.keys()].toSorted())
   assert.deepEqual(wrong, [])
 })
 

@@ -1,15 +1,16 @@
 /** Accounts are islands: no row of one refers to a row of another, and nothing that one does changes a row of another. So an account can move to a database of its own (docs/guides/growing.md). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { belongings, ownedBy } from '../../src/belongings.ts'
+import { tables } from '../../src/app.ts'
+import { ownedBy } from '../../src/platform/database/table-scope.ts'
 import { seedAccount } from '../support/seeded-account.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 
 /** Every row of an account as text, by its table; partitions stand in theirs. */
 async function rowsOf({ pool }: World, account_id: string): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>()
-  for (const table of Object.keys(belongings)) {
-    const own = ownedBy(table, account_id)
+  for (const table of Object.keys(tables)) {
+    const own = ownedBy(tables, table, account_id)
     if (own === undefined) continue
     const rows = await pool.unsafe<{ row: string }[]>(
       `select row_to_json(t)::text as row from ${table} t where ${own} order by 1`,

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { groups } from '../../src/cli/groups.ts'
 import { runCli } from '../../src/cli/program.ts'
-import { isCarried } from '../../src/belongings.ts'
+import { tables } from '../../src/app.ts'
+import { isBackedUp } from '../../src/platform/database/table-scope.ts'
 import { tablesOf } from '../../src/platform/backup/catalogue.ts'
 import { bringForward, makeSchema, readSchemaFiles } from '../../src/platform/database/migrate.ts'
 import type { Db } from '../../src/platform/database/sql.ts'
@@ -40,7 +41,7 @@ async function folder(t: TestContext): Promise<string> {
 async function contents(sql: Db): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const { name, columns } of await tablesOf(sql)) {
-    if (!isCarried(name) || name === 'installation') continue
+    if (!isBackedUp(tables, name) || name === 'installation') continue
     const row = `concat_ws('|', ${columns.map((column) => `coalesce(t."${column}"::text, '-')`).join(', ')})`
     const [all] = await sql.unsafe<{ rows: string }[]>(
       `select count(*) || ' ' || coalesce(md5(string_agg(${row}, e'\\n' order by ${row} collate "C")), '') as rows from "${name}" t`,

@@ -179,8 +179,8 @@ test('bulk waits at its bound instead of being refused, and what is interactive 
 
   const halves = [sent.keys.slice(0, bulkRowsMax), sent.keys.slice(bulkRowsMax)]
   const bulk = halves.map((keys) => sent.submit(keys).finally(() => done++))
-  await until('more rows than are let in', () => world.app.ingest.load().outside > 0)
-  const before = world.app.ingest.load()
+  await until('more rows than are let in', () => world.app.services.ingest.load().outside > 0)
+  const before = world.app.services.ingest.load()
   const answers = await Promise.all(
     Array.from({ length: 20 }, () =>
       api.post('/v1/messages', { channel: sent.channel, to: '+19995550006', type: 'text', text: { body: 'Now' } }),

@@ -43,7 +43,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     providers: world.providers,
   })
   world.rest.pools.add(app.platform.reads.pool)
-  world.rest.ingests.add(app.ingest)
+  world.rest.ingests.add(app.services.ingest)
   await app.worker('heartbeat').tick()
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
@@ -51,7 +51,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
   const kill = async () => {
     world.rest.pools.delete(pool)
     world.rest.pools.delete(app.platform.reads.pool)
-    world.rest.ingests.delete(app.ingest)
+    world.rest.ingests.delete(app.services.ingest)
     app.server.server.closeAllConnections()
     dead ??= Promise.all([pool.end({ timeout: 0 }), app.platform.reads.close(), app.server.close()]).then(() =>
       sessionsAreOver(world, name),

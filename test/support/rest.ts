@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { pause, systemClock } from '../../src/lib/clock.ts'
 import { poolUse } from '../../src/platform/database/pool.ts'
-import type { App } from '../../src/app.ts'
+import type { Services } from '../../src/app.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import type { FakeClock } from './clock.ts'
 import { within } from './waiting.ts'
@@ -11,7 +11,7 @@ export interface Rest {
   /** The pools of the processes that are watched. */
   readonly pools: Set<Pool>
   /** Where their messages wait to be committed, bulk with rests in the machine's time: the clock of the test stands while any does. */
-  readonly ingests: Set<App['ingest']>
+  readonly ingests: Set<Services['ingest']>
   /**
    * Resolves once no statement is under way and what was answered has been acted on. A database that is away never rests: after a second for which somebody waits for a
    * connection. After half a minute at the latest, for a test may hold a statement up itself.
@@ -33,7 +33,7 @@ const machine = systemClock()
 /** `idleHolders`: sessions that are reserved for good and have nothing to do. */
 export function watchRest(clock: FakeClock, pool: Pool, idleHolders: () => Promise<number>): Rest {
   const pools = new Set([pool])
-  const ingests = new Set<App['ingest']>()
+  const ingests = new Set<Services['ingest']>()
 
   async function seen(): Promise<'quiet' | 'waiting' | 'working'> {
     let [in_use, waiting] = [0, 0]

@@ -11,6 +11,7 @@ import { pino } from 'pino'
 import type { App, Services } from '../../src/app.ts'
 import type { Mode } from '../../src/api/caller.ts'
 import type { Scope } from '../../src/api/scopes.ts'
+import { buildModules, type Module, type ModuleContext, type ModuleParts } from '../../src/module.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import type { ProducerFragment } from '../../src/modules/messages/ingest/producers.ts'
@@ -21,7 +22,7 @@ import { expensiveReads } from '../../src/platform/database/expensive-reads.ts'
 import { makeMetrics } from '../../src/platform/observability/metrics.ts'
 import { ageing } from '../../src/platform/jobs/ageing.ts'
 import { writability, writabilityWorker } from '../../src/platform/database/writability.ts'
-import type { Platform } from '../../src/platform/platform.ts'
+import { roles, type Platform } from '../../src/platform/platform.ts'
 import { freshEvents } from '../../src/platform/events/fresh-events.ts'
 import { domainEvents } from '../../src/platform/events/domain-events.ts'
 import { openSecrets } from '../../src/platform/secrets/secrets.ts'
@@ -127,6 +128,17 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
   }
 }
 
+/** One module alone on the platform of a test; `services` are those of the modules before it that it needs. */
+export function buildModule<Needs extends object, Services extends object>(
+  { platform, providers, producers, projections }: PlatformWorld,
+  module: Module<Needs, Services>,
+  services: Needs,
+): ModuleParts<Services> {
+  const contributions = { providers, producers, projections, sendTimes: [] }
+  const context: ModuleContext = { platform, roles, alone: () => false, contributions }
+  return buildModules([module], context, services).built[0] as unknown as ModuleParts<Services>
+}
+
 export interface World extends PlatformWorld {
   readonly app: App
   readonly services: Services
@@ -193,7 +205,7 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
     providers,
   })
   parts.rest.pools.add(app.platform.reads.pool)
-  parts.rest.ingests.add(app.ingest)
+  parts.rest.ingests.add(app.services.ingest)
   await app.server.listen({ host: '127.0.0.1', port: options.port ?? 0 })
   let stopped: Promise<void> | undefined
   const stop = () => (stopped ??= parts.rest.whileTimePasses(() => app.stop(), 100))

@@ -38,6 +38,7 @@ import {
 export type { ChannelRow } from './store.ts'
 export type { TemplateVerdict } from './templates.ts'
 export { isTestChannel } from './test-channels.ts'
+export { channelSessions } from './sessions.ts'
 
 export type ChannelService = ReturnType<typeof channelService>
 

@@ -4,21 +4,21 @@ import type { RateLimiter } from '../../platform/http/rate-limit.ts'
 import type { Route } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { consoleRecorder } from './audit/recording.ts'
-import type { Entrant } from './console-route.ts'
+import type { ConsoleRoute, Entrant } from './console-route.ts'
 import type { ConsoleServices } from './console-services.ts'
 import { consoleGuard } from './guard.ts'
-import { operatorRoutes } from './routes.ts'
 import type { OperatorService } from './service.ts'
 import { requireRecent } from './sessions/recent.ts'
 
 export interface ConsoleGuardsParts extends ConsoleServices {
   readonly operators: OperatorService
+  readonly consoleRoutes: readonly ConsoleRoute[]
   readonly limiter: RateLimiter
   /** Those of `/v1`; a process without any has no console. */
   readonly routes: readonly Route[]
 }
 
-export function consoleGuards({ operators, limiter, routes, ...services }: ConsoleGuardsParts): Guard[] {
+export function consoleGuards({ operators, consoleRoutes, limiter, routes, ...services }: ConsoleGuardsParts): Guard[] {
   const { platform, accounts } = services
   if (routes.length === 0) return []
   const { sessions } = operators
@@ -33,7 +33,7 @@ export function consoleGuards({ operators, limiter, routes, ...services }: Conso
         .filter(isReachable)
         .map((route) => (route.operation === 'channels.update' ? guardingCredentials(platform, route) : route)),
     ),
-    consoleGuard(parts, '', operatorRoutes({ ...services, ...operators })),
+    consoleGuard(parts, '', consoleRoutes),
   ]
 }
 

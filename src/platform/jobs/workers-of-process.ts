@@ -1,25 +1,31 @@
-/** The loops of a process: each worker with its idling and its failures, those of any role and those of workers. */
-import { loop, type Worker, type Loop } from './worker.ts'
+/** The worker loops of a process, and what wakes them. */
 import { poolClosed } from '../database/failures.ts'
-import { periodicJobsWorker, heartbeatWorker } from './periodic-jobs.ts'
 import type { PeriodicJob, Platform, Role } from '../platform.ts'
+import type { Notifier } from './notifier.ts'
+import { heartbeatWorker, periodicJobsWorker } from './periodic-jobs.ts'
 import type { Presence } from './process-registry.ts'
+import { loop, type Loop, type Worker } from './worker.ts'
+
+/** What a module contributes to the workers of a process. */
+export interface WorkerSource {
+  readonly workers?: readonly Worker[]
+  readonly apiWorkers?: readonly Worker[]
+  readonly caches?: Readonly<Record<string, () => void>>
+}
 
 export interface Loops {
-  /** Of a process with any role. */
+  /** Run whatever the roles; the heartbeat is the first. */
   readonly everywhere: readonly Loop[]
-  /** Of the role `worker`. */
+  /** Run with the role `worker`. */
   readonly workers: readonly Loop[]
 }
 
-/** `apiWorkers` run wherever requests are answered. */
 export function loopsOf(
   platform: Platform,
-  workers: readonly Worker[],
-  apiWorkers: readonly Worker[],
+  modules: readonly WorkerSource[],
   periodicJobs: readonly PeriodicJob[],
-  wanted: readonly Role[],
-  present: Presence,
+  roles: readonly Role[],
+  presence: Presence,
 ): Loops {
   const onError = (error: unknown, worker: string) => {
     if (poolClosed(error)) return
@@ -28,16 +34,30 @@ export function loopsOf(
     platform.log.error({ err: error, worker }, 'a worker failed and will try again')
   }
   const looped = (worker: Worker) => loop(worker, platform.clock, onError)
+  const apiWorkers = roles.includes('api') ? modules.flatMap((module) => module.apiWorkers ?? []) : []
   const loops = {
-    everywhere: [
-      heartbeatWorker(platform, wanted, present),
-      platform.storage.worker,
-      ...(wanted.includes('api') ? apiWorkers : []),
-    ].map(looped),
-    workers: [...workers, periodicJobsWorker(platform, periodicJobs)].map(looped),
+    everywhere: [heartbeatWorker(platform, roles, presence), platform.storage.worker, ...apiWorkers].map(looped),
+    workers: [...modules.flatMap((module) => module.workers ?? []), periodicJobsWorker(platform, periodicJobs)].map(
+      looped,
+    ),
   }
   platform.storage.onRecovered(() => {
     for (const worker of [...loops.everywhere, ...loops.workers]) worker.retry()
   })
   return loops
+}
+
+/** A notification wakes the worker of its name, or empties the caches of its name. When some may have been missed, all of them. */
+export function wakeBy(
+  notifications: Notifier,
+  modules: readonly WorkerSource[],
+  { everywhere, workers }: Loops,
+): void {
+  for (const worker of [...everywhere, ...workers]) notifications.on(worker.name, () => worker.wake())
+  const caches = modules.flatMap((module) => Object.entries(module.caches ?? {}))
+  for (const [name, forget] of caches) notifications.on(name, forget)
+  notifications.onMissed(() => {
+    for (const [, forget] of caches) forget()
+    for (const worker of workers) worker.wake()
+  })
 }

@@ -1,0 +1,32 @@
+/** Wallets, packages, prices, top-ups and usage. */
+import type { Module } from '../../module.ts'
+import { ofAccount } from '../../platform/database/table-scope.ts'
+import { mountHooks } from '../../platform/http/hooks.ts'
+import { billingInvariants } from './invariants.ts'
+import { billingRoutes } from './routes.ts'
+import { billingService, type BillingService } from './service.ts'
+import { takePayment } from './top-ups/payment-hook.ts'
+import { billingPeriodicJobs } from './worker.ts'
+
+export const billingModule: Module<object, { readonly billing: BillingService }> = {
+  name: 'billing',
+  tables: {
+    grants: ofAccount,
+    ledger_entries: ofAccount,
+    prices: ofAccount,
+    top_ups: ofAccount,
+    usage_rows: ofAccount,
+    wallets: ofAccount,
+  },
+  build({ platform }) {
+    const billing = billingService(platform)
+    return {
+      services: { billing },
+      routes: billingRoutes(billing),
+      mount: (server, bodies) => mountHooks(server, '/hooks/payments/:id', bodies, takePayment(billing.topUps)),
+      periodicJobs: billingPeriodicJobs(platform, billing),
+      invariants: billingInvariants,
+      stop: { connections: () => billing.topUps.close() },
+    }
+  },
+}

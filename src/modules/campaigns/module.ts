@@ -1,0 +1,40 @@
+/** Campaigns: one message to many contacts. */
+import type { Module } from '../../module.ts'
+import { on } from '../../module.ts'
+import { ofAccount } from '../../platform/database/table-scope.ts'
+import type { CampaignDeps } from './deps.ts'
+import { campaignInvariants } from './invariants.ts'
+import { campaignProducer } from './producer.ts'
+import { campaignProjection } from './projection.ts'
+import { failOfAccount, failOfChannel, leaveOutDeleted, leaveOutUnsubscribed } from './reactions.ts'
+import { campaignRoutes } from './routes.ts'
+import { campaignSendTimes } from './sending/send-times.ts'
+import { campaignService, type CampaignService } from './service.ts'
+
+export const campaignsModule: Module<Omit<CampaignDeps, 'platform'>, { readonly campaigns: CampaignService }> = {
+  name: 'campaigns',
+  tables: {
+    campaign_counters: ofAccount,
+    campaign_jobs: ofAccount,
+    campaign_recipients: ofAccount,
+    campaign_tombstones: ofAccount,
+    campaigns: ofAccount,
+  },
+  contributions: { producers: [campaignProducer], projections: [campaignProjection], sendTimes: [campaignSendTimes] },
+  build({ platform }, { accounts, billing, channels, contacts, messages }) {
+    const campaigns = campaignService({ platform, accounts, billing, channels, contacts, messages })
+    return {
+      services: { campaigns },
+      routes: campaignRoutes(campaigns),
+      workers: campaigns.workers,
+      periodicJobs: campaigns.periodicJobs,
+      invariants: campaignInvariants,
+      handlers: [
+        on('opted_out', 'campaigns', leaveOutUnsubscribed),
+        on('contact_deleted', 'campaigns', leaveOutDeleted),
+        on('channel_deleted', 'campaigns', failOfChannel(platform)),
+        on('account_suspended', 'campaigns', failOfAccount(platform)),
+      ],
+    }
+  },
+}
