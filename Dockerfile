@@ -1,12 +1,12 @@
 # Posthorn as an image: `docker build -t posthorn .` (docs/guides/installing.md).
 
-# The program, compiled as `npm pack` does it, and the console.
+# The program, compiled as `npm pack` does it, and the console. With optional packages: the bundler has its native binding in one.
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 COPY clients/typescript/package.json clients/typescript/
 COPY console/package.json console/
-RUN npm ci --include=dev --omit=optional --no-audit --no-fund
+RUN npm ci --include=dev --include=optional --no-audit --no-fund
 COPY . .
 RUN npm run prepack
 

@@ -119,7 +119,7 @@ test('every environment that is set there is one that the service starts with', 
 test('every command that is run there is one, with its options and roles', () => {
   const program = new Command('posthorn')
   for (const register of groups) register(program, undefined as never)
-  const [, executed] = /^ExecStart=\/usr\/local\/bin\/posthorn (.*)$/m.exec(unit)!
+  const [, executed] = /^ExecStart=posthorn (.*)$/m.exec(unit)!
   const commands = [
     image.command,
     executed!.split(' '),
@@ -193,6 +193,27 @@ test('the image is made of what is there: stages, files that its context has, pr
     context.filter((path) => /^(?:test|bench|data|\.git)\/|node_modules|^console\/dist|\.env$/.test(path)),
     [],
   )
+})
+
+test('a stage that builds installs optional packages: native bindings of the build tools are optional', () => {
+  const stages = textOf('Dockerfile')
+    .split(/^FROM /m)
+    .slice(1)
+  const builders = stages.filter((stage) => /^RUN npm run /m.test(stage))
+
+  assert.equal(builders.length, 1)
+  assert.deepEqual(
+    builders.filter((stage) => /^RUN npm ci.*(--omit[= ]optional|--no-optional|--ignore-scripts)/m.test(stage)),
+    [],
+  )
+})
+
+test('the systemd unit finds the program wherever npm puts it: no folder stands before its name', () => {
+  assert.match(textOf('deploy/systemd/posthorn.service'), /^ExecStart=[^/\s]+ /m)
+})
+
+test('the package can be published: it is not marked private', () => {
+  assert.equal((JSON.parse(textOf('package.json')) as { private?: boolean }).private, undefined)
 })
 
 test('the composition names what it has', () => {
@@ -295,7 +316,7 @@ test(
       return { status, said: stderr + (status === 0 ? '' : stdout) }
     }
     // the command is not installed here
-    const here = unit.replace('/usr/local/bin/posthorn', process.execPath)
+    const here = unit.replace('ExecStart=posthorn', `ExecStart=${process.execPath}`)
 
     assert.deepEqual(analyze(here, 'verify'), { status: 0, said: '' })
     assert.match(

@@ -112,25 +112,33 @@ function beginOf(name: string): number | null {
   return day === null ? null : Date.UTC(Number(day[1]), Number(day[2]) - 1, Number(day[3]))
 }
 
-/** False where rows of that period already stand in the default partition, or another process makes it now: they stay there. */
+/** Errors after which the next round tries again: the table was locked for too long, or a row of the period arrived in the default partition meanwhile. */
+const passing = ['55P03', '23514']
+
+/**
+ * Makes the partition of a period. Rows of it that came before stay in the default partition: then the new one begins behind the last of them. False where
+ * the table was busy; the next round tries again.
+ */
 async function makePartition(pool: Pool, kept: PartitionedTable, from: number): Promise<boolean> {
   const { table, prefix, column = 'id', fillfactor } = kept
   const [low, high] = [idFloor(prefix, from), idFloor(prefix, endOf(kept, from))]
-  const [stray] = await pool.unsafe(`select 1 from ${table}_default where ${column} >= $1 and ${column} < $2 limit 1`, [
-    low,
-    high,
-  ])
-  if (stray !== undefined) return false
+  const [early] = await pool.unsafe<{ last: string | null }[]>(
+    `select max(${column}) as last from ${table}_default where ${column} >= $1 and ${column} < $2`,
+    [low, high],
+  )
+  // no id stands between an id and the same with a character more
+  const start = early!.last === null ? low : `${early!.last}0`
   const storage = [...(fillfactor === undefined ? [] : [`fillfactor = ${fillfactor}`]), analysedWhenDoubled].join(', ')
   try {
     await transact(pool, async (sql) => {
       await sql`select set_config('lock_timeout', ${lockTimeout}, true)`
       await sql.unsafe(
-        `create table if not exists ${nameOf(table, from)} partition of ${table} for values from ('${low}') to ('${high}') with (${storage})`,
+        `create table if not exists ${nameOf(table, from)} partition of ${table} for values from ('${start}') to ('${high}') with (${storage})`,
       )
     })
     return true
-  } catch {
-    return false // a row came in between, or the table is busy: the next round tries again
+  } catch (error) {
+    if (passing.includes(sqlState(error) ?? '')) return false
+    throw error
   }
 }
