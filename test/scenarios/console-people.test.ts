@@ -8,11 +8,10 @@ import {
   field,
   heading,
   openConsole,
-  schemes,
   signInOn,
   startConsoleWorld,
   titled,
-  widths,
+  looks,
 } from '../support/console.ts'
 import { ownerPassword, signedInOwner } from '../support/console-api.ts'
 import type { World } from '../support/world.ts'
@@ -98,33 +97,32 @@ test(
     await world.account()
     const home = await withOwner(world)
 
-    for (const scheme of schemes)
-      for (const width of widths) {
-        const { page, goto, assertQuiet } = await openConsole(t, world.base_url, { scheme, width })
-        await goto('/console/sign-in')
-        await heading(page, 'Sign in').waitFor()
-        await assertPresentable(page)
-        await signInOn(page)
-        await heading(page, 'Home').waitFor()
-        await assertPresentable(page)
+    for (const { scheme, width } of looks) {
+      const { page, goto, assertQuiet } = await openConsole(t, world.base_url, { scheme, width })
+      await goto('/console/sign-in')
+      await heading(page, 'Sign in').waitFor()
+      await assertPresentable(page)
+      await signInOn(page)
+      await heading(page, 'Home').waitFor()
+      await assertPresentable(page)
 
-        await page.getByRole('radiogroup', { name: 'Mode' }).getByText('Live', { exact: true }).click()
-        await page.waitForURL(`**${home}/live`)
-        await titled(page, 'Home · LIVE · Posthorn')
-        assert.equal(await page.getByText('Test mode', { exact: true }).count(), 0)
-        await page.keyboard.press('Control+k')
-        const search = page.getByRole('combobox', { name: 'Search everything' })
-        await search.fill('hom')
-        await page.getByRole('option', { name: /Home/ }).waitFor()
+      await page.getByRole('radiogroup', { name: 'Mode' }).getByText('Live', { exact: true }).click()
+      await page.waitForURL(`**${home}/live`)
+      await titled(page, 'Home · LIVE · Posthorn')
+      assert.equal(await page.getByText('Test mode', { exact: true }).count(), 0)
+      await page.keyboard.press('Control+k')
+      const search = page.getByRole('combobox', { name: 'Search everything' })
+      await search.fill('hom')
+      await page.getByRole('option', { name: /Home/ }).waitFor()
+      await assertPresentable(page)
+      await page.keyboard.press('Escape')
+      if (width === 390) {
+        await button(page, 'Menu').click()
+        await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Home' }).waitFor()
         await assertPresentable(page)
-        await page.keyboard.press('Escape')
-        if (width === 390) {
-          await button(page, 'Menu').click()
-          await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Home' }).waitFor()
-          await assertPresentable(page)
-        }
-        assertQuiet()
       }
+      assertQuiet()
+    }
   },
 )
 

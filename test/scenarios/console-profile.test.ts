@@ -3,16 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { TOTP } from 'otpauth'
 import { withoutChromium } from '../support/chromium.ts'
-import {
-  assertPresentable,
-  button,
-  field,
-  heading,
-  openOwnersConsole,
-  schemes,
-  signInOn,
-  widths,
-} from '../support/console.ts'
+import { assertPresentable, button, field, heading, openOwnersConsole, signInOn, looks } from '../support/console.ts'
 import { ownerPassword } from '../support/console-api.ts'
 
 const otherPassword = 'another horse, another battery'
@@ -23,20 +14,19 @@ test(
   async (t) => {
     const owners = await openOwnersConsole(t)
 
-    for (const scheme of schemes)
-      for (const width of widths) {
-        const { page, goto, assertQuiet } = await owners.window({ scheme, width })
-        await goto('/console/profile')
-        await heading(page, 'Profile').waitFor()
-        await page.getByRole('table', { name: 'Sessions' }).getByText('This one').waitFor()
-        await assertPresentable(page)
-        await page
-          .getByRole('radiogroup', { name: 'Colour scheme' })
-          .getByLabel(scheme === 'dark' ? 'Light' : 'Dark', { exact: true })
-          .check()
-        await assertPresentable(page)
-        assertQuiet()
-      }
+    for (const { scheme, width } of looks) {
+      const { page, goto, assertQuiet } = await owners.window({ scheme, width })
+      await goto('/console/profile')
+      await heading(page, 'Profile').waitFor()
+      await page.getByRole('table', { name: 'Sessions' }).getByText('This one').waitFor()
+      await assertPresentable(page)
+      await page
+        .getByRole('radiogroup', { name: 'Colour scheme' })
+        .getByLabel(scheme === 'dark' ? 'Light' : 'Dark', { exact: true })
+        .check()
+      await assertPresentable(page)
+      assertQuiet()
+    }
   },
 )
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { withoutChromium as skip } from '../support/chromium.ts'
-import { accessibilityBreaches, openConsole, schemes, sidewaysPixels, widths } from '../support/console.ts'
+import { accessibilityBreaches, openConsole, schemes, sidewaysPixels, widths, looks } from '../support/console.ts'
 import { startWorld } from '../support/world.ts'
 
 /** One of each kind. */
@@ -31,19 +31,18 @@ async function look(page: Page, what: string): Promise<void> {
   assert.deepEqual([what, await accessibilityBreaches(page), await sidewaysPixels(page)], [what, [], 0])
 }
 
-for (const scheme of schemes)
-  for (const width of widths)
-    test(`every kind of page is without a violation, ${scheme}, ${width} pixels wide`, { skip }, async (t) => {
-      const world = await startWorld(t)
-      const { page, goto, assertQuiet } = await openConsole(t, world.base_url, { scheme, width })
+for (const { scheme, width } of looks)
+  test(`every kind of page is without a violation, ${scheme}, ${width} pixels wide`, { skip }, async (t) => {
+    const world = await startWorld(t)
+    const { page, goto, assertQuiet } = await openConsole(t, world.base_url, { scheme, width })
 
-      for (const path of paths) {
-        await goto(path)
-        for (const summary of await page.locator('details:not([open]) > summary').all()) await summary.click()
-        await look(page, path)
-      }
-      assertQuiet()
-    })
+    for (const path of paths) {
+      await goto(path)
+      for (const summary of await page.locator('details:not([open]) > summary').all()) await summary.click()
+      await look(page, path)
+    }
+    assertQuiet()
+  })
 
 for (const scheme of schemes)
   test(`what pages show when they are used is without a violation, ${scheme}`, { skip }, async (t) => {

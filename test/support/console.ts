@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { browserContext } from './chromium.ts'
 import { ownerPassword, signedInOwner, type ConsoleClient } from './console-api.ts'
+import { isFull } from './effort.ts'
 import { ownPort } from './own-port.ts'
 import { boundMs, until } from './waiting.ts'
 import { startWorld, type PlatformOptions, type TestAccount, type World } from './world.ts'
@@ -17,6 +18,10 @@ export const schemes = ['light', 'dark'] as const
 /** Widths in pixels: a laptop's and a phone's. */
 export const widths = [1280, 390] as const
 type Scheme = (typeof schemes)[number]
+/** Schemes and widths in which screens are checked: light on a laptop and dark on a phone in `npm test`, every combination in `npm run prove`. */
+export const looks = schemes
+  .flatMap((scheme) => widths.map((width) => ({ scheme, width })))
+  .filter(({ scheme, width }) => isFull || (scheme === 'light') === (width === 1280))
 
 export interface ConsoleOptions {
   readonly scheme?: Scheme
@@ -127,18 +132,17 @@ export async function assertPresentableEverywhere(
   await page.context().close()
 }
 
-/** Looks at the page in each scheme and at each width in turn. It is not loaded anew: what is typed stays. */
+/** Shows the page in both schemes and at both widths. It is not reloaded, so that what is typed stays. */
 export async function inEitherSchemeAndWidth(
   page: Page,
   look: (scheme: Scheme, width: number) => Promise<unknown>,
 ): Promise<void> {
-  for (const colorScheme of schemes)
-    for (const width of widths) {
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width, height: 800 })
-      await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
-      await look(colorScheme, width)
-    }
+  for (const { scheme: colorScheme, width } of looks) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 800 })
+    await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
+    await look(colorScheme, width)
+  }
 }
 
 /** The service under the address that browsers find it at: the console's guard compares origins. Its clock stands still, so that all requests come in one second. */

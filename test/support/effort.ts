@@ -2,7 +2,7 @@
  * How long tests of random input, kills and load run: a short form in `npm test`, the full one in `npm run prove`. `POSTHORN_TEST_SEEDS=7,8` runs
  * simulations and crashes with these seeds instead.
  */
-const isFull = process.env['POSTHORN_TEST_FULL'] === 'true'
+export const isFull = process.env['POSTHORN_TEST_FULL'] === 'true'
 const chosen = process.env['POSTHORN_TEST_SEEDS']?.split(',')
 
 /** `short` in `npm test`, `full` in `npm run prove`. */
