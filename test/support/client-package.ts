@@ -1,7 +1,8 @@
-/** The TypeScript client as a program has it: built, packed and installed from its tarball, once for a test file. */
+/** The TypeScript client as programs use it: built, packed and installed from its tarball. */
 import { execFile } from 'node:child_process'
-import { rmSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, rmSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -32,7 +33,7 @@ export async function clientSource(folder: string): Promise<void> {
 
 let made: Promise<string> | undefined
 
-/** The folder of `installClient`, made once for a test file and removed at its end: for those who copy it. */
+/** The folder of `installClient`, made once for a process and removed at its end: for tests that copy it. */
 export function installedClient(): Promise<string> {
   return (made ??= installClient().then(({ folder }) => {
     process.once('exit', () => rmSync(join(folder, '..'), { recursive: true, force: true }))
@@ -40,9 +41,21 @@ export function installedClient(): Promise<string> {
   }))
 }
 
-/** Packs a copy of the client. */
+/** Installs the client into a fresh folder. */
 export async function installClient(): Promise<InstalledClient> {
-  const folder = await mkdtemp(join(tmpdir(), 'posthorn-client-'))
+  const app = join(await mkdtemp(join(tmpdir(), 'posthorn-client-')), 'app')
+  await cp(await packedAndInstalled(), app, { recursive: true })
+  const client = (await import(pathToFileURL(join(app, 'node_modules/@posthorn/client/dist/index.js')).href)) as Client
+  return { folder: app, client }
+}
+
+/** A folder in which the packed client is installed; packed once for all test processes, and again when its sources change. */
+async function packedAndInstalled(): Promise<string> {
+  const cache = join(root, 'node_modules/.cache')
+  const installed = join(cache, `client-${await hashOfSources()}`)
+  if (existsSync(installed)) return installed
+  await mkdir(cache, { recursive: true })
+  const folder = await mkdtemp(join(cache, 'client-unfinished-'))
   const source = join(folder, 'source')
   await clientSource(source)
   const env = {
@@ -57,6 +70,20 @@ export async function installClient(): Promise<InstalledClient> {
   await mkdir(app)
   await writeFile(join(app, 'package.json'), '{ "type": "module", "private": true }')
   await npm(app, 'install', '--offline', '--no-audit', '--no-fund', join(folder, 'posthorn-client-0.1.0.tgz'))
-  const client = (await import(pathToFileURL(join(app, 'node_modules/@posthorn/client/dist/index.js')).href)) as Client
-  return { folder: app, client }
+  // another process may have been faster
+  await rename(app, installed).catch((error: unknown) => {
+    if (!existsSync(installed)) throw error
+  })
+  await rm(folder, { recursive: true, force: true })
+  return installed
+}
+
+async function hashOfSources(): Promise<string> {
+  const folder = join(root, 'clients/typescript')
+  const files = globSync(['*.*', 'src/**/*.*'], { cwd: folder }).toSorted()
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))
+  return createHash('sha256')
+    .update(JSON.stringify([files, texts]))
+    .digest('hex')
+    .slice(0, 16)
 }

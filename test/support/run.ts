@@ -104,10 +104,18 @@ function groups(all: readonly string[]): string[][] {
   return found.toSorted((a, b) => b.ms - a.ms).map(({ files: group }) => group)
 }
 
-/** A module that imports the files of a group one after the other. Node runs such modules in the order of their names. */
+/** A module that runs the files of a group one after the other. Node runs such modules in the order of their names. */
 function writeEntry(group: readonly string[], at: number): string {
   const path = join(folder, `${String(at).padStart(3, '0')}.test.mjs`)
-  writeFileSync(path, group.map((file) => `await import('${pathToFileURL(join(root, file)).href}')\n`).join(''))
+  const urls = group.map((file) => [file, pathToFileURL(join(root, file)).href])
+  // tests of a process run in the order in which they are registered: the last one ends when those of its file have ended
+  writeFileSync(
+    path,
+    `import test from 'node:test'
+for (const [file, url] of ${JSON.stringify(urls)})
+  await import(url).then(() => test(file, () => undefined), (error) => test(file, () => { throw error }))
+`,
+  )
   return path
 }
 
@@ -117,6 +125,7 @@ function measured(): Record<string, number> {
   for (const line of readFileSync(timings, 'utf8').split('\n').slice(0, -1)) {
     const { file, ms } = JSON.parse(line) as { file: string; ms: number }
     const path = relative(root, file).replaceAll('\\', '/')
+    if (!path.endsWith('.ts')) continue
     found[path] = (found[path] ?? 0) + ms
   }
   return found
