@@ -14,7 +14,7 @@ export interface ChargeMoment {
 /**
  * CTEs that debit what the rows of `checked` (account_id, channel_type, price, txn, verdict) cost that have no verdict: each account as a whole, or not
  * at all. They end in `fund` (account_id, channel_type, grant_id, covered, balance_before, shift_ms), to be joined where `price > 0`. Not covered is whatever
- * needs a decision or has an event: too little money, a wallet that would fall below its threshold, a grant that would run empty.
+ * needs a decision or has an event: too little money, a wallet that falls below its threshold while no credits are left, a grant that would run empty.
  *
  * Entries of a wallet are listed by their ids, and each tells the balance that it left. The ids (`txn`) were made before the wallet was in hand; where another
  * process has posted in between, they are moved behind its last entry, all by the same `shift_ms`, so that their order stays.
@@ -42,7 +42,11 @@ export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => 
         from source ${several ? sql`join (${walletsOfSource(sql)}) held using (account_id)` : sql``} group by account_id
       ) need
       where w.account_id = need.account_id
-        and (need.total = 0 or w.balance_micros >= need.total and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff}))
+        and (
+          need.total = 0
+          or w.balance_micros >= need.total
+          and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff} or ${hasCredits(sql, at)})
+        )
       returning w.account_id, w.balance_micros + need.total as balance_before,
         case when w.last_entry_id = need.last_entry then 0 else id_ms(w.last_entry_id) - id_ms(need.last_entry) end as shift_ms
     ),
@@ -61,6 +65,18 @@ export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => 
       left join debit d on d.account_id = s.account_id
       left join credit g on g.account_id = s.account_id and g.grant_id = s.grant_id
     )`
+
+/**
+ * True while the account of wallet `w` has credits left, so that its low wallet causes no event. The statement may wait for the wallet and still see
+ * a grant that was emptied meanwhile: the grants count only where the wallet has no newer entry than the statement saw.
+ */
+const hasCredits = (sql: Db, at: string) => sql`exists (
+            select from wallets seen
+            join grants using (account_id)
+            where seen.account_id = w.account_id
+              and seen.last_entry_id = w.last_entry_id
+              and ${usableAt(sql, at)}
+          )`
 
 const walletsOfSource = (sql: Db) =>
   sql`select account_id from wallets where account_id in (select account_id from source) order by account_id for update`
