@@ -34,6 +34,10 @@ export async function loadMessages({ pool, account_id, channel }: Service, count
     updated_after: new Date(end + 1000).toISOString(),
   }
   const sample: string[] = []
+  const [wallet] = await pool<
+    { last_sequence: number }[]
+  >`select last_sequence from wallets where account_id = ${account_id}`
+  const sequence = wallet!.last_sequence
   const load = async () => {
     for (let done = 0; done < count; done += chunk) {
       const messages: string[] = []
@@ -52,7 +56,9 @@ export async function loadMessages({ pool, account_id, channel }: Service, count
         messages.push(
           `${account_id}\tlive\t${id}\t${isRare ? rare.channel : channel}\tsms\t${direction}\t${to}\t+12025550100\ttext\t{"body":"Your parcel ${n % 10} is on its way and arrives today."}\t${status}\t${isRare ? rare.reference : `order-${n}`}\t{"order":"${n}"}\twallet\t5000\tapi\t${at}\t${updated}\t${at}\t${at}\n`,
         )
-        entries.push(`${account_id}\t${ids('txn')}\tmessage_charge\tusd_micros\twallet\tusage\t5000\t${id}\t0\t${at}\n`)
+        entries.push(
+          `${account_id}\t${ids('txn')}\t${sequence + n + 1}\tmessage_charge\tusd_micros\twallet\tusage\t5000\t${id}\t0\t${at}\n`,
+        )
         if (n % Math.ceil(count / 1000) === 0) sample.push(id)
       }
       await copy(
@@ -62,12 +68,13 @@ export async function loadMessages({ pool, account_id, channel }: Service, count
       )
       await copy(
         pool,
-        'copy ledger_entries (account_id, id, type, unit, debit, credit, amount, message_id, balance_after_micros, created_at) from stdin',
+        'copy ledger_entries (account_id, id, sequence, type, unit, debit, credit, amount, message_id, balance_after_micros, created_at) from stdin',
         entries,
       )
     }
   }
   await withoutIndexes(pool, 'messages', () => withoutIndexes(pool, 'ledger_entries', load))
+  await pool`update wallets set last_sequence = ${sequence + count} where account_id = ${account_id}`
   // as a periodic job and the database would have done over the days
   await pool`update message_status_counts set folded = true`
   await pool.unsafe('vacuum analyze messages')

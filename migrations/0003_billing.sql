@@ -14,9 +14,9 @@ create table wallets (
   low_balance_micros bigint not null default 1000000 check (low_balance_micros >= 0),
   -- when balance.low was last emitted
   low_balance_at timestamptz,
-  -- The entry posted last. Ids of entries are made before the wallet is locked: whoever holds the wallet knows what its entries' ids must follow, so that
-  -- the list of transactions never shows a balance before the one it came from.
-  last_entry_id text collate "C" not null default ''
+  -- sequence number and time of the newest ledger entry
+  last_sequence bigint not null default 0,
+  last_entry_at timestamptz
 ) with (fillfactor = 50);
 
 -- Every account has a wallet from its creation, and accounts know nothing of billing.
@@ -51,6 +51,8 @@ create index grants_expiry on grants (expires_at) where expired_at is null;
 create table ledger_entries (
   account_id text collate "C" not null,
   id text collate "C" not null,
+  -- the order in which the account's entries moved its wallet; there may be gaps
+  sequence bigint not null,
   type text not null check (type in ('top_up', 'message_charge', 'message_refund', 'package_grant', 'package_expiry', 'adjustment')),
   unit text not null check (unit in ('usd_micros', 'credits')),
   debit text not null,
@@ -68,8 +70,9 @@ create table ledger_entries (
 ) with (autovacuum_analyze_scale_factor = 1);
 -- a message is charged once and refunded once, whatever happens
 create unique index ledger_entries_message on ledger_entries (message_id, type) where message_id is not null;
--- the few entries that are no charges, found among millions that are
-create index ledger_entries_type on ledger_entries (account_id, type, id) where type <> 'message_charge';
+create unique index ledger_entries_sequence on ledger_entries (account_id, sequence);
+-- finds the few entries that are not charges
+create index ledger_entries_type on ledger_entries (account_id, type, sequence) where type <> 'message_charge';
 -- a top-up is credited once, whatever happens
 create unique index ledger_entries_top_up on ledger_entries (top_up_id) where top_up_id is not null;
 

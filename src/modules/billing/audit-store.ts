@@ -34,12 +34,12 @@ export async function grantBreaches(sql: Db): Promise<SumBreach[]> {
     order by account_id, id limit 20`
 }
 
-/** Entries that tell another balance than those up to them add up to, in the order in which they are listed. */
+/** Entries whose `balance_after_micros` is not the sum of the account's entries up to them. */
 export async function orderBreaches(sql: Db): Promise<SumBreach[]> {
   return await sql<SumBreach[]>`
     select account_id, id, held, entries from (
       select account_id, id, balance_after_micros as held,
-             (sum(case when unit = 'credits' then 0 when credit = 'wallet' then amount else -amount end) over (partition by account_id order by id))::bigint as entries
+             (sum(case when unit = 'credits' then 0 when credit = 'wallet' then amount else -amount end) over (partition by account_id order by sequence))::bigint as entries
       from ledger_entries
     ) e
     where held <> entries

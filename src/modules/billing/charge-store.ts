@@ -13,11 +13,8 @@ export interface ChargeMoment {
 
 /**
  * CTEs that debit what the rows of `checked` (account_id, channel_type, price, txn, verdict) cost that have no verdict: each account as a whole, or not
- * at all. They end in `fund` (account_id, channel_type, grant_id, covered, balance_before, shift_ms), to be joined where `price > 0`. Not covered is whatever
+ * at all. They end in `fund` (account_id, channel_type, grant_id, covered, balance_before, sequence_before, entry_at), to be joined where `price > 0`. Not covered is whatever
  * needs a decision or has an event: too little money, a wallet that falls below its threshold while no credits are left, a grant that would run empty.
- *
- * Entries of a wallet are listed by their ids, and each tells the balance that it left. The ids (`txn`) were made before the wallet was in hand; where another
- * process has posted in between, they are moved behind its last entry, all by the same `shift_ms`, so that their order stays.
  *
  * Several wallets are locked in the order of their accounts, so that two statements never wait for each other in a circle.
  */
@@ -25,7 +22,7 @@ export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => 
     source as materialized (
       select p.*, g.id as grant_id
       from (
-        select account_id, channel_type, sum(price)::bigint as total, count(*) as messages, min(txn collate "C") as first_entry, max(txn collate "C") as last_entry
+        select account_id, channel_type, sum(price)::bigint as total, count(*) as messages
         from checked where verdict is null and price > 0 group by account_id, channel_type
       ) p
       left join lateral (
@@ -34,11 +31,12 @@ export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => 
       ) g on true
     ),
     debit as (
-      update wallets w set balance_micros = w.balance_micros - need.total,
-        last_entry_id = case when w.last_entry_id < need.first_entry then need.last_entry
-          else id_at(need.last_entry, id_ms(need.last_entry) + id_ms(w.last_entry_id) + 1 - id_ms(need.first_entry)) end
+      update wallets w set
+        balance_micros = w.balance_micros - need.total,
+        last_sequence = w.last_sequence + need.messages,
+        last_entry_at = greatest(w.last_entry_at, ${at})
       from (
-        select account_id, coalesce(sum(total) filter (where grant_id is null), 0)::bigint as total, min(first_entry) as first_entry, max(last_entry) as last_entry
+        select account_id, coalesce(sum(total) filter (where grant_id is null), 0)::bigint as total, sum(messages)::bigint as messages
         from source ${several ? sql`join (${walletsOfSource(sql)}) held using (account_id)` : sql``} group by account_id
       ) need
       where w.account_id = need.account_id
@@ -47,8 +45,8 @@ export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => 
           or w.balance_micros >= need.total
           and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff} or ${hasCredits(sql, at)})
         )
-      returning w.account_id, w.balance_micros + need.total as balance_before,
-        case when w.last_entry_id = need.last_entry then 0 else id_ms(w.last_entry_id) - id_ms(need.last_entry) end as shift_ms
+      returning w.account_id, w.balance_micros + need.total as balance_before, w.last_sequence - need.messages as sequence_before,
+        case when (w.last_entry_at at time zone 'utc')::date = ${at.slice(0, 10)}::date then w.last_entry_at else ${at} end as entry_at
     ),
     credit as (
       update grants g set credits_remaining = g.credits_remaining - need.credits
@@ -60,7 +58,7 @@ export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => 
       returning g.account_id, g.id as grant_id
     ),
     fund as materialized (
-      select s.account_id, s.channel_type, s.grant_id, d.account_id is not null and (s.grant_id is null or g.grant_id is not null) as covered, d.balance_before, d.shift_ms
+      select s.account_id, s.channel_type, s.grant_id, d.account_id is not null and (s.grant_id is null or g.grant_id is not null) as covered, d.balance_before, d.sequence_before, d.entry_at
       from source s
       left join debit d on d.account_id = s.account_id
       left join credit g on g.account_id = s.account_id and g.grant_id = s.grant_id
@@ -74,25 +72,27 @@ const hasCredits = (sql: Db, at: string) => sql`exists (
             select from wallets seen
             join grants using (account_id)
             where seen.account_id = w.account_id
-              and seen.last_entry_id = w.last_entry_id
+              and seen.last_sequence = w.last_sequence
               and ${usableAt(sql, at)}
           )`
 
 const walletsOfSource = (sql: Db) =>
   sql`select account_id from wallets where account_id in (select account_id from source) order by account_id for update`
 
-/**
- * The insert of entries for the rows of `decided` (n, account_id, id, txn, price, accepted, and of `fund` grant_id, balance_before and shift_ms). An entry is
- * not earlier than the one before it, unless that was on another day of the usage (ledger.ts, entryTime).
- */
-export const chargesFrom = (sql: Db, at: string) => sql`
-      insert into ledger_entries (account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, balance_after_micros, created_at)
-      select account_id, case when shift_ms = 0 then txn else id_at(txn, id_ms(txn) + shift_ms) end, 'message_charge', case when grant_id is null then 'usd_micros' else 'credits' end,
-        coalesce('grant:' || grant_id, 'wallet'), 'usage', case when grant_id is null then price else 1 end, grant_id, id,
-        balance_before - sum(case when grant_id is null then price else 0 end) over (partition by account_id order by n),
-        case when shift_ms = 0 or (to_timestamp((id_ms(txn) + shift_ms) / 1000.0) at time zone 'utc')::date <> ${at.slice(0, 10)}::date then ${at}
-          else greatest(${at}, to_timestamp((id_ms(txn) + shift_ms) / 1000.0)) end
-      from decided where accepted and price > 0`
+/** The insert of entries for the rows of `decided` (n, account_id, id, txn, price, accepted, and from `fund` grant_id, balance_before, sequence_before and entry_at). */
+export const chargesFrom = (sql: Db) => sql`
+      insert into ledger_entries
+        (account_id, id, sequence, type, unit, debit, credit, amount, package_grant_id, message_id, balance_after_micros, created_at)
+      select account_id, txn, sequence_before + row_number() over posted, 'message_charge',
+        case when grant_id is null then 'usd_micros' else 'credits' end,
+        coalesce('grant:' || grant_id, 'wallet'), 'usage',
+        case when grant_id is null then price else 1 end,
+        grant_id, id,
+        balance_before - sum(case when grant_id is null then price else 0 end) over posted,
+        entry_at
+      from decided
+      where accepted and price > 0
+      window posted as (partition by account_id order by n)`
 
 /** The insert of usage for the rows of `decided` that were accepted (account_id, mode, channel_type, channel_id, price, grant_id). */
 export const usageFrom = (sql: Db, at: string) => sql`

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allocate, type ChargeItem, type GrantRow, type WalletRow } from './charging.ts'
-import { idMaker } from '../../lib/ids.ts'
 import { entryTime, tenantSide } from './ledger.ts'
 
 const at = '2026-03-01T12:00:00.000Z'
@@ -13,7 +12,7 @@ const wallet = (balance_micros: number): WalletRow => ({
   balance_micros,
   low_balance_micros: 0,
   low_balance_at: null,
-  last_entry_id: '',
+  last_entry_at: null,
 })
 const grant = (id: string, credits: number, more: Partial<GrantRow> = {}): GrantRow => ({
   account_id: 'acc_a',
@@ -108,11 +107,10 @@ test('accounts pay for themselves alone', () => {
 })
 
 test('an entry is not older than the one before it, unless that was on another day', () => {
-  const after = (last: string) =>
-    entryTime(at, { last_entry_id: idMaker({ now: () => Date.parse(last), sleep: () => Promise.resolve() })('txn') })
+  const after = (last: string) => entryTime(at, { last_entry_at: last })
 
   assert.equal(entryTime(at, undefined), at)
-  assert.equal(entryTime(at, { last_entry_id: '' }), at)
+  assert.equal(entryTime(at, { last_entry_at: null }), at)
   assert.equal(after('2026-03-01T11:59:59.999Z'), at)
   assert.equal(after('2026-03-01T12:00:00.007Z'), '2026-03-01T12:00:00.007Z')
   assert.equal(after('2026-03-02T00:00:00.001Z'), at)

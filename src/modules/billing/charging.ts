@@ -30,8 +30,8 @@ export interface WalletRow {
   readonly balance_micros: number
   readonly low_balance_micros: number
   readonly low_balance_at: string | null
-  /** The entry posted last; empty before the first. */
-  readonly last_entry_id: string
+  /** When the newest entry was posted; null before the first. */
+  readonly last_entry_at: string | null
 }
 
 export interface GrantRow {

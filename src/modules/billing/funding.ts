@@ -12,7 +12,6 @@ import type { GrantRow, WalletRow } from './charging.ts'
 import { entryTime, grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
 import { noAccount } from '../accounts/service.ts'
 import { requireChannelTypes, requireText, requireWhole } from './refusals.ts'
-import type { Posting } from './posting.ts'
 import * as store from './store.ts'
 
 export interface NewPackage {
@@ -44,11 +43,10 @@ const noteLengthMax = 500
 const nameLengthMax = 120
 const blank = { package_grant_id: null, message_id: null, note: null } as const
 
-export const funding = (platform: Platform, posts: Posting): Funding => ({
+export const funding = (platform: Platform): Funding => ({
   liveBalance: (sql, account_id) => liveBalance(platform, sql, account_id),
-  creditWallet: (sql, account_id, amount_micros, note) =>
-    creditWallet(platform, posts, sql, account_id, amount_micros, note),
-  grantPackage: (sql, asked) => grantPackage(platform, posts, sql, asked),
+  creditWallet: (sql, account_id, amount_micros, note) => creditWallet(platform, sql, account_id, amount_micros, note),
+  grantPackage: (sql, asked) => grantPackage(platform, sql, asked),
   lowBalance: async (sql, account_id) => (await walletOf(sql, account_id)).low_balance_micros,
 
   async setLowBalance(sql, account_id, low_balance_micros) {
@@ -60,12 +58,12 @@ export const funding = (platform: Platform, posts: Posting): Funding => ({
     const at = isoTime(platform.clock.now())
     const due = await store.listDueExpiries(platform.pool, isoTime(platform.ageing.now()), rows_max)
     if (due.length === 0) return 0
-    return await transact(platform.pool, (tx) => writeOff(tx, platform, posts, due, at))
+    return await transact(platform.pool, (tx) => writeOff(tx, platform, due, at))
   },
 })
 
-async function lockWallet(posts: Posting, sql: Db, account_id: string): Promise<WalletRow> {
-  const [wallet] = await posts.lockWallets(sql, [account_id])
+async function lockWallet(sql: Db, account_id: string): Promise<WalletRow> {
+  const [wallet] = await store.lockWallets(sql, [account_id])
   if (wallet === undefined) throw noAccount(account_id)
   return wallet
 }
@@ -84,7 +82,6 @@ async function liveBalance({ clock }: Platform, sql: Db, account_id: string): Pr
 
 async function creditWallet(
   platform: Platform,
-  posts: Posting,
   sql: Db,
   account_id: string,
   amount_micros: number,
@@ -93,7 +90,7 @@ async function creditWallet(
   requireWhole('amount_micros', 'The amount in micro-USD', amount_micros, 1)
   requireText('note', note ?? '', noteLengthMax)
   return await transact(sql, async (tx) => {
-    await postTopUp(platform, posts, tx, { account_id, amount_micros, note })
+    await postTopUp(platform, tx, { account_id, amount_micros, note })
     return await liveBalance(platform, tx, account_id)
   })
 }
@@ -108,12 +105,11 @@ export interface TopUpEntry {
 
 /** Posts money that came into a wallet, in the transaction `tx`. Problems: resource_missing, and parameter_invalid where the wallet cannot hold that much. */
 export async function postTopUp(
-  { clock }: Platform,
-  posts: Posting,
+  platform: Platform,
   tx: Db,
   { account_id, amount_micros, ...more }: TopUpEntry,
 ): Promise<void> {
-  const wallet = await lockWallet(posts, tx, account_id)
+  const wallet = await lockWallet(tx, account_id)
   const balance_after_micros = wallet.balance_micros + amount_micros
   if (!Number.isSafeInteger(balance_after_micros))
     throw invalid('amount_micros', 'invalid_value', 'The wallet cannot hold that much.')
@@ -124,13 +120,13 @@ export async function postTopUp(
     credit: ledgerAccounts.wallet,
     amount: amount_micros,
   } as const
-  const created_at = entryTime(isoTime(clock.now()), wallet)
+  const created_at = entryTime(isoTime(platform.clock.now()), wallet)
   await store.postEntries(tx, [
-    { ...blank, ...entry, ...more, account_id, id: posts.entryId(), balance_after_micros, created_at },
+    { ...blank, ...entry, ...more, account_id, id: platform.ids('txn'), balance_after_micros, created_at },
   ])
 }
 
-async function grantPackage(platform: Platform, posts: Posting, sql: Db, asked: NewPackage): Promise<Package> {
+async function grantPackage(platform: Platform, sql: Db, asked: NewPackage): Promise<Package> {
   const created_at = isoTime(platform.clock.now())
   requireWhole('credits', 'The number of credits', asked.credits, 1)
   requireChannelTypes('channel_types', asked.channel_types)
@@ -139,7 +135,7 @@ async function grantPackage(platform: Platform, posts: Posting, sql: Db, asked: 
     throw invalid('expires_at', 'invalid_value', 'The expiry of a package must be in the future.')
   const granted = await transact(sql, async (tx) => {
     const { account_id, credits, channel_types, expires_at, name } = asked
-    const wallet = await lockWallet(posts, tx, account_id)
+    const wallet = await lockWallet(tx, account_id)
     const id = platform.ids('grant')
     const grant = { account_id, id, name, channel_types, credits_total: credits, expires_at, created_at }
     await store.insertGrant(tx, grant)
@@ -152,7 +148,7 @@ async function grantPackage(platform: Platform, posts: Posting, sql: Db, asked: 
     } as const
     const posted = { balance_after_micros: wallet.balance_micros, created_at: entryTime(created_at, wallet) }
     await store.postEntries(tx, [
-      { ...blank, ...entry, ...posted, account_id, id: posts.entryId(), package_grant_id: id },
+      { ...blank, ...entry, ...posted, account_id, id: platform.ids('txn'), package_grant_id: id },
     ])
     const row: GrantRow = { ...grant, credits_remaining: credits, exhausted_at: null, expired_at: null }
     if (expires_at !== null && Date.parse(expires_at) <= Date.parse(created_at) + expiryNoticeMs)
@@ -166,17 +162,16 @@ async function grantPackage(platform: Platform, posts: Posting, sql: Db, asked: 
 async function writeOff(
   tx: Db,
   platform: Platform,
-  posts: Posting,
   due: readonly { account_id: string; id: string }[],
   at: string,
 ): Promise<number> {
-  const wallets = await posts.lockWallets(tx, [...new Set(due.map((grant) => grant.account_id))])
+  const wallets = await store.lockWallets(tx, [...new Set(due.map((grant) => grant.account_id))])
   const walletOf = new Map(wallets.map((wallet) => [wallet.account_id, wallet]))
   const grants = (await store.lockGrants(tx, due)).filter((grant) => grant.expired_at === null)
   const left = grants.filter((grant) => grant.credits_remaining > 0)
   await store.postEntries(
     tx,
-    left.map((grant) => expiryEntry(grant, walletOf.get(grant.account_id), at, posts.entryId())),
+    left.map((grant) => expiryEntry(grant, walletOf.get(grant.account_id), at, platform.ids('txn'))),
   )
   await store.markExpired(tx, grants, at)
   // who has just lost the last credits may now have nothing but a low wallet

@@ -1,8 +1,6 @@
 /** The words of the ledger: names of its accounts, the shape of an entry, and how one is read from the tenant's side (behaviour: billing 7). */
 import type { Id } from '../../api/ids.ts'
 import type { TransactionType } from '../../api/resources/balance-transaction.ts'
-import { isoTime } from '../../lib/clock.ts'
-import { idTime } from '../../lib/ids.ts'
 
 /** The accounts that `debit` and `credit` of an entry name. `charge-store.ts` writes the same text. */
 export const ledgerAccounts = {
@@ -52,9 +50,8 @@ export function tenantSide(entry: Pick<LedgerEntry, 'unit' | 'debit' | 'credit' 
   return { amount_micros: 0, credits: entry.credit.startsWith('grant:') ? entry.amount : -entry.amount }
 }
 
-/** The moment of an entry decided at `at`: not before the last one of its wallet, unless that was on another day of the usage. */
-export function entryTime(at: string, wallet: { readonly last_entry_id: string } | undefined): string {
-  if (wallet === undefined || wallet.last_entry_id === '') return at
-  const last = isoTime(idTime(wallet.last_entry_id))
-  return last > at && last.slice(0, 10) === at.slice(0, 10) ? last : at
+/** The time of an entry decided at `at`: not before the wallet's newest entry, unless that is on another day, because usage counts by day. */
+export function entryTime(at: string, wallet: { readonly last_entry_at: string | null } | undefined): string {
+  const last = wallet?.last_entry_at ?? null
+  return last !== null && last > at && last.slice(0, 10) === at.slice(0, 10) ? last : at
 }

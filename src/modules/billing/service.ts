@@ -9,7 +9,6 @@ import { recordBilling } from './announcements.ts'
 import { balanceObject } from './present.ts'
 import { isFree, isUsable, allocate, type Charge, type ChargeItem } from './charging.ts'
 import { funding, type Funding } from './funding.ts'
-import { posting } from './posting.ts'
 import { prices, type Prices } from './prices.ts'
 import { refundEntries, refundUsage, type RefundedMessage } from './refunding.ts'
 import { statements, type Statements } from './statements.ts'
@@ -55,7 +54,7 @@ export interface BillingService extends Statements, Funding {
    * day of `at`. What a message was charged is read from the ledger. Lock order: wallets, then grants.
    */
   refund(tx: Db, messages: readonly RefundedMessage[], at: string): Promise<void>
-  /** An id for an entry that a statement outside of this feature posts; refused by it when the wallet holds a later one (accept.ts). */
+  /** An ID for an entry that another module's statement posts. */
   entryId(): Id<'txn'>
   /** Counts a batch in the usage of its days and channels; rows of the same key are summed first. */
   addUsage(tx: Db, deltas: readonly UsageDelta[]): Promise<void>
@@ -70,9 +69,8 @@ export interface BillingService extends Statements, Funding {
 export function billingService(platform: Platform): BillingService {
   const { clock, pool } = platform
   const now = (): string => isoTime(clock.now())
-  const posts = posting(clock)
-  const { lockWallets, entryId } = posts
-  const funded = funding(platform, posts)
+  const entryId = (): Id<'txn'> => platform.ids('txn')
+  const funded = funding(platform)
   const priced = prices(pool, clock)
 
   return {
@@ -80,12 +78,12 @@ export function billingService(platform: Platform): BillingService {
     ...statements(clock),
     entryId,
     prices: priced,
-    topUps: topUps(platform, posts),
+    topUps: topUps(platform),
 
     async chargeInOrder(tx, items) {
       const account_ids = distinct(items.filter((item) => !isFree(item)).map((item) => item.account_id))
       if (account_ids.length === 0) return [...allocate(items, [], [], now(), entryId).charges]
-      const wallets = await lockWallets(tx, account_ids)
+      const wallets = await store.lockWallets(tx, account_ids)
       const at = now()
       const grants = await store.lockUsableGrants(tx, account_ids, at)
       const allocation = allocate(items, wallets, grants, at, entryId)
@@ -100,7 +98,7 @@ export function billingService(platform: Platform): BillingService {
       )
       if (charged.length === 0) return
       const account_ids = distinct(charged.map((message) => message.account_id))
-      const wallets = await lockWallets(tx, account_ids)
+      const wallets = await store.lockWallets(tx, account_ids)
       const charges = await store.listUnrefundedCharges(
         tx,
         account_ids,

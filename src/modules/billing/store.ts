@@ -8,7 +8,7 @@ import type { LedgerEntry } from './ledger.ts'
 /** Locks these accounts' wallets in the one order that everybody uses (keys, wallets, grants, messages; ids sorted). */
 export async function lockWallets(sql: Db, account_ids: readonly string[]): Promise<WalletRow[]> {
   return await sql<WalletRow[]>`
-    select account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_id
+    select account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_at
     from wallets
     where account_id = any(${account_ids as string[]}::text[])
     order by account_id
@@ -38,27 +38,32 @@ export async function lockGrants(sql: Db, grants: readonly { account_id: string;
 }
 
 /**
- * Posts entries and moves every balance by the sum of its own: a balance is the sum of its entries by construction. Their wallets
- * are locked, and their ids made since (posting.ts).
- * A grant that a charge emptied is marked exhausted.
+ * Posts entries in the given order and changes every balance by the sum of its entries. The caller has locked their wallets.
+ * Marks a grant as exhausted when a charge used its last credit.
  */
 export async function postEntries(sql: Db, entries: readonly LedgerEntry[]): Promise<void> {
   if (entries.length === 0) return
   await sql`
     with entry as (
       insert into ledger_entries
-        (account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
+        (account_id, id, sequence, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
          balance_after_micros, created_at)
-      select account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
-             balance_after_micros, created_at
-      from json_to_recordset(${jsonRows(entries)}::text::json)
-        as t(account_id text, id text, type text, unit text, debit text, credit text, amount bigint, package_grant_id text,
+      select account_id, t.id, w.last_sequence + row_number() over (partition by account_id order by n),
+             type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
+             balance_after_micros, t.created_at
+      from json_to_recordset(${jsonRows(entries.map((entry, n) => ({ ...entry, n })))}::text::json)
+        as t(n int, account_id text, id text, type text, unit text, debit text, credit text, amount bigint, package_grant_id text,
              message_id text, top_up_id text, payment_reference text, note text, balance_after_micros bigint, created_at timestamptz)
+      join wallets w using (account_id)
       returning *
     ), money as (
-      update wallets w set balance_micros = w.balance_micros + sums.micros, last_entry_id = sums.last
+      update wallets w set
+        balance_micros = w.balance_micros + sums.micros,
+        last_sequence = sums.last_sequence,
+        last_entry_at = greatest(w.last_entry_at, sums.at)
       from (
-        select account_id, sum(case when unit = 'credits' then 0 when credit = 'wallet' then amount else -amount end)::bigint as micros, max(id) as last
+        select account_id, max(sequence) as last_sequence, max(created_at) as at,
+               sum(case when unit = 'credits' then 0 when credit = 'wallet' then amount else -amount end)::bigint as micros
         from entry group by account_id
       ) as sums
       where w.account_id = sums.account_id
@@ -114,7 +119,7 @@ export async function listShownGrants(
 
 export async function findWallet(sql: Db, account_id: string): Promise<WalletRow | null> {
   const [row] = await sql<WalletRow[]>`
-    select account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_id from wallets where account_id = ${account_id}`
+    select account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_at from wallets where account_id = ${account_id}`
   return row ?? null
 }
 
@@ -131,7 +136,7 @@ export async function updateLowBalance(
 ): Promise<WalletRow | null> {
   const [row] = await sql<WalletRow[]>`
     update wallets set low_balance_micros = ${low_balance_micros} where account_id = ${account_id}
-    returning account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_id`
+    returning account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_at`
   return row ?? null
 }
 
@@ -240,13 +245,17 @@ export async function listEntries(
            balance_after_micros, created_at
     from ledger_entries
     where account_id = ${account_id}
-      ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
+      ${
+        page.starting_after === undefined
+          ? sql``
+          : sql`and sequence < (select sequence from ledger_entries where account_id = ${account_id} and id = ${page.starting_after})`
+      }
       ${type === null ? sql`` : type === 'message_charge' ? sql`and type = ${type}` : sql`and type = ${type} and type <> 'message_charge'`}
       ${message_id === null ? sql`` : sql`and message_id = ${message_id}`}
       ${package_grant_id === null ? sql`` : sql`and package_grant_id = ${package_grant_id}`}
       ${created_after === null ? sql`` : sql`and created_at > ${created_after}`}
       ${created_before === null ? sql`` : sql`and created_at < ${created_before}`}
-    order by id desc
+    order by sequence desc
     limit ${page.limit + 1}`
 }
 

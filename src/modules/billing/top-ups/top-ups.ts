@@ -13,7 +13,6 @@ import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { StripeSettings } from '../../../config/settings.ts'
 import { postTopUp } from '../funding.ts'
-import type { Posting } from '../posting.ts'
 import { beginCheckout, microsPerCent, readCheckoutEvent, type ToldCheckout } from './checkout.ts'
 import * as store from './store.ts'
 
@@ -50,7 +49,7 @@ export interface TopUps {
   close(): Promise<void>
 }
 
-export function topUps(platform: Platform, posts: Posting): TopUps {
+export function topUps(platform: Platform): TopUps {
   const { stripe } = platform.settings
   const http = stripe === undefined ? undefined : clientOf(platform, stripe)
   return {
@@ -78,7 +77,7 @@ export function topUps(platform: Platform, posts: Posting): TopUps {
     async take(header, body) {
       if (stripe === undefined) throw new Problem('resource_missing', notConfigured)
       const told = readCheckoutEvent(stripe, header, body, platform.clock.now())
-      if (told !== null) await settle(platform, posts, told)
+      if (told !== null) await settle(platform, told)
     },
     close: async () => await http?.close(),
   }
@@ -127,7 +126,7 @@ async function beginTopUp(
 }
 
 /** Credits, or notes the end of, the top-up of a checkout. What was not begun here, or is not what was begun, is logged and credits nothing. */
-async function settle(platform: Platform, posts: Posting, told: ToldCheckout): Promise<void> {
+async function settle(platform: Platform, told: ToldCheckout): Promise<void> {
   const { log, clock, pool } = platform
   const outcome = await transact(pool, async (tx) => {
     const row = await store.lockTopUp(tx, told.checkout_id)
@@ -142,7 +141,7 @@ async function settle(platform: Platform, posts: Posting, told: ToldCheckout): P
     // money that came after all counts, also where the checkout was told to have expired
     await store.moveTopUp(tx, row, 'paid', at)
     const { account_id, amount_micros, id: top_up_id } = row
-    await postTopUp(platform, posts, tx, {
+    await postTopUp(platform, tx, {
       account_id,
       amount_micros,
       note: null,

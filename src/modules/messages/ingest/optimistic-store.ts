@@ -101,7 +101,7 @@ export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVe
       ${alongside.joins}
     ),${fundsFor(sql, { ...moment, several: rows.some(({ account_id }) => account_id !== rows[0]!.account_id) })},
     decided as materialized (
-      select c.*, f.grant_id, f.balance_before, f.shift_ms, c.verdict is null and (c.price = 0 or coalesce(f.covered, false)) as accepted
+      select c.*, f.grant_id, f.balance_before, f.sequence_before, f.entry_at, c.verdict is null and (c.price = 0 or coalesce(f.covered, false)) as accepted
       from checked c left join fund f on c.price > 0 and f.account_id = c.account_id and f.channel_type = c.channel_type
     ),
     message as (
@@ -115,7 +115,7 @@ export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVe
       insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id)
       select account_id, mode, id, channel_id, queue, rank, next_run_at, process_id from decided where accepted
     ),
-    entry as (${chargesFrom(sql, at)}
+    entry as (${chargesFrom(sql)}
     ),
     usage as (${usageFrom(sql, at)}
     )${followedBy(sql, batch, keyed)}${alongside.settled}
