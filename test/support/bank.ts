@@ -10,7 +10,7 @@ import {
   type ChargeItem,
   type RefundedMessage,
 } from '../../src/modules/billing/service.ts'
-import { billingPeriodicJobs } from '../../src/modules/billing/worker.ts'
+import { billingPeriodicJobs } from '../../src/modules/billing/periodic-jobs.ts'
 import { transact } from '../../src/platform/database/sql.ts'
 import { closing } from './closing.ts'
 import { startPlatform, type PlatformOptions } from './world.ts'
@@ -48,7 +48,7 @@ export async function openAccount(t: TestContext, options: PlatformOptions = {})
   }
   const charge = Object.assign((...prices: number[]) => chargeAs('live', ...prices), { as: chargeAs })
   const periodicJobs = async () => {
-    for (const periodicJob of billingPeriodicJobs(platform, billing)) await periodicJob.run()
+    for (const periodicJob of billingPeriodicJobs(platform)) await periodicJob.run()
   }
   const events = async () => [
     ...(await pool<

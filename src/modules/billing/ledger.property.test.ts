@@ -7,7 +7,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { startPlatform } from '../../../test/support/world.ts'
 import { billingInvariants } from './invariants.ts'
 import { billingService, usageOfCharge, type BillingService, type ChargeItem, type RefundedMessage } from './service.ts'
-import { billingPeriodicJobs } from './worker.ts'
+import { billingPeriodicJobs } from './periodic-jobs.ts'
 import { effort } from '../../../test/support/effort.ts'
 
 type Action =
@@ -108,7 +108,7 @@ test('two hundred concurrent messages with money for 120 are charged exactly 120
 async function openBank(platform: Platform) {
   const { pool, clock, ids } = platform
   const billing = billingService(platform)
-  const periodicJobs = billingPeriodicJobs(platform, billing)
+  const periodicJobs = billingPeriodicJobs(platform)
   const accounts = [ids('acc'), ids('acc')]
   for (const id of accounts)
     await pool`insert into accounts (id, name, created_at) values (${id}, 'Bank', ${isoTime(clock.now())})`

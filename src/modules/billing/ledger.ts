@@ -1,25 +1,25 @@
-/** The words of the ledger: names of its accounts, the shape of an entry, and how one is read from the tenant's side (behaviour: billing 7). */
+/** The double-entry ledger: its accounts, its entries, and an entry as a balance transaction of the API (behaviour: billing 7). */
 import type { Id } from '../../api/ids.ts'
-import type { TransactionType } from '../../api/resources/balance-transaction.ts'
+import type { BalanceTransaction, TransactionType } from '../../api/resources/balance-transaction.ts'
 
-/** The accounts that `debit` and `credit` of an entry name. `charge-store.ts` writes the same text. */
+/** The accounts that `debit` and `credit` of an entry name. `charge-repository.ts` repeats these texts in SQL. */
 export const ledgerAccounts = {
-  /** The tenant's money. */
+  /** The customer's money. */
   wallet: 'wallet',
-  /** Where charges go, and refunds come from. */
+  /** Charges go here, refunds come from here. */
   usage: 'usage',
-  /** Where top-ups come from. */
+  /** Top-ups come from here. */
   funding: 'funding',
-  /** Where granted credits come from. */
+  /** Granted credits come from here. */
   issued: 'issued',
-  /** Where credits go that nobody used in time. */
+  /** Credits that expire unused go here. */
   expiry: 'expiry',
 } as const
 
-/** The tenant's credits in one grant. */
+/** The customer's credits of one grant. */
 export const grantAccount = (grant_id: string): string => `grant:${grant_id}`
 
-/** An entry moves `amount` of `unit` from the account `debit` to the account `credit`: double entry by construction. */
+/** Moves `amount` of `unit` from the account `debit` to the account `credit`. */
 export interface LedgerEntry {
   readonly account_id: string
   readonly id: Id<'txn'>
@@ -31,17 +31,17 @@ export interface LedgerEntry {
   readonly amount: number
   readonly package_grant_id: string | null
   readonly message_id: string | null
-  /** Of money that came by a top-up in the console; else absent or null, and so is `payment_reference`. */
+  /** Set for a top-up in the console, and so is `payment_reference`. */
   readonly top_up_id?: string | null
   readonly payment_reference?: string | null
   readonly note: string | null
-  /** What the wallet holds once this entry is posted. */
+  /** The wallet after this entry. */
   readonly balance_after_micros: number
   readonly created_at: string
 }
 
-/** What an entry changes for the tenant: signed micro-USD of the wallet and signed credits of a grant. */
-export function tenantSide(entry: Pick<LedgerEntry, 'unit' | 'debit' | 'credit' | 'amount'>): {
+/** The change for the customer: signed micro-USD of the wallet and signed credits of a grant. */
+export function signedAmounts(entry: Pick<LedgerEntry, 'unit' | 'debit' | 'credit' | 'amount'>): {
   amount_micros: number
   credits: number
 } {
@@ -54,4 +54,23 @@ export function tenantSide(entry: Pick<LedgerEntry, 'unit' | 'debit' | 'credit' 
 export function entryTime(at: string, wallet: { readonly last_entry_at: string | null } | undefined): string {
   const last = wallet?.last_entry_at ?? null
   return last !== null && last > at && last.slice(0, 10) === at.slice(0, 10) ? last : at
+}
+
+/** The BalanceTransaction of an entry. */
+export function transactionObject(entry: LedgerEntry): BalanceTransaction {
+  return {
+    id: entry.id,
+    object: 'balance_transaction',
+    mode: 'live',
+    type: entry.type,
+    ...signedAmounts(entry),
+    currency: 'USD',
+    package_grant_id: entry.package_grant_id,
+    message_id: entry.message_id,
+    top_up_id: entry.top_up_id ?? null,
+    payment_reference: entry.payment_reference ?? null,
+    note: entry.note,
+    balance_after_micros: entry.balance_after_micros,
+    created_at: entry.created_at,
+  }
 }

@@ -5,8 +5,8 @@ import { mountHooks } from '../../platform/http/hooks.ts'
 import { billingInvariants } from './invariants.ts'
 import { billingRoutes } from './routes.ts'
 import { billingService, type BillingService } from './service.ts'
-import { takePayment } from './top-ups/payment-hook.ts'
-import { billingPeriodicJobs } from './worker.ts'
+import { takePayment } from './top-ups/top-ups.ts'
+import { billingPeriodicJobs } from './periodic-jobs.ts'
 
 export const billingModule: Module<object, { readonly billing: BillingService }> = {
   name: 'billing',
@@ -24,7 +24,7 @@ export const billingModule: Module<object, { readonly billing: BillingService }>
       services: { billing },
       routes: billingRoutes(billing),
       mount: (server, bodies) => mountHooks(server, '/hooks/payments/:id', bodies, takePayment(billing.topUps)),
-      periodicJobs: billingPeriodicJobs(platform, billing),
+      periodicJobs: billingPeriodicJobs(platform),
       invariants: billingInvariants,
       stop: { connections: () => billing.topUps.close() },
     }

@@ -1,18 +1,18 @@
-/** Prices: the account's own, else the installation's, else the defaults. Held in memory for seconds: a price is no balance. */
+/** Prices per message: the account's own, else the installation's, else the default. Cached for seconds (behaviour: billing 1). */
 import type { Tenant } from '../../api/caller.ts'
 import { limits } from '../../api/limits.ts'
 import { defaultPrices } from '../../api/resources/price.ts'
 import { ageOf, isoTime, mark, type Mark, type SteadyClock } from '../../lib/clock.ts'
 import type { Db, Pool } from '../../platform/database/sql.ts'
 import { noAccount } from '../accounts/service.ts'
-import { requireChannelTypes, requireWhole } from './refusals.ts'
-import { findWallet, listPrices, upsertPrice, type PriceRow } from './store.ts'
+import { requireChannelTypes, requireWhole } from './validation.ts'
+import { findWallet, listPrices, upsertPrice, type PriceRow } from './repository.ts'
 
-/** Accounts whose prices are held at once; the oldest make room. */
-const heldMax = 10_000
+/** Accounts whose prices are cached; the oldest are evicted. */
+const cachedMax = 10_000
 
 export interface SetPrice {
-  /** null: the price of every account without one of its own. */
+  /** null: the price of accounts without one of their own. */
   readonly account_id: string | null
   readonly channel_type: string
   /** Micro-USD of one message. */
@@ -22,21 +22,21 @@ export interface SetPrice {
 export interface Prices {
   /** Micro-USD of one message; 0 in test mode. At most `limits.cache_ms` behind the database. */
   priceOf(tenant: Tenant, channel_type: string): Promise<number>
-  /** As `priceOf`, read fresh through `sql`: an open transaction asks on its own connection and waits for no other. */
+  /** As `priceOf`, but read from the database through `sql`, for callers inside a transaction. */
   priceIn(sql: Db, tenant: Tenant, channel_type: string): Promise<number>
-  /** Every kind of channel that has a price, with what this account pays, in alphabetical order. */
+  /** What this account pays on each channel type, sorted by type. */
   pricesOf(tenant: Tenant): Promise<{ channel_type: string; amount_micros: number }[]>
-  /** Sets the price of one account, or with null that of all accounts without one of their own. */
+  /** Sets the price of one account, or with null the price of accounts without one of their own. */
   setPrice(sql: Db, account_id: string | null, channel_type: string, amount_micros: number): Promise<SetPrice>
   /**
-   * Read fresh, live mode. Of an account: what it pays on each kind of channel. Without one: the installation's price of each kind, then every
-   * account's own. Refused for an unknown account.
+   * Live prices from the database. For an account: what it pays on each channel type. Without one: the installation's price of each type,
+   * then every account's own. 404 `resource_missing` for an unknown account.
    */
   listPrices(sql: Db, account_id?: string): Promise<SetPrice[]>
 }
 
 export function prices(pool: Pool, clock: SteadyClock): Prices {
-  const held = new Map<string, { readonly read: Mark; readonly amounts: Promise<ReadonlyMap<string, number>> }>()
+  const cache = new Map<string, { readonly read: Mark; readonly amounts: Promise<ReadonlyMap<string, number>> }>()
 
   const load = async (sql: Db, account_id: string): Promise<ReadonlyMap<string, number>> => {
     const rows = await listPrices(sql, account_id)
@@ -47,14 +47,14 @@ export function prices(pool: Pool, clock: SteadyClock): Prices {
     ])
   }
   const amountsOf = (account_id: string): Promise<ReadonlyMap<string, number>> => {
-    const found = held.get(account_id)
-    if (found !== undefined && ageOf(clock, found.read) < limits.cache_ms) return found.amounts
+    const cached = cache.get(account_id)
+    if (cached !== undefined && ageOf(clock, cached.read) < limits.cache_ms) return cached.amounts
     const amounts = load(pool, account_id)
-    held.delete(account_id)
-    held.set(account_id, { read: mark(clock), amounts })
-    if (held.size > heldMax) held.delete(held.keys().next().value!)
-    // a failed look-up is not held
-    amounts.catch(() => held.delete(account_id))
+    cache.delete(account_id)
+    cache.set(account_id, { read: mark(clock), amounts })
+    if (cache.size > cachedMax) cache.delete(cache.keys().next().value!)
+    // failures are not cached
+    amounts.catch(() => cache.delete(account_id))
     return amounts
   }
 
@@ -84,8 +84,8 @@ export function prices(pool: Pool, clock: SteadyClock): Prices {
         amount_micros,
         updated_at: isoTime(clock.now()),
       })
-      if (account_id === null) held.clear()
-      else held.delete(account_id)
+      if (account_id === null) cache.clear()
+      else cache.delete(account_id)
       return setPriceOf(row)
     },
     async listPrices(sql, account_id) {

@@ -1,4 +1,4 @@
-/** What can be asked about money: the balance, prices, usage and transactions (behaviour: billing 5). */
+/** HTTP operations of billing: balance, prices, usage and transactions (behaviour: billing 5). */
 import { Type } from 'typebox'
 import { limits } from '../../api/limits.ts'
 import { Balance } from '../../api/resources/balance.ts'
@@ -13,7 +13,7 @@ import type { BillingService } from './service.ts'
 const tag = 'Billing'
 const scope = 'billing:read'
 
-/** Lists of one page whose objects have no ids: no default limit that would cut them, and no cursor that could exist. */
+/** Query of one-page lists: without a default limit, and without cursors because the objects have no IDs. */
 const onlyPage = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: limits.page_max, description: 'Objects at most. Default: all of them.' }),

@@ -22,7 +22,7 @@ test('an account has an empty wallet from its creation', async (t) => {
   })
 })
 
-test('a top-up is in the wallet and in the transactions', async (t) => {
+test('a top-up appears in the wallet and in the transactions', async (t) => {
   const { billing, tenant, pool, clock } = await openAccount(t)
 
   const balance = await billing.creditWallet(pool, tenant.account_id, 20_000, 'Invoice 31')
@@ -51,7 +51,7 @@ test('a top-up is in the wallet and in the transactions', async (t) => {
   )
 })
 
-test('top-ups and packages of unknown accounts, of nothing, or already over are refused', async (t) => {
+test('top-ups and packages are refused for unknown accounts, invalid amounts and past expiries', async (t) => {
   const { billing, tenant, pool, ids, clock } = await openAccount(t)
   const grant = { account_id: tenant.account_id, credits: 1, channel_types: [], expires_at: null, name: '' }
 
@@ -69,7 +69,7 @@ test('top-ups and packages of unknown accounts, of nothing, or already over are 
   assert.deepEqual(await billing.transactions(pool, tenant, {}, page), [])
 })
 
-test('a message is refunded once, however often and from however many sides it is asked for', async (t) => {
+test('a message is refunded once, however often and concurrently it is requested', async (t) => {
   const { billing, tenant, pool, charge, clock, proven } = await openAccount(t)
   await billing.creditWallet(pool, tenant.account_id, 10_000, null)
   const paid = await charge(7500)
@@ -84,7 +84,7 @@ test('a message is refunded once, however often and from however many sides it i
   await proven()
 })
 
-test('a refund counts in the usage of its own day and leaves the day of the message gross', async (t) => {
+test('a refund counts in the usage of its own day; the day of the message stays gross', async (t) => {
   const { billing, tenant, pool, charge, clock, proven } = await openAccount(t)
   await billing.creditWallet(pool, tenant.account_id, 10_000, null)
   const paid = await charge(7500)
@@ -103,7 +103,7 @@ test('a refund counts in the usage of its own day and leaves the day of the mess
   await proven()
 })
 
-test('what is left of a package at its expiry is written off, and a credit that comes back later at once', async (t) => {
+test('unused credits are written off at the expiry, and a credit refunded later is written off at once', async (t) => {
   const { billing, tenant, pool, charge, periodicJobs, clock, proven } = await openAccount(t)
   const { id } = await billing.grantPackage(pool, {
     account_id: tenant.account_id,
@@ -139,7 +139,7 @@ test('what is left of a package at its expiry is written off, and a credit that 
   await proven()
 })
 
-test('packages are listed in the order of their use, ended ones after them for 30 days', async (t) => {
+test('packages are listed in the order of their use, followed by ended ones for 30 days', async (t) => {
   const { billing, tenant, pool, charge, periodicJobs, clock } = await openAccount(t)
   const give = (name: string, expires_at: string | null, credits = 5) =>
     billing.grantPackage(pool, { account_id: tenant.account_id, credits, channel_types: [], expires_at, name })
@@ -159,7 +159,7 @@ test('packages are listed in the order of their use, ended ones after them for 3
   assert.deepEqual(await names(), ['late', 'never'])
 })
 
-test('test mode costs nothing, moves nothing and still counts its messages', async (t) => {
+test('test mode costs nothing, posts nothing and still counts its messages', async (t) => {
   const { billing, tenant, pool, charge, clock, proven } = await openAccount(t)
   const sandbox: Tenant = { ...tenant, mode: 'test' }
   await billing.creditWallet(pool, tenant.account_id, 10_000, null)
@@ -191,7 +191,7 @@ test('test mode costs nothing, moves nothing and still counts its messages', asy
   await proven()
 })
 
-test('usage is the same before and after it is folded, in every grouping', async (t) => {
+test('folding does not change usage, in any grouping', async (t) => {
   const { billing, tenant, pool, charge, periodicJobs, clock } = await openAccount(t)
   await billing.creditWallet(pool, tenant.account_id, 1_000_000, null)
   await charge(10, 20)
@@ -227,7 +227,7 @@ test('usage is the same before and after it is folded, in every grouping', async
   )
 })
 
-test("an account's own price wins over that of all, which wins over the default", async (t) => {
+test("an account's own price overrides the general price, which overrides the default", async (t) => {
   const { billing, tenant, pool, ids } = await openAccount(t)
   const { prices } = billing
   const other: Tenant = { account_id: ids('acc'), mode: 'live' }
@@ -250,7 +250,7 @@ test("an account's own price wins over that of all, which wins over the default"
   await assert.rejects(prices.setPrice(pool, other.account_id, 'sms', 1), { code: 'resource_missing' })
 })
 
-test('a price set by another process is in force within five seconds', async (t) => {
+test('a price set by another process applies within five seconds', async (t) => {
   const { billing, tenant, pool, platform, clock } = await openAccount(t)
   assert.equal(await billing.prices.priceOf(tenant, 'sms'), 7500)
 
@@ -260,7 +260,7 @@ test('a price set by another process is in force within five seconds', async (t)
   assert.equal(await billing.prices.priceOf(tenant, 'sms'), 1)
 })
 
-test('transactions are paged newest first and filtered; a foreign cursor is refused', async (t) => {
+test('transactions are paged newest first and filtered; an unknown cursor is refused', async (t) => {
   const { billing, tenant, pool, charge, ids, clock } = await openAccount(t)
   await billing.creditWallet(pool, tenant.account_id, 100_000, null)
   await clock.advance(1000)
@@ -301,7 +301,7 @@ test('transactions are paged newest first and filtered; a foreign cursor is refu
   )
 })
 
-test('doctor names every wallet, package, entry, refund, top-up and day that does not add up', async (t) => {
+test('doctor names every wallet, package, entry, refund, top-up and day that does not agree with the ledger', async (t) => {
   const { billing, tenant, pool, charge, clock, proven } = await openAccount(t)
   await billing.creditWallet(pool, tenant.account_id, 10_000, null)
   await billing.grantPackage(pool, {

@@ -4,18 +4,18 @@ import { mergeUsage, nextDay, nextMonth, usageOfCharge, usagePeriod } from './us
 
 const now = Date.parse('2026-03-31T23:59:59.999Z')
 
-test('a usage query covers the last 30 days unless it says otherwise', () => {
+test('a usage query covers the last 30 days by default', () => {
   assert.deepEqual(usagePeriod({}, now), { from: '2026-03-02', to: '2026-03-31' })
   assert.deepEqual(usagePeriod({ to: '2026-03-30' }, now), { from: '2026-03-01', to: '2026-03-30' })
   assert.deepEqual(usagePeriod({ from: '2026-03-30' }, now), { from: '2026-03-30', to: '2026-03-31' })
 })
 
-test('a usage query of the first days that there are begins with the first', () => {
+test('a usage query before year 1 starts with its first day', () => {
   assert.deepEqual(usagePeriod({ to: '0001-01-10' }, now), { from: '0001-01-01', to: '0001-01-10' })
   assert.deepEqual(usagePeriod({ to: '0001-01-01' }, now), { from: '0001-01-01', to: '0001-01-01' })
 })
 
-test('a usage query covers at most 366 days, forwards', () => {
+test('a usage query covers at most 366 days and must not run backwards', () => {
   assert.deepEqual(usagePeriod({ from: '2025-03-31', to: '2026-03-31' }, now), { from: '2025-03-31', to: '2026-03-31' })
   assert.throws(() => usagePeriod({ from: '2025-03-30', to: '2026-03-31' }, now), {
     code: 'parameter_invalid',
@@ -27,13 +27,13 @@ test('a usage query covers at most 366 days, forwards', () => {
   })
 })
 
-test('days and months end where the next begin', () => {
+test('days and months end where the next one starts', () => {
   assert.equal(nextDay('2024-02-28'), '2024-02-29')
   assert.equal(nextDay('2026-12-31'), '2027-01-01')
   assert.equal(nextMonth('2026-12-01'), '2027-01-01')
 })
 
-test('a batch adds one row a day and channel', () => {
+test('a batch adds one row per day and channel', () => {
   const message = {
     account_id: 'acc_a',
     mode: 'live',

@@ -1,9 +1,10 @@
-/** Usage as it is counted: what a batch adds to the day of each channel, and what a period of the API is (behaviour: billing 5.3). */
+/** Usage per day and channel: what a batch adds to it, the period of a query, and its JSON (behaviour: billing 5.2, 5.3). */
 import type { Mode } from '../../api/caller.ts'
 import { invalid } from '../../api/problem.ts'
+import type { UsageGroup, UsageRecord } from '../../api/resources/usage.ts'
 import { isoTime } from '../../lib/clock.ts'
 
-/** What is added to one day of one channel; read = sum of all rows of a key. */
+/** What is added to one day of one channel. Usage is the sum of all rows of a key. */
 export interface UsageDelta {
   readonly account_id: string
   readonly mode: Mode
@@ -32,7 +33,7 @@ export const noUsage: UsageCounts = {
 /** The UTC day of an ISO 8601 time stamp. */
 export const dayOf = (at: string): string => at.slice(0, 10)
 
-/** Sums deltas of the same key, so that a batch writes one row a channel. */
+/** Sums deltas of the same key, so that a batch writes one row per channel. */
 export function mergeUsage(deltas: readonly UsageDelta[]): UsageDelta[] {
   const merged = new Map<string, UsageDelta>()
   for (const delta of deltas) {
@@ -50,7 +51,7 @@ export function mergeUsage(deltas: readonly UsageDelta[]): UsageDelta[] {
   return [...merged.values()]
 }
 
-/** An accepted message as usage counts it: test mode counts it at no cost. */
+/** The usage of an accepted message. Test mode counts it at no cost. */
 export function usageOfCharge(
   message: { account_id: string; mode: Mode; channel_type: string; channel_id: string; created_at: string },
   billing: { source: 'wallet' | 'package'; amount_micros: number },
@@ -72,18 +73,18 @@ const dayMs = 24 * 3600_000
 const daysDefault = 30
 const daysMax = 366
 
-/** Before it there are no dates of four digits. */
+/** The first date with a four-digit year. */
 const firstDay = Date.parse('0001-01-01T00:00:00.000Z')
 
 const midnight = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 const dayAt = (ms: number): string => dayOf(isoTime(ms))
 
-/** The days that a usage query asks for, both inclusive: the last 30 days unless said otherwise, at most 366 (behaviour: billing 5.2). */
+/** The days of a usage query, both inclusive: the last 30 days by default, at most 366. */
 export function usagePeriod(query: { from?: string; to?: string }, now_ms: number): { from: string; to: string } {
   const today = midnight(dayAt(now_ms))
-  const asked = query.from === undefined ? undefined : midnight(query.from)
-  const to = query.to === undefined ? Math.max(today, asked ?? today) : midnight(query.to)
-  const from = asked ?? Math.max(firstDay, to - (daysDefault - 1) * dayMs)
+  const requested = query.from === undefined ? undefined : midnight(query.from)
+  const to = query.to === undefined ? Math.max(today, requested ?? today) : midnight(query.to)
+  const from = requested ?? Math.max(firstDay, to - (daysDefault - 1) * dayMs)
   if (from > to) throw invalid('from', 'invalid_value', '`from` must not be later than `to`.')
   if (to - from >= daysMax * dayMs)
     throw invalid(
@@ -101,4 +102,37 @@ export const nextDay = (day: string): string => dayAt(midnight(day) + dayMs)
 export const nextMonth = (day: string): string => {
   const [year, month] = [Number(day.slice(0, 4)), Number(day.slice(5, 7))]
   return dayAt(Date.UTC(year, month, 1))
+}
+
+export interface UsageSum {
+  /** YYYY-MM-DD; the first of the month when grouped by month, null when grouped by channel. */
+  readonly day: string | null
+  readonly channel_type: string | null
+  readonly channel_id: string | null
+  readonly messages: number
+  readonly package_credits: number
+  readonly wallet_micros: number
+  readonly refunded_credits: number
+  readonly refunded_micros: number
+}
+
+/** The UsageRecord of a sum. A month is cut to the requested days, so that its period is what the figures cover. */
+export function usageObject(sum: UsageSum, days: { from: string; to: string }, group_by: UsageGroup): UsageRecord {
+  const first = sum.day ?? days.from
+  const end = group_by === 'day' ? nextDay(first) : group_by === 'month' ? nextMonth(first) : nextDay(days.to)
+  const start = first < days.from ? days.from : first
+  const { messages, package_credits, wallet_micros, refunded_credits, refunded_micros } = sum
+  return {
+    object: 'usage_record',
+    period_start: `${start}T00:00:00.000Z`,
+    period_end: `${end < nextDay(days.to) ? end : nextDay(days.to)}T00:00:00.000Z`,
+    channel_type: sum.channel_type,
+    channel_id: sum.channel_id,
+    messages,
+    package_credits,
+    wallet_micros,
+    refunded_credits,
+    refunded_micros,
+    currency: 'USD',
+  }
 }

@@ -1,4 +1,4 @@
-/** Stripe Checkout: a page of Stripe's on which a top-up is paid, and what Stripe tells of it (https://docs.stripe.com/api/checkout/sessions, https://docs.stripe.com/webhooks). */
+/** Stripe Checkout: opens the page on which a top-up is paid, and reads Stripe's webhooks (https://docs.stripe.com/api/checkout/sessions, https://docs.stripe.com/webhooks). */
 import { Problem } from '../../../api/problem.ts'
 import type { HttpAnswer, HttpClient } from '../../../lib/http-client.ts'
 import { hmacKey, signatureHeaderFault } from '../../../lib/hmac.ts'
@@ -10,29 +10,28 @@ export const microsPerCent = 10_000
 const timeoutMs = 15_000
 const toleranceMs = 5 * 60_000
 
-/** A checkout to be begun. */
 export interface NewCheckout {
   readonly top_up_id: string
   readonly account_id: string
   readonly account_name: string
   readonly amount_micros: number
-  /** Where the payer is led afterwards, whether paid or not. */
+  /** Where Stripe sends the payer afterwards, paid or not. */
   readonly return_url: string
   /** Milliseconds; between 30 minutes and 24 hours ahead. */
   readonly expires_at: number
 }
 
 export interface Checkout {
-  /** Stripe's id of the session, `cs_…`. */
+  /** Stripe's ID of the session, `cs_…`. */
   readonly id: string
   readonly url: string
 }
 
-/** Begins a checkout. Throws `upstream_unavailable` where Stripe cannot be reached or does not begin one. */
-export async function beginCheckout(
+/** Opens a checkout. Throws `upstream_unavailable` when Stripe cannot be reached or refuses. */
+export async function createCheckout(
   http: HttpClient,
   { url, secret_key }: StripeSettings,
-  asked: NewCheckout,
+  request: NewCheckout,
   signal: AbortSignal,
 ): Promise<Checkout> {
   const answer = await http.call({
@@ -41,35 +40,35 @@ export async function beginCheckout(
     headers: {
       authorization: `Bearer ${secret_key}`,
       'content-type': 'application/x-www-form-urlencoded',
-      'idempotency-key': asked.top_up_id,
+      'idempotency-key': request.top_up_id,
     },
-    body: new URLSearchParams(checkoutForm(asked)).toString(),
+    body: new URLSearchParams(checkoutForm(request)).toString(),
     timeout_ms: timeoutMs,
     signal,
   })
-  const begun = answer.kind === 'answer' && answer.status === 200 ? checkoutIn(answer.body) : undefined
-  if (begun === undefined)
+  const checkout = answer.kind === 'answer' && answer.status === 200 ? checkoutIn(answer.body) : undefined
+  if (checkout === undefined)
     throw new Problem(
       'upstream_unavailable',
-      `The payment provider began no payment${reason(answer)}. Nothing was paid; try again in a minute.`,
+      `The payment provider opened no checkout${reason(answer)}. Nothing was paid; try again in a minute.`,
     )
-  return begun
+  return checkout
 }
 
-function checkoutForm(asked: NewCheckout): Record<string, string> {
+function checkoutForm(request: NewCheckout): Record<string, string> {
   return {
     mode: 'payment',
-    client_reference_id: asked.top_up_id,
-    'metadata[top_up_id]': asked.top_up_id,
-    'metadata[account_id]': asked.account_id,
-    'payment_intent_data[metadata][top_up_id]': asked.top_up_id,
+    client_reference_id: request.top_up_id,
+    'metadata[top_up_id]': request.top_up_id,
+    'metadata[account_id]': request.account_id,
+    'payment_intent_data[metadata][top_up_id]': request.top_up_id,
     'line_items[0][quantity]': '1',
     'line_items[0][price_data][currency]': 'usd',
-    'line_items[0][price_data][unit_amount]': String(asked.amount_micros / microsPerCent),
-    'line_items[0][price_data][product_data][name]': `Wallet of ${asked.account_name}`,
-    success_url: asked.return_url,
-    cancel_url: asked.return_url,
-    expires_at: String(Math.floor(asked.expires_at / 1000)),
+    'line_items[0][price_data][unit_amount]': String(request.amount_micros / microsPerCent),
+    'line_items[0][price_data][product_data][name]': `Wallet of ${request.account_name}`,
+    success_url: request.return_url,
+    cancel_url: request.return_url,
+    expires_at: String(Math.floor(request.expires_at / 1000)),
   }
 }
 
@@ -78,48 +77,48 @@ function checkoutIn(body: Buffer): Checkout | undefined {
   return typeof id === 'string' && typeof url === 'string' && /^https?:\/\//.test(url) ? { id, url } : undefined
 }
 
-/** In words, without what Stripe wrote: that may name the key. */
+/** Without Stripe's own text, which may contain the key. */
 function reason(answer: HttpAnswer): string {
   if (answer.kind !== 'answer') return `: ${answer.message.replace(/\.$/, '')}`
   return answer.status === 401
-    ? ': it does not take the key of POSTHORN_STRIPE_SECRET_KEY'
+    ? ': it rejects the key of POSTHORN_STRIPE_SECRET_KEY'
     : ` (it answered ${answer.status})`
 }
 
-/** What Stripe tells of a checkout session. */
-export interface ToldCheckout {
+/** A webhook event about a checkout session. */
+export interface CheckoutEvent {
   readonly event_id: string
-  readonly what: 'paid' | 'processing' | 'expired'
+  readonly status: 'paid' | 'processing' | 'expired'
   readonly checkout_id: string
-  /** In the smallest unit of `currency`; null where none is told. */
+  /** In the smallest unit of `currency`; null where the event has none. */
   readonly amount: number | null
   /** Lower case, as Stripe writes it. */
   readonly currency: string | null
-  /** Stripe's id of the payment, `pi_…`. */
+  /** Stripe's ID of the payment, `pi_…`. */
   readonly payment_reference: string | null
 }
 
 /**
- * Reads a webhook of Stripe; null for one that tells nothing of a checkout's end. Throws `signature_invalid` where `Stripe-Signature` is not that of the body, or is
- * more than five minutes off (https://docs.stripe.com/webhooks/signature). `now` in milliseconds.
+ * Reads a Stripe webhook; null for an event that is not about the end of a checkout. Throws `signature_invalid` for a wrong signature, or one that
+ * is more than five minutes off (https://docs.stripe.com/webhooks/signature). `now` in milliseconds.
  */
 export function readCheckoutEvent(
   { webhook_secret }: StripeSettings,
   header: string | undefined,
   body: Uint8Array,
   now: number,
-): ToldCheckout | null {
+): CheckoutEvent | null {
   const fault =
     header === undefined ? 'form' : signatureHeaderFault(hmacKey(webhook_secret), header, body, now, toleranceMs)
   if (fault !== null) throw new Problem('signature_invalid', signatureFaults[fault])
   const event = objectIn(body)
   const session = objectOf(objectOf(event?.['data'])?.['object'])
   if (event === undefined || session === undefined || typeof session['id'] !== 'string') return null
-  const what = whatOf(event['type'], session['payment_status'])
-  if (what === null) return null
+  const status = statusOf(event['type'], session['payment_status'])
+  if (status === null) return null
   return {
     event_id: String(event['id']),
-    what,
+    status,
     checkout_id: session['id'],
     amount: typeof session['amount_total'] === 'number' ? session['amount_total'] : null,
     currency: typeof session['currency'] === 'string' ? session['currency'] : null,
@@ -134,8 +133,8 @@ const signatureFaults = {
     'The header Stripe-Signature does not fit the body. Set POSTHORN_STRIPE_WEBHOOK_SECRET to the signing secret of this endpoint.',
 } as const
 
-/** A completed session may be one whose payment takes days: that it is paid is told later (https://docs.stripe.com/checkout/fulfillment). */
-function whatOf(type: unknown, payment_status: unknown): ToldCheckout['what'] | null {
+/** The payment of a completed session may take days; a later event confirms it (https://docs.stripe.com/checkout/fulfillment). */
+function statusOf(type: unknown, payment_status: unknown): CheckoutEvent['status'] | null {
   if (type === 'checkout.session.expired') return 'expired'
   if (type === 'checkout.session.async_payment_failed') return 'expired'
   if (type !== 'checkout.session.completed' && type !== 'checkout.session.async_payment_succeeded') return null

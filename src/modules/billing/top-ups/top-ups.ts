@@ -1,4 +1,4 @@
-/** Money that somebody pays into the wallet from the console: begun at the payment provider, credited once it says that it is paid (behaviour: billing 8). */
+/** Top-ups of the wallet by card: a checkout at the payment provider, credited when its webhook reports the payment (behaviour: billing 8). */
 import { isId } from '../../../api/ids.ts'
 import type { Id } from '../../../api/ids.ts'
 import type { Tenant } from '../../../api/caller.ts'
@@ -9,17 +9,18 @@ import { isoTime } from '../../../lib/clock.ts'
 import { nameResolver } from '../../../lib/name-lookup.ts'
 import { hostPort } from '../../../lib/public-address.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { TakeHook } from '../../../platform/http/hooks.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { StripeSettings } from '../../../config/settings.ts'
-import { postTopUp } from '../funding.ts'
-import { beginCheckout, microsPerCent, readCheckoutEvent, type ToldCheckout } from './checkout.ts'
-import * as store from './store.ts'
+import { postTopUp } from '../wallet.ts'
+import { createCheckout, microsPerCent, readCheckoutEvent, type CheckoutEvent } from './checkout.ts'
+import * as repository from './repository.ts'
 
 /** 5 and 10,000 US dollars. */
 const amountMicros = { min: 5_000_000, max: 10_000_000_000 } as const
-/** How long a checkout may be paid; Stripe allows 24 hours at most. */
-const openMs = 23 * 3600_000
+/** A checkout stays open this long. Stripe allows 24 hours at most. */
+const checkoutMs = 23 * 3600_000
 
 export interface NewTopUp {
   readonly amount_micros: number
@@ -31,21 +32,19 @@ export interface TopUps {
   /** Whether a payment provider is configured. */
   readonly configured: boolean
   /**
-   * Begins a payment and keeps it, in a transaction of its own through `keep`. Problems: `live_mode_required`, `resource_missing` where no payment provider is configured,
-   * `parameter_invalid` for an amount that cannot be, `upstream_unavailable`.
+   * Opens a checkout and stores the top-up in a transaction of its own, in which it calls `onStored`. Problems: `live_mode_required`,
+   * `resource_missing` without a payment provider, `parameter_invalid` for an invalid amount, `upstream_unavailable`.
    */
   begin(
     tenant: Tenant,
-    asked: NewTopUp,
+    request: NewTopUp,
     signal: AbortSignal,
-    keep: (tx: Db, begun: TopUp) => Promise<void>,
+    onStored: (tx: Db, topUp: TopUp) => Promise<void>,
   ): Promise<TopUp>
   /** Up to `limit + 1` top-ups, newest first. Problems: as `begin`. */
   list(sql: Db, tenant: Tenant, page: Page): Promise<TopUp[]>
-  /**
-   * Takes a webhook of the payment provider: once this resolves, what it tells is kept. `header` is `Stripe-Signature`. Problems: `resource_missing`, `signature_invalid`.
-   */
-  take(header: string | undefined, body: Uint8Array): Promise<void>
+  /** Applies a webhook of the payment provider. `header` is `Stripe-Signature`. Problems: `resource_missing`, `signature_invalid`. */
+  receiveWebhook(header: string | undefined, body: Uint8Array): Promise<void>
   close(): Promise<void>
 }
 
@@ -54,30 +53,30 @@ export function topUps(platform: Platform): TopUps {
   const http = stripe === undefined ? undefined : clientOf(platform, stripe)
   return {
     configured: stripe !== undefined,
-    async begin(tenant, asked, signal, keep) {
+    async begin(tenant, request, signal, onStored) {
       const settings = requireStripe(tenant, stripe)
-      requireAmount(asked.amount_micros)
-      const row = await beginTopUp(platform, http!, settings, tenant, asked, signal)
-      const begun = topUpObject(row)
+      requireAmount(request.amount_micros)
+      const row = await openCheckout(platform, http!, settings, tenant, request, signal)
+      const topUp = topUpObject(row)
       await transact(platform.pool, async (tx) => {
-        await store.insertTopUp(tx, row)
-        await keep(tx, begun)
+        await repository.insertTopUp(tx, row)
+        await onStored(tx, topUp)
       })
-      return begun
+      return topUp
     },
     async list(sql, tenant, page) {
       requireStripe(tenant, stripe)
       await requireCursor(
         page.starting_after,
         'No top-up has the id',
-        async (id) => isId('top', id) && (await store.topUpExists(sql, tenant.account_id, id)),
+        async (id) => isId('top', id) && (await repository.topUpExists(sql, tenant.account_id, id)),
       )
-      return (await store.listTopUps(sql, tenant.account_id, page)).map(topUpObject)
+      return (await repository.listTopUps(sql, tenant.account_id, page)).map(topUpObject)
     },
-    async take(header, body) {
+    async receiveWebhook(header, body) {
       if (stripe === undefined) throw new Problem('resource_missing', notConfigured)
-      const told = readCheckoutEvent(stripe, header, body, platform.clock.now())
-      if (told !== null) await settle(platform, told)
+      const event = readCheckoutEvent(stripe, header, body, platform.clock.now())
+      if (event !== null) await applyCheckoutEvent(platform, event)
     },
     close: async () => await http?.close(),
   }
@@ -109,58 +108,58 @@ function requireAmount(amount_micros: number): void {
   )
 }
 
-async function beginTopUp(
+async function openCheckout(
   { clock, ids, settings }: Platform,
   http: HttpClient,
   stripe: StripeSettings,
   { account_id }: Tenant,
   { amount_micros, account_name, user_id }: NewTopUp,
   signal: AbortSignal,
-): Promise<store.TopUpRow> {
+): Promise<repository.TopUpRow> {
   const id = ids('top')
   const now = clock.now()
   const return_url = `${settings.base_url}/console/${account_id}/live/billing`
-  const asked = { top_up_id: id, account_id, account_name, amount_micros, return_url, expires_at: now + openMs }
-  const { id: checkout_id, url } = await beginCheckout(http, stripe, asked, signal)
+  const checkout = { top_up_id: id, account_id, account_name, amount_micros, return_url, expires_at: now + checkoutMs }
+  const { id: checkout_id, url } = await createCheckout(http, stripe, checkout, signal)
   return { account_id, id, amount_micros, status: 'open', checkout_id, url, user_id, created_at: isoTime(now) }
 }
 
-/** Credits, or notes the end of, the top-up of a checkout. What was not begun here, or is not what was begun, is logged and credits nothing. */
-async function settle(platform: Platform, told: ToldCheckout): Promise<void> {
+/** Credits or expires the top-up of a checkout. An unknown checkout, or another amount, is logged and credits nothing. */
+async function applyCheckoutEvent(platform: Platform, event: CheckoutEvent): Promise<void> {
   const { log, clock, pool } = platform
   const outcome = await transact(pool, async (tx) => {
-    const row = await store.lockTopUp(tx, told.checkout_id)
+    const row = await repository.lockTopUp(tx, event.checkout_id)
     if (row === null) return 'unknown'
-    if (told.what === 'processing' || row.status === 'paid') return 'nothing'
+    if (event.status === 'processing' || row.status === 'paid') return 'unchanged'
     const at = isoTime(clock.now())
-    if (told.what === 'expired') {
-      await store.moveTopUp(tx, row, 'expired', at)
+    if (event.status === 'expired') {
+      await repository.updateTopUpStatus(tx, row, 'expired', at)
       return 'expired'
     }
-    if (told.currency !== 'usd' || told.amount !== row.amount_micros / microsPerCent) return 'different'
-    // money that came after all counts, also where the checkout was told to have expired
-    await store.moveTopUp(tx, row, 'paid', at)
+    if (event.currency !== 'usd' || event.amount !== row.amount_micros / microsPerCent) return 'different'
+    // a late payment counts, also after the checkout was reported as expired
+    await repository.updateTopUpStatus(tx, row, 'paid', at)
     const { account_id, amount_micros, id: top_up_id } = row
     await postTopUp(platform, tx, {
       account_id,
       amount_micros,
       note: null,
       top_up_id,
-      payment_reference: told.payment_reference,
+      payment_reference: event.payment_reference,
     })
     return 'paid'
   })
-  const facts = { event: told.event_id, checkout: told.checkout_id }
-  if (outcome === 'unknown') log.warn(facts, 'a checkout that nobody began here was told of; nothing was credited')
+  const fields = { event: event.event_id, checkout: event.checkout_id }
+  if (outcome === 'unknown') log.warn(fields, 'received an event of an unknown checkout; nothing was credited')
   if (outcome === 'different')
     log.error(
-      { ...facts, amount: told.amount, currency: told.currency },
-      'a checkout was paid with another amount than was begun; nothing was credited',
+      { ...fields, amount: event.amount, currency: event.currency },
+      'a checkout was paid with another amount or currency; nothing was credited',
     )
-  if (outcome === 'paid') log.info(facts, 'a top-up was credited')
+  if (outcome === 'paid') log.info(fields, 'a top-up was credited')
 }
 
-const topUpObject = (row: store.TopUpRow): TopUp => ({
+const topUpObject = (row: repository.TopUpRow): TopUp => ({
   id: row.id,
   object: 'top_up',
   amount_micros: row.amount_micros,
@@ -170,3 +169,16 @@ const topUpObject = (row: store.TopUpRow): TopUp => ({
   created_by: { type: 'user', id: row.user_id },
   created_at: row.created_at,
 })
+
+/** Handles `/hooks/payments/stripe` (behaviour: billing 8.2). */
+export const takePayment =
+  (topUps: TopUps): TakeHook =>
+  async (provider, { method, headers }, readBody) => {
+    if (provider !== 'stripe' || method !== 'POST' || !topUps.configured)
+      throw new Problem(
+        'resource_missing',
+        'No payment provider of this name is configured here. POST /hooks/payments/stripe is for Stripe, once its two secrets are set.',
+      )
+    await topUps.receiveWebhook(headers['stripe-signature'], await readBody())
+    return { content_type: 'application/json', body: '{"received":true}' }
+  }

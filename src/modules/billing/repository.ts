@@ -1,35 +1,46 @@
-/** SQL of money: wallets, grants, the ledger and prices. Live mode only: test mode has none of these rows. */
+/** SQL of wallets, grants, the ledger and prices. Live mode only: test mode has none of these rows. */
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
-import type { GrantRow, WalletRow } from './charging.ts'
-import { usableAt } from './grant-store.ts'
+import type { WalletRow } from './balance.ts'
+import { usableAt } from './charge-repository.ts'
 import type { LedgerEntry } from './ledger.ts'
+import type { GrantRow } from './package.ts'
 
-/** Locks these accounts' wallets in the one order that everybody uses (keys, wallets, grants, messages; ids sorted). */
+const walletColumns = (sql: Db) => sql`account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_at`
+
+const grantColumns = (sql: Db) =>
+  sql`g.account_id, g.id, g.name, g.channel_types, g.credits_total, g.credits_remaining, g.expires_at, g.exhausted_at, g.expired_at, g.created_at`
+
+const entryColumns = (sql: Db) => sql`
+  account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
+  balance_after_micros, created_at`
+
+/** Locks the wallets of these accounts. Every transaction locks in this order: idempotency keys, wallets, grants, messages; each sorted by ID. */
 export async function lockWallets(sql: Db, account_ids: readonly string[]): Promise<WalletRow[]> {
   return await sql<WalletRow[]>`
-    select account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_at
+    select ${walletColumns(sql)}
     from wallets
     where account_id = any(${account_ids as string[]}::text[])
     order by account_id
     for update`
 }
 
-/** Locks the grants of these accounts that can still pay for something at `at`, sorted. Their wallets are locked before. */
+/** Locks the usable grants of these accounts. Lock the wallets first. */
 export async function lockUsableGrants(sql: Db, account_ids: readonly string[], at: string): Promise<GrantRow[]> {
   return await sql<GrantRow[]>`
-    select account_id, id, name, channel_types, credits_total, credits_remaining, expires_at, exhausted_at, expired_at, created_at
-    from grants
+    select ${grantColumns(sql)}
+    from grants g
     where account_id = any(${account_ids as string[]}::text[])
       and ${usableAt(sql, at)}
     order by account_id, id
     for update`
 }
 
-/** Locks these grants, sorted. Their wallets are locked before. */
+/** Locks these grants. Lock the wallets first. */
 export async function lockGrants(sql: Db, grants: readonly { account_id: string; id: string }[]): Promise<GrantRow[]> {
+  if (grants.length === 0) return []
   return await sql<GrantRow[]>`
-    select g.account_id, g.id, g.name, g.channel_types, g.credits_total, g.credits_remaining, g.expires_at, g.exhausted_at, g.expired_at, g.created_at
+    select ${grantColumns(sql)}
     from grants g
     join json_to_recordset(${jsonRows(grants)}::text::json) as wanted(account_id text, id text)
       on g.account_id = wanted.account_id and g.id = wanted.id
@@ -87,7 +98,7 @@ export interface ChargeRow {
   readonly package_grant_id: string | null
 }
 
-/** What these accounts' messages were charged and have not been given back yet. */
+/** The charges of these messages that are not refunded yet. */
 export async function listUnrefundedCharges(
   sql: Db,
   account_ids: readonly string[],
@@ -103,15 +114,15 @@ export async function listUnrefundedCharges(
       )`
 }
 
-/** All grants of these accounts that a balance shows at `at`: the usable ones, and others for 30 days after their end. */
+/** The grants that a balance shows: usable ones, and those that ended after `ended_after`. */
 export async function listShownGrants(
   sql: Db,
   account_ids: readonly string[],
   ended_after: string,
 ): Promise<GrantRow[]> {
   return await sql<GrantRow[]>`
-    select account_id, id, name, channel_types, credits_total, credits_remaining, expires_at, exhausted_at, expired_at, created_at
-    from grants
+    select ${grantColumns(sql)}
+    from grants g
     where account_id = any(${account_ids as string[]}::text[])
       and (expires_at is null or expires_at > ${ended_after})
       and (credits_remaining > 0 or exhausted_at is null or exhausted_at > ${ended_after})`
@@ -119,28 +130,26 @@ export async function listShownGrants(
 
 export async function findWallet(sql: Db, account_id: string): Promise<WalletRow | null> {
   const [row] = await sql<WalletRow[]>`
-    select account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_at from wallets where account_id = ${account_id}`
+    select ${walletColumns(sql)}
+    from wallets
+    where account_id = ${account_id}`
   return row ?? null
 }
 
-/** Notes that balance.low was emitted at `at`. */
+/** Stores that balance.low was recorded at `at`. */
 export async function markLow(sql: Db, account_ids: readonly string[], at: string): Promise<void> {
   await sql`update wallets set low_balance_at = ${at} where account_id = any(${account_ids as string[]}::text[])`
 }
 
-/** Sets the threshold of balance.low; null when there is no such account. */
-export async function updateLowBalance(
-  sql: Db,
-  account_id: string,
-  low_balance_micros: number,
-): Promise<WalletRow | null> {
-  const [row] = await sql<WalletRow[]>`
-    update wallets set low_balance_micros = ${low_balance_micros} where account_id = ${account_id}
-    returning account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_at`
-  return row ?? null
+/** Sets the threshold of balance.low; false when there is no such account. */
+export async function updateLowBalance(sql: Db, account_id: string, low_balance_micros: number): Promise<boolean> {
+  const { count } = await sql`
+    update wallets set low_balance_micros = ${low_balance_micros}
+    where account_id = ${account_id}`
+  return count > 0
 }
 
-/** Inserts a grant without credits: its entry of type package_grant brings them. */
+/** Inserts a grant without credits: its package_grant entry adds them. */
 export async function insertGrant(
   sql: Db,
   grant: Omit<GrantRow, 'credits_remaining' | 'exhausted_at' | 'expired_at'>,
@@ -151,14 +160,18 @@ export async function insertGrant(
             ${grant.expires_at}, ${grant.created_at})`
 }
 
-/** Grants past their expiry that nobody has written off yet, of every account; the most overdue first. */
-export async function listDueExpiries(
+/** Grants of every account past their expiry and not written off, the most overdue first. */
+export async function listExpired(
   sql: Db,
   at: string,
   rows_max: number,
 ): Promise<{ account_id: string; id: string }[]> {
   return await sql<{ account_id: string; id: string }[]>`
-    select account_id, id from grants where expired_at is null and expires_at <= ${at} order by expires_at limit ${rows_max}`
+    select account_id, id
+    from grants
+    where expired_at is null and expires_at <= ${at}
+    order by expires_at
+    limit ${rows_max}`
 }
 
 export async function markExpired(
@@ -172,7 +185,7 @@ export async function markExpired(
     where g.account_id = done.account_id and g.id = done.id`
 }
 
-/** Grants of every account with unused credits that expire after `at` and until `until`, not announced yet. */
+/** Grants of every account with unused credits that expire between `at` and `until` and are not announced yet. */
 export async function listExpiring(
   sql: Db,
   at: string,
@@ -180,12 +193,17 @@ export async function listExpiring(
   rows_max: number,
 ): Promise<{ account_id: string; id: string }[]> {
   return await sql<{ account_id: string; id: string }[]>`
-    select account_id, id from grants
-    where expired_at is null and expires_at > ${at} and expires_at <= ${until} and credits_remaining > 0 and expiring_notified_at is null
-    order by expires_at limit ${rows_max}`
+    select account_id, id
+    from grants
+    where expired_at is null
+      and expires_at > ${at} and expires_at <= ${until}
+      and credits_remaining > 0
+      and expiring_notified_at is null
+    order by expires_at
+    limit ${rows_max}`
 }
 
-/** Marks the grants as announced; returns only those that still have credits and were not announced before. */
+/** Marks grants as announced; returns those that still have credits and were not announced before. */
 export async function markExpiring(
   sql: Db,
   grants: readonly { account_id: string; id: string }[],
@@ -199,14 +217,14 @@ export async function markExpiring(
 }
 
 export interface PriceRow {
-  /** '' is the price of every account without one of its own. */
+  /** '': the price of every account without a price of its own. */
   readonly account_id: string
   readonly channel_type: string
   readonly amount_micros: number
   readonly updated_at: string
 }
 
-/** The prices that bear on an account, the installation's first and its own last; without an account, all of them. */
+/** The installation's prices, then the account's own; without an account, the prices of all. */
 export async function listPrices(sql: Db, account_id?: string): Promise<PriceRow[]> {
   return await sql<PriceRow[]>`
     select account_id, channel_type, amount_micros, updated_at from prices
@@ -232,7 +250,7 @@ export interface EntryFilters {
   readonly created_before: string | null
 }
 
-/** An account's entries, newest first, one more than the page holds. */
+/** An account's entries, newest first, one more than the page limit. */
 export async function listEntries(
   sql: Db,
   account_id: string,
@@ -241,8 +259,7 @@ export async function listEntries(
 ): Promise<LedgerEntry[]> {
   const { type, message_id, package_grant_id, created_after, created_before } = filters
   return await sql<LedgerEntry[]>`
-    select account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
-           balance_after_micros, created_at
+    select ${entryColumns(sql)}
     from ledger_entries
     where account_id = ${account_id}
       ${
@@ -261,8 +278,9 @@ export async function listEntries(
 
 export async function findEntry(sql: Db, account_id: string, id: string): Promise<LedgerEntry | null> {
   const [row] = await sql<LedgerEntry[]>`
-    select account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note, balance_after_micros, created_at
-    from ledger_entries where account_id = ${account_id} and id = ${id}`
+    select ${entryColumns(sql)}
+    from ledger_entries
+    where account_id = ${account_id} and id = ${id}`
   return row ?? null
 }
 
@@ -270,3 +288,7 @@ export async function entryExists(sql: Db, account_id: string, id: string): Prom
   const [row] = await sql`select 1 from ledger_entries where account_id = ${account_id} and id = ${id}`
   return row !== undefined
 }
+
+/** A select of the entries that name a message, for invariants of other modules: id, account_id, message_id, type, unit, amount, package_grant_id. */
+export const entriesOfMessages = (sql: Db) => sql`
+  select id, account_id, message_id, type, unit, amount, package_grant_id from ledger_entries where message_id is not null`

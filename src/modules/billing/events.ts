@@ -1,30 +1,30 @@
-/** The events of money: package.exhausted once a grant, package.expiring once a grant, balance.low at most once in 24 hours. */
+/** Billing events (behaviour: billing 6): package.exhausted and package.expiring once per grant, balance.low at most once in 24 hours. */
 import type { Id } from '../../api/ids.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/events/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { balanceObject, packageObject, shownForMs } from './present.ts'
-import { isUsable, type GrantRow, type WalletRow } from './charging.ts'
-import { listShownGrants, markExpiring, markLow } from './store.ts'
+import { balanceObject, type WalletRow } from './balance.ts'
+import { endedPackageShownMs, isUsable, packageObject, type GrantRow } from './package.ts'
+import { listShownGrants, markExpiring, markLow } from './repository.ts'
 
-const lowEveryMs = 24 * 3600_000
+const lowBalanceIntervalMs = 24 * 3600_000
 
-/** How long before its end a package with unused credits is announced (behaviour: billing 6.3). */
+/** package.expiring is recorded this long before the expiry (behaviour: billing 6.3). */
 export const expiryNoticeMs = 7 * 24 * 3600_000
 
-/** What a transaction has just done to locked rows. */
+/** The effect of a transaction on rows that it holds locked. */
 export interface Movements {
   /** ISO 8601. */
   readonly at: string
-  /** Wallets that lost money or credits, as they are now. */
+  /** Wallets whose account lost money or credits, as they are now. */
   readonly wallets: readonly WalletRow[]
-  /** Locked grants as they are now; `exhausted_at` as it was before. */
+  /** Grants as they are now, but with the earlier `exhausted_at`. */
   readonly grants: readonly GrantRow[]
 }
 
-/** Records what the movements call for, in their transaction. The rows are locked, so that no other process emits the same. */
-export async function recordBilling(tx: Db, platform: Platform, movements: Movements): Promise<void> {
+/** Records package.exhausted and balance.low where they are due. The locks keep other processes from recording the same. */
+export async function recordBillingEvents(tx: Db, platform: Platform, movements: Movements): Promise<void> {
   const { at } = movements
   const exhausted = movements.grants.filter((grant) => grant.credits_remaining === 0 && grant.exhausted_at === null)
   const events = exhausted.map((grant) =>
@@ -33,7 +33,7 @@ export async function recordBilling(tx: Db, platform: Platform, movements: Movem
   await recordEvents(tx, [...events, ...(await lowBalances(tx, platform, movements))])
 }
 
-/** Records package.expiring of these locked grants that end soon and were not announced before; returns how many those were. */
+/** Records package.expiring for those of these grants that have no such event yet; returns how many. */
 export async function recordExpiring(
   tx: Db,
   platform: Platform,
@@ -66,50 +66,50 @@ function packageEvent(
   }
 }
 
-/** balance.low of wallets below their threshold whose account has no credits left, emitted last 24 hours ago or never. */
+/** balance.low for wallets below their threshold whose account has no credits left, at most once in 24 hours. */
 async function lowBalances(
   tx: Db,
   platform: Platform,
   { at, wallets, grants: locked }: Movements,
 ): Promise<NewEvent[]> {
-  const quietSince = isoTime(Date.parse(at) - lowEveryMs)
+  const cutoff = isoTime(Date.parse(at) - lowBalanceIntervalMs)
   const funded = new Set(locked.filter((grant) => isUsable(grant, at)).map((grant) => grant.account_id))
   const low = wallets.filter(
     (wallet) =>
       wallet.balance_micros < wallet.low_balance_micros &&
       !funded.has(wallet.account_id) &&
-      (wallet.low_balance_at === null || wallet.low_balance_at <= quietSince),
+      (wallet.low_balance_at === null || wallet.low_balance_at <= cutoff),
   )
   if (low.length === 0) return []
   const grants = await listShownGrants(
     tx,
     low.map((wallet) => wallet.account_id),
-    isoTime(Date.parse(at) - shownForMs),
+    isoTime(Date.parse(at) - endedPackageShownMs),
   )
-  const due = low.filter(
+  const unfunded = low.filter(
     (wallet) => !grants.some((grant) => grant.account_id === wallet.account_id && isUsable(grant, at)),
   )
-  if (due.length === 0) return []
+  if (unfunded.length === 0) return []
   await markLow(
     tx,
-    due.map((wallet) => wallet.account_id),
+    unfunded.map((wallet) => wallet.account_id),
     at,
   )
   await platform.domain_events.publish(
     tx,
     'balance_low',
-    due.map(({ account_id, balance_micros, low_balance_micros }) => ({
+    unfunded.map(({ account_id, balance_micros, low_balance_micros }) => ({
       account_id,
       balance_micros,
       low_balance_micros,
     })),
   )
-  return due.map((wallet) => ({
+  return unfunded.map((wallet) => ({
     id: platform.ids('evt'),
     account_id: wallet.account_id as Id<'acc'>,
     mode: 'live',
     type: 'balance.low',
-    // a balance has no id of its own
+    // a balance has no ID of its own
     object_id: wallet.account_id,
     object: balanceObject(
       'live',

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allocate, type ChargeItem, type GrantRow, type WalletRow } from './charging.ts'
-import { entryTime, tenantSide } from './ledger.ts'
+import type { WalletRow } from './balance.ts'
+import { allocate, type ChargeItem } from './charge.ts'
+import type { GrantRow } from './package.ts'
+import { entryTime, signedAmounts } from './ledger.ts'
 
 const at = '2026-03-01T12:00:00.000Z'
 let made = 0
@@ -42,11 +44,11 @@ const paidBy = (items: ChargeItem[], wallets: WalletRow[], grants: GrantRow[]) =
     charge.outcome === 'charged' ? (charge.package_grant_id ?? charge.amount_micros) : 'refused',
   )
 
-test('items are charged in order, and a dear one that is refused does not refuse a cheap one behind it', () => {
+test('items are charged in order; an expensive one that is refused does not affect a cheaper one after it', () => {
   assert.deepEqual(paidBy([item(60), item(50), item(40)], [wallet(100)], []), [60, 'refused', 40])
 })
 
-test('what costs nothing needs no funds, uses no credits and has no entry', () => {
+test('a free message needs no funds, uses no credits and has no entry', () => {
   const allocation = allocate([item(0), item(7500, { mode: 'test' })], [], [grant('grant_1', 5)], at, newId)
 
   assert.deepEqual(
@@ -57,7 +59,7 @@ test('what costs nothing needs no funds, uses no credits and has no entry', () =
   assert.equal(allocation.grants[0]!.credits_remaining, 5)
 })
 
-test('credits come from the grant that expires first, those without expiry last, ties by age', () => {
+test('credits come from the grant that expires first; no expiry is last, ties go by age', () => {
   const grants = [
     grant('grant_1', 1),
     grant('grant_2', 1, { expires_at: '2026-05-01T00:00:00.000Z' }),
@@ -73,7 +75,7 @@ test('credits come from the grant that expires first, those without expiry last,
   ])
 })
 
-test('a grant pays only for its kinds of channel, and not once it has expired', () => {
+test('a grant pays only for its channel types, and not after its expiry', () => {
   const grants = [
     grant('grant_1', 1, { expires_at: at }),
     grant('grant_2', 1, { channel_types: ['whatsapp'] }),
@@ -83,21 +85,21 @@ test('a grant pays only for its kinds of channel, and not once it has expired', 
   assert.deepEqual(paidBy([item(9), item(9, { channel_type: 'whatsapp' })], [wallet(9)], grants), [9, 'grant_2'])
 })
 
-test('each entry carries what the wallet holds after it, and their sum is what was taken', () => {
+test('each entry states the balance after it, and the sum of all is the amount charged', () => {
   const allocation = allocate([item(10), item(20), item(30)], [wallet(60)], [grant('grant_1', 1)], at, newId)
 
   assert.deepEqual(
     allocation.entries.map((entry) => entry.balance_after_micros),
     [60, 40, 10],
   )
-  assert.deepEqual(allocation.entries.map(tenantSide), [
+  assert.deepEqual(allocation.entries.map(signedAmounts), [
     { amount_micros: 0, credits: -1 },
     { amount_micros: -20, credits: 0 },
     { amount_micros: -30, credits: 0 },
   ])
 })
 
-test('accounts pay for themselves alone', () => {
+test('an account pays only for its own messages', () => {
   const items = [item(10), item(10, { account_id: 'acc_b' }), item(10, { account_id: 'acc_c' })]
 
   assert.deepEqual(

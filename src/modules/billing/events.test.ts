@@ -5,7 +5,7 @@ import { transact } from '../../platform/database/sql.ts'
 
 const dayMs = 24 * 3600_000
 
-test('the last credit tells package.exhausted once; a refund makes the package active again', async (t) => {
+test('the last credit records package.exhausted once; a refund makes the package active again', async (t) => {
   const { billing, tenant, pool, charge, clock, events, proven } = await openAccount(t)
   await billing.creditWallet(pool, tenant.account_id, 5_000_000, null)
   await billing.grantPackage(pool, {
@@ -41,7 +41,7 @@ test('the last credit tells package.exhausted once; a refund makes the package a
   await proven()
 })
 
-test('balance.low comes when the wallet is below its threshold and no credits are left, at most once in 24 hours', async (t) => {
+test('balance.low is recorded when the wallet is below its threshold and no credits are left, at most once in 24 hours', async (t) => {
   const { billing, tenant, pool, charge, clock, events } = await openAccount(t)
   const lows = async () => (await events()).filter((event) => event.type === 'balance.low')
   await billing.setLowBalance(pool, tenant.account_id, 20_000)
@@ -57,7 +57,7 @@ test('balance.low comes when the wallet is below its threshold and no credits ar
   await charge(30_000)
   assert.deepEqual(await lows(), [], 'a wallet at its threshold is not below it')
   await charge(1000)
-  assert.deepEqual(await lows(), [], 'credits are left, if only for another kind of channel')
+  assert.deepEqual(await lows(), [], 'credits are left for another channel type')
   await clock.advance(30_000)
   await charge(1000)
   await charge(1000)
@@ -78,7 +78,7 @@ test('balance.low comes when the wallet is below its threshold and no credits ar
   )
 })
 
-test('package.expiring comes once, within 7 days of the expiry, for unused credits only', async (t) => {
+test('package.expiring is recorded once, within 7 days of the expiry, for unused credits only', async (t) => {
   const { billing, tenant, pool, charge, periodicJobs, clock, events } = await openAccount(t)
   const grant = { account_id: tenant.account_id, channel_types: [], name: '' }
   await billing.grantPackage(pool, { ...grant, credits: 1, expires_at: clock.iso(8 * dayMs - 1) })
@@ -99,7 +99,7 @@ test('package.expiring comes once, within 7 days of the expiry, for unused credi
   ])
 })
 
-test('a package that is granted for less than 7 days is announced at once, and once', async (t) => {
+test('a package granted for less than 7 days records package.expiring at once, and only once', async (t) => {
   const { billing, tenant, pool, periodicJobs, clock, events } = await openAccount(t)
 
   const { id } = await billing.grantPackage(pool, {

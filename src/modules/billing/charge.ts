@@ -1,9 +1,16 @@
-/** Who pays for which message: allocates wallets and grants to messages in order, in memory. The rows are locked and written by service.ts. */
+/** Charges messages under locks: which grant or wallet pays for each, and the ledger entries of it (behaviour: billing 2). The accept statement charges by `charge-repository.ts`. */
 import type { Mode } from '../../api/caller.ts'
 import type { Id } from '../../api/ids.ts'
+import { isoTime } from '../../lib/clock.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { WalletRow } from './balance.ts'
+import { recordBillingEvents } from './events.ts'
 import { entryTime, grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
+import { appliesTo, byOrderOfUse, isUsable, type GrantRow } from './package.ts'
+import * as repository from './repository.ts'
 
-/** A message that asks to be paid for. */
+/** A message to charge. */
 export interface ChargeItem {
   readonly message_id: string
   readonly account_id: string
@@ -15,7 +22,7 @@ export interface ChargeItem {
   readonly created_at: string
 }
 
-/** How one message was paid: the fields of its `billing`, or that nothing could pay for it. */
+/** How a message was paid: the fields of its `billing`, or that nothing could pay for it. */
 export type Charge =
   | {
       readonly outcome: 'charged'
@@ -25,61 +32,39 @@ export type Charge =
     }
   | { readonly outcome: 'insufficient_balance' }
 
-export interface WalletRow {
-  readonly account_id: string
-  readonly balance_micros: number
-  readonly low_balance_micros: number
-  readonly low_balance_at: string | null
-  /** When the newest entry was posted; null before the first. */
-  readonly last_entry_at: string | null
-}
-
-export interface GrantRow {
-  readonly account_id: string
-  readonly id: string
-  readonly name: string
-  readonly channel_types: readonly string[]
-  readonly credits_total: number
-  readonly credits_remaining: number
-  readonly expires_at: string | null
-  readonly exhausted_at: string | null
-  readonly expired_at: string | null
-  readonly created_at: string
-}
-
-/** What costs nothing: test mode and a price of 0. Needs no funds, uses no credits, has no entry. */
+/** The charge of a free message (test mode, or a price of 0): no funds, no credits, no entry. */
 const free: Charge = { outcome: 'charged', source: 'wallet', amount_micros: 0, package_grant_id: null }
 
 export const isFree = (item: Pick<ChargeItem, 'mode' | 'price_micros'>): boolean =>
   item.mode === 'test' || item.price_micros === 0
 
-/** The order in which grants are used: what expires first (null last), ties by age. */
-export function inOrderOfUse(one: GrantRow, other: GrantRow): number {
-  const [a, b] = [one.expires_at ?? '~', other.expires_at ?? '~']
-  if (a !== b) return a < b ? -1 : 1
-  return one.id < other.id ? -1 : 1
-}
-
-/** True while the grant can pay for messages at this moment (ISO 8601). */
-export const isUsable = (grant: GrantRow, at: string): boolean =>
-  grant.credits_remaining > 0 && grant.expired_at === null && (grant.expires_at === null || grant.expires_at > at)
-
-const appliesTo = (grant: GrantRow, channel_type: string): boolean =>
-  grant.channel_types.length === 0 || grant.channel_types.includes(channel_type)
-
 export interface Allocation {
-  /** One for each item, in its order. */
+  /** One per item, in order. */
   readonly charges: readonly Charge[]
   readonly entries: readonly LedgerEntry[]
-  /** The wallets of accounts that were charged, and every grant given, as they are once the entries are posted. */
+  /** The wallets of charged accounts, and all given grants, as they are after the entries. */
   readonly wallets: readonly WalletRow[]
   readonly grants: readonly GrantRow[]
 }
 
+/** Charges in the transaction `tx`; see `BillingService.chargeInOrder`. */
+export async function chargeInOrder(platform: Platform, tx: Db, items: readonly ChargeItem[]): Promise<Charge[]> {
+  const now = (): string => isoTime(platform.clock.now())
+  const newId = (): Id<'txn'> => platform.ids('txn')
+  const account_ids = [...new Set(items.filter((item) => !isFree(item)).map((item) => item.account_id))]
+  if (account_ids.length === 0) return [...allocate(items, [], [], now(), newId).charges]
+  const wallets = await repository.lockWallets(tx, account_ids)
+  const at = now()
+  const grants = await repository.lockUsableGrants(tx, account_ids, at)
+  const allocation = allocate(items, wallets, grants, at, newId)
+  await repository.postEntries(tx, allocation.entries)
+  await recordBillingEvents(tx, platform, { at, wallets: allocation.wallets, grants: allocation.grants })
+  return [...allocation.charges]
+}
+
 /**
- * Charges each item by itself, in order: a dear one that is refused does not refuse a cheap one behind it.
- * Credits come from the applicable grant that is used first, else the price from the wallet.
- * `wallets` and `grants` are the locked rows; accounts without a wallet row can pay for nothing.
+ * Charges each item by itself, in order: an expensive one that is refused does not affect a cheaper one after it.
+ * A credit of the first applicable grant pays, otherwise the wallet. Accounts without a wallet row can pay for nothing.
  */
 export function allocate(
   items: readonly ChargeItem[],
@@ -89,8 +74,8 @@ export function allocate(
   newId: () => Id<'txn'>,
 ): Allocation {
   const walletOf = new Map(wallets.map((wallet) => [wallet.account_id, { ...wallet, charged: false }]))
-  const inOrder = grants.toSorted(inOrderOfUse).map((grant) => ({ ...grant, usable: isUsable(grant, at) }))
-  const grantsOf = Map.groupBy(inOrder, (grant) => grant.account_id)
+  const sorted = grants.toSorted(byOrderOfUse).map((grant) => ({ ...grant, usable: isUsable(grant, at) }))
+  const grantsOf = Map.groupBy(sorted, (grant) => grant.account_id)
   const entries: LedgerEntry[] = []
   const charges = items.map((item): Charge => {
     if (isFree(item)) return free
@@ -108,7 +93,7 @@ export function allocate(
       ? { outcome: 'charged', source: 'wallet', amount_micros: item.price_micros, package_grant_id: null }
       : { outcome: 'charged', source: 'package', amount_micros: 0, package_grant_id: grant.id }
   })
-  return { charges, entries, wallets: [...walletOf.values()].filter((wallet) => wallet.charged), grants: inOrder }
+  return { charges, entries, wallets: [...walletOf.values()].filter((wallet) => wallet.charged), grants: sorted }
 }
 
 function chargeEntry(item: ChargeItem, grant_id: string | null, wallet: WalletRow, id: Id<'txn'>): LedgerEntry {

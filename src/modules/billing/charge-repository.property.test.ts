@@ -4,8 +4,9 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { isoTime } from '../../lib/clock.ts'
 import { startPlatform } from '../../../test/support/world.ts'
-import { allocate, type GrantRow } from './charging.ts'
-import { orderOfUse, paysFor, usableAt } from './grant-store.ts'
+import { orderOfUse, paysFor, usableAt } from './charge-repository.ts'
+import { allocate } from './charge.ts'
+import type { GrantRow } from './package.ts'
 import { effort } from '../../../test/support/effort.ts'
 
 const at_ms = Date.parse('2026-02-01T00:00:00.000Z')
@@ -21,7 +22,7 @@ const grants = fc.array(
   { maxLength: 6 },
 )
 
-test('the statement that accepts chooses the grant that the locking path would', async (t) => {
+test('the accept statement chooses the same grant as charges under locks', async (t) => {
   const { pool } = await startPlatform(t)
 
   await fc.assert(

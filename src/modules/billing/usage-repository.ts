@@ -1,9 +1,9 @@
-/** SQL of usage: deltas written with what they count, folded to one row a day and channel by a periodic job. */
+/** SQL of usage: delta rows, which a periodic job folds into one row per day and channel. */
 import { advisoryLocks } from '../../platform/database/locks.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Tenant } from '../../api/caller.ts'
 import type { UsageGroup } from '../../api/resources/usage.ts'
-import type { UsageDelta } from './usage.ts'
+import type { UsageDelta, UsageSum } from './usage.ts'
 
 export async function insertUsage(sql: Db, deltas: readonly UsageDelta[]): Promise<void> {
   if (deltas.length === 0) return
@@ -14,18 +14,6 @@ export async function insertUsage(sql: Db, deltas: readonly UsageDelta[]): Promi
     from json_to_recordset(${jsonRows(deltas)}::text::json)
       as t(account_id text, mode text, day date, channel_type text, channel_id text, messages bigint, package_credits bigint,
            wallet_micros bigint, refunded_credits bigint, refunded_micros bigint)`
-}
-
-export interface UsageSum {
-  /** YYYY-MM-DD; the first of the month when grouped by month, null when grouped by channel. */
-  readonly day: string | null
-  readonly channel_type: string | null
-  readonly channel_id: string | null
-  readonly messages: number
-  readonly package_credits: number
-  readonly wallet_micros: number
-  readonly refunded_credits: number
-  readonly refunded_micros: number
 }
 
 /** Usage of a tenant from day `from` to day `to`, both inclusive, summed by group; the newest day first, else by channel. */
@@ -49,8 +37,8 @@ export async function sumUsage(
 }
 
 /**
- * Folds at most `rows_max` deltas into the row of their key; returns how many there were, 0 while another process folds. Each
- * fold sums only the rows that it itself deleted, so that nothing is lost or counted twice whatever runs beside it.
+ * Folds at most `rows_max` deltas into the row of their key; returns how many, 0 while another process folds. A fold sums only the
+ * rows that it deleted itself, so concurrent writers lose nothing and nothing is counted twice.
  */
 export async function foldUsage(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openAccount } from '../../../test/support/bank.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
-import { fundsFor } from './charge-store.ts'
+import { fundsFor } from './charge-repository.ts'
 
 const dayMs = 24 * 3600_000
 
