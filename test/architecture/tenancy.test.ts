@@ -70,7 +70,7 @@ const exempt: Record<string, string> = {
   'src/modules/channels/sessions-store.ts': 'the sessions worker keeps the sessions of every account',
   'src/modules/messages/queries/list-store.ts':
     'every statement holds the conditions of where(), which begin with both',
-  'src/modules/contacts/store.ts listContacts': 'its conditions begin with both',
+  'src/modules/contacts/repository.ts listContacts': 'its conditions begin with both',
   'src/modules/campaigns/job-store.ts anyDue': 'the campaign workers look for due work of every account',
   'src/modules/campaigns/invariants.ts': 'doctor proves all accounts in one pass',
   'src/modules/campaigns/counter-store.ts foldCounters': 'the periodicJob folds the counters of every campaign',
@@ -90,7 +90,7 @@ const exempt: Record<string, string> = {
   'src/modules/automations/runs/due-store.ts': 'the automation-runs worker takes due runs of every account',
   'src/modules/automations/runs/invariants.ts': 'doctor proves all accounts in one pass',
   'src/modules/automations/runs/store.ts listRunsOfEvents': 'by receipts that were found to be of the tenant',
-  'src/modules/contacts/imports/store.ts':
+  'src/modules/contacts/imports/repository.ts':
     'the imports worker and its periodicJobs work for every account, by the ids of jobs',
   'src/modules/mail/store.ts': 'e-mails to people of all accounts, and of none',
   'src/modules/console/team/store.ts findInvitation': 'a link tells which account it opens',

@@ -61,8 +61,8 @@ test('credits that another transaction uses up while the statement waits for the
     ])
     const debited = debit(pool, 7500)
     const waiters = () =>
-      tx`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    while ((await waiters()).length === 0) await tx`select pg_sleep(0.01)`
+      pool`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    while ((await waiters()).length === 0) await pool`select pg_sleep(0.01)`
     return { debited }
   })
 

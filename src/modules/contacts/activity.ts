@@ -1,7 +1,7 @@
 /** `last_message_at` of contacts, kept out of the statement that accepts messages: collected in memory and written set-wise, at most once a second. */
 import { isoTime } from '../../lib/clock.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { touchMessaged } from './store.ts'
+import { touchMessaged } from './repository.ts'
 
 export interface MessagedContact {
   readonly account_id: string

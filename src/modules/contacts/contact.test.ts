@@ -2,8 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { consentSources, consentStatuses, contactLimits } from '../../api/resources/contact.ts'
-import type { ContactRow } from './rows.ts'
-import { addressesOf, applyChange, foldText, labelsOf, newContact, statusOf, type ContactChange } from './contact.ts'
+import {
+  type ContactRow,
+  addressesOf,
+  applyChange,
+  foldText,
+  labelsOf,
+  newContact,
+  statusOf,
+  type ContactChange,
+} from './contact.ts'
 import { readContact } from './contact-input.ts'
 
 const at = '2026-01-31T09:30:00.000Z'

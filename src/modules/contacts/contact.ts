@@ -1,8 +1,13 @@
 /** What a change does to a contact: merging, tags, consent and everything derived. Pure; every way of writing contacts goes through here. */
-import type { AttributeValue, ConsentSource, ConsentState, ConsentStatus } from '../../api/resources/contact.ts'
-import type { ContactRow } from './rows.ts'
+import type {
+  AttributeValue,
+  ConsentSource,
+  ConsentState,
+  ConsentStatus,
+  Contact,
+} from '../../api/resources/contact.ts'
 import { countryOf, phoneKey } from '../../lib/phone.ts'
-import type { AddressKey } from './recipients.ts'
+import type { AddressKey } from './addresses.ts'
 
 export interface ConsentWrite {
   readonly status?: ConsentStatus
@@ -307,4 +312,73 @@ function same(a: unknown, b: unknown): boolean {
   return keys.every(
     (key) => Object.hasOwn(b, key) && same((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
   )
+}
+
+/** A row of `contacts` without the columns derived for searching. */
+export interface ContactRow {
+  account_id: string
+  mode: 'live' | 'test'
+  id: string
+  phone: string | null
+  phone_key: string | null
+  email: string | null
+  first_name: string | null
+  last_name: string | null
+  full_name: string | null
+  locale: string | null
+  timezone: string | null
+  country: string | null
+  external_id: string | null
+  identifiers: Record<string, string>
+  tags: string[]
+  attributes: Record<string, AttributeValue>
+  metadata: Record<string, unknown>
+  consent: Record<string, ConsentState>
+  blocked: boolean
+  last_seen_at: string | null
+  last_message_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+export type Windows = Record<string, { window_expires_at: string | null }>
+
+export interface ConsentChangeRow {
+  readonly contact_id: string
+  readonly id: string
+  readonly channel_type: string
+  readonly status: ConsentStatus
+  readonly source: ConsentSource
+  readonly message_id: string | null
+  readonly request_id: string | null
+  readonly occurred_at: string
+}
+
+/** The Contact of a row, as the API shows it. */
+export function contactObject(row: ContactRow, windows: Windows): Contact {
+  return {
+    id: row.id,
+    object: 'contact',
+    mode: row.mode,
+    phone: row.phone,
+    email: row.email,
+    first_name: row.first_name,
+    last_name: row.last_name,
+    full_name: row.full_name,
+    locale: row.locale,
+    timezone: row.timezone,
+    country: row.country,
+    identifiers: row.identifiers,
+    consent: row.consent,
+    tags: row.tags,
+    attributes: row.attributes,
+    metadata: row.metadata,
+    blocked: row.blocked,
+    external_id: row.external_id,
+    windows,
+    last_seen_at: row.last_seen_at,
+    last_message_at: row.last_message_at,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
 }

@@ -1,4 +1,5 @@
-/** CSV as exports write it: RFC 4180, and nothing in it that a spreadsheet would take for a formula. */
+/** CSV output (RFC 4180), streamed page by page, with cells guarded against formula injection. */
+import { Readable } from 'node:stream'
 
 const formula = /^[=+\-@\t\r]/
 /** What an import would take a guard off: it gets one more. */
@@ -22,4 +23,32 @@ export function csvLine(cells: readonly string[], delimiter = ','): string {
     line += /["\r\n\t;,]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
   }
   return `${line}\r\n`
+}
+
+/** What has begun cannot be refused any more: its next rows wait longer for their turn, after which it breaks off. */
+export const pageWaitMs = 60_000
+
+export interface CsvColumn<R> {
+  readonly name: string
+  cell(row: R): string
+}
+
+export interface CsvPage<R> {
+  readonly rows: readonly R[]
+  /** Reads the page behind it; null: this is the last. */
+  readonly next: (() => Promise<CsvPage<R>>) | null
+}
+
+/** A line of names, and one for each row. */
+export const csvStream = <R>(columns: readonly CsvColumn<R>[], first: CsvPage<R>): Readable =>
+  Readable.from(lines(columns, first), { objectMode: false })
+
+async function* lines<R>(columns: readonly CsvColumn<R>[], first: CsvPage<R>): AsyncGenerator<string> {
+  yield csvLine(columns.map(({ name }) => name))
+  for (let page = first; ; page = await page.next()) {
+    let text = ''
+    for (const row of page.rows) text += csvLine(columns.map(({ cell }) => cell(row)))
+    if (text !== '') yield text
+    if (page.next === null) return
+  }
 }

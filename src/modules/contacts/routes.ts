@@ -19,7 +19,7 @@ import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging
 import { reply, route, type Route } from '../../platform/http/route.ts'
 import type { ContactBody } from './contact-input.ts'
 import type { ContactService } from './service.ts'
-import type { TaggingBody } from './tagging.ts'
+import type { TaggingBody } from './tags.ts'
 
 const tag = 'Contacts'
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }))

@@ -1,8 +1,7 @@
 /** What is asked of a write of contacts, and what comes of it, item by item. */
 import type { ConsentSource } from '../../api/resources/contact.ts'
-import type { ConsentTransition, ContactChange } from './contact.ts'
-import type { AddressKey } from './recipients.ts'
-import type { ContactRow } from './rows.ts'
+import type { ConsentTransition, ContactChange, ContactRow } from './contact.ts'
+import type { AddressKey } from './addresses.ts'
 
 export interface SaveItem {
   /**

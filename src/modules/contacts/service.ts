@@ -6,41 +6,47 @@ import { isoTime } from '../../lib/clock.ts'
 import type { Db, Transaction } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
-import { audienceRows, chunkEnd, type AudienceSource } from './audience-store.ts'
+import { audienceRows, chunkEnd, type AudienceSource } from './audience-repository.ts'
 import { activity } from './activity.ts'
 import { keepableContact, readContact, type ContactBody, type OptionalBody } from './contact-input.ts'
-import { foldCounters } from './counter-store.ts'
-import type { ContactQuery } from './filters.ts'
-import { inboundPart } from './inbound.ts'
-import { addressKeyOf } from './recipients.ts'
-import { listService } from './lists.ts'
-import * as store from './store.ts'
-import { tagLabel, type ContactChange } from './contact.ts'
-import { withRaces } from './lock-set.ts'
-import { optOutsBy } from './consent-store.ts'
-import { consentHistory, getContact, listContacts, readerOf, shownAll, type ContactReader } from './reading.ts'
-import type { ContactRow } from './rows.ts'
+import { foldCounters } from './counter-repository.ts'
+import {
+  type ContactQuery,
+  consentHistory,
+  getContact,
+  listContacts,
+  readerOf,
+  shownAll,
+  type ContactReader,
+} from './contact-queries.ts'
+import { inboundPart } from './consent/inbound-messages.ts'
+import { addressKeyOf } from './addresses.ts'
+import { listService } from './lists/service.ts'
+import * as repository from './repository.ts'
+import { tagLabel, type ContactChange, type ContactRow } from './contact.ts'
+import { withRaces } from './contact-locks.ts'
+import { optOutsBy } from './consent/repository.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
-import { saveContacts } from './saving.ts'
+import { saveContacts } from './contact-writer.ts'
 import { segmentService } from './segments/service.ts'
-import { foreseeContact, syncContacts } from './syncing.ts'
-import { listAttributes, listTags, tagContacts, type TaggingBody } from './tagging.ts'
-import { createContact, removeContact, updateContact, upsertContact } from './writing.ts'
+import { foreseeContact, syncContacts } from './contact-sync.ts'
+import { listAttributes, listTags, tagContacts, type TaggingBody } from './tags.ts'
+import { createContact, removeContact, updateContact, upsertContact } from './contact-commands.ts'
 
-export type { AudienceQuery, AudienceSource } from './audience-store.ts'
-export type { ContactRow } from './rows.ts'
-export { eligibilityOf, findEligibility, type Ineligible, type RecipientKey } from './eligibility-store.ts'
+export type { AudienceQuery, AudienceSource } from './audience-repository.ts'
+export type { ContactRow } from './contact.ts'
+export { eligibilityOf, findEligibility, type Ineligible, type RecipientKey } from './consent/eligibility-repository.ts'
 export { fullName } from './contact.ts'
-export { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from './csv-stream.ts'
+export { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from './csv.ts'
 export { readTags } from './contact-input.ts'
-export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'
-export { windowUntil, type ProviderConsent, type Received } from './inbound.ts'
+export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './addresses.ts'
+export { windowUntil, type ProviderConsent, type Received } from './consent/inbound-messages.ts'
 export { foldText, hasStopped, marketingType, type ContactChange } from './contact.ts'
 export { comparedValues, fits } from './segments/evaluator.ts'
 export { phoneText, type Field, type Fields } from './segments/fields.ts'
-export { comparableTime } from './segments/instant.ts'
+export { comparableTime } from './segments/fields.ts'
 export { isGroup, parseRules, rulesFailures, type Condition, type Group, type Scalar } from './segments/rules.ts'
-export { LostRace } from './lock-set.ts'
+export { LostRace } from './contact-locks.ts'
 export type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 
 export type ContactService = ReturnType<typeof contactService>
@@ -112,15 +118,15 @@ export function contactService(platform: Platform) {
     tags: listTags,
     attributes: listAttributes,
     /** Contacts by their ids; those that are gone are left out. */
-    rows: store.findContacts,
+    rows: repository.findContacts,
     /** The contact with this address on a kind of channel, if any. */
     async ofAddress(sql: Db, tenant: Tenant, channel_type: string, to: string): Promise<ContactRow | undefined> {
-      const [found] = await store.findAddresses(sql, tenant, [addressKeyOf(channel_type, to)])
-      return found === undefined ? undefined : (await store.findContacts(sql, tenant, [found.contact_id]))[0]
+      const [found] = await repository.findAddresses(sql, tenant, [addressKeyOf(channel_type, to)])
+      return found === undefined ? undefined : (await repository.findContacts(sql, tenant, [found.contact_id]))[0]
     },
     /** Contacts by the keys of their phones (`phoneKey`). */
     ofPhones: (sql: Db, tenant: Tenant, keys: readonly string[]): Promise<Map<string, ContactRow>> =>
-      store.findOwners(sql, tenant, 'phone', keys),
+      repository.findOwners(sql, tenant, 'phone', keys),
     audienceRows,
     chunkEnd,
     /** Who has any, or all, of these tags. */
@@ -130,7 +136,7 @@ export function contactService(platform: Platform) {
       match,
     }),
     /** Those of the keys that some contact was ever saved with: what `{{attributes.<key>}}` may name. */
-    definedAttributes: store.definedAttributes,
+    definedAttributes: repository.definedAttributes,
     /** How many contacts have any, or all, of these tags; counts no further than `most`. */
     countTagged: (
       sql: Db,
@@ -138,6 +144,6 @@ export function contactService(platform: Platform) {
       tags: readonly string[],
       match: 'any' | 'all',
       most: number,
-    ): Promise<number> => store.countLabelled(sql, tenant, tags.map(tagLabel), match, most),
+    ): Promise<number> => repository.countLabelled(sql, tenant, tags.map(tagLabel), match, most),
   }
 }

@@ -1,6 +1,6 @@
 /** What `posthorn doctor` proves of imports. */
+import type { Db } from '../../../platform/database/sql.ts'
 import type { Invariant } from '../../../platform/platform.ts'
-import { importBreaches } from './store.ts'
 
 export const importInvariants: readonly Invariant[] = [
   {
@@ -12,3 +12,22 @@ export const importInvariants: readonly Invariant[] = [
       ),
   },
 ]
+
+/** Imports, of any tenant, whose rows are not all dealt with or left, or that are due but in no queue, or the other way round. */
+async function importBreaches(
+  sql: Db,
+): Promise<
+  { id: string; account_id: string; status: string; counted: number; total: number; left: number; queued: boolean }[]
+> {
+  return await sql<
+    { id: string; account_id: string; status: string; counted: number; total: number; left: number; queued: boolean }[]
+  >`
+    select i.id, i.account_id, i.status, i.created + i.updated + i.rejected as counted, i.total, p.left, j.import_id is not null as queued
+    from contact_imports i
+    left join contact_import_jobs j on j.import_id = i.id
+    cross join lateral (select coalesce(sum(rows), 0)::bigint as left from contact_import_chunks where import_id = i.id) p
+    where (i.status in ('pending', 'running', 'completed') and i.created + i.updated + i.rejected + p.left <> i.total)
+      or (i.status in ('pending', 'running')) <> (j.import_id is not null)
+      or (i.status in ('completed', 'failed', 'cancelled') and p.left > 0)
+    order by i.id limit 20`
+}

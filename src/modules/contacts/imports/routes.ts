@@ -9,7 +9,7 @@ import {
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../../platform/http/route.ts'
 import type { ImportService } from './service.ts'
-import type { UploadOptions } from './upload.ts'
+import type { UploadOptions } from './upload-reader.ts'
 
 const tag = 'Contact imports'
 const daysKept = importLimits.errors_kept_ms / 86_400_000

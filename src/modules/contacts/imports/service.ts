@@ -6,8 +6,7 @@ import { isId } from '../../../api/ids.ts'
 import { invalid, missing, Problem } from '../../../api/problem.ts'
 import { importLimits, type ContactImport } from '../../../api/resources/contact-import.ts'
 import { draftLimits } from '../../../api/resources/stepwise-import.ts'
-import { importObject } from './present.ts'
-import type { ContactImportRow } from './rows.ts'
+import { importObject, type ContactImportRow } from './import.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { untilDone } from '../../../platform/jobs/periodic-jobs.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
@@ -17,11 +16,11 @@ import type { KeepReply, Reply } from '../../../platform/http/route.ts'
 import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
 import { csvLine, unguarded } from '../csv.ts'
 import { readHeader, type Column } from './columns.ts'
-import * as drafts from './draft-store.ts'
-import { digestOfUpload, readCountry, takeIn } from './receiving.ts'
-import { importSteps } from './steps.ts'
-import * as store from './store.ts'
-import type { UploadOptions } from './upload.ts'
+import * as drafts from './draft-repository.ts'
+import { digestOfUpload, readCountry, takeIn } from './upload.ts'
+import { importSteps } from './drafts.ts'
+import * as repository from './repository.ts'
+import type { UploadOptions } from './upload-reader.ts'
 
 /** An upload that takes longer is given up. */
 const uploadMsMax = 3600_000
@@ -66,7 +65,7 @@ async function startImport(
       const { clock } = platform
       const arrived = { ...file, default_country: readCountry(options.default_country), columns }
       return await transact(sql, async (tx) => {
-        const row = await store.startImport(tx, caller, id, arrived, isoTime(clock.now()))
+        const row = await repository.startImport(tx, caller, id, arrived, isoTime(clock.now()))
         if (row !== null) await keep(tx, started(row, digest))
         return row
       })
@@ -77,15 +76,16 @@ async function startImport(
 }
 
 async function existing(sql: Db, tenant: Tenant, id: string): Promise<ContactImportRow> {
-  const row = isId('imp', id) ? await store.findImport(sql, tenant, id) : null
+  const row = isId('imp', id) ? await repository.findImport(sql, tenant, id) : null
   if (row === null) throw missing('contact import', id)
   return row
 }
 
 async function listImports(sql: Db, tenant: Tenant, status: string | undefined, page: Page): Promise<ContactImport[]> {
-  const exists = async (after: string) => isId('imp', after) && (await store.findImport(sql, tenant, after)) !== null
+  const exists = async (after: string) =>
+    isId('imp', after) && (await repository.findImport(sql, tenant, after)) !== null
   await requireCursor(page.starting_after, 'No contact import has the id', exists)
-  return (await store.listImports(sql, tenant, status, page)).map(importObject)
+  return (await repository.listImports(sql, tenant, status, page)).map(importObject)
 }
 
 /** The rejected rows as CSV: the columns of the file, then which row it was and why. */
@@ -100,8 +100,8 @@ const importPeriodicJobs = ({ pool, clock, ageing }: Platform): PeriodicJob[] =>
     name: 'drop-abandoned-uploads',
     every_ms: 60_000,
     async run() {
-      const stale = await store.staleUploads(pool, isoTime(ageing.now() - uploadMsMax))
-      for (const upload of stale) await transact(pool, (tx) => store.deleteUpload(tx, upload, upload.id))
+      const stale = await repository.staleUploads(pool, isoTime(ageing.now() - uploadMsMax))
+      for (const upload of stale) await transact(pool, (tx) => repository.deleteUpload(tx, upload, upload.id))
       return stale.length
     },
   },
@@ -119,7 +119,7 @@ const importPeriodicJobs = ({ pool, clock, ageing }: Platform): PeriodicJob[] =>
     every_ms: 60_000,
     run: () =>
       untilDone(clock, periodicJobRows, () =>
-        store.deleteOldErrors(pool, isoTime(ageing.now() - importLimits.errors_kept_ms), periodicJobRows),
+        repository.deleteOldErrors(pool, isoTime(ageing.now() - importLimits.errors_kept_ms), periodicJobRows),
       ),
   },
 ]
@@ -168,7 +168,7 @@ async function* errorLines(
 ): AsyncGenerator<string> {
   yield csvLine([...header, 'import_row', 'import_result', 'import_reason'], delimiter)
   for (let after = 0; ;) {
-    const rows = await store.pageOfErrors(sql, tenant, id, after, errorsPerPage)
+    const rows = await repository.pageOfErrors(sql, tenant, id, after, errorsPerPage)
     let text = ''
     for (const { row, applied, reason, cells } of rows) {
       const padded = header.map((_, at) => unguarded(cells[at] ?? ''))

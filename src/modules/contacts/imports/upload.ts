@@ -1,287 +1,87 @@
-/** A file on its way in: `text/csv` or multipart, checked as it streams, and laid down in pieces. Memory holds a few pieces, whatever the size of the file. */
-import { createHash } from 'node:crypto'
+/** Takes files in, whole or not at all: pieces are stored while the file streams, and nothing is left of one that is refused, or that never ends. */
 import type { IncomingMessage } from 'node:http'
+import { getCountries } from 'libphonenumber-js'
+import type { Caller } from '../../../api/caller.ts'
 import { invalid, Problem } from '../../../api/problem.ts'
-import { importLimits } from '../../../api/resources/contact-import.ts'
-import { formOverhead, isForm, readForm, receiving, unknownField } from '../../../platform/http/form.ts'
-import { readRows } from './cells.ts'
-import { delimiterOf, SplitError, Splitter, type Piece } from './splitter.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import { canonicalFingerprint } from '../../../platform/http/idempotency.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { pieceWriter } from './chunk-writer.ts'
+import type { ContactImportRow } from './import.ts'
+import * as repository from './repository.ts'
+import { receiveFile, type UploadedFile, type UploadOptions, type UploadTarget } from './upload-reader.ts'
 
-/** What comes with the file: query parameters, or fields of the form. Text as it was sent. */
-export interface UploadOptions {
-  readonly consent_declared?: string | undefined
-  readonly default_country?: string | undefined
-  readonly columns?: string | undefined
-  readonly file_name?: string | undefined
+/** Rows of a piece: what one transaction applies, well under a tenth of a second. */
+const rowsPerPiece = 1000
+
+export interface Arrival extends Pick<UploadTarget, 'onHeader'> {
+  /** Makes of the file what it is to be, once it is there; null where its upload was given up. */
+  arrived(id: string, file: UploadedFile, options: UploadOptions, digest: string): Promise<ContactImportRow | null>
 }
 
-export interface UploadedFile {
-  readonly file_name: string | null
-  readonly delimiter: string
-  readonly header: readonly string[]
-  readonly bytes: number
-  readonly total: number
-  /** SHA-256 of its bytes, in base64url. */
-  readonly sha256: string
-}
-
-export interface UploadTarget {
-  readonly bytes_max: number
-  readonly rows_per_piece: number
-  /** Called once the header is read, with the options given until then; may throw a Problem. */
-  onHeader(header: readonly string[], options: UploadOptions): void
-  /** Called piece by piece; the next is read once it resolves, which may be before the piece is written. */
-  write(piece: Piece, number: number): Promise<void>
-}
-
-/** Reads the request. Rejects with the Problem that the caller is to see; the rest of the body is then thrown away. */
-export const receiveFile = (
+/** `digest` tells the upload from another one. */
+export async function takeIn(
+  platform: Platform,
+  sql: Db,
+  caller: Caller,
   request: IncomingMessage,
   given: UploadOptions,
-  target: UploadTarget,
-): Promise<{ file: UploadedFile; options: UploadOptions }> =>
-  receiving(request, async () => {
-    const type = request.headers['content-type'] ?? ''
-    if (Number(request.headers['content-length'] ?? 0) > target.bytes_max + formOverhead)
-      throw tooLarge(target.bytes_max)
-    if (/^text\/csv\b/i.test(type))
-      return {
-        file: await readFile(request.iterator({ destroyOnReturn: false }), given.file_name ?? null, given, target),
-        options: given,
-      }
-    if (isForm(request)) return await receiveForm(request, given, target)
-    throw new Problem(
-      'invalid_json',
-      'Send the file with the header Content-Type: text/csv, or as the field `file` of multipart/form-data.',
-    )
-  })
+  { onHeader, arrived }: Arrival,
+): Promise<{ row: ContactImportRow; digest: string }> {
+  const { clock, ids, settings } = platform
+  const id = ids('imp')
+  const pieces = pieceWriter((piece, number) => repository.insertPiece(sql, id, number, piece))
+  await repository.insertImport(sql, caller, id, caller.request_id, isoTime(clock.now()))
+  try {
+    const target = { bytes_max: settings.import_bytes_max, rows_per_piece: rowsPerPiece, onHeader, write: pieces.write }
+    const { file, options } = await receiveFile(request, given, target)
+    await pieces.close(true)
+    const digest = digestOf(file, options)
+    const row = await arrived(id, file, options, digest)
+    if (row === null)
+      throw new Problem('invalid_json', 'The upload took more than an hour and was given up. Send the file again.')
+    return { row, digest }
+  } catch (error) {
+    await pieces.close(false)
+    await transact(sql, (tx) => repository.deleteUpload(tx, caller, id))
+    throw error
+  }
+}
 
-const formFields: readonly string[] = ['consent_declared', 'default_country', 'columns']
-
-async function receiveForm(
+/** Reads an upload that came again, and keeps nothing of it: the digest that `takeIn` told, or null where no file can be read. */
+export async function digestOfUpload(
+  { settings }: Platform,
   request: IncomingMessage,
   given: UploadOptions,
-  target: UploadTarget,
-): Promise<{ file: UploadedFile; options: UploadOptions }> {
-  const fields: Record<string, string> = {}
-  let begun = false
-  const file = await readForm(request, {
-    field(name, value) {
-      const known = formFields.includes(name)
-      if (!known || (begun && name !== 'consent_declared')) return misplaced(name, known)
-      fields[name] = value
-      return null
-    },
-    file(chunks, file_name) {
-      begun = true
-      return readFile(chunks, given.file_name ?? file_name, { ...given, ...fields }, target)
-    },
-  })
-  if (file === undefined) throw invalid('file', 'missing_field', 'The form has no field `file`. Put the CSV there.')
-  return { file, options: { ...given, ...fields } }
+): Promise<string | null> {
+  try {
+    const nothing = { onHeader: () => undefined, write: () => Promise.resolve() }
+    const { file, options } = await receiveFile(request, given, {
+      bytes_max: settings.import_bytes_max,
+      rows_per_piece: rowsPerPiece,
+      ...nothing,
+    })
+    return digestOf(file, options)
+  } catch (error) {
+    if (error instanceof Problem) return null
+    throw error
+  }
 }
 
-/** Why a field of a form is refused. */
-function misplaced(name: string, known: boolean): Problem {
-  if (known) return invalid(name, 'invalid_value', `The field ${name} must stand before the file in the form.`)
-  if (name === 'file')
-    return invalid(
-      'file',
-      'invalid_type',
-      'The field `file` holds no file. Send it with a file name, as `-F file=@people.csv` does.',
+const digestOf = ({ sha256, file_name }: UploadedFile, options: UploadOptions): string =>
+  canonicalFingerprint([sha256, file_name, options])
+
+const countries: ReadonlySet<string> = new Set(getCountries())
+
+export function readCountry(text: string | undefined): string | null {
+  if (text === undefined || text.trim() === '') return null
+  const country = text.trim().toUpperCase()
+  if (!countries.has(country))
+    throw invalid(
+      'default_country',
+      'invalid_value',
+      'default_country must be an ISO 3166 country code of two letters, such as DE.',
     )
-  return unknownField(name, 'file, consent_declared, default_country and columns')
-}
-
-/** Decodes, checks and cuts the bytes of the file. */
-async function readFile(
-  chunks: AsyncIterable<unknown>,
-  file_name: string | null,
-  options: UploadOptions,
-  target: UploadTarget,
-): Promise<UploadedFile> {
-  const reader = new FileReader(options, target)
-  for await (const chunk of chunks) await reader.push(chunk as Buffer)
-  return { file_name: file_name === null ? null : file_name.slice(0, 255), ...(await reader.end()) }
-}
-
-class FileReader {
-  readonly #options: UploadOptions
-  readonly #target: UploadTarget
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true })
-  readonly #hash = createHash('sha256')
-  #bytes = 0
-  #total = 0
-  #pieces = 0
-  /** Text before the end of the header. */
-  #head = ''
-  #splitter: Splitter | undefined
-  #header: string[] = []
-  #headerRow = 1
-  /** Named by the file itself; else the one that the header uses. */
-  #named: string | undefined
-  #delimiter = ','
-
-  constructor(options: UploadOptions, target: UploadTarget) {
-    this.#options = options
-    this.#target = target
-  }
-
-  async push(chunk: Buffer): Promise<void> {
-    if (this.#bytes === 0) refuseOtherEncodings(chunk)
-    this.#bytes += chunk.length
-    this.#hash.update(chunk)
-    if (this.#bytes > this.#target.bytes_max) throw tooLarge(this.#target.bytes_max)
-    await this.#take(this.#decode(chunk))
-  }
-
-  async end(): Promise<Omit<UploadedFile, 'file_name'>> {
-    await this.#take(this.#decode())
-    if (this.#splitter === undefined && this.#head.trim() === '')
-      throw unreadable('too_short', 'The file is empty. Its first row must name the columns.')
-    if (this.#splitter === undefined) await this.#take('\n')
-    if (this.#splitter === undefined)
-      throw fileProblem('invalid_format', 'The first row does not end: a quote was opened in it and not closed.')
-    await this.#write(this.#cut(() => this.#splitter!.end()))
-    return {
-      delimiter: this.#delimiter,
-      header: this.#header,
-      bytes: this.#bytes,
-      total: this.#total,
-      sha256: this.#hash.digest('base64url'),
-    }
-  }
-
-  #decode(chunk?: Buffer): string {
-    try {
-      const text = chunk === undefined ? this.#decoder.decode() : this.#decoder.decode(chunk, { stream: true })
-      if (!text.includes('\0')) return text
-    } catch {
-      throw unreadable(
-        'invalid_format',
-        `The file is not valid UTF-8 near byte ${this.#bytes - (chunk?.length ?? 0)}. Save it as CSV in UTF-8.`,
-      )
-    }
-    throw unreadable(
-      'invalid_format',
-      'The file holds NUL characters, so it is no CSV. Save the sheet as CSV in UTF-8.',
-    )
-  }
-
-  async #take(text: string): Promise<void> {
-    if (this.#splitter !== undefined) return await this.#write(this.#cut(() => this.#splitter!.push(text)))
-    this.#head += text
-    const end = endOfRecord(this.#head)
-    if (end === null) {
-      if (this.#head.length > importLimits.record_length_max)
-        throw fileProblem(
-          'invalid_format',
-          'The first row does not end: it must name the columns, and rows must end with a line feed.',
-        )
-      return
-    }
-    const rest = this.#head.slice(end)
-    const named = this.#headerRow === 1 ? separatorLine.exec(this.#head.slice(0, end))?.[1] : undefined
-    if (named !== undefined) {
-      this.#named = named
-      this.#headerRow = 2
-      this.#head = rest
-      return await this.#take('')
-    }
-    this.#readHeader(this.#head.slice(0, end))
-    this.#splitter = new Splitter(
-      {
-        delimiters: this.#delimiter,
-        rows_max: this.#target.rows_per_piece,
-        piece_length: pieceLength,
-        record_length_max: importLimits.record_length_max,
-      },
-      this.#headerRow + 1,
-    )
-    this.#head = ''
-    await this.#take(rest)
-  }
-
-  #readHeader(text: string): void {
-    if (text.trim() === '') throw unreadable('invalid_format', 'The first row is blank. It must name the columns.')
-    if (/\r(?!\n|$)/.test(text.replaceAll(/"[^"]*"/g, '')))
-      throw fileProblem(
-        'invalid_format',
-        'The rows end with carriage returns alone. Save the sheet as CSV in UTF-8, whose rows end with a line feed.',
-      )
-    this.#delimiter = this.#named ?? delimiterOf(text)
-    const [row] = this.#cut(() => readRows({ text, first_row: 1 }, this.#delimiter))
-    if (row === undefined || row.broken !== undefined)
-      throw fileProblem('invalid_format', `The first row cannot be read. ${row?.broken ?? ''}`)
-    if (row.cells.length > importLimits.columns_max)
-      throw fileProblem(
-        'too_many',
-        `The file has ${row.cells.length} columns; ${importLimits.columns_max} are the most.`,
-      )
-    const last = row.cells.findLastIndex((cell) => cell.trim() !== '') // spreadsheets leave empty columns at the right
-    this.#header = row.cells.slice(0, last + 1).map((cell) => cell.trim())
-    this.#target.onHeader(this.#header, this.#options)
-  }
-
-  #cut<T>(cut: () => T): T {
-    try {
-      return cut()
-    } catch (error) {
-      if (error instanceof SplitError) throw fileProblem('invalid_format', error.message)
-      throw error
-    }
-  }
-
-  async #write(pieces: readonly Piece[]): Promise<void> {
-    for (const piece of pieces) {
-      this.#total += piece.rows
-      await this.#target.write(piece, this.#pieces)
-      this.#pieces += 1
-    }
-  }
-}
-
-/** Characters after which a piece ends whatever its rows: applying it must not take long. */
-const pieceLength = 256 * 1024
-
-/** The line before the header by which Excel knows the delimiter. */
-const separatorLine = /^sep=([,;\t|])\r?\n$/i
-
-/** Behind the first line end that stands in no quotes. */
-function endOfRecord(text: string): number | null {
-  let quoted = false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 34) quoted = !quoted
-    else if (code === 10 && !quoted) return at + 1
-  }
-  return null
-}
-
-const fileProblem = (code: 'invalid_format' | 'too_short' | 'too_many', message: string): Problem =>
-  invalid('file', code, message)
-
-/** The file is empty, or no text in UTF-8. */
-export class UnreadableFile extends Problem {}
-
-function unreadable(code: 'invalid_format' | 'too_short', message: string): UnreadableFile {
-  return new UnreadableFile('parameter_invalid', message, {
-    param: 'file',
-    details: [{ param: 'file', code, message }],
-  })
-}
-
-const tooLarge = (bytes_max: number): Problem =>
-  new Problem(
-    'payload_too_large',
-    `The file is larger than ${sizeText(bytes_max)}, which is what an import takes. Split it.`,
-  )
-
-const sizeText = (bytes: number): string => (bytes % 1024 ** 2 === 0 ? `${bytes / 1024 ** 2} MB` : `${bytes} bytes`)
-
-function refuseOtherEncodings(chunk: Buffer): void {
-  if ((chunk[0] === 0xff && chunk[1] === 0xfe) || (chunk[0] === 0xfe && chunk[1] === 0xff))
-    throw unreadable('invalid_format', 'The file is UTF-16. Save it as CSV in UTF-8.')
-  if (chunk[0] === 0x50 && chunk[1] === 0x4b && chunk[2] === 3)
-    throw unreadable('invalid_format', 'The file is a spreadsheet or an archive. Save the sheet as CSV in UTF-8.')
+  return country
 }

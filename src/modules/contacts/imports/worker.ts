@@ -1,13 +1,13 @@
 /** The worker `imports`: takes an import, applies its pieces in order, and gives it back after a while so that others get their turn. */
 import { limits } from '../../../api/limits.ts'
-import type { ContactImportRow } from './rows.ts'
+import type { ContactImportRow } from './import.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { withRaces } from '../lock-set.ts'
-import { applyPiece, cutPiece, dependsOn, type CutPiece } from './piece.ts'
-import * as store from './store.ts'
+import { withRaces } from '../contact-locks.ts'
+import { applyPiece, cutPiece, dependsOn, type CutPiece } from './chunk.ts'
+import * as repository from './repository.ts'
 
 /** Pieces of one pass. */
 const piecesPerPass = 20
@@ -30,7 +30,7 @@ export function importsWorker(platform: Platform): Worker {
     idle_ms: 2000,
     async tick(stopping) {
       const now = clock.now()
-      const job = await store.claimJob(pool, {
+      const job = await repository.claimJob(pool, {
         process_id,
         at: isoTime(now),
         lease_until: isoTime(now + leaseMs),
@@ -45,20 +45,20 @@ export function importsWorker(platform: Platform): Worker {
 }
 
 /** One turn of an import, which is given back afterwards; resolves to the pieces applied. */
-async function workOn(platform: Platform, job: store.Job, stopping: AbortSignal | undefined): Promise<number> {
+async function workOn(platform: Platform, job: repository.Job, stopping: AbortSignal | undefined): Promise<number> {
   const { pool, clock, process_id } = platform
   let done = false
   try {
-    const row = await store.findImport(pool, job, job.import_id)
+    const row = await repository.findImport(pool, job, job.import_id)
     const applied = row === null ? 0 : await work(platform, row, stopping)
     done = true
     return applied
   } catch (error) {
-    if (await store.countFailure(pool, job.import_id, process_id, failuresMax))
-      await transact(pool, (tx) => store.failImport(tx, job, job.import_id, failed, isoTime(clock.now())))
+    if (await repository.countFailure(pool, job.import_id, process_id, failuresMax))
+      await transact(pool, (tx) => repository.failImport(tx, job, job.import_id, failed, isoTime(clock.now())))
     throw error
   } finally {
-    await store.releaseJob(pool, job.import_id, process_id, done)
+    await repository.releaseJob(pool, job.import_id, process_id, done)
   }
 }
 
@@ -82,7 +82,7 @@ async function work(platform: Platform, row: ContactImportRow, stopping: AbortSi
   await Promise.all(running.keys())
   if (failures.length > 0) throw failures[0]
   if (started.ended)
-    await transact(platform.pool, (tx) => store.finishImport(tx, row, row.id, isoTime(platform.clock.now())))
+    await transact(platform.pool, (tx) => repository.finishImport(tx, row, row.id, isoTime(platform.clock.now())))
   return Math.max(started.pieces, 1)
 }
 
@@ -96,7 +96,7 @@ async function startPieces(
   let after = -1
   for (let pieces = 0; pieces < piecesPerPass; pieces++) {
     if (stopping?.aborted === true) return { pieces, ended: false }
-    const next = await store.nextPiece(platform.pool, row.id, after)
+    const next = await repository.nextPiece(platform.pool, row.id, after)
     if (next === null) return { pieces, ended: true }
     const piece = cutPiece(next, row)
     after = piece.number
@@ -115,7 +115,7 @@ async function apply(platform: Platform, pass: Pass, piece: CutPiece): Promise<v
   const { row, expect_new } = pass
   const done = await withRaces(platform.pool, async (tx) => {
     // another process may have taken the import over while this one stood still
-    if (!(await store.holdJob(tx, row.id, platform.process_id))) return null
+    if (!(await repository.holdJob(tx, row.id, platform.process_id))) return null
     return await applyPiece(platform, tx, row, piece, { at: isoTime(platform.clock.now()), expect_new })
   })
   if (done !== null) pass.expect_new = done.updated === 0

@@ -3,11 +3,10 @@ import type { Tenant } from '../../../api/caller.ts'
 import { sqlState, type Db } from '../../../platform/database/sql.ts'
 import { tookTooLong } from '../../../platform/database/expensive-reads.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { narrowing } from './cost.ts'
-import { predicate, type Fragment } from './predicate-store.ts'
-import type { ParsedRules } from './rules.ts'
+import { predicate, type Fragment } from './predicate-repository.ts'
+import { type ParsedRules, isGroup, type Condition, type Group } from './rules.ts'
 import { rulesOf } from './rules-cache.ts'
-import * as store from './store.ts'
+import * as repository from './repository.ts'
 
 /** Whom a segment means now. A function, because awaiting a fragment would run it. */
 export interface Audience {
@@ -35,7 +34,7 @@ export async function audienceOf(
   { root, lists }: ParsedRules,
   now: number,
 ): Promise<Audience> {
-  const known = await store.existingLists(
+  const known = await repository.existingLists(
     sql,
     tenant,
     lists.map((mention) => mention.list_id),
@@ -50,4 +49,38 @@ export async function audienceOf(
       }
     },
   }
+}
+
+/** What makes the segment cheaper to read, as a sentence that names its most expensive condition by its path. */
+export function narrowing(root: Group): string {
+  const { path, condition } = costliest(root, 'rules')
+  return (
+    `Narrow \`${path}\` of the segment (${condition.field.name} ${condition.operator}), which costs most for each contact: ` +
+    'leave it out, give it fewer values, or put conditions that fit fewer contacts before it in a group that matches all.'
+  )
+}
+
+interface Placed {
+  readonly path: string
+  readonly condition: Condition
+  readonly cost: number
+}
+
+/** The first of those that cost most. */
+function costliest(node: Group | Condition, path: string): Placed {
+  if (!isGroup(node)) return { path, condition: node, cost: costOf(node) }
+  return node.conditions
+    .map((each, i) => costliest(each, `${path}.conditions[${i}]`))
+    .reduce((most, each) => (each.cost > most.cost ? each : most))
+}
+
+/** Roughly in multiples of a look into a column. */
+function costOf({ field, operator, value }: Condition): number {
+  if (operator === 'exists' || operator === 'not_exists') return field.kind === 'lists' ? 10 : 1
+  const several = 1 + (Array.isArray(value) ? value.length : 1) / 100
+  if (field.kind === 'lists') return 10 * several
+  if (field.kind === 'value')
+    return (operator === 'before' || operator === 'after' || operator.endsWith('within_days') ? 10 : 4) * several
+  if (field.kind === 'text' || field.kind === 'tags') return 3 * several
+  return 1
 }

@@ -1,8 +1,7 @@
 /** Rules over values in memory: the meaning of the grammar in plain code. SQL (`predicate-store.ts`) is held against it by property tests. */
 import { foldText } from '../contact.ts'
-import { isPhone, negations, phoneText, type Field } from './fields.ts'
+import { isPhone, negations, phoneText, type Field, comparableTime } from './fields.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { comparableTime } from './instant.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 
 /** What something holds in a field: one value, the entries of a set, or null and undefined for nothing. */

@@ -7,7 +7,7 @@ import { isId } from '../../../api/ids.ts'
 import { pause } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { parseRules, type ParsedRules } from './rules.ts'
-import * as store from './store.ts'
+import * as repository from './repository.ts'
 
 interface Cached {
   readonly rules: ParsedRules
@@ -24,11 +24,11 @@ let characters = 0
 
 /** The rules of a segment as they are now; null where there is no such segment (any more). */
 export async function rulesOf(sql: Db, tenant: Tenant, id: string): Promise<ParsedRules | null> {
-  const version = isId('seg', id) ? await store.findVersion(sql, tenant, id) : null
+  const version = isId('seg', id) ? await repository.findVersion(sql, tenant, id) : null
   if (version === null) return null
   const found = kept.get(keyOf(id, version))
   if (found !== undefined) return keep(keyOf(id, version), found)
-  const row = await store.findVersioned(sql, tenant, id)
+  const row = await repository.findVersioned(sql, tenant, id)
   return row === null ? null : await keptRulesOf(keyOf(id, row.version), () => Promise.resolve(row.rules))
 }
 

@@ -9,12 +9,12 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { idExisted, insertTombstone } from '../store.ts'
+import { idExisted, insertTombstone } from '../repository.ts'
 import { audienceOf, audienceOfSegment, type Audience } from './audience.ts'
-import { segmentObject, type SegmentRow } from './present.ts'
+import type { SegmentRow } from './repository.ts'
 import { parseRules, rulesFailures, type ListMention, type ParsedRules } from './rules.ts'
 import { keptRulesOf, rulesOf } from './rules-cache.ts'
-import * as store from './store.ts'
+import * as repository from './repository.ts'
 
 export interface SegmentBody {
   readonly name?: string
@@ -29,7 +29,7 @@ export const segmentService = (platform: Platform) => ({
   list: listSegments,
   get: async (sql: Db, tenant: Tenant, id: string): Promise<Segment> => segmentObject(await existing(sql, tenant, id)),
   exists: async (sql: Db, tenant: Tenant, id: string): Promise<boolean> =>
-    (await store.findSegment(sql, tenant, id)) !== null,
+    (await repository.findSegment(sql, tenant, id)) !== null,
   /** Changes what the body names. Lists that the rules named before stay allowed although they are gone. */
   update: (sql: Db, tenant: Tenant, id: string, body: SegmentBody): Promise<Segment> =>
     updateSegment(platform, sql, tenant, id, body),
@@ -44,7 +44,7 @@ export const segmentService = (platform: Platform) => ({
     audienceOfSegment(platform, sql, tenant, id),
   /** The rules of a segment as they are now, as JSON text, for whoever keeps them; null where there is no such segment (any more). */
   rules: async (sql: Db, tenant: Tenant, id: string): Promise<string | null> =>
-    isId('seg', id) ? ((await store.findVersioned(sql, tenant, id))?.rules ?? null) : null,
+    isId('seg', id) ? ((await repository.findVersioned(sql, tenant, id))?.rules ?? null) : null,
   /** Whom rules that were kept mean at `now`, in milliseconds; null where they are kept no more. `key` is their own for good, so that they are parsed once. */
   async audienceOfKept(
     sql: Db,
@@ -61,7 +61,7 @@ export const segmentService = (platform: Platform) => ({
     const audience = await audienceOfSegment(platform, sql, tenant, id)
     return audience === null
       ? null
-      : await transact(sql, (tx) => store.pageOfMembers(tx, tenant, audience.where(tx), after, limit))
+      : await transact(sql, (tx) => repository.pageOfMembers(tx, tenant, audience.where(tx), after, limit))
   },
 })
 
@@ -82,19 +82,19 @@ async function createSegment({ clock, ids }: Platform, sql: Db, caller: Tenant, 
     created_at: at,
     updated_at: at,
   }
-  await store.insertSegment(sql, row)
+  await repository.insertSegment(sql, row)
   return segmentObject(row)
 }
 
 async function listSegments(sql: Db, caller: Tenant, page: Page): Promise<Segment[]> {
   const existed = async (id: string) =>
-    (await store.findSegment(sql, caller, id)) !== null || (await idExisted(sql, caller, id))
+    (await repository.findSegment(sql, caller, id)) !== null || (await idExisted(sql, caller, id))
   await requireCursor(
     page.starting_after,
     'No segment has the id',
     async (id) => isId('seg', id) && (await existed(id)),
   )
-  return (await store.listSegments(sql, caller, page)).map(segmentObject)
+  return (await repository.listSegments(sql, caller, page)).map(segmentObject)
 }
 
 async function updateSegment(
@@ -107,7 +107,7 @@ async function updateSegment(
   throwFailures(segmentFailures(body))
   const parsed = body.rules === undefined ? undefined : parseRules(body.rules)
   return await transact(sql, async (tx) => {
-    const row = isId('seg', id) ? await store.lockSegment(tx, caller, id) : null
+    const row = isId('seg', id) ? await repository.lockSegment(tx, caller, id) : null
     if (row === null) throw missing('segment', id)
     if (parsed !== undefined) await refuseUnknownLists(tx, caller, parsed.lists, parseRules(row.rules).lists)
     const next: SegmentRow = {
@@ -117,7 +117,7 @@ async function updateSegment(
       rules: body.rules ?? row.rules,
       updated_at: isoTime(clock.now()),
     }
-    await store.updateSegment(tx, next)
+    await repository.updateSegment(tx, next)
     return segmentObject(next)
   })
 }
@@ -128,7 +128,7 @@ async function removeSegment(
   id: string,
 ): Promise<{ id: string; object: 'segment'; deleted: true }> {
   await transact(sql, async (tx) => {
-    if (!isId('seg', id) || !(await store.deleteSegment(tx, caller, id))) throw missing('segment', id)
+    if (!isId('seg', id) || !(await repository.deleteSegment(tx, caller, id))) throw missing('segment', id)
     await insertTombstone(tx, caller, id, false)
   })
   return { id, object: 'segment', deleted: true }
@@ -162,11 +162,11 @@ async function previewRules(
 
 async function countFitting(tx: Transaction, caller: Caller, rules: ParsedRules, now: number) {
   const audience = await audienceOf(tx, caller, rules, now)
-  return await audience.naming(() => store.countContacts(tx, caller, audience.where(tx), channelTypes))
+  return await audience.naming(() => repository.countContacts(tx, caller, audience.where(tx), channelTypes))
 }
 
 async function existing(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow> {
-  const row = isId('seg', id) ? await store.findSegment(sql, tenant, id) : null
+  const row = isId('seg', id) ? await repository.findSegment(sql, tenant, id) : null
   if (row === null) throw missing('segment', id)
   return row
 }
@@ -180,7 +180,7 @@ async function refuseUnknownLists(
 ): Promise<void> {
   const allowed = new Set(before.map((mention) => mention.list_id))
   const asked = mentions.filter((mention) => !allowed.has(mention.list_id))
-  const known = await store.existingLists(
+  const known = await repository.existingLists(
     sql,
     tenant,
     asked.map((mention) => mention.list_id),
@@ -196,4 +196,10 @@ export function segmentFailures({ name, rules }: SegmentBody): Detail[] {
       ? [{ param: 'name', code: 'too_short', message: 'The name is blank. Give the segment a name.' }]
       : []
   return rules === undefined ? blank : [...blank, ...rulesFailures(rules)]
+}
+
+/** The Segment of a row, as the API shows it. */
+export function segmentObject(row: SegmentRow): Segment {
+  const { id, mode, name, description, created_at, updated_at } = row
+  return { id, object: 'segment', mode, name, description, rules: row.rules, created_at, updated_at }
 }

@@ -1,0 +1,75 @@
+/** SQL of eligibility: whether a recipient may be written to, asked in one way by whoever accepts or hands over messages. */
+import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+
+/** Who is to be written to, and on which channel. */
+export interface RecipientKey {
+  readonly account_id: string
+  readonly mode: string
+  readonly channel_id: string
+  /** `<type>.marketing` where the opt-out of marketing is asked for. */
+  readonly channel_type: string
+  /** The recipient's key in `contact_addresses` (`addressKeyOf`), and the hash of its suppression (`suppressionHash`). */
+  readonly kind: string
+  readonly address: string
+  readonly suppression: string
+  /** Only inside the customer service window. */
+  readonly windowed: boolean
+}
+
+/** Why a recipient may not be written to, or null. */
+export type Ineligible = 'recipient_blocked' | 'policy_violation'
+
+/**
+ * What a statement adds to its rows `i`, which have the columns of `RecipientKey`: `joins` behind them, `verdict` as arms of a `case` that yield an
+ * `Ineligible`, and `contact_id` of the contact that has the address. Look-ups are lateral, so that no plan made while a table was small ever reads
+ * the whole of it. `windows`: false where no row is windowed, which saves the look-up.
+ */
+export const eligibilityOf = (sql: Db, { at, windows }: { readonly at: string; readonly windows: boolean }) => ({
+  joins: sql`
+      left join lateral (
+        select contact_id, blocked from contact_addresses where account_id = i.account_id and mode = i.mode and kind = i.kind and address = i.address limit 1
+      ) a on true
+      left join lateral (
+        select address_hash from suppressions where account_id = i.account_id and mode = i.mode and channel_type = i.channel_type and address_hash = i.suppression limit 1
+      ) s on true
+      ${
+        windows
+          ? sql`left join lateral (
+        select address from service_windows where i.windowed and account_id = i.account_id and mode = i.mode and address = i.address and channel_id = i.channel_id and expires_at >= ${at} limit 1
+      ) w on true`
+          : sql``
+      }`,
+  verdict: sql`
+          when s.address_hash is not null or a.blocked then 'recipient_blocked'
+          ${windows ? sql`when i.windowed and w.address is null then 'policy_violation'` : sql``}`,
+  contact_id: sql`a.contact_id`,
+})
+
+export interface Eligibility {
+  readonly verdict: Ineligible | null
+  readonly contact_id: string | null
+}
+
+/** Whether these recipients may be written to at `at` (ISO 8601); one answer each, in their order. */
+export async function findEligibility(
+  sql: Db,
+  recipients: readonly RecipientKey[],
+  at: string,
+): Promise<Eligibility[]> {
+  if (recipients.length === 0) return []
+  const { joins, verdict, contact_id } = eligibilityOf(sql, {
+    at,
+    windows: recipients.some(({ windowed }) => windowed),
+  })
+  const rows = recipients.map(
+    ({ account_id, mode, channel_id, channel_type, kind, address, suppression, windowed }, n) => {
+      return { n, account_id, mode, channel_id, channel_type, kind, address, suppression, windowed }
+    },
+  )
+  return await sql<Eligibility[]>`
+    select case ${verdict} end as verdict, ${contact_id} as contact_id
+    from json_to_recordset(${jsonRows(rows)}::text::json) as i(n int, account_id text, mode text, channel_id text, channel_type text, kind text, address text,
+      suppression text, windowed boolean)
+    ${joins}
+    order by i.n`
+}

@@ -1,0 +1,136 @@
+/** The lock set of a write: the contacts that its items mean, locked, with the owners of every address in question; and the race against other writers. */
+import type { Tenant } from '../../api/caller.ts'
+import { phoneKey } from '../../lib/phone.ts'
+import { sqlState, transact, type Db, type Transaction } from '../../platform/database/sql.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { addressesOf, type ContactChange, type ContactRow } from './contact.ts'
+import { countContacts, lockCap } from './counter-repository.ts'
+import type { AddressKey, AddressRow } from './addresses.ts'
+import type { CausedTransition, SaveItem } from './save-item.ts'
+import * as repository from './repository.ts'
+
+/** A contact as it was locked (null: new), and as it will be written. */
+export interface LockedContact {
+  readonly before: ContactRow | null
+  row: ContactRow
+  /** Something but `last_seen_at` and `last_message_at` is different. */
+  changed: boolean
+  transitions: CausedTransition[]
+  /** What was said of its consent and stood so already. */
+  restated: CausedTransition[]
+  /** The channel types on which it took over the opt-out of a new address. */
+  adopted: string[]
+  seen_at: string | null
+}
+
+/** A contact nothing has been done to yet; `before` null: a new one. */
+export const lockedContact = (before: ContactRow | null, row: ContactRow): LockedContact => ({
+  before,
+  row,
+  changed: before === null,
+  transitions: [],
+  restated: [],
+  adopted: [],
+  seen_at: null,
+})
+
+export interface LockSet {
+  /** By id. */
+  readonly contacts: Map<string, LockedContact>
+  /** Owner of every address in question, by `kind|address`. */
+  readonly owners: Map<string, string>
+  /** How many contacts may still be created. */
+  capacity: number
+}
+
+/** The key of an address in `owners`. */
+export const keyText = ({ kind, address }: AddressKey): string => `${kind}|${address}`
+const attemptsMax = 5
+/** From this distance to the cap creations go one after the other, so that the cap holds exactly. */
+const capSlack = 5000
+
+/** Another transaction took an address, or removed a contact, in between: everything is done once more. */
+export class LostRace extends Error {}
+
+/** What was to meet nobody known may have done so; nothing has been written. */
+export class NotAsExpected extends LostRace {}
+
+/** Runs `work` in a transaction, again when it lost a race against another writer of the same contacts. */
+export async function withRaces<T>(sql: Db, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transact(sql, work)
+    } catch (error) {
+      const again = error instanceof LostRace || sqlState(error) === '40P01'
+      if (!again || attempt === attemptsMax) throw error
+    }
+  }
+}
+
+/** The address by which an item finds its contact; none for creates, and for updates by id. */
+export function matchKey(item: SaveItem): AddressKey | undefined {
+  if (item.kind === 'link') return item.key
+  if (item.kind !== 'upsert') return undefined
+  return item.change.phone ? { kind: 'phone', address: phoneKey(item.change.phone) } : changedKeys(item.change)[0]
+}
+
+/** The addresses that a change names. */
+export function changedKeys(change: ContactChange | undefined): AddressKey[] {
+  if (change === undefined) return []
+  const keys: AddressKey[] = change.phone ? [{ kind: 'phone', address: phoneKey(change.phone) }] : []
+  for (const [kind, address] of Object.entries(change.identifiers ?? {}))
+    if (address !== null) keys.push({ kind, address })
+  return keys
+}
+
+/** Reads who owns the addresses, locks the contacts that items mean, and sees how many more there may be. */
+export async function acquireLockSet(
+  platform: Platform,
+  tx: Transaction,
+  tenant: Tenant,
+  items: readonly SaveItem[],
+  expectNew: boolean,
+): Promise<LockSet> {
+  const owners = new Map(
+    (await findOwners(tx, tenant, expectNew ? [] : items)).map((row) => [keyText(row), row.contact_id]),
+  )
+  const matched = new Map<string, AddressKey>()
+  const wanted = new Set<string>()
+  let creations = 0
+  for (const item of items) {
+    const key = owners.size === 0 ? undefined : matchKey(item)
+    const owner = key === undefined ? undefined : owners.get(keyText(key))
+    if (item.kind === 'update') wanted.add(item.id!)
+    else if (owner !== undefined) matched.set(owner, key!)
+    else creations += 1
+  }
+  const rows = await repository.lockContacts(tx, tenant, [...wanted, ...matched.keys()])
+  const contacts = new Map(rows.map((row) => [row.id, lockedContact(row, row)]))
+  for (const [id, key] of matched) requireOwner(contacts.get(id)?.row, key)
+  return { contacts, owners, capacity: creations === 0 ? 0 : await capacityFor(platform, tx, tenant, creations) }
+}
+
+/** Throws `LostRace` where a contact that was locked has the address no more by which it was found, or is gone. */
+export function requireOwner(held: ContactRow | undefined, key: AddressKey): void {
+  if (held === undefined || !addressesOf(held).some((own) => keyText(own) === keyText(key))) throw new LostRace()
+}
+
+/** Who owns the addresses that items name. */
+async function findOwners(tx: Transaction, tenant: Tenant, items: readonly SaveItem[]): Promise<AddressRow[]> {
+  const keys = items.flatMap((item) => [
+    ...changedKeys(item.change),
+    ...changedKeys(item.creation),
+    ...(item.key === undefined ? [] : [item.key]),
+  ])
+  return await repository.findAddresses(tx, tenant, keys)
+}
+
+async function capacityFor(platform: Platform, tx: Transaction, tenant: Tenant, creations: number): Promise<number> {
+  const limit = platform.settings.contact_limit
+  let count = await countContacts(tx, tenant)
+  if (count + creations + capSlack > limit) {
+    await lockCap(tx, tenant)
+    count = await countContacts(tx, tenant)
+  }
+  return Math.max(limit - count, 0)
+}

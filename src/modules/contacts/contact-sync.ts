@@ -1,0 +1,81 @@
+/** Contacts kept as somebody else's records have them, who tells of the same person again and again: what is so already is neither locked nor written. */
+import type { Tenant } from '../../api/caller.ts'
+import type { Db, Transaction } from '../../platform/database/sql.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { contactLimits } from '../../api/resources/contact.ts'
+import { applyChange, newContact, type ContactChange, type ContactRow } from './contact.ts'
+import { countContacts } from './counter-repository.ts'
+import { matchKey, NotAsExpected } from './contact-locks.ts'
+import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
+import { allowedChange, saveContacts } from './contact-writer.ts'
+import { findOwners } from './repository.ts'
+
+/** As `saveContacts`, of upserts by phone. `owners`: who has these phones, by their keys, as read in the same transaction. Rejects with `LostRace` where that has changed. */
+export async function syncContacts(
+  platform: Platform,
+  tx: Transaction,
+  tenant: Tenant,
+  items: readonly SaveItem[],
+  context: SaveContext,
+  owners: ReadonlyMap<string, ContactRow>,
+): Promise<SaveResult[]> {
+  const rows = items.map((item) => owners.get(matchKey(item)!.address))
+  const changing = new Set(
+    items.flatMap((item, index) =>
+      rows[index] === undefined || isChanged(item, rows[index], context) ? [rows[index]?.id ?? index] : [],
+    ),
+  )
+  const isSaved = (index: number): boolean => changing.has(rows[index]?.id ?? index)
+  const saving = items.filter((_, index) => isSaved(index))
+  const strangers = !rows.some((row, index) => row !== undefined && isSaved(index))
+  const saved =
+    saving.length === 0 ? [] : await (strangers ? saveStrangers : saveContacts)(platform, tx, tenant, saving, context)
+  let next = 0
+  return items.map((_, index) =>
+    isSaved(index) ? saved[next++]! : { outcome: 'unchanged', row: rows[index]!, transitions: [], held_back: [] },
+  )
+}
+
+/** Of these nobody was known a moment ago: who has their addresses is not asked again. */
+async function saveStrangers(
+  platform: Platform,
+  tx: Transaction,
+  tenant: Tenant,
+  items: readonly SaveItem[],
+  context: SaveContext,
+): Promise<SaveResult[]> {
+  try {
+    return await saveContacts(platform, tx, tenant, items, { ...context, expect_new: true })
+  } catch (error) {
+    // at the cap, say: what of them is refused is told by the usual way
+    if (error instanceof NotAsExpected) return await saveContacts(platform, tx, tenant, items, context)
+    throw error
+  }
+}
+
+function isChanged(item: SaveItem, row: ContactRow, context: SaveContext): boolean {
+  const { row: after, transitions } = applyChange(row, allowedChange(item, row, context), context)
+  return after !== row || transitions.length > 0
+}
+
+/** The contact as an upsert by phone would leave it; null where that would be refused. Nothing is written. */
+export async function foreseeContact(
+  platform: Platform,
+  sql: Db,
+  tenant: Tenant,
+  change: ContactChange,
+  context: SaveContext,
+): Promise<ContactRow | null> {
+  const item: SaveItem = { kind: 'upsert', change }
+  const { address } = matchKey(item)!
+  const held = (await findOwners(sql, tenant, 'phone', [address])).get(address)
+  if (held === undefined && (await countContacts(sql, tenant)) >= platform.settings.contact_limit) return null
+  const { row } = applyChange(
+    held ?? newContact(tenant, platform.ids('ct'), context.at),
+    allowedChange(item, held, context),
+    context,
+  )
+  return row.tags.length > contactLimits.tags_max || Object.keys(row.attributes).length > contactLimits.attributes_max
+    ? null
+    : row
+}

@@ -1,0 +1,299 @@
+/** The one way in which contacts are written: creates, upserts, updates and links from inbound messages, set-wise and safe against races. */
+import type { Tenant } from '../../api/caller.ts'
+import { contactLimits } from '../../api/resources/contact.ts'
+import { phoneKey } from '../../lib/phone.ts'
+import { allSent, violatedConstraint, type Transaction } from '../../platform/database/sql.ts'
+import type { Platform } from '../../platform/platform.ts'
+import {
+  addressesOf,
+  applyChange,
+  foldText,
+  marketingType,
+  newContact,
+  statusOf,
+  type ConsentStatuses,
+  type ConsentTransition,
+  type ConsentWrite,
+  type ContactChange,
+  type ContactRow,
+} from './contact.ts'
+import { adoptOptOuts, settleConsequences } from './consent/suppressions.ts'
+import {
+  acquireLockSet,
+  keyText,
+  lockedContact,
+  LostRace,
+  matchKey,
+  NotAsExpected,
+  type LockedContact,
+  type LockSet,
+} from './contact-locks.ts'
+import type { AddressKey, AddressRow } from './addresses.ts'
+import type { CausedTransition, SaveContext, SaveItem, SaveResult } from './save-item.ts'
+import * as repository from './repository.ts'
+
+/**
+ * Writes contacts with all that follows from it: addresses, suppressions, history, counters, the domain event `opted_out`. Items are
+ * applied in order, one result each; a refused one leaves no trace. Call it inside `withRaces`.
+ */
+export async function saveContacts(
+  platform: Platform,
+  tx: Transaction,
+  tenant: Tenant,
+  items: readonly SaveItem[],
+  context: SaveContext,
+): Promise<SaveResult[]> {
+  const locks = await acquireLockSet(platform, tx, tenant, items, context.expect_new === true)
+  const results = items.map((item) => applyItem(platform, tenant, locks, item, context))
+  // a known contact might not have been refused what a stranger is
+  if (context.expect_new === true && results.some(({ outcome }) => outcome === 'refused')) throw new NotAsExpected()
+  const written = [...locks.contacts.values()].filter(
+    (contact) => contact.changed || contact.transitions.length > 0 || contact.seen_at !== null,
+  )
+  const moves = movesOf(written)
+  // opt-outs are looked for after the addresses are taken, in the order of sending
+  await allSent([moveAddresses(tx, tenant, moves), adoptOptOuts(platform, tx, tenant, written, moves.added, context)])
+  await allSent([
+    writeRows(tx, tenant, written),
+    settleConsequences(platform, tx, tenant, written, moves.added, context),
+  ])
+  return results.map((result, n) => {
+    if (result.outcome === 'refused') return result
+    const { row, transitions, adopted } = locks.contacts.get(result.row.id)!
+    if (row === result.row && transitions === result.transitions) return result
+    const held_back =
+      adopted.length === 0
+        ? result.held_back
+        : [...result.held_back, ...optIns(items[n]!.change).filter((type) => adopted.includes(type))]
+    return { ...result, row, transitions, held_back }
+  })
+}
+
+/** What `saveContacts` would come to, item by item, were the contacts and owners of addresses as `known` has them, which follows. Nothing is written. */
+export const foreseen = (
+  platform: Platform,
+  tenant: Tenant,
+  known: LockSet,
+  items: readonly SaveItem[],
+  context: SaveContext,
+): SaveResult[] => items.map((item) => applyItem(platform, tenant, known, item, context))
+
+function applyItem(
+  platform: Platform,
+  tenant: Tenant,
+  locks: LockSet,
+  item: SaveItem,
+  context: SaveContext,
+): SaveResult {
+  const key = matchKey(item)
+  const id = item.kind === 'update' ? item.id! : key === undefined ? undefined : locks.owners.get(keyText(key))
+  const held = id === undefined ? undefined : locks.contacts.get(id)
+  if (item.kind === 'update' && held === undefined)
+    return { outcome: 'refused', reason: 'resource_missing', param: 'id' }
+  const start = held?.row ?? newContact(tenant, platform.ids('ct'), context.at)
+  const created =
+    held === undefined && item.creation !== undefined ? applyChange(start, item.creation, context).row : start
+  const allowed = allowedChange(item, held?.row, context)
+  const { row, transitions, restated } = applyChange(created, allowed, context)
+  const own = addressesOf(row).map(({ kind, address }) => ({ kind, address, text: keyText({ kind, address }) }))
+  const refusal = refusalOf(locks, row, own, held === undefined, item)
+  if (refusal !== null) return refusal
+  if (held === undefined) locks.capacity -= 1
+  if (held !== undefined) for (const before of addressesOf(start)) locks.owners.delete(keyText(before))
+  for (const { text } of own) locks.owners.set(text, row.id)
+  const contact = held ?? lockedContact(null, row)
+  contact.changed ||= row !== start
+  contact.row = seen(row, item.seen_at)
+  const caused = (said: ConsentTransition): CausedTransition => ({ ...said, message_id: item.message_id ?? null })
+  contact.transitions.push(...transitions.map(caused))
+  contact.restated.push(...restated.map(caused))
+  if (item.seen_at !== undefined) contact.seen_at = item.seen_at
+  locks.contacts.set(row.id, contact)
+  return {
+    outcome: held === undefined ? 'created' : row === start && transitions.length === 0 ? 'unchanged' : 'updated',
+    row,
+    transitions: contact.transitions,
+    held_back: heldBack(item.change, allowed),
+  }
+}
+
+/** The consents that were asked for and are not allowed, `<type>.marketing` for marketing alone. */
+export function heldBack(asked: ContactChange, allowed: ContactChange): string[] {
+  if (asked.consent === allowed.consent) return []
+  const left = optIns(allowed)
+  return optIns(asked).filter((type) => !left.includes(type))
+}
+
+/** The consents that a change would have be anything but opted out. */
+function optIns({ consent }: ContactChange): string[] {
+  return Object.entries(consent ?? {}).flatMap(([type, write]) => [
+    ...(write?.status !== undefined && write.status !== 'opted_out' ? [type] : []),
+    ...(write?.marketing !== undefined && write.marketing !== 'opted_out' ? [marketingType(type)] : []),
+  ])
+}
+
+function seen(row: ContactRow, at: string | undefined): ContactRow {
+  if (at === undefined) return row
+  const later = (before: string | null) => (before !== null && before > at ? before : at)
+  return { ...row, last_seen_at: later(row.last_seen_at), last_message_at: later(row.last_message_at) }
+}
+
+/** The change without what the item may not do: a known phone keeps its spelling on upsert, bulk sources lift no opt-out, and some leave out what does not fit. */
+export function allowedChange(item: SaveItem, held: ContactRow | undefined, context: SaveContext): ContactChange {
+  let change = item.change
+  if (held !== undefined && item.kind === 'upsert') {
+    const { phone, ...others } = change
+    if (phone === undefined || phone === null || held.phone_key === phoneKey(phone)) change = others
+  }
+  if (held !== undefined && context.keep_opt_outs === true) change = keepingOptOuts(held.consent, change)
+  return held !== undefined && context.only_fitting === true ? fitting(held, change) : change
+}
+
+/** The change with the first of its new tags and attributes, as many as the contact has room for. */
+function fitting({ tags, attributes }: ContactRow, change: ContactChange): ContactChange {
+  const known = new Set(tags.map(foldText))
+  let tagRoom = contactLimits.tags_max - tags.length
+  let attributeRoom = contactLimits.attributes_max - Object.keys(attributes).length
+  const add_tags = change.add_tags?.filter((tag) => known.has(foldText(tag)) || tagRoom-- > 0)
+  const kept = Object.entries(change.attributes ?? {}).filter(
+    ([key]) => Object.hasOwn(attributes, key) || attributeRoom-- > 0,
+  )
+  return {
+    ...change,
+    ...(add_tags === undefined ? {} : { add_tags }),
+    ...(change.attributes === undefined ? {} : { attributes: Object.fromEntries(kept) }),
+  }
+}
+
+/** The change without what would lift an opt-out of these consents. */
+export function keepingOptOuts(consent: ConsentStatuses, change: ContactChange): ContactChange {
+  if (change.consent === undefined) return change
+  const kept = Object.entries(change.consent).flatMap(([type, write]) => {
+    const left = liftingNothing(consent, type, write)
+    return left === undefined ? [] : [[type, left] as const]
+  })
+  return { ...change, consent: Object.fromEntries(kept) }
+}
+
+/** What of a write of consent lifts no opt-out, of the channel type or of marketing on it; undefined where nothing is left. */
+function liftingNothing(
+  consent: ConsentStatuses,
+  type: string,
+  write: ConsentWrite | null,
+): ConsentWrite | null | undefined {
+  const [stopped, stoppedMarketing] = [
+    statusOf(consent, type) === 'opted_out',
+    statusOf(consent, marketingType(type)) === 'opted_out',
+  ]
+  if (write === null) return stopped || stoppedMarketing ? undefined : null
+  const { status, marketing, ...proof } = write
+  const keepsStatus = status !== undefined && (!stopped || status === 'opted_out')
+  const keepsMarketing =
+    marketing !== undefined && (marketing === 'opted_out' || (!stoppedMarketing && (!stopped || keepsStatus)))
+  if (!keepsStatus && !keepsMarketing) return undefined
+  return { ...proof, ...(keepsStatus ? { status } : {}), ...(keepsMarketing ? { marketing } : {}) }
+}
+
+/** An address of a contact, and its key in `owners`. */
+type Own = AddressKey & { readonly text: string }
+
+function refusalOf(
+  locks: LockSet,
+  row: ContactRow,
+  own: readonly Own[],
+  isNew: boolean,
+  item: SaveItem,
+): SaveResult | null {
+  if (own.length === 0 && row.email === null) return { outcome: 'refused', reason: 'address_missing', param: 'phone' }
+  for (const key of own) {
+    const owner = locks.owners.get(key.text)
+    if (owner !== undefined && owner !== row.id)
+      return {
+        outcome: 'refused',
+        reason: 'contact_exists',
+        param: key.kind === 'phone' ? 'phone' : `identifiers.${key.kind}`,
+        contact_id: owner,
+      }
+  }
+  if (row.tags.length > contactLimits.tags_max)
+    return {
+      outcome: 'refused',
+      reason: 'too_many_tags',
+      param: item.change.add_tags === undefined || item.kind === 'upsert' ? 'tags' : 'add',
+    }
+  if (Object.keys(row.attributes).length > contactLimits.attributes_max)
+    return { outcome: 'refused', reason: 'too_many_attributes', param: 'attributes' }
+  if (isNew && locks.capacity <= 0) return { outcome: 'refused', reason: 'contact_limit_reached', param: 'phone' }
+  return null
+}
+
+interface Moves {
+  readonly lost: readonly (AddressKey & { readonly contact_id: string })[]
+  readonly gained: readonly AddressRow[]
+  /** `blocked` of the contact has changed. */
+  readonly blocked: readonly AddressRow[]
+  /** Those gained, by contact. */
+  readonly added: ReadonlyMap<string, readonly AddressKey[]>
+}
+
+function movesOf(contacts: readonly LockedContact[]): Moves {
+  const lost: (AddressKey & { contact_id: string })[] = []
+  const gained: AddressRow[] = []
+  const blocked: AddressRow[] = []
+  for (const { before, row } of contacts) {
+    if (before?.phone_key === row.phone_key && before.identifiers === row.identifiers && before.blocked === row.blocked)
+      continue
+    const addresses = addressesOf(row).map(({ kind, address }) => ({
+      kind,
+      address,
+      contact_id: row.id,
+      blocked: row.blocked,
+    }))
+    if (before === null) {
+      gained.push(...addresses)
+      continue
+    }
+    const had = new Map(addressesOf(before).map((key) => [keyText(key), key]))
+    for (const address of addresses) {
+      if (!had.delete(keyText(address))) gained.push(address)
+      else if (before.blocked !== row.blocked) blocked.push(address)
+    }
+    for (const key of had.values()) lost.push({ ...key, contact_id: row.id })
+  }
+  const added = new Map<string, AddressKey[]>()
+  for (const address of gained) {
+    const known = added.get(address.contact_id)
+    if (known === undefined) added.set(address.contact_id, [address])
+    else known.push(address)
+  }
+  return { lost, gained, blocked, added }
+}
+
+/** Gives up addresses that contacts lost, and takes those that are new. Rejects with `LostRace` where somebody else has taken one. */
+async function moveAddresses(tx: Transaction, tenant: Tenant, { lost, gained, blocked }: Moves): Promise<void> {
+  try {
+    await allSent([
+      repository.deleteAddresses(tx, tenant, lost),
+      repository.blockAddresses(tx, tenant, blocked),
+      repository.insertAddresses(tx, tenant, gained),
+    ])
+  } catch (error) {
+    throw violatedConstraint(error) === 'contact_addresses_pkey' ? new LostRace() : error
+  }
+}
+
+async function writeRows(tx: Transaction, tenant: Tenant, contacts: readonly LockedContact[]): Promise<void> {
+  const created = contacts.filter(({ before }) => before === null)
+  const changed = contacts.filter((contact) => contact.before !== null && contact.changed)
+  const onlySeen = contacts.filter((contact) => contact.before !== null && !contact.changed && contact.seen_at !== null)
+  const rowsOf = (some: readonly LockedContact[]) => some.map(({ row }) => row)
+  await allSent([
+    repository.insertContacts(tx, tenant, rowsOf(created)),
+    repository.updateContacts(tx, tenant, rowsOf(changed)),
+    repository.touchSeen(
+      tx,
+      tenant,
+      onlySeen.map(({ row, seen_at }) => ({ id: row.id, at: seen_at! })),
+    ),
+  ])
+}

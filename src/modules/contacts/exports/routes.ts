@@ -1,0 +1,44 @@
+/** What can be taken out: contacts as CSV, and everything that is kept about one of them (behaviour: imports 5; contacts 7). */
+import { Type } from 'typebox'
+import { ContactExport } from '../../../api/resources/contact-export.ts'
+import { reply, route, type Route } from '../../../platform/http/route.ts'
+import type { ExportService } from './service.ts'
+import { contactFilters } from '../routes.ts'
+
+const tag = 'Contacts'
+
+export const exportRoutes = (exporting: ExportService): Route[] => [
+  route({
+    operation: 'contacts.export',
+    method: 'GET',
+    path: '/v1/contacts/export',
+    scope: 'contacts:read',
+    tag,
+    summary: 'Export contacts as CSV',
+    description:
+      'Streams every contact that fits the filters, which are those of the list. One column for each attribute, consent and identifier that is in use. An import reads the file back. ' +
+      'A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not.',
+    query: Type.Object(contactFilters, { additionalProperties: false }),
+    replies: { 200: 'text/csv; charset=utf-8' },
+    errors: ['upstream_unavailable'],
+    handler: async ({ caller, query, signal }) =>
+      reply(200, await exporting.csv(caller, query, signal), {
+        'content-disposition': 'attachment; filename="contacts.csv"',
+      }),
+  }),
+  route({
+    operation: 'contacts.export_data',
+    method: 'GET',
+    path: '/v1/contacts/{id}/export',
+    scope: 'contacts:read',
+    tag,
+    summary: 'Export the whole record of a contact',
+    description:
+      'Everything that is kept about the contact, for a person who asks for their data: the contact, every change of its consent, its lists, and rows of imports that were rejected.',
+    expensive: { narrow: 'Try again later.' },
+    replies: { 200: ContactExport },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) =>
+      reply(200, await exporting.record(sql, caller, params['id']!), { 'x-content-type-options': 'nosniff' }),
+  }),
+]

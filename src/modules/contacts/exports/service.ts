@@ -1,0 +1,107 @@
+/** Contacts on their way out: all of them as CSV that an import reads back, and one of them as JSON with everything kept about them. */
+import type { Readable } from 'node:stream'
+import type { Tenant } from '../../../api/caller.ts'
+import { isId } from '../../../api/ids.ts'
+import { missing } from '../../../api/problem.ts'
+import { type ContactRow, foldText } from '../contact.ts'
+import type { ContactExport } from '../../../api/resources/contact-export.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from '../csv.ts'
+import * as repository from './repository.ts'
+import type { ContactQuery } from '../contact-queries.ts'
+import type { ContactService } from '../service.ts'
+import { findContact } from '../repository.ts'
+
+/** Contacts read at a time: what memory holds, however many there are and however slowly the client reads. */
+const rowsPerPage = 500
+
+export type ExportService = ReturnType<typeof exportService>
+
+export function exportService(platform: Platform, contacts: ContactService) {
+  /** Contacts that fit the filters of `GET /v1/contacts`, newest first. Each page is an expensive read of its own: a slow client holds no connection. */
+  async function csv(tenant: Tenant, query: ContactQuery, gone: AbortSignal): Promise<Readable> {
+    const request = {
+      account_id: tenant.account_id,
+      gone,
+      narrow: 'Export fewer contacts, by the filters of the list.',
+    }
+    const { columns, read, first } = await platform.reads.run(request, async (sql) => {
+      const [used, keys] = [await repository.usedTypes(sql, tenant), await repository.attributeKeys(sql, tenant)]
+      const reader = await contacts.reader(sql, tenant, query)
+      return {
+        columns: columnsOf(used, keys),
+        read: reader,
+        first: await reader(sql, { limit: rowsPerPage, starting_after: undefined }),
+      }
+    })
+    const next = (after: string) =>
+      platform.reads.run({ ...request, wait_ms: pageWaitMs }, (sql) =>
+        read(sql, { limit: rowsPerPage, starting_after: after }),
+      )
+    const pageOf = (found: readonly ContactRow[]): CsvPage<ContactRow> => {
+      const rows = found.slice(0, rowsPerPage)
+      return { rows, next: found.length > rowsPerPage ? async () => pageOf(await next(rows.at(-1)!.id)) : null }
+    }
+    return csvStream(columns, pageOf(first))
+  }
+
+  /** 404 `resource_missing` when there is none. */
+  async function record(sql: Db, tenant: Tenant, id: string): Promise<ContactExport> {
+    const row = isId('ct', id) ? await findContact(sql, tenant, id) : null
+    if (row === null) throw missing('contact', id)
+    const [contact] = await contacts.shownAll(sql, tenant, [row])
+    return {
+      object: 'contact_export',
+      contact: contact!,
+      consent_history: await repository.wholeHistory(sql, tenant, id),
+      lists: await repository.listsOf(sql, tenant, id),
+      rejected_import_rows: await repository.importRowsOf(
+        sql,
+        tenant,
+        row,
+        row.email === null ? null : foldText(row.email),
+      ),
+      exported_at: isoTime(platform.clock.now()),
+    }
+  }
+
+  return { csv, record }
+}
+
+const plain = ['phone', 'email', 'first_name', 'last_name', 'locale', 'timezone', 'country', 'external_id'] as const
+const times = ['last_seen_at', 'last_message_at', 'created_at', 'updated_at'] as const
+
+function columnsOf(
+  used: Awaited<ReturnType<typeof repository.usedTypes>>,
+  keys: readonly string[],
+): CsvColumn<ContactRow>[] {
+  return [
+    { name: 'id', cell: (row) => row.id },
+    ...plain.map((name): CsvColumn<ContactRow> => ({ name, cell: (row) => row[name] ?? '' })),
+    { name: 'blocked', cell: (row) => String(row.blocked) },
+    {
+      name: 'tags',
+      cell: (row) => row.tags.map((tag) => (/[;"]/.test(tag) ? `"${tag.replaceAll('"', '""')}"` : tag)).join(';'),
+    },
+    ...used.identifiers.map((type): CsvColumn<ContactRow> => ({
+      name: `identifiers.${type}`,
+      cell: (row) => row.identifiers[type] ?? '',
+    })),
+    ...used.consent.map((type): CsvColumn<ContactRow> => ({
+      name: `consent.${type}`,
+      cell: (row) => row.consent[type]?.status ?? '',
+    })),
+    ...used.marketing.map((type): CsvColumn<ContactRow> => ({
+      name: `consent.${type}.marketing`,
+      cell: (row) => row.consent[type]?.marketing ?? '',
+    })),
+    ...keys.map((key): CsvColumn<ContactRow> => ({
+      name: `attributes.${key}`,
+      cell: (row) => (Object.hasOwn(row.attributes, key) ? String(row.attributes[key]) : ''),
+    })),
+    { name: 'metadata', cell: (row) => (Object.keys(row.metadata).length === 0 ? '' : JSON.stringify(row.metadata)) },
+    ...times.map((name): CsvColumn<ContactRow> => ({ name, cell: (row) => row[name] ?? '' })),
+  ]
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pieceWriter } from './chunk-writer.ts'
+
+const piece = { text: 'a\n', first_row: 2, rows: 1 }
+
+/** Writes that end when they are told to. */
+function heldWrites() {
+  const ends: ((error?: Error) => void)[] = []
+  const store = () =>
+    new Promise<void>((resolve, reject) => ends.push((error) => (error === undefined ? resolve() : reject(error))))
+  return { ends, store }
+}
+
+/** Lets everything happen that needs no further event. */
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+test('a few pieces are on their way at once, and the next waits for room', async () => {
+  const { ends, store } = heldWrites()
+  const { write } = pieceWriter(store)
+  for (let n = 0; n < 4; n++) await write(piece, n)
+
+  const fifth = write(piece, 4)
+  await settle()
+  assert.equal(ends.length, 4)
+  ends[1]!()
+  await fifth
+
+  assert.equal(ends.length, 5)
+})
+
+test('a piece that cannot be written fails the upload, however it ends', async () => {
+  const { ends, store } = heldWrites()
+  const { write, close } = pieceWriter(store)
+  await write(piece, 0)
+  ends[0]!(new Error('the disk is full'))
+  await settle()
+
+  await assert.rejects(write(piece, 1), /the disk is full/)
+  await assert.rejects(close(true), /the disk is full/)
+  await close(false)
+})
+
+test('once an upload is closed nothing of it is written any more', async () => {
+  const { ends, store } = heldWrites()
+  const { write, close } = pieceWriter(store)
+  await write(piece, 0)
+
+  const closed = close(false)
+  await assert.rejects(write(piece, 1))
+  let ended = false
+  void closed.then(() => (ended = true))
+  await settle()
+  assert.equal(ended, false)
+  ends[0]!()
+  await closed
+
+  assert.equal(ends.length, 1)
+})

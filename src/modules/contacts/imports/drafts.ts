@@ -1,0 +1,171 @@
+/** Imports in steps, as the console makes them: a draft is uploaded, described, checked and then started or cancelled (behaviour: console 7). */
+import type { IncomingMessage } from 'node:http'
+import type { Caller, Tenant } from '../../../api/caller.ts'
+import { isId } from '../../../api/ids.ts'
+import { missing, Problem, throwFailures } from '../../../api/problem.ts'
+import type { ImportChange, StepwiseImport } from '../../../api/resources/stepwise-import.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { chosenFailures, readHeader } from './columns.ts'
+import * as drafts from './draft-repository.ts'
+import { Foresight } from './dry-run.ts'
+import { cutPiece, reportOf } from './chunk.ts'
+import { stepwiseObject, type ContactImportRow } from './import.ts'
+import { digestOfUpload, readCountry, takeIn } from './upload.ts'
+import { nextPiece } from './repository.ts'
+import { UnreadableFile, type UploadOptions } from './upload-reader.ts'
+
+type Named = Pick<UploadOptions, 'file_name'>
+
+export function importSteps(platform: Platform) {
+  /** Checks that run here, by import and what is checked: who asks once more waits for the same. */
+  const running = new Map<string, Promise<drafts.Checked>>()
+  return {
+    upload: (sql: Db, caller: Caller, request: IncomingMessage, given: Named) =>
+      upload(platform, sql, caller, request, given),
+    digest: (request: IncomingMessage, given: Named): Promise<string | null> =>
+      digestOfUpload(platform, request, given),
+    get: async (sql: Db, tenant: Tenant, id: string): Promise<StepwiseImport> =>
+      stepwiseObject(await existing(sql, tenant, id)),
+    change: (sql: Db, caller: Caller, id: string, change: ImportChange) => changed(platform, sql, caller, id, change),
+    check: (sql: Db, caller: Caller, id: string) => checked(platform, running, sql, caller, id),
+    start: (sql: Db, caller: Caller, id: string) => started(platform, sql, caller, id),
+    cancel: (sql: Db, caller: Caller, id: string) => cancelled(platform, sql, caller, id),
+  }
+}
+
+async function existing(sql: Db, tenant: Tenant, id: string): Promise<ContactImportRow> {
+  const row = isId('imp', id) ? await drafts.findStep(sql, tenant, id) : null
+  if (row === null) throw missing('contact import', id)
+  return row
+}
+
+async function upload(
+  platform: Platform,
+  sql: Db,
+  caller: Caller,
+  request: IncomingMessage,
+  given: Named,
+): Promise<{ draft: StepwiseImport; digest: string }> {
+  try {
+    const { row, digest } = await takeIn(platform, sql, caller, request, given, {
+      // what the columns are may be said later
+      onHeader: () => undefined,
+      arrived: async (id, file) =>
+        await drafts.insertDraft(sql, caller, id, { ...file, default_country: null }, isoTime(platform.clock.now())),
+    })
+    return { draft: stepwiseObject(row), digest }
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error
+    const message = `${error.message} ${howToSave}`
+    throw new Problem('import_file_invalid', message, {
+      param: 'file',
+      details: error.details?.map((detail) => ({ ...detail, message })),
+    })
+  }
+}
+
+const howToSave = 'In a spreadsheet choose Save as or Download, then CSV UTF-8, and upload the file that comes of it.'
+
+async function changed(
+  platform: Platform,
+  sql: Db,
+  caller: Caller,
+  id: string,
+  change: ImportChange,
+): Promise<StepwiseImport> {
+  const { columns, default_country, consent_declared } = change
+  const before = await existing(sql, caller, id)
+  if (columns !== undefined) throwFailures(chosenFailures(before.header, columns))
+  const row = await drafts.changeDraft(
+    sql,
+    caller,
+    id,
+    {
+      chosen: columns,
+      default_country: default_country === undefined ? undefined : readCountry(default_country ?? undefined),
+      consent_declared,
+      request_id: caller.request_id,
+    },
+    isoTime(platform.clock.now()),
+  )
+  if (row === null) throw await pastThat(sql, caller, id)
+  return stepwiseObject(row)
+}
+
+async function checked(
+  platform: Platform,
+  running: Map<string, Promise<drafts.Checked>>,
+  sql: Db,
+  caller: Caller,
+  id: string,
+): Promise<StepwiseImport> {
+  const read = await existing(sql, caller, id)
+  if (read.status !== 'draft' && read.status !== 'checked') throw await pastThat(sql, caller, id)
+  const row = { ...read, columns: readHeader(read.header, read.chosen) }
+  const asked = JSON.stringify([caller.account_id, caller.mode, id, row.columns, row.default_country])
+  const check = running.get(asked) ?? foresee(platform, row).finally(() => running.delete(asked))
+  running.set(asked, check)
+  const done = await check
+  const now = isoTime(platform.clock.now())
+  const kept = await transact(sql, async (tx) => await drafts.setChecked(tx, read, done, now))
+  if (kept !== null) return stepwiseObject(kept)
+  if ((await existing(sql, caller, id)).status !== 'draft') throw await pastThat(sql, caller, id)
+  throw new Problem('import_state_invalid', 'The import was changed while it was being checked. Check it again.')
+}
+
+/** Reads piece after piece, holding no connection in between. */
+async function foresee(platform: Platform, row: ContactImportRow): Promise<drafts.Checked> {
+  const { pool, clock } = platform
+  const foresight = await Foresight.begin(platform, row)
+  const context = { at: isoTime(clock.now()), expect_new: false }
+  const counts = { created: 0, updated: 0, rejected: 0 }
+  for (let after = -1; ;) {
+    const piece = await nextPiece(pool, row.id, after)
+    if (piece === null) return { columns: row.columns, ...counts }
+    after = piece.number
+    const { progress } = await reportOf(platform, pool, row, cutPiece(piece, row).rows, foresight, context)
+    counts.created += progress.created
+    counts.updated += progress.updated
+    counts.rejected += progress.rejected
+  }
+}
+
+async function started(platform: Platform, sql: Db, caller: Caller, id: string): Promise<StepwiseImport> {
+  const before = await existing(sql, caller, id)
+  if (before.status === 'checked' && !before.consent_declared)
+    throw new Problem(
+      'consent_required',
+      'Declare with consent_declared=true that everybody in the file has agreed to be contacted, then start the import.',
+      {
+        param: 'consent_declared',
+      },
+    )
+  const row = await drafts.startChecked(sql, caller, id, isoTime(platform.clock.now()))
+  if (row === null) throw await pastThat(sql, caller, id)
+  platform.notify('imports')
+  return stepwiseObject(row)
+}
+
+async function cancelled(platform: Platform, sql: Db, caller: Caller, id: string): Promise<StepwiseImport> {
+  await existing(sql, caller, id)
+  const row = await transact(sql, async (tx) => await drafts.cancelDraft(tx, caller, id, isoTime(platform.clock.now())))
+  if (row === null) throw await pastThat(sql, caller, id)
+  return stepwiseObject(row)
+}
+
+/** Why the step cannot be done, by where the import stands now. */
+async function pastThat(sql: Db, tenant: Tenant, id: string): Promise<Problem> {
+  const { status } = await existing(sql, tenant, id)
+  if (status === 'draft')
+    return new Problem('import_state_invalid', 'The import is a draft: check it, look at the counts, then start it.')
+  if (status === 'checked')
+    return new Problem('import_state_invalid', 'The import has changed meanwhile. Reload it, then repeat.')
+  if (status === 'cancelled')
+    return new Problem('import_state_invalid', 'The import was cancelled. Upload the file again.')
+  return new Problem(
+    'import_state_invalid',
+    `The import has been started already and is ${status}. Read it to see how far it is.`,
+  )
+}
