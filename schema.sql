@@ -769,6 +769,7 @@ CREATE UNIQUE INDEX invitations_token ON public.invitations USING btree (token_h
 create table ledger_entries (
   account_id text collate "C" not null,
   id text collate "C" not null,
+  sequence bigint not null,
   type text not null,
   unit text not null,
   debit text not null,
@@ -788,8 +789,9 @@ create table ledger_entries (
   constraint ledger_entries_unit_check CHECK ((unit = ANY (ARRAY['usd_micros'::text, 'credits'::text])))
 ) with (autovacuum_analyze_scale_factor=1);
 CREATE UNIQUE INDEX ledger_entries_message ON public.ledger_entries USING btree (message_id, type) WHERE (message_id IS NOT NULL);
+CREATE UNIQUE INDEX ledger_entries_sequence ON public.ledger_entries USING btree (account_id, sequence);
 CREATE UNIQUE INDEX ledger_entries_top_up ON public.ledger_entries USING btree (top_up_id) WHERE (top_up_id IS NOT NULL);
-CREATE INDEX ledger_entries_type ON public.ledger_entries USING btree (account_id, type, id) WHERE (type <> 'message_charge'::text);
+CREATE INDEX ledger_entries_type ON public.ledger_entries USING btree (account_id, type, sequence) WHERE (type <> 'message_charge'::text);
 
 create table media_files (
   account_id text collate "C" not null,
@@ -1169,7 +1171,8 @@ create table wallets (
   balance_micros bigint default 0 not null,
   low_balance_micros bigint default 1000000 not null,
   low_balance_at timestamp with time zone,
-  last_entry_id text collate "C" default ''::text not null,
+  last_sequence bigint default 0 not null,
+  last_entry_at timestamp with time zone,
   constraint wallets_pkey PRIMARY KEY (account_id),
   constraint wallets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint wallets_balance_micros_check CHECK ((balance_micros >= 0)),
@@ -1460,25 +1463,6 @@ begin
       from pg_prepared_xact() b join unnest(prepared_xids, prepared_databases) a (transaction, dbid) on a.transaction = b.transaction
     ) p on p.transaction = r.xid::xid;
 end $function$;
-
-CREATE OR REPLACE FUNCTION public.id_at(id text, ms bigint)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-AS $function$
-  select left(id, strpos(id, '_'))
-    || (select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', ((ms >> (5 * (10 - place))) & 31)::int + 1, 1), '' order by place) from generate_series(1, 10) as place)
-    || substr(id, strpos(id, '_') + 11)
-$function$;
-
-CREATE OR REPLACE FUNCTION public.id_ms(id text)
- RETURNS bigint
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-AS $function$
-  select sum((strpos('0123456789abcdefghjkmnpqrstvwxyz', substr(id, strpos(id, '_') + place, 1)) - 1)::bigint << (5 * (10 - place)))::bigint
-  from generate_series(1, 10) as place
-$function$;
 
 CREATE OR REPLACE FUNCTION public.open_wallet()
  RETURNS trigger
