@@ -208,7 +208,7 @@ create function rule_time_of(told text) returns text language sql stable paralle
   end;
 
 -- The same for an attribute that is no mere date. What looks like a UTC time in its usual form is taken as it stands: reading a
--- million as times takes seven seconds, this way one. src/modules/contacts/segments/instant.ts means the same.
+-- million as times takes seven seconds, this way one. src/modules/contacts/segments/fields.ts means the same.
 create function rule_time(told text) returns text language sql stable parallel safe
   return case
     when told like '____-__-__T__:__:__Z' and told collate "C" < ':' then left(told, 19) || '.000Z'

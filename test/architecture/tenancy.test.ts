@@ -90,6 +90,7 @@ const exempt: Record<string, string> = {
   'src/modules/automations/runs/due-store.ts': 'the automation-runs worker takes due runs of every account',
   'src/modules/automations/runs/invariants.ts': 'doctor proves all accounts in one pass',
   'src/modules/automations/runs/store.ts listRunsOfEvents': 'by receipts that were found to be of the tenant',
+  'src/modules/contacts/imports/invariants.ts': 'doctor checks all accounts in one pass',
   'src/modules/contacts/imports/repository.ts':
     'the imports worker and its periodicJobs work for every account, by the ids of jobs',
   'src/modules/mail/store.ts': 'e-mails to people of all accounts, and of none',

@@ -146,7 +146,7 @@ const idSlackMs = 60_000
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** What the store is to look for; null where nothing can fit. A malformed `consent` or time is refused. */
-export function readFilters(query: ContactQuery): ContactFilters | null {
+function readFilters(query: ContactQuery): ContactFilters | null {
   const labels: string[] = []
   const without: string[] = []
   if (query.tag !== undefined) labels.push(tagLabel(query.tag.trim()))

@@ -184,7 +184,7 @@ function fieldsOf(body: ListBody) {
   }
 }
 
-export const listObject = (row: ListRow): ContactList => ({
+const listObject = (row: ListRow): ContactList => ({
   id: row.id,
   object: 'contact_list',
   mode: row.mode,

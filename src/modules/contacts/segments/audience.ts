@@ -52,7 +52,7 @@ export async function audienceOf(
 }
 
 /** What makes the segment cheaper to read, as a sentence that names its most expensive condition by its path. */
-export function narrowing(root: Group): string {
+function narrowing(root: Group): string {
   const { path, condition } = costliest(root, 'rules')
   return (
     `Narrow \`${path}\` of the segment (${condition.field.name} ${condition.operator}), which costs most for each contact: ` +

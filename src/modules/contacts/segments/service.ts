@@ -199,7 +199,7 @@ export function segmentFailures({ name, rules }: SegmentBody): Detail[] {
 }
 
 /** The Segment of a row, as the API shows it. */
-export function segmentObject(row: SegmentRow): Segment {
+function segmentObject(row: SegmentRow): Segment {
   const { id, mode, name, description, created_at, updated_at } = row
   return { id, object: 'segment', mode, name, description, rules: row.rules, created_at, updated_at }
 }
