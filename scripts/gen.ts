@@ -1,7 +1,6 @@
 /** Writes every generated file. With `--check` writes nothing, and fails when one is stale. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { generatedChangelog } from './gen-changelog.ts'
 import { generatedDriver } from './gen-driver.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -21,7 +20,6 @@ async function write(files: Record<string, string>): Promise<void> {
 }
 
 await write(await generatedDriver())
-await write(await generatedChangelog())
 // loaded only now: they use the driver
 const [{ generatedSchema }, { generatedDocuments }] = await Promise.all([
   import('./gen-schema.ts'),

@@ -122,7 +122,7 @@ test('a variable that looks like a setting and is none is refused, and it is tol
       [
         'POSTHORN_RATE_LIMIT is no setting. Did you mean POSTHORN_RATE_LIMIT_MESSAGES?',
         'POSTHORN_SECERT_KEY is no setting. Did you mean POSTHORN_SECRET_KEY?',
-        'POSTHORN_QUEUE_DEPTH is no setting. The README lists them all.',
+        'POSTHORN_QUEUE_DEPTH is no setting. docs/reference/settings.md lists them all.',
         'PORT must be a whole number',
       ].every((line) => error.message.includes(`\n  ${line}`)),
   )

@@ -330,7 +330,7 @@ const providerSettings: Readonly<Record<string, Setting>> = Object.fromEntries(
 
 const allSettings: Readonly<Record<string, Setting>> = { ...settingsTable, ...providerSettings }
 
-/** The rows of the README's table. */
+/** The rows of the table in docs/reference/settings.md. */
 export const settingRows = (): string[] =>
   Object.entries(allSettings).map(
     ([name, { fallback, about }]) =>
@@ -472,7 +472,7 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
       name.slice(prefix.length),
       names.map((other) => other.slice(prefix.length)),
     )
-    return `${name} is no setting.${meant === undefined ? ' The README lists them all.' : ` Did you mean ${prefix}${meant}?`}`
+    return `${name} is no setting.${meant === undefined ? ' docs/reference/settings.md lists them all.' : ` Did you mean ${prefix}${meant}?`}`
   })
 }
 

@@ -8,7 +8,9 @@ const start = [
   ['/docs/content', 'Message content'],
   ['/docs/errors', 'Error codes'],
   ['/docs/providers', 'Providers'],
-  ['/docs/behaviour', 'What Posthorn does'],
+  ['/docs/behaviour', 'Behaviour reference'],
+  ['/docs/settings', 'Settings'],
+  ['/docs/commands', 'Commands'],
   ['/docs/threat-model', 'Threat model'],
 ] as const
 

@@ -7,7 +7,7 @@ import { assertAlone } from '../support/pages.ts'
 import { startWorld } from '../support/world.ts'
 
 /** Beside the pages of the decided behaviour. */
-const alone = ['/docs/threat-model', '/docs/providers']
+const alone = ['/docs/threat-model', '/docs/providers', '/docs/settings', '/docs/commands']
 const pagesOf = (path: string, folder: string): string[] =>
   readdirSync(join(import.meta.dirname, '../../docs', folder))
     .filter((file) => file.endsWith('.md'))
