@@ -2,7 +2,7 @@
 import { contentPages } from '../src/api/content/reference.ts'
 import { routeDocuments } from '../src/openapi.ts'
 import { providerPages } from '../src/docs/provider-page.ts'
-import { referenceTables } from '../src/docs/reference-tables.ts'
+import { referenceTables } from './gen-reference-tables.ts'
 import { clientFiles, type Document } from './gen-typescript-client.ts'
 import { consoleFiles } from './gen-console.ts'
 

@@ -19,7 +19,6 @@ import { mountDerived } from './docs/derived-documents.ts'
 import { mountDocs } from './docs/docs-pages.ts'
 import { mountMarkdown, type MarkdownPages } from './docs/markdown-pages.ts'
 import { providerPageFile } from './docs/provider-page.ts'
-import { commandsPageFile, settingsPageFile } from './docs/reference-tables.ts'
 import type { Platform } from './platform/platform.ts'
 
 /** Documents of this repository that are served beside the API reference. */
@@ -32,8 +31,8 @@ const documents: MarkdownPages = {
   documents: [
     { path: '/docs/threat-model', file: 'reference/threat-model.md' },
     { path: '/docs/providers', file: providerPageFile },
-    { path: '/docs/settings', file: settingsPageFile },
-    { path: '/docs/commands', file: commandsPageFile },
+    { path: '/docs/settings', file: 'reference/settings.md' },
+    { path: '/docs/commands', file: 'reference/commands.md' },
   ],
   elsewhere: { 'reference/content': '/docs/content/' },
 }
