@@ -1,8 +1,7 @@
 /** Reads the command line, nothing else. */
 import { groups } from './cli/groups.ts'
-import { questions } from './cli/questions.ts'
+import { questions, tellerTo, writerTo } from './cli/terminal.ts'
 import { runCli } from './cli/program.ts'
-import { tellerTo, writerTo } from './cli/standard-streams.ts'
 
 process.exitCode = await runCli(
   process.argv.slice(2),

@@ -97,7 +97,7 @@ function registerMoving(accounts: Command, cli: Cli): void {
     .argument('<account>', 'its id')
     .argument('<file>', 'where to; it must not be there yet')
     .action(async (id: string, file: string, _options: unknown, command: Command) =>
-      (await import('./moving.ts')).exportAccount(cli, command, id, file),
+      (await import('./account-transfer.ts')).exportAccount(cli, command, id, file),
     )
 
   accounts
@@ -105,7 +105,7 @@ function registerMoving(accounts: Command, cli: Cli): void {
     .description('bring in an account that another installation has written')
     .argument('<file>', 'what `accounts export` wrote')
     .action(async (file: string, _options: unknown, command: Command) =>
-      (await import('./moving.ts')).importAccount(cli, command, file),
+      (await import('./account-transfer.ts')).importAccount(cli, command, file),
     )
 }
 

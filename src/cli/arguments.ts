@@ -1,6 +1,11 @@
-/** How arguments are read; what does not fit is wrong usage (exit code 2). */
-import { InvalidArgumentError } from 'commander'
+/** Parses arguments. A value that does not fit is a usage error (exit code 2). */
+import { InvalidArgumentError, type Command } from 'commander'
 import { parseDateTime } from '../api/times.ts'
+import type { App } from '../app.ts'
+import type { Tenant } from '../api/caller.ts'
+import { OperatorError } from '../lib/operator-error.ts'
+import { eventFilters } from '../api/events.ts'
+import { nearest } from '../lib/nearest.ts'
 
 /** A whole number, 0 or more. */
 export function wholeNumber(text: string): number {
@@ -60,4 +65,37 @@ export function httpUrl(text: string): URL {
   if (url === null || !['http:', 'https:'].includes(url.protocol))
     throw new InvalidArgumentError('It must be an http or https URL such as http://localhost:3000/webhooks.')
   return url
+}
+
+/** Throws an OperatorError where none is meant for certain. */
+export async function accountOf(app: App, account: string | undefined): Promise<Tenant['account_id']> {
+  const all = await app.services.accounts.list()
+  const found = account === undefined ? (all.length === 1 ? all[0] : undefined) : all.find(({ id }) => id === account)
+  if (found !== undefined) return found.id as Tenant['account_id']
+  if (account !== undefined)
+    throw new OperatorError(
+      `No account has the id ${JSON.stringify(account.slice(0, 80))}. \`posthorn accounts list\` shows them.`,
+    )
+  throw new OperatorError(
+    all.length === 0
+      ? 'There is no account yet: make one with `posthorn accounts create --name N`.'
+      : 'There is more than one account: say which with --account. `posthorn accounts list` shows them.',
+  )
+}
+
+/** All of them where none are given. What does not fit is wrong usage, as an argument is that is refused while it is read. */
+export function eventList(events: readonly string[] | undefined, command: Command): readonly string[] {
+  if (events === undefined) return []
+  if (events.length === 0)
+    command.error('error: an empty list is no event type. Leave the option out to have all of them.')
+  const unknown = events.find((event) => event !== '*' && !eventFilters.includes(event))
+  if (unknown !== undefined) {
+    const meant = nearest(unknown.slice(0, 64), eventFilters)
+    const hint =
+      meant === undefined
+        ? 'Give types such as message.delivered, or a prefix such as message.*.'
+        : `Did you mean ${meant}?`
+    command.error(`error: ${unknown} is no event type. ${hint} There are ${eventFilters.join(', ')}.`)
+  }
+  return events
 }

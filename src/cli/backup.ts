@@ -6,7 +6,7 @@ import type { Progress } from '../platform/backup/backup.ts'
 import type { Manifest } from '../platform/backup/format.ts'
 import { isBackedUp } from '../platform/database/table-scope.ts'
 import { OperatorError } from '../lib/operator-error.ts'
-import { bytesText, progressTeller } from './progress-line.ts'
+import { bytesText, progressTeller } from './terminal.ts'
 import type { Cli, Register } from './program.ts'
 
 export const registerBackup: Register = (program, cli) => {
@@ -24,7 +24,7 @@ export const registerBackup: Register = (program, cli) => {
 }
 
 async function backup(cli: Cli, command: Command, file: string): Promise<void> {
-  const { withDatabase } = await import('./opening.ts')
+  const { withDatabase } = await import('./connection.ts')
   const { writeBackup, rowsText } = await import('../platform/backup/backup.ts')
   const { tables } = await import('../app.ts')
   const teller = progressTeller(cli.terminal)
@@ -52,7 +52,7 @@ async function backup(cli: Cli, command: Command, file: string): Promise<void> {
 }
 
 async function restore(cli: Cli, command: Command, file: string): Promise<void> {
-  const { withDatabase } = await import('./opening.ts')
+  const { withDatabase } = await import('./connection.ts')
   const { readConfig, secretKeysThere } = await import('../config/config.ts')
   const { restoreBackup } = await import('../platform/backup/restore.ts')
   const { tables } = await import('../app.ts')

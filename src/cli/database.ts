@@ -10,7 +10,7 @@ export const registerDatabase: Register = (program, cli) => {
     .command('migrate')
     .description('bring the database to the schema of this version')
     .action(async (_options: unknown, command: Command) => {
-      const { migrateConfigured } = await import('./opening.ts')
+      const { migrateConfigured } = await import('./connection.ts')
       const report = await migrateConfigured(cli.terminal.env)
       cli.print(command, {
         json: report,

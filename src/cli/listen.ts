@@ -1,15 +1,22 @@
 /** `posthorn listen`: webhooks on a laptop without a tunnel (behaviour: command-line 5). */
-import type { Command } from 'commander'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { hash, randomBytes } from 'node:crypto'
+import { open, readFile, rename } from 'node:fs/promises'
+import type { Command } from 'commander'
 import { systemClock } from '../lib/clock.ts'
 import { printable } from '../lib/printable.ts'
 import { hostPort } from '../lib/public-address.ts'
 import { accessOf, apiKey } from './access.ts'
-import { httpUrl, words } from './arguments.ts'
-import { eventList } from './event-list.ts'
-import { untilStopped } from './until-stopped.ts'
+import { httpUrl, words, eventList } from './arguments.ts'
+import { untilStopped } from './terminal.ts'
 import type { Register } from './program.ts'
+import type { Event } from '../api/resources/event.ts'
+import { eventHeaders, signingKey, type SigningKey } from '../lib/event-headers.ts'
+import type { HttpPoster } from '../lib/http-post.ts'
+import { makeFolder } from '../lib/make-folder.ts'
+import { OperatorError } from '../lib/operator-error.ts'
+import { backoffMs, beginsAnew, eventsAfter, idleMs, isWanted, newestEvent, type FeedOptions } from './events.ts'
 
 interface ListenOptions {
   key?: string
@@ -38,9 +45,8 @@ export const registerListen: Register = (program, cli) => {
       const events = eventList(options.events, command)
       const { env, out, err } = cli.terminal
       const { key, base_url } = await accessOf({ apiKey: options.key, baseUrl: options.url }, env)
-      // loaded here, since no other command needs them
-      const [{ makeListener }, { httpPoster }, { nameResolver }] = await Promise.all([
-        import('./listener.ts'),
+      // loaded here, because no other command needs them
+      const [{ httpPoster }, { nameResolver }] = await Promise.all([
         import('../lib/http-post.ts'),
         import('../lib/name-lookup.ts'),
       ])
@@ -72,4 +78,119 @@ export const registerListen: Register = (program, cli) => {
         await poster.close()
       }
     })
+}
+
+export interface ListenerOptions extends FeedOptions {
+  readonly forward_to: string
+  /** Event types and prefixes such as `message.*`; empty: all. */
+  readonly events: readonly string[]
+  /** Where the place in the feed and the secret are kept. */
+  readonly folder: string
+  readonly poster: HttpPoster
+}
+
+/** What survives a restart. */
+interface State {
+  readonly secret: string
+  /** The last event that was acknowledged or passed over; empty: the start of the feed; null: what happens once the service can be reached. */
+  cursor: string | null
+}
+
+export interface Listener {
+  readonly secret: string
+  /** Follows the feed until the signal aborts. Rejects with an OperatorError when the service refuses the key. */
+  follow(): Promise<void>
+}
+
+const timeoutMs = 10_000
+
+/** Takes up where an earlier listener with this key, service and address left off; the first one begins with what happens next. */
+export async function makeListener(options: ListenerOptions): Promise<Listener> {
+  const file = join(
+    options.folder,
+    `${hash('sha256', [options.key, options.base_url, options.forward_to].join('\n'), 'hex').slice(0, 24)}.json`,
+  )
+  await makeFolder(options.folder).catch((error: Error) => {
+    throw notKept(options.folder, error)
+  })
+  const state = (await readState(file)) ?? { secret: `whsec_${randomBytes(32).toString('base64')}`, cursor: null }
+  state.cursor ??= await newestEvent(options)
+  await writeState(file, state).catch((error: Error) => {
+    throw notKept(options.folder, error)
+  })
+  return { secret: state.secret, follow: () => follow(options, file, state) }
+}
+
+const notKept = (folder: string, error: Error): OperatorError =>
+  new OperatorError(
+    `The place in the feed cannot be kept in ${folder}: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`,
+  )
+
+async function follow(options: ListenerOptions, file: string, state: State): Promise<void> {
+  const { signal, clock } = options
+  const key = signingKey(state.secret)
+  while (!signal.aborted && state.cursor !== null) {
+    const events = await eventsAfter(options, state.cursor)
+    if (events === 'unknown_cursor') {
+      options.tell(beginsAnew)
+      state.cursor = await newestEvent(options)
+      await writeState(file, state)
+      continue
+    }
+    let passedOver = false
+    for (const event of events ?? []) {
+      if (!isWanted(event.type, options.events)) {
+        state.cursor = event.id
+        passedOver = true
+        continue
+      }
+      if (!(await forward(options, key, event))) return
+      state.cursor = event.id
+      passedOver = false
+      await writeState(file, state)
+    }
+    if (passedOver) await writeState(file, state)
+    if ((events?.length ?? 0) === 0) await clock.sleep(idleMs, signal)
+  }
+}
+
+/** Posts until it is acknowledged. False when the listener was ended before. */
+async function forward(options: ListenerOptions, key: SigningKey, event: Event): Promise<boolean> {
+  const { clock, signal, poster, forward_to, tell } = options
+  const body = Buffer.from(JSON.stringify(event))
+  for (let wait = backoffMs.first; ; wait = Math.min(wait * 2, backoffMs.max)) {
+    if (signal.aborted) return false
+    const headers = eventHeaders([key], event, body, clock.now())
+    // an exchange that has begun is finished, so that what is acknowledged while ending is not posted again
+    const outcome = await poster.post({ url: forward_to, headers, body, timeout_ms: timeoutMs })
+    if (outcome.error === null) {
+      tell(`${event.type} ${event.id} → ${outcome.status}`)
+      return true
+    }
+    tell(`${event.type} ${event.id} → ${outcome.error.code}: ${outcome.error.message} Again in ${wait / 1000} s.`)
+    await clock.sleep(wait, signal)
+  }
+}
+
+async function readState(file: string): Promise<State | null> {
+  try {
+    const state = JSON.parse(await readFile(file, 'utf8')) as Partial<State>
+    const { secret, cursor } = state
+    return typeof secret === 'string' && (typeof cursor === 'string' || cursor === null) ? { secret, cursor } : null
+  } catch {
+    return null // the first start
+  }
+}
+
+/** On the disk before it returns, whole or not at all: what was acknowledged is never posted again. */
+async function writeState(file: string, state: State): Promise<void> {
+  const draft = `${file}.new`
+  const handle = await open(draft, 'w', 0o600)
+  try {
+    await handle.writeFile(JSON.stringify(state))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(draft, file)
 }

@@ -3,10 +3,10 @@ import type { Command } from 'commander'
 import type { Account } from '../api/resources/account.ts'
 import { printable } from '../lib/printable.ts'
 import { UsageError } from '../lib/operator-error.ts'
-import { apiKey, baseUrlOf, isKey, keyOf, type AccessOptions } from './access.ts'
+import { apiKey, baseUrlOf, isKey, keyOf, type AccessOptions, loginFile, removeLogin, writeLogin } from './access.ts'
 import { httpUrl } from './arguments.ts'
-import { loginFile, removeLogin, writeLogin } from './login-file.ts'
-import type { Register, Terminal } from './program.ts'
+import type { Register } from './program.ts'
+import type { Terminal } from './terminal.ts'
 
 export const registerLogin: Register = (program, cli) => {
   program

@@ -6,25 +6,7 @@ import { Problem } from '../api/problem.ts'
 import { printableJson, printableLines } from '../lib/printable.ts'
 import { isUnreachable, refusesWrites } from '../platform/database/failures.ts'
 import { OperatorError, UsageError } from '../lib/operator-error.ts'
-import { ReaderGone } from './standard-streams.ts'
-
-/** Where a command writes and what it reads from; tests pass their own. */
-export interface Terminal {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Throws ReaderGone where nobody reads any more. */
-  out(text: string): void
-  err(text: string): void
-  /** Asks whoever sits there; absent where nobody does. Rejects with an OperatorError where the input ends. */
-  readonly ask?: (question: Question) => Promise<string>
-  /** What `out` writes is seen by somebody, and a line can be written over. */
-  readonly rewrites?: boolean
-}
-
-export interface Question {
-  readonly text: string
-  /** What is typed is not shown. */
-  readonly hidden: boolean
-}
+import { ReaderGone, type Terminal } from './terminal.ts'
 
 /** What a command prints: one JSON value with `--json`, else text for people. */
 export interface Printed {
@@ -63,8 +45,8 @@ export async function runCli(
         command.optsWithGlobals()['json'] === true ? `${printableJson(json)}\n` : `${printableLines(text)}\n`,
       )
     },
-    withApp: async (work) => await (await import('./opening.ts')).withApp(terminal.env, work),
-    examine: async (work, behind) => await (await import('./opening.ts')).withApp(terminal.env, work, behind),
+    withApp: async (work) => await (await import('./connection.ts')).withApp(terminal.env, work),
+    examine: async (work, behind) => await (await import('./connection.ts')).withApp(terminal.env, work, behind),
     exit: (wanted) => {
       code = wanted
     },

@@ -3,7 +3,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { roles as allRoles, type Role } from '../platform/platform.ts'
 import { words } from './arguments.ts'
 import type { Register } from './program.ts'
-import type { ServedParts } from './serving.ts'
+import type { ServedParts } from './server.ts'
 
 export const serveCommand =
   (parts: ServedParts = {}): Register =>
@@ -13,7 +13,7 @@ export const serveCommand =
       .description('run the service until SIGTERM or SIGINT')
       .option('--roles <roles>', `comma-separated: ${allRoles.join(', ')}`, roleList, [...allRoles])
       .action(async (options: { roles: Role[] }, command: Command) => {
-        const { serve } = await import('./serving.ts')
+        const { serve } = await import('./server.ts')
         await serve(cli, command, options.roles, parts)
       })
   }

@@ -2,7 +2,12 @@
 import { request } from 'undici'
 import type { ErrorBody } from '../api/resources/api-error.ts'
 import { OperatorError } from '../lib/operator-error.ts'
-import type { Access } from './login-file.ts'
+
+/** An API key and the service that it belongs to: it is never sent to another one. */
+export interface Access {
+  readonly base_url: string
+  readonly key: string
+}
 
 export interface Asked {
   /** What is undefined is left out. */

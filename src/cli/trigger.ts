@@ -2,14 +2,17 @@
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { eventTypes, type EventType } from '../api/events.ts'
 import type { Event } from '../api/resources/event.ts'
-import { systemClock, type SteadyClock } from '../lib/clock.ts'
+import { systemClock, type SteadyClock, type Clock, isoTime } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
 import { OperatorError, UsageError } from '../lib/operator-error.ts'
 import { asksService, serviceOf, type AccessOptions } from './access.ts'
 import { eventLine } from './events.ts'
 import type { Register } from './program.ts'
 import type { ServiceApi } from './service-api.ts'
-import type { Triggered } from './triggers.ts'
+import type { Campaign } from '../api/resources/campaign.ts'
+import type { Message } from '../api/resources/message.ts'
+import type { WebhookDelivery } from '../api/resources/webhook-delivery.ts'
+import type { WebhookEndpoint } from '../api/resources/webhook-endpoint.ts'
 
 interface TriggerOptions extends AccessOptions {
   endpoint?: string
@@ -35,7 +38,6 @@ export const registerTrigger: Register = (program, cli) => {
     )
     .action(async (type: EventType | undefined, options: TriggerOptions, command: Command) => {
       if (type === undefined) command.error(`error: name the event that is to happen. ${known}`)
-      const { triggers } = await import('./triggers.ts')
       const trigger = triggers[type]
       if (typeof trigger === 'string') throw new OperatorError(`${type} cannot be triggered: ${trigger}.`)
       if (options.endpoint !== undefined && type !== 'webhook.test')
@@ -76,4 +78,123 @@ async function eventOf(
       )
     await clock.sleep(betweenLooksMs)
   }
+}
+
+export interface TriggerContext {
+  readonly api: ServiceApi
+  readonly clock: Clock
+  /** For `webhook.test`. */
+  readonly endpoint: string | undefined
+}
+
+/** What was done, and by what the event that follows is found: the object that it is about, or its own id. */
+export interface Triggered {
+  readonly told: string
+  readonly object_id: string
+  readonly event_id?: string
+}
+
+type Trigger = (context: TriggerContext) => Promise<Triggered>
+
+const noMoney = 'test mode has no money; in live mode it follows'
+
+/** A text says why there is no way, and what makes it happen in live mode. */
+export const triggers: Readonly<Record<EventType, Trigger | string>> = {
+  'message.sent': messageTo('+15005550006'),
+  'message.delivered': messageTo('+15005550006'),
+  'message.read': messageTo('+15005550010'),
+  'message.failed': messageTo('+15005550002'),
+  'message.received': receive,
+  'channel.connected': 'sandbox channels are always connected; in live mode it follows POST /v1/channels',
+  'channel.disconnected':
+    'sandbox channels are always connected; in live mode it follows once a provider refuses or drops the link',
+  'balance.low': `${noMoney} a wallet below the threshold (\`posthorn accounts update ID --low-balance-micros N\`) without package credits, once in 24 hours`,
+  'package.exhausted': `${noMoney} the message that takes the last credit of \`posthorn packages grant\``,
+  'package.expiring': `${noMoney} \`posthorn packages grant --account A --credits 1 --expires-at T\` with a T less than seven days ahead`,
+  'campaign.started': startCampaign,
+  'campaign.paused': pauseCampaign,
+  'campaign.completed': startCampaign,
+  'campaign.failed': failCampaign,
+  'webhook.test': testEndpoint,
+}
+
+const body = 'Made by posthorn trigger.'
+
+/** A recipient whose outcome is fixed (behaviour: test-mode 2.1). */
+function messageTo(to: string): Trigger {
+  return async ({ api }) => {
+    const message = await api.post<Message>('/v1/messages', {
+      body: { channel: 'ch_test_whatsapp', to, type: 'text', text: { body } },
+    })
+    return { told: `Sent ${message.id} to ${to}.`, object_id: message.id }
+  }
+}
+
+async function receive({ api }: TriggerContext): Promise<Triggered> {
+  const from = '+14155550123'
+  const message = await api.post<Message>('/v1/test/inbound_messages', {
+    body: { channel: 'ch_test_whatsapp', from, text: { body } },
+  })
+  return { told: `Received ${message.id} from ${from}.`, object_id: message.id }
+}
+
+const campaignOf = (audience: object) => ({
+  name: 'posthorn trigger',
+  channel: 'ch_test_sms',
+  audience,
+  message: { type: 'text', text: { body } },
+  consent_declared: true,
+  launch: true,
+})
+const toOne = { type: 'adhoc', recipients: [{ to: '+15005550006' }] }
+
+async function startCampaign({ api }: TriggerContext): Promise<Triggered> {
+  const campaign = await api.post<Campaign>('/v1/campaigns', { body: campaignOf(toOne) })
+  return { told: `Launched ${campaign.id}.`, object_id: campaign.id }
+}
+
+/** One that is not to begin for an hour, so that it cannot be over before; it is cancelled afterwards. */
+async function pauseCampaign({ api, clock }: TriggerContext): Promise<Triggered> {
+  const schedule = { send_at: isoTime(clock.now() + 3_600_000) }
+  const campaign = await api.post<Campaign>('/v1/campaigns', { body: { ...campaignOf(toOne), schedule } })
+  await api.post(`/v1/campaigns/${campaign.id}/pause`)
+  await api.post(`/v1/campaigns/${campaign.id}/cancel`)
+  return { told: `Launched ${campaign.id}, paused and then cancelled it.`, object_id: campaign.id }
+}
+
+/** For its list to be deleted before it begins, also where the service takes its time. */
+const failsAfterMs = 8_000
+
+/** Its list is gone when it begins. */
+async function failCampaign({ api, clock }: TriggerContext): Promise<Triggered> {
+  const list = await api.post<{ id: string }>('/v1/contact_lists', {
+    body: { name: `posthorn trigger ${clock.now()}` },
+  })
+  const schedule = { send_at: isoTime(clock.now() + failsAfterMs) }
+  const campaign = await api.post<Campaign>('/v1/campaigns', {
+    body: { ...campaignOf({ type: 'list', list_id: list.id }), schedule },
+  })
+  await api.delete(`/v1/contact_lists/${list.id}`)
+  return { told: `Launched ${campaign.id} and deleted its list.`, object_id: campaign.id }
+}
+
+async function testEndpoint({ api, endpoint }: TriggerContext): Promise<Triggered> {
+  const id = endpoint ?? (await onlyEndpoint(api))
+  const delivery = await api.post<WebhookDelivery>(`/v1/webhook_endpoints/${encodeURIComponent(id)}/test`)
+  return {
+    told: `Tested ${id}: ${delivery.error_message ?? `answered ${delivery.response_status ?? 'nothing yet'}`}.`,
+    object_id: id,
+    event_id: delivery.event_id,
+  }
+}
+
+async function onlyEndpoint(api: ServiceApi): Promise<string> {
+  const { data } = await api.get<{ data: WebhookEndpoint[] }>('/v1/webhook_endpoints', { query: { limit: 2 } })
+  if (data.length === 0)
+    throw new OperatorError('There is no webhook endpoint to test: make one with POST /v1/webhook_endpoints.')
+  if (data.length > 1)
+    throw new UsageError(
+      'There are several webhook endpoints: name one with --endpoint; `posthorn webhooks list` lists them.',
+    )
+  return data[0]!.id
 }

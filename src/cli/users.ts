@@ -3,8 +3,7 @@ import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { printable } from '../lib/printable.ts'
-import { accountOf } from './account-of.ts'
-import { oneOfWords } from './arguments.ts'
+import { accountOf, oneOfWords } from './arguments.ts'
 import type { Register } from './program.ts'
 
 type Linked = Awaited<ReturnType<App['services']['operators']['people']['create']>>

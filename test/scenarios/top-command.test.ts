@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runCli } from '../../src/cli/program.ts'
-import { Between, seriesIn } from '../../src/cli/scraped.ts'
-import { topWithin } from '../../src/cli/top.ts'
+import { Between, seriesIn, topWithin } from '../../src/cli/top.ts'
 import { boundMs } from '../support/waiting.ts'
 import { startWorld } from '../support/world.ts'
 

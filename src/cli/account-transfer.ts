@@ -8,9 +8,9 @@ import { printable } from '../lib/printable.ts'
 import { quoted, rowsText, writeBackup, type RowsOf } from '../platform/backup/backup.ts'
 import { importRows } from '../platform/backup/import.ts'
 import { foundByHash, ownedBy } from '../platform/database/table-scope.ts'
-import { accountOf } from './account-of.ts'
+import { accountOf } from './arguments.ts'
 import { lineOf } from './backup.ts'
-import { bytesText, progressTeller } from './progress-line.ts'
+import { bytesText, progressTeller } from './terminal.ts'
 import type { Cli } from './program.ts'
 
 export async function exportAccount(cli: Cli, command: Command, given: string, file: string): Promise<void> {

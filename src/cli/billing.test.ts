@@ -6,10 +6,8 @@ import { test, type TestContext } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerDatabase } from './database.ts'
-import { registerPackages } from './packages.ts'
-import { registerPrices } from './prices.ts'
+import { registerPackages, registerPrices, dollars, registerWallet } from './billing.ts'
 import { runCli } from './program.ts'
-import { dollars, registerWallet } from './wallet.ts'
 
 test('money is written as dollars without rounding', () => {
   assert.deepEqual([0, 7500, 1_000_000, 12_345_678, 20_500_000].map(dollars), [

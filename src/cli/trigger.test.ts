@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startWorld } from '../../test/support/world.ts'
 import { serviceApi } from './service-api.ts'
-import { triggers } from './triggers.ts'
+import { triggers } from './trigger.ts'
 
 test('campaign.failed follows also where the service takes five seconds to delete the list', async (t) => {
   const world = await startWorld(t)

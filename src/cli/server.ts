@@ -1,9 +1,8 @@
 /** What `posthorn serve` does: the service itself, until it is told to stop. */
-import posthorn from '../../package.json' with { type: 'json' }
+import { createServer } from 'node:net'
 import type { SpanRecorder } from '../platform/observability/tracing.ts'
 import { advisoryLocks } from '../platform/database/locks.ts'
 import type { Command } from 'commander'
-import { createServer } from 'node:net'
 import type { App, AppParts } from '../app.ts'
 import { readConfig, secretKeys, type Config } from '../config/config.ts'
 import { systemClock, type Clock, type SteadyClock } from '../lib/clock.ts'
@@ -22,6 +21,8 @@ import type { Metrics } from '../platform/observability/metrics.ts'
 import type { Role } from '../platform/platform.ts'
 import { openSecrets } from '../platform/secrets/secrets.ts'
 import type { Cli } from './program.ts'
+
+import posthorn from '../../package.json' with { type: 'json' }
 
 /** A stop ends within this time, 10 s in all (behaviour: command-line 2.2): what is in hand is finished for the first part of it, the rest is the database's. */
 const stopWithinMs = 8_500

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Campaign } from '../api/resources/campaign.ts'
-import { durationText, progressLine, type Look } from './campaign-progress.ts'
+import { durationText, progressLine, type Look } from './campaigns.ts'
 
 const counters = {
   total: 1000,

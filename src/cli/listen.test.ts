@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { Webhook } from 'standardwebhooks'
 import Stripe from 'stripe'
+import { Webhook } from 'standardwebhooks'
 import { closing } from '../../test/support/closing.ts'
 import { rawReceiver, respond, type Answer } from '../../test/support/raw-receiver.ts'
 import { startWorld, type TestAccount, type World } from '../../test/support/world.ts'
@@ -13,7 +13,7 @@ import type { SteadyClock } from '../lib/clock.ts'
 import { httpPoster } from '../lib/http-post.ts'
 import { nameResolver } from '../lib/name-lookup.ts'
 import { recordEvents } from '../platform/events/outbox.ts'
-import { makeListener } from './listener.ts'
+import { makeListener } from './listen.ts'
 
 /** Waits end in the next turn, so that a listener asks again at once. */
 const hasty: SteadyClock = {

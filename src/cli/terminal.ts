@@ -1,0 +1,122 @@
+/** Terminal input and output: writes to closed pipes, questions, progress lines, and work that runs until Ctrl-C. */
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { OperatorError } from '../lib/operator-error.ts'
+
+/** Where a command reads and writes; tests pass their own. */
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Throws ReaderGone when the reader of standard output is gone. */
+  out(text: string): void
+  err(text: string): void
+  /** Asks a question; absent without a terminal. Rejects with an OperatorError when the input ends. */
+  readonly ask?: (question: Question) => Promise<string>
+  /** `out` is a terminal, where a line can be overwritten. */
+  readonly rewrites?: boolean
+}
+
+export interface Question {
+  readonly text: string
+  /** The answer is not shown while it is typed. */
+  readonly hidden: boolean
+}
+
+/** Thrown by what writes to a pipe whose reader is gone: the command unwinds, and nothing is said of it. */
+export class ReaderGone extends Error {}
+
+/** Writes to standard output. Throws ReaderGone once the other end of the pipe is closed. */
+export function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
+  let isGone = false
+  whenGone(stream, () => (isGone = true))
+  return (text) => {
+    if (isGone) throw new ReaderGone()
+    stream.write(text)
+  }
+}
+
+/** Writes to standard error: what a command does counts, whoever reads of it. */
+export function tellerTo(stream: NodeJS.WriteStream): (text: string) => void {
+  whenGone(stream, () => undefined)
+  return (text) => void stream.write(text)
+}
+
+function whenGone(stream: NodeJS.WriteStream, then: () => void): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    then()
+  })
+}
+
+/** The signal aborts at Ctrl-C, at SIGTERM, and where nobody reads standard output any more. Resolves and rejects as the work does. */
+export async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const end = new AbortController()
+  const stop = () => end.abort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  process.stdout.once('error', stop)
+  try {
+    return await work(end.signal)
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+    process.stdout.off('error', stop)
+  }
+}
+
+export function questions(input: NodeJS.ReadStream, shown: NodeJS.WriteStream): NonNullable<Terminal['ask']> {
+  return async ({ text, hidden }) => {
+    let muted = false
+    const output = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        if (!muted) shown.write(chunk)
+        done()
+      },
+    })
+    const lines = createInterface({ input, output, terminal: true })
+    const ended = new Promise<never>((_resolve, reject) => {
+      lines.once('close', () => reject(new OperatorError('The input ended: nothing was changed.')))
+    })
+    try {
+      const answer = lines.question(text)
+      muted = hidden
+      return await Promise.race([answer, ended])
+    } finally {
+      ended.catch(() => undefined)
+      lines.close()
+      if (hidden) shown.write('\n')
+    }
+  }
+}
+
+const rewriteEveryMs = 200
+const lineEveryMs = 5_000
+
+export interface ProgressTeller {
+  /** May be called as often as there is something new. */
+  tell(line: string): void
+  /** Leaves nothing half written. */
+  end(): void
+}
+
+export function progressTeller({ err, rewrites }: Pick<Terminal, 'err' | 'rewrites'>): ProgressTeller {
+  let toldAt = performance.now() - (rewrites === true ? rewriteEveryMs : 0)
+  let isOpen = false
+  return {
+    tell(line) {
+      const now = performance.now()
+      if (now - toldAt < (rewrites === true ? rewriteEveryMs : lineEveryMs)) return
+      toldAt = now
+      isOpen = rewrites === true
+      err(isOpen ? `\r${line}\u001B[K` : `${line}\n`)
+    },
+    end() {
+      if (isOpen) err('\r\u001B[K')
+      isOpen = false
+    },
+  }
+}
+
+/** `1.4 MB`. */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB']
+  const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
+}
