@@ -1,15 +1,15 @@
-/** Reads what shops put into their payloads: texts that may be numbers, numbers that may be texts, phone numbers as people write them. */
+/** Reads the fields of shop payloads: texts that may be numbers, numbers that may be texts, phone numbers as people write them. */
 import { contactLimits } from '../api/resources/contact.ts'
 import { parseDateTime } from '../api/times.ts'
 import { isLocale } from '../api/validation.ts'
-import { isObject, type Fields } from '../lib/json-fields.ts'
+import { type Fields, isObject } from '../lib/json-fields.ts'
 import { normalisePhone } from '../lib/phone.ts'
-import type { NativeCustomer } from './native-event.ts'
+import type { ShopCustomer } from './event.ts'
 
 const textLengthMax = 2048
 const nameLengthMax = 100
 
-/** A text that says something; a number as text. null for anything else. */
+/** Text that is not blank, or a number as text; null for anything else. */
 export function textOf(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   if (typeof value !== 'string') return null
@@ -17,7 +17,7 @@ export function textOf(value: unknown): string | null {
   return text === '' ? null : text.length > textLengthMax ? text.slice(0, textLengthMax).toWellFormed() : text
 }
 
-/** The first of them that says something. */
+/** The first value that `textOf` accepts. */
 export function firstText(...values: readonly unknown[]): string | null {
   for (const value of values) {
     const text = textOf(value)
@@ -28,10 +28,10 @@ export function firstText(...values: readonly unknown[]): string | null {
 
 export const objectOf = (value: unknown): Fields => (isObject(value) ? value : {})
 
-/** The objects of a list; none where it is none. */
+/** The objects of a list; empty for anything but a list. */
 export const objectsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** ISO 8601 in UTC of a time with or without a zone (then UTC); null where it is none. */
+/** The first time, as ISO 8601 in UTC; times without a zone count as UTC. */
 export function timeOf(...values: readonly unknown[]): string | null {
   for (const value of values) {
     const time = typeof value === 'string' ? parseDateTime(value.trim()) : null
@@ -40,11 +40,11 @@ export function timeOf(...values: readonly unknown[]): string | null {
   return null
 }
 
-/** What a payload tells of a person; several places for one thing in the order in which they count. */
+/** Where a payload may have the fields of a person. The first usable value counts. */
 export interface Person {
   readonly external_id: unknown
   readonly phones: readonly unknown[]
-  /** ISO 3166 alpha-2 of whoever wrote the phone number: national ones are read by its rules. */
+  /** ISO 3166 alpha-2: national phone numbers are read by the rules of this country. */
   readonly countries: readonly unknown[]
   readonly emails: readonly unknown[]
   readonly first_names: readonly unknown[]
@@ -53,8 +53,8 @@ export interface Person {
   readonly tags?: unknown
 }
 
-/** Only what a contact can hold: a phone number that cannot be read, say, is left out. */
-export function customerOf(person: Person): NativeCustomer {
+/** Only fields that a contact can store: an unreadable phone number, for example, is left out. */
+export function customerOf(person: Person): ShopCustomer {
   const found = {
     external_id: idOf(person.external_id),
     phone: phoneOf(person.phones, firstText(...person.countries)),
@@ -67,13 +67,13 @@ export function customerOf(person: Person): NativeCustomer {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null))
 }
 
-/** An id; 0 is nobody, as WooCommerce writes of guests. */
+/** An ID; WooCommerce writes 0 for guests. */
 export function idOf(value: unknown): string | null {
   const id = textOf(value)
   return id === null || id === '0' || id.length > contactLimits.external_id_length_max ? null : id
 }
 
-/** E.164 of the first that can be read; national ones by the rules of the country. */
+/** The first readable phone number, in E.164. */
 export function phoneOf(values: readonly unknown[], country: string | null): string | null {
   for (const value of values) {
     const text = textOf(value)
@@ -99,7 +99,7 @@ function localeOf(values: readonly unknown[]): string | null {
   return tag !== undefined && tag.length <= 64 && isLocale(tag) ? tag : null
 }
 
-/** Shopify keeps tags as one text with commas. */
+/** Shopify sends tags as one text with commas. */
 function tagsOf(value: unknown): string[] | null {
   if (typeof value !== 'string') return null
   const tags = value.split(',').map((tag) => tag.trim())
@@ -109,7 +109,7 @@ function tagsOf(value: unknown): string[] | null {
   return kept.length > 0 ? kept : null
 }
 
-/** The lines of an order, cart or checkout, under the names that their title and variant have there. */
+/** The line items of an order, cart or checkout. `names` and `variant`: the fields that hold their title and variant. */
 export const itemsOf = (payload: Fields, names: readonly string[], variant?: string): Fields[] =>
   objectsOf(payload['line_items']).map((line) => ({
     id: idOf(line['product_id']),

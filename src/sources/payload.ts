@@ -1,4 +1,4 @@
-/** The JSON of a shop's webhook: its signature is good, so it is taken as it is wherever that can be. */
+/** The JSON payload of a shop's webhook. Its signature is valid, so it is stored as it is wherever possible. */
 import { isUtf8 } from 'node:buffer'
 import { limits } from '../api/limits.ts'
 import { Problem } from '../api/problem.ts'
@@ -7,23 +7,22 @@ import { replaceLongIntegers } from '../lib/long-integers.ts'
 import { isPlainJson } from '../lib/plain-json.ts'
 import { storable } from '../lib/storable.ts'
 
-/** Hardly any payload has a number so long, and to look at each of its texts takes longer than all the rest. */
+/** Few payloads have such a long number; checking every text would take longer than all the rest. */
 const mayLoseDigits = /[:,[]\s*-?\d{16}/
 
-/** It comes to lie in `data.raw` of the receipt. */
+/** The payload is stored in `data.raw` of the receipt. */
 const depthMax = limits.json_depth - 2
 
-/** A body, read. */
 export interface Payload {
   readonly payload: Fields
-  /** Its JSON, on one line, where that can be stored as the shop wrote it; null where `payload` has to be written anew. */
+  /** The JSON on one line, where it can be stored as the shop wrote it; null where `payload` must be serialised again. */
   readonly json: string | null
 }
 
 /**
- * The object in a body. What a request of our own would be refused for is mended, since nobody at the shop could: ids longer than a number keeps become texts
- * (Shopify's test payloads have them), NUL characters and halves of surrogate pairs are replaced, what is nested too deeply is null.
- * Throws `invalid_json`, or `parameter_invalid` for JSON that is no object.
+ * The object in a body. Values that an API request may not contain are repaired, since the shop cannot change them: integers beyond double precision become
+ * texts (Shopify's test payloads have such IDs), NUL characters and lone surrogates are replaced, values nested too deeply become null.
+ * Throws `invalid_json`, or `parameter_invalid` for JSON that is not an object.
  */
 export function readPayload(body: Uint8Array): Payload {
   if (body.length === 0) throw new Problem('invalid_json', 'The body is empty. A webhook carries a JSON object.')

@@ -7,14 +7,14 @@ import {
   wooCommerceWebhook,
   type ShopWebhook,
 } from '../../test/support/shop-webhooks.ts'
-import { schemeOf, signatureFault, signingKey, type Scheme } from './signatures.ts'
+import { sourceOf } from './registry.ts'
 
 const now = Date.parse('2026-01-31T09:30:00.000Z')
 const seconds = now / 1000
 const body = '{"id":1,"name":"Käse 🧀"}'
 
-const faultOf = (scheme: Scheme, secret: string, { headers, body }: ShopWebhook, at = now) =>
-  signatureFault(scheme, signingKey(scheme, secret), headers, Buffer.from(body), at)
+const faultOf = (platform: string, secret: string, { headers, body }: ShopWebhook, arrived_at = now) =>
+  sourceOf(platform).signatureCheck(secret)({ headers, body: Buffer.from(body), arrived_at })
 
 test('what a platform signs with the secret of the source is taken', () => {
   assert.equal(faultOf('shopify', 'shpss_secret', shopifyWebhook('orders/paid', 'shpss_secret', body)), null)
@@ -58,17 +58,17 @@ test('a missing signature, one of another secret or body, and one that is no sig
     woocommerce: 'x-wc-webhook-signature',
     custom: 'service-signature',
   }
-  for (const scheme of ['shopify', 'woocommerce', 'custom'] as const) {
-    const name = headers[scheme]
-    const { [name]: _, ...unsigned } = signed[scheme].headers
-    assert.match(faultOf(scheme, 'right', { ...signed[scheme], headers: unsigned })!, /is missing/)
-    assert.match(faultOf(scheme, 'wrong', signed[scheme])!, /does not fit the body/)
-    assert.match(faultOf(scheme, 'right', { ...signed[scheme], body: `${body} ` })!, /does not fit the body/)
-    for (const nonsense of ['', 'x', 'ä'.repeat(44), signed[scheme].headers[name]!.slice(0, -1)])
+  for (const platform of ['shopify', 'woocommerce', 'custom'] as const) {
+    const name = headers[platform]
+    const { [name]: _, ...unsigned } = signed[platform].headers
+    assert.match(faultOf(platform, 'right', { ...signed[platform], headers: unsigned })!, /is missing/)
+    assert.match(faultOf(platform, 'wrong', signed[platform])!, /does not fit the body/)
+    assert.match(faultOf(platform, 'right', { ...signed[platform], body: `${body} ` })!, /does not fit the body/)
+    for (const nonsense of ['', 'x', 'ä'.repeat(44), signed[platform].headers[name]!.slice(0, -1)])
       assert.notEqual(
-        faultOf(scheme, 'right', { ...signed[scheme], headers: { ...signed[scheme].headers, [name]: nonsense } }),
+        faultOf(platform, 'right', { ...signed[platform], headers: { ...signed[platform].headers, [name]: nonsense } }),
         null,
-        `${scheme} ${nonsense}`,
+        `${platform} ${nonsense}`,
       )
   }
 })
@@ -91,11 +91,9 @@ test('a Service-Signature is good for five minutes before and after its time, an
     assert.match(faultOf('custom', 'right', withHeader(other))!, /another form/, other)
 })
 
-test('a platform without a receiver of its own reports in ours', () => {
-  assert.deepEqual(['shopify', 'woocommerce', 'custom', 'magento'].map(schemeOf), [
-    'shopify',
-    'woocommerce',
-    'custom',
-    'custom',
-  ])
+test('a platform without a folder of its own uses the common format', () => {
+  assert.deepEqual(
+    ['shopify', 'woocommerce', 'custom', 'magento'].map((platform) => sourceOf(platform).platform),
+    ['shopify', 'woocommerce', 'custom', 'custom'],
+  )
 })

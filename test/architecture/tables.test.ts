@@ -17,7 +17,7 @@ const read: Readonly<Record<string, { readonly by: readonly string[]; readonly r
 }
 
 /** Files that hold SQL. */
-const stores = /(?:^|\/)(?:store|repository|[a-z-]+-(?:store|repository)|invariants)\.ts$|\/sql\/\w+\.sql$/
+const stores = /(?:^|\/)(?:store|repository|producer|[a-z-]+-(?:store|repository)|invariants)\.ts$|\/sql\/\w+\.sql$/
 
 /** Tables by the module that declares them. Where another module's statement needs one, the owner exports a fragment through its service. */
 const ownerOf = new Map(modules.flatMap(({ name, tables: own }) => Object.keys(own).map((table) => [table, name])))

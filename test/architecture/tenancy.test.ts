@@ -61,7 +61,8 @@ const exempt: Record<string, string> = {
     'the media worker copies and deletes files of every account, and an address that is signed knows no tenant',
   'src/modules/channels/rotation-store.ts': 'a rotation of the secret key seals every credential anew',
   'src/modules/channels/store.ts findHolder': 'an identifier belongs to one account in the whole installation',
-  'src/modules/campaigns/store.ts findTenant': 'the operator names a campaign by its id alone, on the command line',
+  'src/modules/campaigns/repository.ts findTenant':
+    'the operator names a campaign by its id alone, on the command line',
   'src/modules/channels/store.ts findAnyChannel': "a provider's callback names a channel and knows no account",
   'src/modules/channels/templates-store.ts claimTemplatesDue': 'the templates worker reads for every account',
   'src/modules/channels/store.ts listDisconnected': 'the reconnect worker tries the lost links of every account',
@@ -71,25 +72,26 @@ const exempt: Record<string, string> = {
   'src/modules/messages/queries/list-store.ts':
     'every statement holds the conditions of where(), which begin with both',
   'src/modules/contacts/repository.ts listContacts': 'its conditions begin with both',
-  'src/modules/campaigns/job-store.ts anyDue': 'the campaign workers look for due work of every account',
+  'src/modules/campaigns/job-repository.ts anyDue': 'the campaign workers look for due work of every account',
   'src/modules/campaigns/invariants.ts': 'doctor proves all accounts in one pass',
-  'src/modules/campaigns/counter-store.ts foldCounters': 'the periodicJob folds the counters of every campaign',
-  'src/modules/automations/receivers/redaction-store.ts firstRedaction': 'the metric is of the whole installation',
-  'src/modules/automations/receivers/redaction-store.ts listRedactionsBefore': 'doctor proves all accounts in one pass',
-  'src/modules/automations/sources/store.ts findSourceByKeyHash': 'a source key tells whose it is',
-  'src/modules/automations/sources/store.ts findSourceOfWebhook':
+  'src/modules/campaigns/counter-repository.ts foldCounters': 'the periodicJob folds the counters of every campaign',
+  'src/modules/automations/redactions/repository.ts firstRedaction': 'the metric is of the whole installation',
+  'src/modules/automations/redactions/repository.ts listRedactionsBefore': 'doctor proves all accounts in one pass',
+  'src/modules/automations/sources/repository.ts findSourceByKeyHash': 'a source key tells whose it is',
+  'src/modules/automations/sources/repository.ts findSourceOfWebhook':
     "a shop's webhook names a source and knows no account",
-  'src/modules/automations/sources/store.ts listSealedSources': 'a rotation of the secret key seals everything anew',
-  'src/modules/automations/sources/store.ts resealSource': 'as above',
-  'src/modules/automations/sources/store.ts shareSources':
+  'src/modules/automations/sources/repository.ts listSealedSources':
+    'a rotation of the secret key seals everything anew',
+  'src/modules/automations/sources/repository.ts resealSource': 'as above',
+  'src/modules/automations/sources/repository.ts shareSources':
     'what many accounts report is accepted at once; whose a source is, its caller compares',
-  'src/modules/automations/reporting/store.ts findReported': 'as above, by sources that were compared',
-  'src/modules/automations/reporting/store.ts findReceipts': 'as above',
-  'src/modules/automations/reporting/store.ts deleteOrphanedReceipts': 'a periodicJob',
-  'src/modules/automations/runs/store.ts ended': 'the end of statements that have found runs by both',
-  'src/modules/automations/runs/due-store.ts': 'the automation-runs worker takes due runs of every account',
-  'src/modules/automations/runs/invariants.ts': 'doctor proves all accounts in one pass',
-  'src/modules/automations/runs/store.ts listRunsOfEvents': 'by receipts that were found to be of the tenant',
+  'src/modules/automations/events/repository.ts findKnown': 'as above, by sources that were compared',
+  'src/modules/automations/events/repository.ts findReceipts': 'as above',
+  'src/modules/automations/events/repository.ts deleteOrphanedReceipts': 'a periodicJob',
+  'src/modules/automations/runs/repository.ts ended': 'the end of statements that have found runs by both',
+  'src/modules/automations/runs/due-repository.ts': 'the automation-runs worker takes due runs of every account',
+  'src/modules/automations/invariants.ts': 'doctor proves all accounts in one pass',
+  'src/modules/automations/runs/repository.ts listRunsOfEvents': 'by receipts that were found to be of the tenant',
   'src/modules/contacts/imports/invariants.ts': 'doctor checks all accounts in one pass',
   'src/modules/contacts/imports/repository.ts':
     'the imports worker and its periodicJobs work for every account, by the ids of jobs',

@@ -1,7 +1,7 @@
 /** Runs: how they are read (behaviour: integrations 6.2). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertRuns } from '../../src/modules/automations/runs/store.ts'
+import { insertRuns } from '../../src/modules/automations/runs/repository.ts'
 import { startWorld } from '../support/world.ts'
 
 test('runs are listed newest first, by automation and status, a page at a time, and nobody sees those of others', async (t) => {

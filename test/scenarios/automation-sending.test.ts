@@ -1,11 +1,11 @@
 /** What becomes of runs when they are due: one message each, or a reason why there is none (behaviour: integrations 6.3, 6.4, 6.5, 6.6, 6.7, 6.8, 6.9). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { endRuns, listDueSources, putOffRuns, takeDue } from '../../src/modules/automations/runs/due-store.ts'
+import { endRuns, listDueSources, putOffRuns, takeDue } from '../../src/modules/automations/runs/due-repository.ts'
 import { runsWorker } from '../../src/modules/automations/runs/worker.ts'
 import type { MessageService } from '../../src/modules/messages/service.ts'
-import { automationOf, happened, sourceOf } from '../support/automations.ts'
 import type { Api } from '../support/api.ts'
+import { automationOf, happened, sourceOf } from '../support/automations.ts'
 import { liveSms } from '../support/campaigns.ts'
 import { startWorld, type World } from '../support/world.ts'
 

@@ -1,7 +1,7 @@
 /** Customers whom a platform wants forgotten, after its webhook is answered: whatever they left, whatever dies meanwhile, and however long it takes (behaviour: integrations 4.8). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { redacting } from '../../src/modules/automations/receivers/redaction.ts'
+import { redacting } from '../../src/modules/automations/redactions/redaction.ts'
 import { automationOf, happened } from '../support/automations.ts'
 import { startProcess } from '../support/process.ts'
 import { readSample, shopifyWebhook } from '../support/shop-webhooks.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { tenantOf } from '../../src/api/caller.ts'
 import { Problem } from '../../src/api/problem.ts'
-import type { ReportedBySource } from '../../src/modules/automations/reporting/reported.ts'
+import type { IncomingEvent } from '../../src/modules/automations/events/event.ts'
 import { startWorld } from '../support/world.ts'
 
 async function shopWorld(t: TestContext) {
@@ -11,8 +11,8 @@ async function shopWorld(t: TestContext) {
   const { api, id: account_id } = await world.account()
   const sourceOf = async (external_id: string) =>
     (await api.post('/v1/integration_sources', { platform: 'custom', external_id })).body.id as string
-  const { reporting } = world.services.integrations
-  const eventOf = (source_id: string, event_id: string, more: Partial<ReportedBySource> = {}): ReportedBySource => ({
+  const { events } = world.services.integrations
+  const eventOf = (source_id: string, event_id: string, more: Partial<IncomingEvent> = {}): IncomingEvent => ({
     source: { ...tenantOf({ account_id, mode: 'test' }), id: source_id },
     origin: 'native_webhook',
     type: 'order.paid',
@@ -23,21 +23,21 @@ async function shopWorld(t: TestContext) {
     data: {},
     ...more,
   })
-  return { world, api, reporting, eventOf, source: await sourceOf('shop'), sourceOf }
+  return { world, api, events, eventOf, source: await sourceOf('shop'), sourceOf }
 }
 
 const codeOf = (error: unknown): string => (error instanceof Problem ? error.code : String(error))
 
 test('an event that cannot be stored as a contact has a receipt that says failed, and those beside it have theirs', async (t) => {
-  const { api, reporting, eventOf, source } = await shopWorld(t)
+  const { api, events, eventOf, source } = await shopWorld(t)
   const unstorable = { phone: '+4915112345678', external_id: 'a\u0000b' }
 
   const [one, failed, other] = await Promise.all([
-    reporting.report(eventOf(source, '1')),
-    reporting.report(eventOf(source, '2', { customer: unstorable })),
-    reporting.report(eventOf(source, '3')),
+    events.accept(eventOf(source, '1')),
+    events.accept(eventOf(source, '2', { customer: unstorable })),
+    events.accept(eventOf(source, '3')),
   ])
-  const again = await reporting.report(eventOf(source, '2'))
+  const again = await events.accept(eventOf(source, '2'))
 
   assert.deepEqual(
     [one.receipt.status, failed.receipt.status, failed.receipt.reason, other.receipt.status],
@@ -52,15 +52,15 @@ test('an event that cannot be stored as a contact has a receipt that says failed
 })
 
 test('an event whose answer cannot be kept is not taken, and those beside it are', async (t) => {
-  const { api, reporting, eventOf, source } = await shopWorld(t)
+  const { api, events, eventOf, source } = await shopWorld(t)
   const refusing = () => Promise.reject(new Problem('idempotency_key_in_use'))
 
   const [one, refused, other] = await Promise.all([
-    reporting.report(eventOf(source, '1')),
-    reporting.report(eventOf(source, '2'), refusing).catch(codeOf),
-    reporting.report(eventOf(source, '3')),
+    events.accept(eventOf(source, '1')),
+    events.accept(eventOf(source, '2'), refusing).catch(codeOf),
+    events.accept(eventOf(source, '3')),
   ])
-  const again = await reporting.report(eventOf(source, '2'))
+  const again = await events.accept(eventOf(source, '2'))
 
   assert.deepEqual(
     [one.duplicate, refused, other.duplicate, again.duplicate],
@@ -70,12 +70,12 @@ test('an event whose answer cannot be kept is not taken, and those beside it are
 })
 
 test('a source with a flood of events takes a quarter of the room, and holds no other up', async (t) => {
-  const { reporting, eventOf, source, sourceOf } = await shopWorld(t)
+  const { events, eventOf, source, sourceOf } = await shopWorld(t)
   const other = await sourceOf('other')
   let stored = 0
 
   const flood = Array.from({ length: 2600 }, (_, n) =>
-    reporting.report(eventOf(source, String(n))).then(
+    events.accept(eventOf(source, String(n))).then(
       () => {
         stored += 1
         return 'stored'
@@ -83,8 +83,8 @@ test('a source with a flood of events takes a quarter of the room, and holds no 
       (error: unknown) => codeOf(error),
     ),
   )
-  const waiting = reporting.load()
-  await reporting.report(eventOf(other, '1'))
+  const waiting = events.load()
+  await events.accept(eventOf(other, '1'))
   const before = stored
   const answers = await Promise.all(flood)
 
@@ -96,9 +96,9 @@ test('a source with a flood of events takes a quarter of the room, and holds no 
 })
 
 test('events of one customer in one group count one after the other: a later yes to marketing undoes no withdrawal', async (t) => {
-  const { api, reporting, eventOf, source } = await shopWorld(t)
+  const { api, events, eventOf, source } = await shopWorld(t)
   const says = (event_id: string, phone: string, marketing: boolean) =>
-    reporting.report(
+    events.accept(
       eventOf(source, event_id, {
         type: 'customer.updated',
         customer: { phone },
@@ -126,9 +126,9 @@ test('events of one customer in one group count one after the other: a later yes
 })
 
 test('a status of an order counts once, whichever topic tells it first, but for one that names nobody to write to', async (t) => {
-  const { api, reporting, eventOf, source } = await shopWorld(t)
-  const shipped = (event_id: string, more: Partial<ReportedBySource> = {}) =>
-    reporting.report(
+  const { api, events, eventOf, source } = await shopWorld(t)
+  const shipped = (event_id: string, more: Partial<IncomingEvent> = {}) =>
+    events.accept(
       eventOf(source, event_id, {
         type: 'order.shipped',
         once_key: 'order.shipped 1001',
@@ -160,7 +160,7 @@ test('a status of an order counts once, whichever topic tells it first, but for 
 })
 
 test('a topic that knows the customer counts, also beside one that names nobody and comes at the same moment', async (t) => {
-  const { world, api, reporting, eventOf, source, sourceOf } = await shopWorld(t)
+  const { world, api, events, eventOf, source, sourceOf } = await shopWorld(t)
   const message = { type: 'text', text: { body: 'On its way' } }
   await api.post('/v1/automations', {
     source_id: source,
@@ -171,13 +171,13 @@ test('a topic that knows the customer counts, also beside one that names nobody 
   })
   const other = await sourceOf('other')
   const known = { customer: { phone: '+4915112345678' } }
-  const shipped = (event_id: string, more: Partial<ReportedBySource> = {}, from = source) =>
-    reporting.report(eventOf(from, event_id, { type: 'order.shipped', once_key: 'order.shipped 1001', ...more }))
+  const shipped = (event_id: string, more: Partial<IncomingEvent> = {}, from = source) =>
+    events.accept(eventOf(from, event_id, { type: 'order.shipped', once_key: 'order.shipped 1001', ...more }))
 
   const [nobody, first, after, same, elsewhere] = await Promise.all([
     shipped('1'),
     shipped('2', known),
-    reporting.report(eventOf(source, '3')),
+    events.accept(eventOf(source, '3')),
     shipped('4', known),
     shipped('1', known, other),
   ])

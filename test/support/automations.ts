@@ -1,7 +1,8 @@
 /** Automations in tests: sources that report, and the runs that come of it. */
 import type { Tenant } from '../../src/api/caller.ts'
-import { insertRuns, type NewRun } from '../../src/modules/automations/runs/store.ts'
 import { isoTime } from '../../src/lib/clock.ts'
+import { insertRuns } from '../../src/modules/automations/runs/repository.ts'
+import type { NewRun } from '../../src/modules/automations/runs/run.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 import type { TestAccount } from './world.ts'
 

@@ -3,7 +3,7 @@ import type { Module } from '../../module.ts'
 import { on } from '../../module.ts'
 import { ofAccount } from '../../platform/database/table-scope.ts'
 import { isSourceKeyText } from '../accounts/service.ts'
-import { pauseOfChannel } from './automations/reactions.ts'
+import { pauseOfChannel } from './handlers.ts'
 import { integrationInvariants } from './invariants.ts'
 import { integrationRoutes } from './routes.ts'
 import { automationProducer } from './runs/producer.ts'
@@ -12,9 +12,9 @@ import {
   cancelRunsOfChannels,
   skipRunsOfContacts,
   skipUnsubscribedRuns,
-} from './runs/reactions-store.ts'
+} from './runs/repository.ts'
 import { integrationService, type IntegrationDeps, type IntegrationService } from './service.ts'
-import { integrationPeriodicJobs } from './worker.ts'
+import { integrationPeriodicJobs } from './periodic-jobs.ts'
 
 type Needs = Omit<IntegrationDeps, 'platform' | 'alone'>
 
@@ -45,7 +45,7 @@ export const automationsModule: Module<Needs, { readonly integrations: Integrati
         on('account_suspended', 'automations', cancelRunsOfAccounts),
       ],
       caches: { 'forget-keys': integrations.forgetKeys },
-      stop: { producers: () => integrations.reporting.stop() },
+      stop: { producers: () => integrations.events.stop() },
     }
   },
 }

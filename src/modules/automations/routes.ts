@@ -1,16 +1,205 @@
 /** What can be asked about integrations. */
-import type { Route } from '../../platform/http/route.ts'
-import { automationRoutes } from './automations/routes.ts'
-import { receiverRoutes } from './receivers/routes.ts'
-import { reportingRoutes } from './reporting/routes.ts'
+import { Type } from 'typebox'
+import { automationEventLimits } from '../../api/resources/automation-event.ts'
+import { AutomationRun, type RunStatus, runStatuses } from '../../api/resources/automation-run.ts'
+import {
+  Automation,
+  AutomationCreation,
+  AutomationSimulation,
+  AutomationSimulationRequest,
+  type AutomationStatus,
+  automationStatuses,
+  AutomationUpdate,
+  SimulatedEvent,
+} from '../../api/resources/automation.ts'
+import { deletedOf } from '../../api/resources/shared-fields.ts'
+import type { AutomationService } from './automation-service.ts'
+import { eventRoutes, ingestRoutes } from './events/routes.ts'
+import { getRun, listRuns } from './queries.ts'
 import type { IntegrationService } from './service.ts'
-import { runRoutes } from './runs/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
+import { automationFailures } from './validation.ts'
+import { ignoredOfMessage } from '../messages/service.ts'
+import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
+import { keeping, reply, type Route, route } from '../../platform/http/route.ts'
 
-export const integrationRoutes = ({ sources, automations, reporting, receiver }: IntegrationService): Route[] => [
+export const integrationRoutes = ({ sources, automations, events, ingest }: IntegrationService): Route[] => [
   ...sourceRoutes(sources),
-  ...reportingRoutes(reporting),
-  ...receiverRoutes(receiver),
+  ...eventRoutes(events),
+  ...ingestRoutes(ingest),
   ...automationRoutes(automations),
   ...runRoutes,
+]
+
+const tag = 'Automations'
+const Deleted = deletedOf('automation')
+const messageErrors = ['unsupported_message_type', 'template_not_approved', 'upstream_unavailable'] as const
+
+const automationRoutes = (automations: AutomationService): Route[] => [
+  route({
+    operation: 'automations.create',
+    method: 'POST',
+    path: '/v1/automations',
+    scope: 'integrations:write',
+    tag,
+    summary: 'Create an automation',
+    description:
+      'From now on its message follows each event of its source and type whose conditions are met. One on a live `whatsapp` channel must send an approved template, which is looked up at the provider.',
+    body: AutomationCreation,
+    example_body: {
+      name: 'Your order is on its way',
+      source_id: 'src_01m7z10y8texgrjk0p9bvk2cq6',
+      event_type: 'order.shipped',
+      conditions: { match: 'all', conditions: [{ field: 'data.order.total', operator: 'greater_than', value: 50 }] },
+      channel_id: 'ch_test_whatsapp',
+      message: {
+        type: 'text',
+        text: { body: 'Hello {{first_name}}, your order {{data.order.number}} is on its way.' },
+      },
+      merge_fallbacks: { first_name: 'friend' },
+    },
+    inspect: automationFailures,
+    ignored_within: ignoredOfMessage,
+    idempotent: 'lease',
+    replies: { 201: Automation },
+    errors: ['resource_missing', 'automation_limit_reached', ...messageErrors],
+    handler: async ({ caller, body, sql, keep }) =>
+      reply(201, await automations.create(sql, caller, body, keeping(keep, 201))),
+  }),
+  route({
+    operation: 'automations.list',
+    method: 'GET',
+    path: '/v1/automations',
+    scope: 'integrations:read',
+    tag,
+    summary: 'List automations',
+    description: 'Newest first, paused ones too.',
+    query: listQuery({
+      source: Type.Optional(Type.String({ minLength: 1, description: 'Of this integration source (`src_`).' })),
+      event_type: Type.Optional(Type.String({ minLength: 1, description: 'That wait for this type of event.' })),
+      status: Type.Optional(Type.String({ enum: [...automationStatuses], description: 'With this status now.' })),
+    }),
+    replies: { 200: listOf(Automation) },
+    errors: [],
+    handler: async ({ caller, query, sql }) => {
+      const page = pageOf(query)
+      const filters = {
+        source: query.source,
+        event_type: query.event_type,
+        status: query.status as AutomationStatus | undefined,
+      }
+      return reply(200, pageReply(await automations.list(sql, caller, filters, page), page.limit))
+    },
+  }),
+  route({
+    operation: 'automations.retrieve',
+    method: 'GET',
+    path: '/v1/automations/{id}',
+    scope: 'integrations:read',
+    tag,
+    summary: 'Retrieve an automation',
+    description: 'Which event it waits for, under which conditions, and what it sends.',
+    replies: { 200: Automation },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => reply(200, await automations.get(sql, caller, params['id']!)),
+  }),
+  route({
+    operation: 'automations.update',
+    method: 'PATCH',
+    path: '/v1/automations/{id}',
+    scope: 'integrations:write',
+    tag,
+    summary: 'Update an automation',
+    description:
+      'Absent fields stay; objects and arrays are replaced whole. What waits to be sent keeps its time and is sent with the message as it is then; pausing cancels it, and so does another `event_type` or a channel of another type. ' +
+      'To be paused or renamed an automation is not checked anew.',
+    body: AutomationUpdate,
+    inspect: automationFailures,
+    ignored_within: ignoredOfMessage,
+    replies: { 200: Automation },
+    errors: ['resource_missing', 'parameter_missing', ...messageErrors],
+    handler: async ({ caller, params, body, sql }) =>
+      reply(200, await automations.update(sql, caller, params['id']!, body)),
+  }),
+  route({
+    operation: 'automations.delete',
+    method: 'DELETE',
+    path: '/v1/automations/{id}',
+    scope: 'integrations:write',
+    tag,
+    summary: 'Delete an automation',
+    description: 'What waits to be sent is cancelled; its runs stay, and messages that were sent too.',
+    replies: { 200: Deleted },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => {
+      await automations.remove(sql, caller, params['id']!)
+      return reply(200, { id: params['id'], object: 'automation', deleted: true })
+    },
+  }),
+  route({
+    operation: 'automations.simulate',
+    method: 'POST',
+    path: '/v1/automations/{id}/simulate',
+    scope: 'integrations:read',
+    tag,
+    summary: 'Simulate an automation',
+    description:
+      'What the automation would do about an event if it were reported now, and why: each condition, the message as it would be sent, and when. A paused one is simulated as if it were active. Nothing is stored or sent. ' +
+      'A receipt of another source, or of another type of event, is `skipped`, `no_automation`.',
+    body: AutomationSimulationRequest,
+    // as for an event that is reported
+    body_bytes_max: automationEventLimits.body_bytes,
+    ignored_within: ({ event }) =>
+      typeof event === 'object' && event !== null
+        ? Object.keys(event)
+            .filter((field) => !(field in SimulatedEvent.properties))
+            .map((field) => `event.${field}`)
+        : [],
+    idempotent: 'lease',
+    replies: { 200: AutomationSimulation },
+    errors: ['resource_missing', 'parameter_missing'],
+    handler: async ({ caller, params, body, sql }) =>
+      reply(200, await automations.simulate(sql, caller, params['id']!, body)),
+  }),
+]
+
+const runRoutes: readonly Route[] = [
+  route({
+    operation: 'automation_runs.list',
+    method: 'GET',
+    path: '/v1/automation_runs',
+    scope: 'integrations:read',
+    tag,
+    summary: 'List automation runs',
+    description: 'Newest first: what each automation did about each event, and why where it sent nothing.',
+    expensive: {
+      // the index of either holds everything of the other
+      when: ({ automation, status }) => automation !== undefined && status !== undefined,
+      narrow: 'Ask for the automation or for the status alone.',
+    },
+    query: listQuery({
+      automation: Type.Optional(Type.String({ minLength: 1, description: 'Of this automation (`aut_`).' })),
+      status: Type.Optional(Type.String({ enum: [...runStatuses], description: 'With this status now.' })),
+    }),
+    replies: { 200: listOf(AutomationRun) },
+    errors: [],
+    handler: async ({ caller, query, sql }) => {
+      const page = pageOf(query)
+      const filters = { automation: query.automation, status: query.status as RunStatus | undefined }
+      return reply(200, pageReply(await listRuns(sql, caller, filters, page), page.limit))
+    },
+  }),
+  route({
+    operation: 'automation_runs.retrieve',
+    method: 'GET',
+    path: '/v1/automation_runs/{id}',
+    scope: 'integrations:read',
+    tag,
+    summary: 'Retrieve an automation run',
+    description:
+      'What became of it: `message_id` names the message, which tells the rest itself; `reason` why there is none.',
+    replies: { 200: AutomationRun },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => reply(200, await getRun(sql, caller, params['id']!)),
+  }),
 ]

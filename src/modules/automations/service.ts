@@ -1,32 +1,23 @@
-/** What integrations mean: sources and their keys, what they report, and the automations that act on it. */
-import type { FindKey } from '../../platform/http/auth.ts'
+/** The automations module: integration sources and their keys, the events that they report, and the automations that act on them. */
 import { isoTime } from '../../lib/clock.ts'
+import type { FindKey } from '../../platform/http/auth.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
-import type { Platform } from '../../platform/platform.ts'
 import type { AccountService } from '../accounts/service.ts'
-import type { ChannelService } from '../channels/service.ts'
-import type { ContactService } from '../contacts/service.ts'
-import type { MessageService } from '../messages/service.ts'
-import { automationService, type AutomationService } from './automations/service.ts'
-import { deleteAutomationsOfSource } from './automations/store.ts'
-import { knownSources } from './receivers/known-sources.ts'
-import { receiverOf, type Receiver } from './receivers/receiver.ts'
-import { reportingOf, type Reporting } from './reporting/reporting.ts'
+import { automationService, type AutomationService } from './automation-service.ts'
+import type { AutomationDeps } from './deps.ts'
+import { eventIngest, type Ingest } from './events/ingest.ts'
+import { eventQueue, type EventQueue } from './events/queue.ts'
+import { deleteAutomationsOfSource } from './repository.ts'
+import { cancelWaitingOf } from './runs/cancellation.ts'
 import { runsWorker } from './runs/worker.ts'
-import { cancelWaitingOf } from './runs/stopping.ts'
+import { sourceKeys, webhookSenders } from './sources/lookup.ts'
 import { SourceService } from './sources/service.ts'
-import { sourceKeys } from './sources/source-keys.ts'
 
-export { getRun } from './runs/reading.ts'
-export { getReceipt } from './reporting/receipts.ts'
+export { getReceipt, getRun } from './queries.ts'
 
-export interface IntegrationDeps {
-  readonly platform: Platform
+export interface IntegrationDeps extends AutomationDeps {
   readonly accounts: AccountService
-  readonly channels: ChannelService
-  readonly contacts: ContactService
-  readonly messages: MessageService
-  /** No other process takes requests or works. */
+  /** Whether no other process accepts requests or runs workers. */
   readonly alone: () => boolean
 }
 
@@ -34,41 +25,39 @@ export interface IntegrationService {
   readonly workers: readonly Worker[]
   readonly sources: SourceService
   readonly automations: AutomationService
-  /** Accepts what sources report. */
-  readonly reporting: Reporting
-  /** Takes the webhooks of shops and sites. */
-  readonly receiver: Receiver
-  /** Finds a source key. */
+  /** Accepts events of sources. */
+  readonly events: EventQueue
+  /** Receives the webhooks of shops and sites. */
+  readonly ingest: Ingest
+  /** Finds the caller of a source key. */
   readonly findKey: FindKey
-  /** Forgets the sources and their keys that are held in memory. */
+  /** Empties the caches of sources and their keys. */
   forgetKeys(): void
 }
 
 export function integrationService(deps: IntegrationDeps): IntegrationService {
   const { platform, accounts } = deps
   const keys = sourceKeys(platform, accounts)
-  const webhookSources = knownSources(platform, accounts)
+  const senders = webhookSenders(platform, accounts)
   const forgetKeys = () => {
     keys.forget()
-    webhookSources.forget()
+    senders.forget()
   }
   const sources = new SourceService(platform, {
     forgetKeys() {
       forgetKeys()
       platform.notify('forget-keys')
     },
-    stopped: (tenant, source_id, reason) => cancelWaitingOf(tenant, { source_id }, reason),
+    cancellation: (tenant, source_id, reason) => cancelWaitingOf(tenant, { source_id }, reason),
     removed: (tx, tenant, source_id) => deleteAutomationsOfSource(tx, tenant, source_id, isoTime(platform.clock.now())),
   })
-  const reporting = reportingOf(deps)
-  const receiver = receiverOf({ platform, sources: webhookSources, reporting })
-  const automations = automationService(deps)
+  const events = eventQueue(deps)
   return {
     workers: [runsWorker(deps, deps.alone)],
     sources,
-    automations,
-    reporting,
-    receiver,
+    automations: automationService(deps),
+    events,
+    ingest: eventIngest({ platform, senders, events }),
     findKey: (text) => keys.find(text),
     forgetKeys,
   }

@@ -1,10 +1,10 @@
 /** What `posthorn doctor` proves of campaigns: each recipient has one message at most, what counters and costs show is true, and nobody waits for what never comes. */
+import { entriesOfMessages } from '../billing/service.ts'
+import { projectionName } from './counter-repository.ts'
+import { keptFrom, messagesOfOrigin, unfoldedOf } from '../messages/service.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
 import { breachesMax, invariant } from '../../platform/invariants.ts'
 import type { Invariant } from '../../platform/platform.ts'
-import { entriesOfMessages } from '../billing/service.ts'
-import { keptFrom, messagesOfOrigin, unfoldedOf } from '../messages/service.ts'
-import { projectionName } from './projection-name.ts'
 
 /** The status of the recipient whose message has this one; it waits before it has a message, too. */
 const recipientStatus = (sql: Db, status: Fragment) =>

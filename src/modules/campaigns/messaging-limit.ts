@@ -4,15 +4,15 @@
  */
 import { tenantOf } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
-import { transact, type Db } from '../../platform/database/sql.ts'
+import { countNewRecipients } from './audience/size.ts'
+import type { AdhocRecipients, CampaignRow } from './campaign.ts'
+import type { CampaignDeps } from './deps.ts'
+import type { WantedRecipients } from './recipient-repository.ts'
+import { lockMessagingLimit } from './repository.ts'
+import type { NextRecipient, RecipientLoader } from './sending/recipient-loader.ts'
 import type { ChannelRow } from '../channels/service.ts'
 import { countReached, reachedAmong, reachedRecipients, type ReachWindow } from '../messages/service.ts'
-import { countNew } from './audience/counting.ts'
-import type { CampaignDeps } from './deps.ts'
-import { takeLimitTurn } from './messaging-limit-store.ts'
-import type { WantedRecipients } from './recipient-store.ts'
-import type { AdhocRecipients, CampaignRow } from './rows.ts'
-import type { NextRecipient, Recipients } from './sending/recipients.ts'
+import { type Db, transact } from '../../platform/database/sql.ts'
 
 /** Where the channel's own limit is not known. */
 const limitDefault = 2000
@@ -49,7 +49,14 @@ export async function requireWithinLimit(
   const window = windowOf(channel, row.send_at === null ? now : Math.max(now, Date.parse(row.send_at)))
   const reached = await countReached(sql, window)
   if (size !== null && reached + size <= limit) return
-  const added = await countNew(deps, sql, row, window, deps.platform.settings.campaign_recipient_limit + 1, adhoc)
+  const added = await countNewRecipients(
+    deps,
+    sql,
+    row,
+    window,
+    deps.platform.settings.campaign_recipient_limit + 1,
+    adhoc,
+  )
   if (added === null || added === 0 || reached + added <= limit) return
   const before =
     reached === 0 ? '' : ` whom it has not written to in the last 24 hours, where it has written to ${reached}`
@@ -64,7 +71,7 @@ const countAgainMs = 60_000
 /** No more than so many recipients a second are taken to be written to by others meanwhile. */
 const othersPerSecond = 200
 /** With fewer left each is looked at. */
-const nearlyUsedUp = 100
+const exactBelow = 100
 
 interface Counted {
   /** By the elapsed time. */
@@ -88,7 +95,7 @@ export class MessagingLimits {
    */
   async sendWithin(
     channel: ChannelRow,
-    recipients: Recipients,
+    recipients: RecipientLoader,
     row: CampaignRow,
     wanted: WantedRecipients,
     send: (recipients: readonly NextRecipient[]) => Promise<void>,
@@ -102,7 +109,7 @@ export class MessagingLimits {
       const listed =
         left > 0
           ? await recipients.next(row, wanted)
-          : await recipients.nextAmong(row, wanted, reachedRecipients(pool, window))
+          : await recipients.loadAmong(row, wanted, reachedRecipients(pool, window))
       const reached = await reachedAmong(
         pool,
         window,
@@ -122,9 +129,9 @@ export class MessagingLimits {
     if (limit === null) return true
     const elapsed = this.#deps.platform.clock.elapsed()
     let known = this.#counted.get(channel.id)
-    if (known === undefined || elapsed - known.counted_ms > goodForMs(limit - known.reached))
+    if (known === undefined || elapsed - known.counted_ms > countMaxAgeMs(limit - known.reached))
       known = await this.#count(this.#deps.platform.pool, windowOf(channel, this.#deps.platform.clock.now()))
-    if (limit - known.reached - count < nearlyUsedUp) return false
+    if (limit - known.reached - count < exactBelow) return false
     known.reached += count
     return true
   }
@@ -140,7 +147,7 @@ export class MessagingLimits {
     const turn = this.#turn.then(
       async () =>
         await transact(this.#deps.platform.pool, async (tx) => {
-          await takeLimitTurn(tx, channel.id)
+          await lockMessagingLimit(tx, channel.id)
           const window = windowOf(channel, this.#deps.platform.clock.now())
           const { reached } = await this.#count(tx, window)
           return await work(messagingLimitOf(channel)! - reached, window)
@@ -151,4 +158,4 @@ export class MessagingLimits {
   }
 }
 
-const goodForMs = (left: number): number => Math.min(countAgainMs, (Math.max(0, left) / othersPerSecond) * 1000)
+const countMaxAgeMs = (left: number): number => Math.min(countAgainMs, (Math.max(0, left) / othersPerSecond) * 1000)

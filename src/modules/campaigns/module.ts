@@ -6,9 +6,9 @@ import type { CampaignDeps } from './deps.ts'
 import { campaignInvariants } from './invariants.ts'
 import { campaignProducer } from './producer.ts'
 import { campaignProjection } from './projection.ts'
-import { failOfAccount, failOfChannel, leaveOutDeleted, leaveOutUnsubscribed } from './reactions.ts'
+import { failOfAccount, failOfChannel, leaveOutDeleted, leaveOutUnsubscribed } from './handlers.ts'
 import { campaignRoutes } from './routes.ts'
-import { campaignSendTimes } from './sending/send-times.ts'
+import { campaignSendTimes } from './sending/send-windows.ts'
 import { campaignService, type CampaignService } from './service.ts'
 
 export const campaignsModule: Module<Omit<CampaignDeps, 'platform'>, { readonly campaigns: CampaignService }> = {

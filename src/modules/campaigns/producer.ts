@@ -1,6 +1,6 @@
 /** Campaigns as a producer of messages: a recipient that waits, of a campaign that is sending, becomes one message at most (docs/decisions/producers.md). */
 import type { MissedRow, ProducerFragment } from '../messages/service.ts'
-import { heldRecipients, knownRecipients, settledRecipients } from './producer-store.ts'
+import { type Db, type Fragment, jsonRows } from '../../platform/database/sql.ts'
 
 /** `cmp_…/17`: the campaign, and the number of the recipient. */
 export const submissionKey = (campaign_id: string, n: number): string => `${campaign_id}/${n}`
@@ -11,11 +11,57 @@ export function recipientOf(key: string | null): { readonly campaign_id: string;
   return match === null ? null : { campaign_id: match[1]!, n: Number(match[2]) }
 }
 
+const campaignOf = (sql: Db, key: Fragment) => sql`split_part(${key}, '/', 1)`
+const numberOf = (sql: Db, key: Fragment) => sql`split_part(${key}, '/', 2)::int`
+
+/**
+ * The recipient of the row `i`, still waiting and its campaign sending; claimed without waiting for it. Whoever changes the campaign's status waits for this transaction, and one that is being
+ * changed has nobody held: after the answer to a pause nothing is accepted.
+ */
+const claimRecipients = (sql: Db): Fragment => sql`
+  select from campaign_recipients r join campaigns c on c.account_id = r.account_id and c.mode = r.mode and c.id = r.campaign_id
+  where r.account_id = i.account_id and r.mode = i.mode and r.campaign_id = ${campaignOf(sql, sql`i.submission_key`)} and r.n = ${numberOf(sql, sql`i.submission_key`)}
+    and r.status = 'pending' and r.message_id is null and c.status = 'sending'
+  for update of r skip locked for key share of c skip locked`
+
+/** Who got a message keeps its id; who is refused for an opt-out is skipped, for anything else failed. Without funds it goes on waiting. */
+const completeRecipients = (sql: Db, at: string): Fragment => sql`
+  update campaign_recipients r set message_id = s.message_id,
+    status = case when s.message_id is not null then r.status when s.code = 'recipient_blocked' then 'skipped' else 'failed' end,
+    skip_reason = case when s.message_id is null and s.code = 'recipient_blocked' then 'unsubscribed' end,
+    error = case when s.message_id is null and s.code <> 'recipient_blocked' then json_build_object('code', s.code, 'message', 'The message was refused when it was to be sent.', 'provider_code', '') end,
+    failed_at = case when s.message_id is null and s.code <> 'recipient_blocked' then ${at}::timestamptz end
+  from submitted s
+  where r.account_id = s.account_id and r.mode = s.mode and r.campaign_id = ${campaignOf(sql, sql`s.key`)} and r.n = ${numberOf(sql, sql`s.key`)}
+    and r.message_id is null and s.code is distinct from 'insufficient_balance'
+  returning r.message_id`
+
+interface WantedRecipient {
+  readonly n: number
+  readonly account_id: string
+  readonly mode: string
+  readonly campaign_id: string
+  readonly recipient: number
+}
+
+/** Those of the recipients that have a message, each with its id. */
+async function recipientsWithMessages(
+  sql: Db,
+  wanted: readonly WantedRecipient[],
+): Promise<ReadonlyMap<number, string>> {
+  if (wanted.length === 0) return new Map()
+  const rows = await sql<{ n: number; message_id: string }[]>`
+    select i.n, r.message_id from json_to_recordset(${jsonRows(wanted)}::text::json) as i(n int, account_id text, mode text, campaign_id text, recipient int)
+    join campaign_recipients r on r.account_id = i.account_id and r.mode = i.mode and r.campaign_id = i.campaign_id and r.n = i.recipient
+    where r.message_id is not null`
+  return new Map(rows.map(({ n, message_id }) => [n, message_id]))
+}
+
 export const campaignProducer: ProducerFragment = {
   kind: 'campaign',
   columns: [],
-  held: heldRecipients,
-  settle: (sql, { at }) => settledRecipients(sql, at),
+  held: claimRecipients,
+  settle: (sql, { at }) => completeRecipients(sql, at),
   async known(sql, rows) {
     const wanted = rows.flatMap((row: MissedRow) => {
       const recipient = recipientOf(row.submission_key)
@@ -31,6 +77,6 @@ export const campaignProducer: ProducerFragment = {
             },
           ]
     })
-    return await knownRecipients(sql, wanted)
+    return await recipientsWithMessages(sql, wanted)
   },
 }

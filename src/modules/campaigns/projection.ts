@@ -2,20 +2,19 @@
 import type { Tenant } from '../../api/caller.ts'
 import type { RecipientStatus } from '../../api/resources/campaign.ts'
 import type { MessageError } from '../../api/resources/message.ts'
-import type { Db } from '../../platform/database/sql.ts'
+import { addDeltas, type CounterDelta, projectionName } from './counter-repository.ts'
+import { recipientOf } from './producer.ts'
+import { advanceRecipients, type RecipientChange } from './recipient-repository.ts'
 import {
+  type Charged,
   findMessages,
+  type Projection,
   rankOf,
   stamps,
   sumCharged,
-  type Charged,
-  type Projection,
   type TransitionRow,
 } from '../messages/service.ts'
-import { addDeltas, type CounterDelta } from './counter-store.ts'
-import { projectionName } from './projection-name.ts'
-import { raiseRecipients, type RecipientChange } from './recipient-store.ts'
-import { recipientOf } from './producer.ts'
+import type { Db } from '../../platform/database/sql.ts'
 
 export const campaignProjection: Projection = {
   name: projectionName,
@@ -36,7 +35,7 @@ async function foldTenant(tx: Db, tenant: Tenant, rows: readonly TransitionRow[]
     const error = messages.get(id)?.error
     return error === null || error === undefined ? null : { ...error, provider_code: error.provider_code ?? '' }
   }
-  await raiseRecipients(tx, tenant, changesOf(rows, errorOf))
+  await advanceRecipients(tx, tenant, changesOf(rows, errorOf))
   await addDeltas(tx, tenant, [
     ...countsOf(rows),
     ...(tenant.mode === 'live' ? await costsOf(tx, tenant, rows, failed) : []),

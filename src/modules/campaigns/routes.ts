@@ -1,34 +1,34 @@
-/** What can be asked about campaigns (behaviour: campaigns 1, 2). */
+/** Routes of campaigns (behaviour: campaigns 1, 2). */
 import { Type } from 'typebox'
 import {
   Campaign,
   CampaignCreation,
   CampaignDeleted,
   CampaignDuplication,
-  CampaignTest,
   CampaignLaunch,
   CampaignRecipient,
   CampaignRehearsal,
-  CampaignUpdate,
-  campaignStatuses,
-  recipientStatuses,
   type CampaignStatus,
+  campaignStatuses,
+  CampaignTest,
+  CampaignUpdate,
   type RecipientStatus,
+  recipientStatuses,
 } from '../../api/resources/campaign.ts'
+import { Message } from '../../api/resources/message.ts'
+import { campaignFailures } from './drafts.ts'
+import type { RecipientFilters } from './recipient-repository.ts'
+import type { CampaignService } from './service.ts'
+import { acceptedObject, ignoredOfMessage, messageObject, sendErrors } from '../messages/service.ts'
+import { canonicalFingerprint, replayedHeaders } from '../../platform/http/idempotency.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { keeping, reply, route, type Route } from '../../platform/http/route.ts'
-import { canonicalFingerprint, replayedHeaders } from '../../platform/http/idempotency.ts'
-import { acceptedObject, ignoredOfMessage, messageObject, sendErrors } from '../messages/service.ts'
-import { Message } from '../../api/resources/message.ts'
-import { campaignFailures } from './drafts/saving.ts'
-import type { RecipientFilters } from './recipient-store.ts'
-import type { CampaignService } from './service.ts'
 
 const tag = 'Campaigns'
 
 const attachment = (filename: string) => ({ 'content-disposition': `attachment; filename="${filename}"` })
 
-/** A plus sign that was not escaped arrives as a space, and a phone number begins with one. */
+/** An unescaped plus sign arrives as a space, and phone numbers begin with one. */
 const filtersOf = ({ status, to }: { status?: string; to?: string }): RecipientFilters => ({
   status: status as RecipientStatus | undefined,
   to: to?.replace(/^ /, '+'),
@@ -281,7 +281,7 @@ const statusRoute = (action: 'pause' | 'resume' | 'cancel') =>
     tag,
     summary: `${action[0]!.toUpperCase()}${action.slice(1)} a campaign`,
     description: told[action],
-    // a key in the transaction of the change would be written before the campaign is locked; and recipients are cancelled in many transactions
+    // stored on their own: an Idempotency-Key written first would come before the lock of the campaign, and a cancellation spans many transactions
     idempotent: 'lease',
     replies: { 200: Campaign },
   }) as const

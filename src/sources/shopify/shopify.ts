@@ -1,4 +1,4 @@
-/** Shopify's webhooks in the words of the catalogue (behaviour: integrations 4.5): https://shopify.dev/docs/api/webhooks. */
+/** Shopify's webhooks as events of the catalogue (behaviour: integrations 4.5): https://shopify.dev/docs/api/webhooks. */
 import type { Fields } from '../../lib/json-fields.ts'
 import {
   customerOf,
@@ -12,12 +12,34 @@ import {
   textOf,
   timeOf,
 } from '../fields.ts'
-import { eventOf, required, topicOf, unmapped } from '../topics.ts'
-import type { Meaning, NativeCall, NativeCustomer, NativeEvent } from '../native-event.ts'
-import { headerText } from '../signatures.ts'
+import type { Source } from '../source.ts'
+import {
+  eventOf,
+  headerText,
+  hmacHeaderCheck,
+  payloadReader,
+  required,
+  topicOf,
+  unmapped,
+  type JsonWebhook,
+  type TopicEvent,
+} from '../webhook.ts'
+import type { ShopCustomer, SourceEvent } from '../event.ts'
 
-/** What a topic means; null: nothing that the catalogue has. */
-const meanings: Readonly<Record<string, (payload: Fields) => Meaning | null>> = {
+export const shopify: Source = {
+  platform: 'shopify',
+  signatureCheck: (secret) =>
+    hmacHeaderCheck(
+      'X-Shopify-Hmac-Sha256',
+      secret,
+      "Give the source the app's client secret as `signing_secret`: Shopify signs with that.",
+    ),
+  read: payloadReader(readShopify),
+  stores_payload: true,
+}
+
+/** The event of each topic; null where the catalogue has none. */
+const topics: Readonly<Record<string, (payload: Fields) => TopicEvent | null>> = {
   'orders/create': (payload) => order(payload, 'created'),
   'orders/paid': (payload) => order(payload, 'paid'),
   'orders/cancelled': (payload) => order(payload, 'cancelled'),
@@ -36,16 +58,16 @@ const meanings: Readonly<Record<string, (payload: Fields) => Meaning | null>> = 
   'customers_marketing_consent/update': consentChange,
 }
 
-/** Topics whose payloads name people whose data is to go, or to be told; of the first one nothing is kept. */
+/** Asks to delete the data of a customer. Its payload is not stored. */
 const redactTopic = 'customers/redact'
 
-/** Throws `parameter_missing` where the topic, or what every payload of it has, is missing. */
-export function readShopify(call: NativeCall): NativeEvent {
-  const { headers, payload, digest } = call
+/** Throws `parameter_missing` where the topic is missing, or a field that every payload of it has. */
+export function readShopify(webhook: JsonWebhook): SourceEvent {
+  const { headers, payload, digest } = webhook
   const topic = topicOf(headers, 'X-Shopify-Topic')
-  const told =
+  const given =
     firstText(headerText(headers, 'x-shopify-event-id'), headerText(headers, 'x-shopify-webhook-id')) ?? digest()
-  const event_id = `${topic}:${told.length > 100 ? digest() : told}`
+  const event_id = `${topic}:${given.length > 100 ? digest() : given}`
   const occurred_at = timeOf(
     headerText(headers, 'x-shopify-triggered-at'),
     payload['updated_at'],
@@ -53,13 +75,13 @@ export function readShopify(call: NativeCall): NativeEvent {
   )
   if (topic === redactTopic)
     return { ...unmapped('shopify', topic, event_id, occurred_at, {}), redaction: redactionOf(payload) }
-  const meaning = Object.hasOwn(meanings, topic) ? meanings[topic]!(payload) : null
-  if (meaning === null)
+  const event = Object.hasOwn(topics, topic) ? topics[topic]!(payload) : null
+  if (event === null)
     return { ...unmapped('shopify', topic, event_id, occurred_at, payload), customer: subjectOf(topic, payload) }
-  return eventOf(meaning, event_id, occurred_at, payload)
+  return eventOf(event, event_id, occurred_at, payload)
 }
 
-function order(payload: Fields, status: string): Meaning {
+function order(payload: Fields, status: string): TopicEvent {
   const id = required(payload, 'id')
   const customer = objectOf(payload['customer'])
   const { tracked } = lastFulfillment(payload)
@@ -90,8 +112,8 @@ function lastFulfillment(payload: Fields): { tracked: Fields } {
   }
 }
 
-/** Of a fulfillment, which is a part of an order at least: the order's own total and page are not told. */
-function fulfillment(payload: Fields, status: string | null): Meaning | null {
+/** A fulfillment is a part of an order: its payload has neither the total nor the page of the order. */
+function fulfillment(payload: Fields, status: string | null): TopicEvent | null {
   const id = required(payload, 'order_id')
   if (status === null || payload['status'] === 'cancelled') return null
   const destination = objectOf(payload['destination'])
@@ -106,7 +128,7 @@ function fulfillment(payload: Fields, status: string | null): Meaning | null {
       first_names: [destination['first_name']],
       last_names: [destination['last_name']],
     }),
-    buyer_untold: true,
+    buyer_unknown: true,
     marketing: null,
     // its name is the order's with a count behind it: #1001.1
     data: {
@@ -120,13 +142,13 @@ function fulfillment(payload: Fields, status: string | null): Meaning | null {
   }
 }
 
-/** What a carrier tells of a parcel; null for what is no status of the order. */
-function statusOfShipment(told: unknown): 'delivered' | 'out_for_delivery' | 'shipped' | null {
-  if (told === 'delivered' || told === 'out_for_delivery') return told
-  return told === 'in_transit' ? 'shipped' : null
+/** The status of the order that a carrier's status means; null where it means none. */
+function statusOfShipment(status: unknown): 'delivered' | 'out_for_delivery' | 'shipped' | null {
+  if (status === 'delivered' || status === 'out_for_delivery') return status
+  return status === 'in_transit' ? 'shipped' : null
 }
 
-function shipmentEvent(payload: Fields): Meaning | null {
+function shipmentEvent(payload: Fields): TopicEvent | null {
   const id = required(payload, 'order_id')
   const status = statusOfShipment(payload['status'])
   return status === null
@@ -135,19 +157,19 @@ function shipmentEvent(payload: Fields): Meaning | null {
         type: `order.${status}`,
         order_id: id,
         customer: {},
-        buyer_untold: true,
+        buyer_unknown: true,
         marketing: null,
         data: { order: bareOrder(id, status) },
       }
 }
 
-function refund(payload: Fields): Meaning {
+function refund(payload: Fields): TopicEvent {
   const id = required(payload, 'order_id')
   return {
     type: 'order.refunded',
     order_id: id,
     customer: {},
-    buyer_untold: true,
+    buyer_unknown: true,
     marketing: null,
     data: { order: bareOrder(id, 'refunded') },
   }
@@ -164,8 +186,8 @@ const bareOrder = (id: string, status: string): Fields => ({
   shipping: shippingOf({}),
 })
 
-/** One that has become an order is told by the order. */
-function checkout(payload: Fields): Meaning | null {
+/** A completed checkout is reported by its order. */
+function checkout(payload: Fields): TopicEvent | null {
   // its id is missing from newer versions of the payload
   const id = textOf(payload['id']) ?? required(payload, 'token')
   if (textOf(payload['completed_at']) !== null) return null
@@ -191,7 +213,7 @@ function checkout(payload: Fields): Meaning | null {
 }
 
 /** A cart has no customer, no total and no page. */
-function cart(payload: Fields): Meaning {
+function cart(payload: Fields): TopicEvent {
   const id = firstText(payload['id'], payload['token']) ?? required(payload, 'id')
   return {
     type: 'cart.updated',
@@ -204,7 +226,7 @@ function cart(payload: Fields): Meaning {
   }
 }
 
-function customerChange(payload: Fields, type: string): Meaning {
+function customerChange(payload: Fields, type: string): TopicEvent {
   const id = required(payload, 'id')
   const address = objectOf(payload['default_address'])
   const customer = customerOf({
@@ -226,8 +248,8 @@ function customerChange(payload: Fields, type: string): Meaning {
   }
 }
 
-/** The consent to text messages alone; those to e-mails and WhatsApp have topics of their own. */
-function consentChange(payload: Fields): Meaning {
+/** Consent to text messages. Consent to e-mails and to WhatsApp has topics of its own. */
+function consentChange(payload: Fields): TopicEvent {
   const id = firstText(payload['id'], payload['customer_id']) ?? required(payload, 'id')
   const customer = customerOf({
     external_id: id,
@@ -246,8 +268,8 @@ function consentChange(payload: Fields): Meaning {
   }
 }
 
-/** Whose a payload of any topic is, so that he can be forgotten with it. */
-function subjectOf(topic: string, payload: Fields): NativeCustomer {
+/** The customer of a payload of any topic, so that a redaction finds it. */
+function subjectOf(topic: string, payload: Fields): ShopCustomer {
   const external_id =
     idOf(payload['customer_id']) ??
     (topic.startsWith('customers') && topic !== 'customers/data_request' ? idOf(payload['id']) : null)
@@ -261,7 +283,7 @@ function subjectOf(topic: string, payload: Fields): NativeCustomer {
   }
 }
 
-function buyerOf(payload: Fields): NativeCustomer {
+function buyerOf(payload: Fields): ShopCustomer {
   const [customer, billing, shipping] = [
     objectOf(payload['customer']),
     objectOf(payload['billing_address']),
@@ -281,15 +303,14 @@ function buyerOf(payload: Fields): NativeCustomer {
 }
 
 /**
- * What of a customer's word on marketing goes for messages to his phone. A yes to text messages is one for this event; that he may be written to on WhatsApp
- * it does not say. `buyer_accepts_marketing` is about e-mails, and a box that nobody ticked is no refusal for ever: a no holds for this event, a yes says nothing.
- * Who was never asked, or has not confirmed yet, has said nothing.
+ * Marketing consent for messages to the phone. Consent to text messages counts for this event only, because it does not cover WhatsApp.
+ * `buyer_accepts_marketing` is about e-mails, and an unticked box is no permanent refusal: false counts for this event, true means nothing.
  */
-function consentOf(sms: unknown, acceptsMail: unknown): Pick<Meaning, 'marketing' | 'consent_passing'> {
+function consentOf(sms: unknown, acceptsMail: unknown): Pick<TopicEvent, 'marketing' | 'consent_this_event_only'> {
   const { state } = objectOf(sms)
   if (state === 'unsubscribed' || state === 'redacted') return { marketing: false }
-  if (state === 'subscribed') return { marketing: true, consent_passing: true }
-  return acceptsMail === false ? { marketing: false, consent_passing: true } : { marketing: null }
+  if (state === 'subscribed') return { marketing: true, consent_this_event_only: true }
+  return acceptsMail === false ? { marketing: false, consent_this_event_only: true } : { marketing: null }
 }
 
 const shippingOf = (tracked: Fields): Fields => ({
@@ -299,7 +320,7 @@ const shippingOf = (tracked: Fields): Fields => ({
 })
 
 /** https://shopify.dev/docs/apps/build/compliance/privacy-law-compliance */
-function redactionOf(payload: Fields): NonNullable<NativeEvent['redaction']> {
+function redactionOf(payload: Fields): NonNullable<SourceEvent['redaction']> {
   const customer = objectOf(payload['customer'])
   const orders: unknown[] = Array.isArray(payload['orders_to_redact']) ? payload['orders_to_redact'] : []
   return {

@@ -1,12 +1,34 @@
-/** WooCommerce's webhooks in the words of the catalogue (behaviour: integrations 4.6): https://woocommerce.github.io/woocommerce-rest-api-docs/#webhooks. */
-import type { IncomingHttpHeaders } from 'node:http'
+/** WooCommerce's webhooks as events of the catalogue (behaviour: integrations 4.6): https://woocommerce.github.io/woocommerce-rest-api-docs/#webhooks. */
 import { invalid } from '../../api/problem.ts'
 import type { Fields } from '../../lib/json-fields.ts'
 import { customerOf, firstText, itemsOf, objectOf, objectsOf, textOf, timeOf } from '../fields.ts'
-import { eventOf, required, topicOf, unmapped } from '../topics.ts'
-import type { Meaning, NativeCall, NativeEvent } from '../native-event.ts'
+import type { SourceEvent } from '../event.ts'
+import type { Source, Webhook } from '../source.ts'
+import {
+  eventOf,
+  hmacHeaderCheck,
+  payloadReader,
+  required,
+  topicOf,
+  unmapped,
+  type JsonWebhook,
+  type TopicEvent,
+} from '../webhook.ts'
 
-/** What an order that was changed tells by its status. WooCommerce calls an order that is paid and waits for its parcel `processing`. */
+export const woocommerce: Source = {
+  platform: 'woocommerce',
+  signatureCheck: (secret) =>
+    hmacHeaderCheck(
+      'X-WC-Webhook-Signature',
+      decodeSpecialCharacters(secret),
+      'Give the webhook in WooCommerce and the source the same secret (`signing_secret`).',
+    ),
+  isPing,
+  read: payloadReader(readWooCommerce),
+  stores_payload: true,
+}
+
+/** Our status by WooCommerce's: an order that is paid and waits for its parcel is `processing` there. */
 const statuses: Readonly<Record<string, string>> = {
   processing: 'paid',
   'on-hold': 'on_hold',
@@ -16,43 +38,46 @@ const statuses: Readonly<Record<string, string>> = {
   failed: 'payment_failed',
 }
 
-/** What a topic means; null: nothing that the catalogue has. */
-const meanings: Readonly<Record<string, (payload: Fields) => Meaning | null>> = {
+/** The event of each topic; null where the catalogue has none. */
+const topics: Readonly<Record<string, (payload: Fields) => TopicEvent | null>> = {
   'order.created': (payload) => order(payload, 'created'),
   'order.updated': changedOrder,
   'customer.created': (payload) => customerChange(payload, 'customer.created'),
   'customer.updated': (payload) => customerChange(payload, 'customer.updated'),
 }
 
-/** The unsigned form that WooCommerce sends when a webhook is switched on; it has no topic, and wants exactly 200. */
-export const isPing = (headers: IncomingHttpHeaders, body: Uint8Array): boolean =>
-  headers['x-wc-webhook-signature'] === undefined &&
-  headers['x-wc-webhook-topic'] === undefined &&
-  body.length < 64 &&
-  /^webhook_id=\d+$/.test(Buffer.from(body).toString('latin1').trim())
+/** WooCommerce sends an unsigned form without a topic when a webhook is switched on, and expects exactly 200. */
+function isPing({ headers, body }: Pick<Webhook, 'headers' | 'body'>): boolean {
+  return (
+    headers['x-wc-webhook-signature'] === undefined &&
+    headers['x-wc-webhook-topic'] === undefined &&
+    body.length < 64 &&
+    /^webhook_id=\d+$/.test(body.toString('latin1').trim())
+  )
+}
 
-/** Throws `parameter_missing` where the topic, or what every payload of it has, is missing. */
-export function readWooCommerce({ headers, payload, digest }: NativeCall): NativeEvent {
+/** Throws `parameter_missing` where the topic is missing, or a field that every payload of it has. */
+export function readWooCommerce({ headers, payload, digest }: JsonWebhook): SourceEvent {
   const topic = topicOf(headers, 'X-WC-Webhook-Topic')
   const id = textOf(payload['id'])
   const changed = timeOf(payload['date_modified_gmt'], payload['date_created_gmt'])
-  // its delivery id is the same for all of one second, and another one for each attempt; an order may get two statuses within a second
+  // the delivery ID differs per attempt and is shared by all deliveries of one second; an order may change its status twice within a second
   const parts = [topic, id, changed, topic === 'order.updated' ? textOf(payload['status'])?.slice(0, 40) : null]
   const event_id =
     id === null || id.length > 100 ? `${topic}:${digest()}` : parts.filter((part) => typeof part === 'string').join(':')
-  const meaning = Object.hasOwn(meanings, topic) ? meanings[topic]!(payload) : null
-  if (meaning === null) return unmapped('woocommerce', topic, event_id, changed, payload)
-  return eventOf(meaning, event_id, changed, payload)
+  const event = Object.hasOwn(topics, topic) ? topics[topic]!(payload) : null
+  if (event === null) return unmapped('woocommerce', topic, event_id, changed, payload)
+  return eventOf(event, event_id, changed, payload)
 }
 
-function changedOrder(payload: Fields): Meaning | null {
+function changedOrder(payload: Fields): TopicEvent | null {
   refuseError(payload)
-  const told = textOf(payload['status']) ?? ''
-  if (told === 'checkout-draft') return checkout(payload)
-  return Object.hasOwn(statuses, told) ? order(payload, statuses[told]!) : null
+  const status = textOf(payload['status']) ?? ''
+  if (status === 'checkout-draft') return checkout(payload)
+  return Object.hasOwn(statuses, status) ? order(payload, statuses[status]!) : null
 }
 
-function order(payload: Fields, status: string): Meaning {
+function order(payload: Fields, status: string): TopicEvent {
   refuseError(payload)
   const id = required(payload, 'id')
   return {
@@ -75,8 +100,8 @@ function order(payload: Fields, status: string): Meaning {
   }
 }
 
-/** An order that is still being written at the till. */
-function checkout(payload: Fields): Meaning {
+/** WooCommerce stores a checkout as an order in draft. */
+function checkout(payload: Fields): TopicEvent {
   return {
     type: 'checkout.started',
     order_id: null,
@@ -94,7 +119,7 @@ function checkout(payload: Fields): Meaning {
   }
 }
 
-function customerChange(payload: Fields, type: string): Meaning {
+function customerChange(payload: Fields, type: string): TopicEvent {
   refuseError(payload)
   const id = required(payload, 'id')
   const [billing, shipping] = [objectOf(payload['billing']), objectOf(payload['shipping'])]
@@ -109,7 +134,7 @@ function customerChange(payload: Fields, type: string): Meaning {
   return { type, order_id: null, customer, marketing: null, data: { customer: { ...customer, id } } }
 }
 
-/** Where the user who made a webhook may not read the resource, WooCommerce signs and sends the error of its own API instead. */
+/** WooCommerce sends an error of its own API where the user who made the webhook may not read the resource. */
 function refuseError(payload: Fields): void {
   if (payload['id'] === undefined && typeof payload['code'] === 'string' && typeof payload['message'] === 'string')
     throw invalid(
@@ -119,7 +144,7 @@ function refuseError(payload: Fields): void {
     )
 }
 
-function buyerOf(payload: Fields): Meaning['customer'] {
+function buyerOf(payload: Fields): TopicEvent['customer'] {
   const [billing, shipping] = [objectOf(payload['billing']), objectOf(payload['shipping'])]
   return customerOf({
     external_id: payload['customer_id'],
@@ -131,7 +156,7 @@ function buyerOf(payload: Fields): Meaning['customer'] {
   })
 }
 
-/** WooCommerce itself knows no parcels; the extension Shipment Tracking keeps them in the order's meta data (https://woocommerce.com/document/shipment-tracking/). */
+/** WooCommerce itself has no parcels; the extension Shipment Tracking stores them in the order's meta data (https://woocommerce.com/document/shipment-tracking/). */
 function shippingOf(payload: Fields): Fields {
   const kept = objectsOf(payload['meta_data']).find(({ key }) => key === '_wc_shipment_tracking_items')
   const parcel = objectsOf(kept?.['value']).at(-1) ?? {}
@@ -140,4 +165,31 @@ function shippingOf(payload: Fields): Fields {
     tracking_number: textOf(parcel['tracking_number']),
     tracking_url: firstText(parcel['custom_tracking_link'], parcel['formatted_tracking_link']),
   }
+}
+
+const entities: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  amp: '&',
+  quot: '"',
+  60: '<',
+  62: '>',
+  38: '&',
+  34: '"',
+  39: "'",
+  x26: '&',
+  x22: '"',
+  x27: "'",
+}
+
+/**
+ * As `wp_specialchars_decode` with `ENT_QUOTES`, through which WooCommerce puts the secret before it signs
+ * (https://developer.wordpress.org/reference/functions/wp_specialchars_decode/, `generate_signature` in WooCommerce's class-wc-webhook.php).
+ */
+function decodeSpecialCharacters(text: string): string {
+  return text.replaceAll(
+    /&(?:(lt|gt|amp|quot)|#0*(60|62|38|34|39)|#(?:x|X)0*(2[267]));/g,
+    (entity, name?: string, decimal?: string, hexadecimal?: string) =>
+      entities[name ?? decimal ?? `x${hexadecimal}`] ?? entity,
+  )
 }

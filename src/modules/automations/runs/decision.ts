@@ -1,11 +1,11 @@
 /** What is to become of a due run: its message, the reason why there is none, or another try later (behaviour: integrations 6.3, 6.5, 6.7, 6.8). */
 import { Problem } from '../../../api/problem.ts'
-import type { CheckedMessage } from '../../messages/service.ts'
 import type { Priority } from '../../../api/resources/message.ts'
-import type { RunDeps } from './deps.ts'
-import type { DueRun, Ended } from './due-store.ts'
+import type { AutomationDeps } from '../deps.ts'
+import type { ReadRun } from './context.ts'
+import type { DueRun, Ended } from './due-repository.ts'
 import { renderedFor } from './rendering.ts'
-import type { ReadRun } from './facts.ts'
+import type { CheckedMessage } from '../../messages/service.ts'
 
 export type Decision =
   | { readonly kind: 'send'; readonly run: DueRun; readonly message: CheckedMessage }
@@ -16,7 +16,7 @@ export type Decision =
 /** Refusals after which it may yet go: the link of a channel comes back, and its queue or its templates can be asked again. */
 const passing: readonly string[] = ['channel_not_connected', 'upstream_unavailable', 'internal_error']
 
-export async function decide(deps: RunDeps, read: ReadRun, priority: Priority): Promise<Decision> {
+export async function decide(deps: AutomationDeps, read: ReadRun, priority: Priority): Promise<Decision> {
   const { run, automation, event } = read
   const end = (status: Ended['status'], reason: string): Decision => ({
     kind: 'end',
@@ -52,7 +52,7 @@ export async function decide(deps: RunDeps, read: ReadRun, priority: Priority): 
 
 /** What nobody expected of an event fails its run, and stops no other. */
 function rendered(
-  { platform }: RunDeps,
+  { platform }: AutomationDeps,
   { run, contact }: ReadRun,
   automation: NonNullable<ReadRun['automation']>,
   { customer, data }: NonNullable<ReadRun['event']>,

@@ -3,9 +3,9 @@
  */
 import { Problem } from '../../../api/problem.ts'
 import type { EventCustomer } from '../../../api/resources/automation-event.ts'
-import { fullName, type ContactRow } from '../../contacts/service.ts'
-import { mergeValues, render, tagsOf, type MergeValues, type TaggedMessage } from '../../messages/service.ts'
-import { readPath, valuesAt } from '../automations/event-paths.ts'
+import { readPath, valuesAt } from '../event-paths.ts'
+import { type ContactRow, fullName } from '../../contacts/service.ts'
+import { mergeValues, type MergeValues, render, type TaggedMessage, tagsOf } from '../../messages/service.ts'
 
 /** What an automation sends. */
 export interface RunMessage {

@@ -1,13 +1,13 @@
 /** Sends due runs: each decided, submitted, and put off or ended where no message comes of it (behaviour: integrations 6.8). */
-import { isoTime } from '../../../lib/clock.ts'
 import type { Priority } from '../../../api/resources/message.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import type { AutomationDeps } from '../deps.ts'
+import type { ReadRun } from './context.ts'
+import { decide, type Decision } from './decision.ts'
+import { type DueRun, type Ended, endRuns, type PutOff, putOffRuns } from './due-repository.ts'
 import type { ItemOutcome } from '../../messages/service.ts'
-import type { RunDeps } from './deps.ts'
 import { connectionLost, neverSent } from '../../../platform/database/failures.ts'
 import { sqlState } from '../../../platform/database/sql.ts'
-import { decide, type Decision } from './decision.ts'
-import { endRuns, putOffRuns, type DueRun, type Ended, type PutOff } from './due-store.ts'
-import type { ReadRun } from './facts.ts'
 
 export type RunTraffic = 'interactive' | 'bulk'
 
@@ -23,7 +23,7 @@ const againMs = 1000
 
 /** Gives runs back, to be taken up after so many milliseconds. */
 async function leave(
-  { platform: { pool, clock } }: RunDeps,
+  { platform: { pool, clock } }: AutomationDeps,
   runs: readonly ReadRun[],
   after_ms: number,
 ): Promise<void> {
@@ -35,7 +35,7 @@ async function leave(
 }
 
 /** Never rejects: what fails is tried again. */
-export async function sendRuns(deps: RunDeps, runs: readonly ReadRun[], traffic: RunTraffic): Promise<void> {
+export async function sendRuns(deps: AutomationDeps, runs: readonly ReadRun[], traffic: RunTraffic): Promise<void> {
   const { platform } = deps
   try {
     const decisions = await decideAll(deps, runs, traffic === 'bulk' ? 'low' : 'normal')
@@ -74,14 +74,14 @@ export const saysNothingOf = (error: unknown): boolean =>
   isOfDatabase(error) && sqlState(error)?.startsWith('22') !== true
 
 /** Counts a failure of runs that nobody expected: they are tried again until their tries are used up. */
-export const putOffFailed = (deps: RunDeps, runs: readonly DueRun[]): Promise<void> =>
+export const putOffFailed = (deps: AutomationDeps, runs: readonly DueRun[]): Promise<void> =>
   settle(
     deps,
     [],
     runs.map((run) => ({ kind: 'later', run, code: 'internal_error' })),
   )
 
-async function decideAll(deps: RunDeps, runs: readonly ReadRun[], priority: Priority): Promise<Decision[]> {
+async function decideAll(deps: AutomationDeps, runs: readonly ReadRun[], priority: Priority): Promise<Decision[]> {
   const decisions: Decision[] = []
   for (let from = 0; from < runs.length; from += decidedAtOnce) {
     decisions.push(
@@ -93,7 +93,7 @@ async function decideAll(deps: RunDeps, runs: readonly ReadRun[], priority: Prio
 }
 
 /** What nobody expected of a run is this run's alone. */
-async function decideAlone(deps: RunDeps, read: ReadRun, priority: Priority): Promise<Decision> {
+async function decideAlone(deps: AutomationDeps, read: ReadRun, priority: Priority): Promise<Decision> {
   try {
     return await decide(deps, read, priority)
   } catch (error) {
@@ -110,7 +110,7 @@ type Sending = Extract<Decision, { kind: 'send' }>
 type Later = Extract<Decision, { kind: 'later' }>
 
 async function submit(
-  deps: RunDeps,
+  deps: AutomationDeps,
   automation_id: string,
   sending: readonly Sending[],
   traffic: RunTraffic,
@@ -130,7 +130,7 @@ async function submit(
 }
 
 async function settleOutcomes(
-  deps: RunDeps,
+  deps: AutomationDeps,
   sending: readonly Sending[],
   outcomes: readonly ItemOutcome[],
 ): Promise<void> {
@@ -160,7 +160,7 @@ const releasedOf = ({ id, held_until, failures }: DueRun, now: number): PutOff =
 
 /** Ends runs, and puts others off: until their tries are used up, when they have failed. */
 async function settle(
-  { platform: { pool, clock, metrics } }: RunDeps,
+  { platform: { pool, clock, metrics } }: AutomationDeps,
   ended: readonly Ended[],
   later: readonly Later[],
 ): Promise<void> {

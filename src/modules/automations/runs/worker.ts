@@ -2,12 +2,12 @@
  * The worker `automation-runs`: takes the runs that are due, of many sources side by side, and sends them. A source with a flood of them gets its share and holds no other up (behaviour: integrations 6.9); few at a time go
  * as a request's message does, many as bulk, a piece at a time, which leaves requests their pace.
  */
-import type { Worker } from '../../../platform/jobs/worker.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
-import type { RunDeps } from './deps.ts'
-import { anyDue, listDueSources, readDue, takeDue, type DueRun, type DueSource, type Wanted } from './due-store.ts'
-import { readRuns, type ReadRun } from './facts.ts'
-import { putOffFailed, saysNothingOf, sendRuns, type RunTraffic } from './sender.ts'
+import type { AutomationDeps } from '../deps.ts'
+import { type ReadRun, readRuns } from './context.ts'
+import { anyDue, type DueRun, type DueSource, listDueSources, readDue, takeDue, type Wanted } from './due-repository.ts'
+import { putOffFailed, type RunTraffic, saysNothingOf, sendRuns } from './sender.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 
 /** Between two looks, while some are sent and while none is due. */
 const lookEveryMs = 100
@@ -26,7 +26,7 @@ const restFactor = 2
 const restMaxMs = 1000
 
 interface Sending {
-  readonly deps: RunDeps
+  readonly deps: AutomationDeps
   readonly alone: () => boolean
   /** Runs in hand, by id. */
   readonly inHand: Map<string, DueRun>
@@ -42,7 +42,7 @@ interface Sending {
 }
 
 /** `alone`: no other process takes requests or works. */
-export function runsWorker(deps: RunDeps, alone: () => boolean): Worker {
+export function runsWorker(deps: AutomationDeps, alone: () => boolean): Worker {
   const sending: Sending = {
     deps,
     alone,
@@ -163,7 +163,7 @@ async function take({ deps, alone, inHand }: Sending, wanted: readonly Wanted[],
 }
 
 /** Reads runs; what nobody expected of one is found by halving and holds no other up: it is tried again alone. */
-async function readEach(deps: RunDeps, runs: readonly DueRun[]): Promise<ReadRun[]> {
+async function readEach(deps: AutomationDeps, runs: readonly DueRun[]): Promise<ReadRun[]> {
   try {
     return await readRuns(deps, runs)
   } catch (error) {

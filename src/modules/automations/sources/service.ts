@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../../api/caller.ts'
 import { isId } from '../../../api/ids.ts'
-import { Problem, missing } from '../../../api/problem.ts'
+import { missing, Problem } from '../../../api/problem.ts'
 import type {
   IntegrationSource,
   IntegrationSourceWithSecrets,
@@ -12,38 +12,41 @@ import type {
   SourceUpsert,
 } from '../../../api/resources/integration-source.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
-import { requireCursor, type Page } from '../../../platform/http/paging.ts'
-import type { Platform } from '../../../platform/platform.ts'
 import { keyHash, newKey } from '../../accounts/service.ts'
-import { enabledEventsOf } from '../automations/store.ts'
-import type { Stop } from '../runs/stopping.ts'
-import { sourceObject } from './present.ts'
-import * as store from './store.ts'
-import type { SourceRow } from './store.ts'
+import { enabledEventsOf } from '../repository.ts'
+import type { Cancellation } from '../runs/cancellation.ts'
+import * as repository from './repository.ts'
+import { sourceObject, type SourceRow } from './source.ts'
+import { type Db, transact, type Transaction } from '../../../platform/database/sql.ts'
+import { type Page, requireCursor } from '../../../platform/http/paging.ts'
+import type { Platform } from '../../../platform/platform.ts'
 
 /** Sources of an account and mode (behaviour: integrations 1.3). */
 const sourcesMax = 50
 const nameLengthMax = 120
 
-/** What belongs to a source, and what becomes of it. */
-export interface Belongings {
-  /** Keys have changed, here and for every other process. */
+/** What other parts of the module do when a source changes. */
+export interface SourceHooks {
+  /** Empties the key caches of all processes. */
   readonly forgetKeys: () => void
-  /** What is done with what waits to be sent. */
-  readonly stopped: (tenant: Tenant, source_id: string, reason: 'source_disabled' | 'source_deleted') => Stop
-  /** What a delete takes along, in its transaction. */
+  /** Cancels the waiting runs. */
+  readonly cancellation: (
+    tenant: Tenant,
+    source_id: string,
+    reason: 'source_disabled' | 'source_deleted',
+  ) => Cancellation
+  /** Deletes what belongs to a deleted source, in the same transaction. */
   readonly removed: (tx: Transaction, tenant: Tenant, source_id: string) => Promise<void>
 }
 
 /** Everything throws the Problem that refuses it. */
 export class SourceService {
   readonly #platform: Platform
-  readonly #of: Belongings
+  readonly #hooks: SourceHooks
 
-  constructor(platform: Platform, of: Belongings) {
+  constructor(platform: Platform, hooks: SourceHooks) {
     this.#platform = platform
-    this.#of = of
+    this.#hooks = hooks
   }
 
   /**
@@ -57,25 +60,25 @@ export class SourceService {
   ): Promise<IntegrationSource | IntegrationSourceWithSecrets> {
     const platform = input.platform.toLowerCase()
     return await transact(sql, async (tx) => {
-      await store.lockSources(tx, caller)
-      const existing = await store.lockSourceOfPlatform(tx, caller, platform, input.external_id)
+      await repository.lockSources(tx, caller)
+      const existing = await repository.lockSourceOfPlatform(tx, caller, platform, input.external_id)
       if (existing !== null) return await this.#shown(tx, await write(tx, existing, changed(existing, input)))
-      if ((await store.countSources(tx, caller)) >= sourcesMax)
+      if ((await repository.countSources(tx, caller)) >= sourcesMax)
         throw new Problem(
           'integration_source_limit_reached',
           `This account has ${sourcesMax} integration sources in ${caller.mode} mode, which is the limit. Delete one that is no longer used.`,
         )
       const made = newSource(this.#platform, caller, { ...input, platform })
-      await store.insertSource(tx, made.row)
+      await repository.insertSource(tx, made.row)
       return { ...sourceObject(this.#platform.settings.base_url, made.row, []), ...made.secrets }
     })
   }
 
   /** Up to `limit + 1`, newest first. */
   async list(sql: Db, tenant: Tenant, page: Page): Promise<IntegrationSource[]> {
-    const existed = async (id: string) => isId('src', id) && (await store.sourceExisted(sql, tenant, id))
+    const existed = async (id: string) => isId('src', id) && (await repository.sourceExisted(sql, tenant, id))
     await requireCursor(page.starting_after, 'No integration source has the id', existed)
-    const rows = await store.listSources(sql, tenant, page)
+    const rows = await repository.listSources(sql, tenant, page)
     const enabled = await enabledEventsOf(
       sql,
       tenant,
@@ -92,7 +95,7 @@ export class SourceService {
   }
 
   async get(sql: Db, tenant: Tenant, id: string): Promise<IntegrationSource> {
-    const row = isId('src', id) ? await store.findSource(sql, tenant, id) : null
+    const row = isId('src', id) ? await repository.findSource(sql, tenant, id) : null
     if (row === null) throw missing('integration source', id)
     return await this.#shown(sql, row)
   }
@@ -105,31 +108,33 @@ export class SourceService {
     change: SourceChange | OwnSourceChange,
   ): Promise<IntegrationSource> {
     if (!isId('src', id)) throw missing('integration source', id)
-    const stop =
-      'status' in change && change.status === 'disabled' ? this.#of.stopped(tenant, id, 'source_disabled') : null
-    await stop?.before(sql)
+    const cancellation =
+      'status' in change && change.status === 'disabled'
+        ? this.#hooks.cancellation(tenant, id, 'source_disabled')
+        : null
+    await cancellation?.before(sql)
     const shown = await transact(sql, async (tx) => {
       const before = await lock(tx, tenant, id)
       const after = await write(tx, before, this.#withSecret(changed(before, change), change))
-      await stop?.within(tx)
+      await cancellation?.within(tx)
       return await this.#shown(tx, after)
     })
-    this.#of.forgetKeys()
+    this.#hooks.forgetKeys()
     return shown
   }
 
   /** With its automations and receipts; what waits to be sent is cancelled, and its key stops at once. */
   async remove(sql: Db, tenant: Tenant, id: string): Promise<void> {
     if (!isId('src', id)) throw missing('integration source', id)
-    const stop = this.#of.stopped(tenant, id, 'source_deleted')
-    await stop.before(sql)
+    const cancellation = this.#hooks.cancellation(tenant, id, 'source_deleted')
+    await cancellation.before(sql)
     await transact(sql, async (tx) => {
       await lock(tx, tenant, id)
-      await stop.within(tx)
-      await this.#of.removed(tx, tenant, id)
-      await store.deleteSource(tx, tenant, id, isoTime(this.#platform.clock.now()))
+      await cancellation.within(tx)
+      await this.#hooks.removed(tx, tenant, id)
+      await repository.deleteSource(tx, tenant, id, isoTime(this.#platform.clock.now()))
     })
-    this.#of.forgetKeys()
+    this.#hooks.forgetKeys()
   }
 
   /** A new source key and signing secret; the old ones stop at once. `keep`: in the transaction of the change, with what is answered. */
@@ -151,7 +156,7 @@ export class SourceService {
       await keep(tx, shown)
       return shown
     })
-    this.#of.forgetKeys()
+    this.#hooks.forgetKeys()
     return rolled
   }
 
@@ -169,7 +174,7 @@ export class SourceService {
 }
 
 async function lock(sql: Db, tenant: Tenant, id: string): Promise<SourceRow> {
-  const row = isId('src', id) ? await store.lockSource(sql, tenant, id) : null
+  const row = isId('src', id) ? await repository.lockSource(sql, tenant, id) : null
   if (row === null) throw missing('integration source', id)
   return row
 }
@@ -195,7 +200,7 @@ function changed(row: SourceRow, change: SourceChange): SourceRow {
 async function write(sql: Db, before: SourceRow, after: SourceRow): Promise<SourceRow> {
   if (isDeepStrictEqual(before, after)) return before
   const written = { ...after, config_version: before.config_version + 1 }
-  await store.updateSource(sql, written)
+  await repository.updateSource(sql, written)
   return written
 }
 

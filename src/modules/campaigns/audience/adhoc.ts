@@ -1,23 +1,21 @@
-/** The recipients of an ad-hoc audience: who of them can be written to, and who not and why. Told alike by the snapshot and by a rehearsal. */
+/** The recipients of an ad-hoc audience, each with the reason why it is skipped. Used by snapshots and rehearsals. */
 import type { SkipReason } from '../../../api/resources/campaign.ts'
-import type { Db } from '../../../platform/database/sql.ts'
+import { contactsById, recipientEligibility } from './eligibility.ts'
+import { type AdhocRecipients, type CampaignRow, trimmedNames } from '../campaign.ts'
+import type { CampaignDeps } from '../deps.ts'
+import type { NewRecipient } from '../recipient-repository.ts'
 import { addressKeyOf, fullName } from '../../contacts/service.ts'
 import { checkRecipient } from '../../messages/service.ts'
-import { contactsById } from '../contacts-by-id.ts'
-import type { CampaignDeps } from '../deps.ts'
-import { recipientEligibility } from '../eligibility.ts'
-import { givenNames } from '../names.ts'
-import type { NewRecipient } from '../recipient-store.ts'
-import type { AdhocRecipients, CampaignRow } from '../rows.ts'
+import type { Db } from '../../../platform/database/sql.ts'
 
-/** The addresses by which duplicates are told. */
+/** The keys by which duplicates are found. */
 export const addressesOf = (channel_type: string, given: AdhocRecipients): string[] =>
   given.map(({ to }) => addressKeyOf(channel_type, to).address)
 
-/** Each of them is looked at here and not in the database: that many take some milliseconds. */
+/** Recipients are checked in this process: so many take some milliseconds. */
 const chunkRows = 250
 
-/** All of them, or those from number `from` on (counted from 0), as `adhocRecipients` tells them, some hundred at a time. */
+/** Yields the recipients from index `from` on, as `adhocRecipients`, in chunks. */
 export async function* adhocChunks(
   deps: CampaignDeps,
   sql: Db,
@@ -34,10 +32,7 @@ export async function* adhocChunks(
   }
 }
 
-/**
- * Each recipient as it is to be kept, in the order given. `marketing`: who has stopped marketing alone is unsubscribed too. `before`: the addresses of recipients that
- * stand before these.
- */
+/** The rows of recipients, in order. `marketing`: opt-outs from marketing count too. `before`: the addresses of earlier recipients. */
 export async function adhocRecipients(
   deps: CampaignDeps,
   sql: Db,
@@ -67,7 +62,7 @@ export async function adhocRecipients(
       contact_id: contact?.id ?? null,
       to,
       address,
-      name: fullName(givenNames(recipient)) ?? contact?.full_name ?? null,
+      name: fullName(trimmedNames(recipient)) ?? contact?.full_name ?? null,
       first_name,
       last_name,
       variables,

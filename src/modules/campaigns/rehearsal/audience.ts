@@ -1,15 +1,23 @@
 /** Whom a campaign means at this moment: as its snapshot would find them or, once it is taken, those who still wait. In chunks, so that memory holds few. */
+import type { SkipReason } from '../../../api/resources/campaign.ts'
 import type { Turns } from '../../../lib/turns.ts'
-import type { Db, Transaction } from '../../../platform/database/sql.ts'
-import type { AudienceSource } from '../../contacts/service.ts'
 import { adhocChunks } from '../audience/adhoc.ts'
-import { sourceOf } from '../audience/source.ts'
+import { missingAudience, resolveAudience } from '../audience/audience.ts'
+import { contactsById, recipientEligibility } from '../audience/eligibility.ts'
+import {
+  type Candidate,
+  countContacts,
+  type Counted,
+  countPending,
+  listContacts,
+  listPending,
+  type PendingRow,
+} from '../audience/repository.ts'
+import type { AdhocRecipients, CampaignRow } from '../campaign.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { goneAudience } from '../drafts/audience.ts'
-import type { AdhocRecipients, CampaignRow } from '../rows.ts'
-import { findAdhocRecipients } from '../store.ts'
-import { pendingRecipients } from './pending.ts'
-import { countContacts, countPending, listContacts, type Candidate, type Counted } from './rehearsal-store.ts'
+import { findAdhocRecipients } from '../repository.ts'
+import { type AudienceSource, hasStopped } from '../../contacts/service.ts'
+import type { Db, Transaction } from '../../../platform/database/sql.ts'
 
 /** Recipients looked at in one go. */
 const chunkRows = 1000
@@ -41,11 +49,11 @@ export async function rehearsedAudience(
   adhoc?: AdhocRecipients,
 ): Promise<RehearsedAudience | null> {
   if (row.snapshot_at !== null) return pendingAudience(deps, row, marketing)
-  const source = await sourceOf(deps, sql, row)
+  const source = await resolveAudience(deps, sql, row)
   if (source.kind === 'taken') return null
   if (source.kind === 'adhoc') return adhocAudience(deps, row, marketing, adhoc)
   if (source.kind !== 'gone') return contactsAudience(deps, row, source, marketing)
-  throw goneAudience(row.audience)
+  throw missingAudience(row.audience)
 }
 
 function contactsAudience(
@@ -118,4 +126,32 @@ function pendingAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolea
       return { rows, after: rows.length < chunkRows ? null : String(rows.at(-1)!.n) }
     },
   }
+}
+
+/** The next `limit` of them above the number `after`. `marketing`: who has stopped marketing alone is unsubscribed too. */
+async function pendingRecipients(
+  deps: CampaignDeps,
+  sql: Transaction,
+  row: CampaignRow,
+  after: number,
+  limit: number,
+  marketing: boolean,
+): Promise<PendingRow[]> {
+  const waiting = await listPending(sql, row, after, limit)
+  const unsent = waiting.filter(({ submitted }) => !submitted)
+  const to = unsent.map((recipient) => recipient.to)
+  const eligibility = await recipientEligibility(deps, sql, row, to, marketing)
+  const blocked = new Set(unsent.filter((_, i) => eligibility[i]!.blocked).map(({ n }) => n))
+  const contacts = await contactsById(deps, sql, row, unsent)
+  return waiting.map((recipient) => {
+    const { n, contact_id, submitted } = recipient
+    if (submitted) return recipient
+    const contact = contacts.get(contact_id ?? '')
+    const reasons: [boolean, SkipReason][] = [
+      [contact_id !== null && contact === undefined, 'contact_deleted'],
+      [row.require_opt_in && contact?.consent[row.channel_type]?.status !== 'opted_in', 'not_opted_in'],
+      [blocked.has(n) || (contact !== undefined && hasStopped(contact, row.channel_type, marketing)), 'unsubscribed'],
+    ]
+    return { ...recipient, skip_reason: reasons.find(([holds]) => holds)?.[1] ?? null }
+  })
 }

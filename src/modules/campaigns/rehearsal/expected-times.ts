@@ -1,6 +1,6 @@
 /** When a campaign's messages would go out: its pace and its windows, played through without a message (behaviour: campaigns 7). */
 import { Turns } from '../../../lib/turns.ts'
-import { WindowTable, type SendWindow } from '../sending/windows.ts'
+import { type SendWindow, WindowTable } from '../sending/send-windows.ts'
 
 export interface Pace {
   /** From when on messages may go out, in milliseconds. */

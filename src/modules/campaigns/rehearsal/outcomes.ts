@@ -1,18 +1,17 @@
 /** What would become of each recipient: sent to, with which message, or left out and why. Content is looked at as it is when it is sent. */
 import { validateContent } from '../../../api/content/validate.ts'
-import type { ProblemCode } from '../../../api/problem.ts'
-import { Problem, throwFailures } from '../../../api/problem.ts'
+import { Problem, type ProblemCode, throwFailures } from '../../../api/problem.ts'
 import type { CampaignMessage, SkipReason } from '../../../api/resources/campaign.ts'
 import type { Turns } from '../../../lib/turns.ts'
-import type { Transaction } from '../../../platform/database/sql.ts'
-import { isUp, type ChannelRow } from '../../channels/service.ts'
+import { contactsById } from '../audience/eligibility.ts'
+import type { Candidate } from '../audience/repository.ts'
+import type { CampaignRow } from '../campaign.ts'
+import type { CampaignDeps } from '../deps.ts'
+import { renderedFor, valuesOf } from '../sending/rendering.ts'
+import { type ChannelRow, isUp } from '../../channels/service.ts'
 import type { ContactRow } from '../../contacts/service.ts'
 import { hasTags } from '../../messages/service.ts'
-import { contactsById } from '../contacts-by-id.ts'
-import type { CampaignDeps } from '../deps.ts'
-import type { CampaignRow } from '../rows.ts'
-import { renderedFor, valuesOf } from '../sending/rendering.ts'
-import type { Candidate } from './rehearsal-store.ts'
+import type { Transaction } from '../../../platform/database/sql.ts'
 
 export interface Outcome {
   readonly candidate: Candidate
@@ -22,14 +21,18 @@ export interface Outcome {
   readonly message: CampaignMessage | null
 }
 
-export interface Judge {
+export interface OutcomePredictor {
   /** Whether the message hangs on who gets it, so that each recipient has to be looked at. */
   readonly varies: boolean
   /** One a candidate, in their order. */
   outcomes(sql: Transaction, candidates: readonly Candidate[], turns: Turns): Promise<Outcome[]>
 }
 
-export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: ChannelRow | null): Judge {
+export function outcomePredictor(
+  deps: CampaignDeps,
+  campaign: CampaignRow,
+  channel: ChannelRow | null,
+): OutcomePredictor {
   const { channels } = deps
   const tagged = hasTags(campaign.message)
   const refuses = channel === null ? undefined : channels.adapterOf(channel)?.validate

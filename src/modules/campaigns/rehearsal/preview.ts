@@ -3,15 +3,14 @@ import type { Caller } from '../../../api/caller.ts'
 import type { CampaignMessage } from '../../../api/resources/campaign.ts'
 import type { MessagePreview, MessagePreviewRequest } from '../../../api/resources/message-preview.ts'
 import { Turns } from '../../../lib/turns.ts'
-import type { Transaction } from '../../../platform/database/sql.ts'
-import { isMarketing } from '../audience/source.ts'
+import { isMarketing } from '../audience/audience.ts'
+import { type CampaignRow, estimateOf } from '../campaign.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { newCampaign } from '../drafts/drafts.ts'
-import { estimateOf } from '../drafts/estimates.ts'
-import type { CampaignRow } from '../rows.ts'
-import { renderedFor, valuesOf } from '../sending/rendering.ts'
+import { newCampaign } from '../drafts.ts'
 import { rehearsedAudience, type RehearsedAudience } from './audience.ts'
-import { judgeOf } from './outcomes.ts'
+import { outcomePredictor } from './outcomes.ts'
+import { renderedFor, valuesOf } from '../sending/rendering.ts'
+import type { Transaction } from '../../../platform/database/sql.ts'
 
 const narrow = 'Preview a smaller audience.'
 const nobody = { to: '', first_name: null, last_name: null, variables: null }
@@ -59,9 +58,9 @@ async function look(deps: CampaignDeps, sql: Transaction, row: CampaignRow, audi
     recipients += count
     if (skip_reason === null) would_send += count
   }
-  const judge = judgeOf(deps, row, await deps.channels.find(row, row.channel_id))
+  const predictor = outcomePredictor(deps, row, await deps.channels.find(row, row.channel_id))
   const { rows } = await audience.chunk(sql, '', turns)
-  const outcomes = await judge.outcomes(sql, rows, turns)
+  const outcomes = await predictor.outcomes(sql, rows, turns)
   const sent = outcomes.find(({ message }) => message !== null)?.message
   return { message: sent ?? renderedFor(row, valuesOf(rows[0] ?? nobody, undefined)), recipients, would_send }
 }

@@ -1,44 +1,43 @@
 /** A rehearsal: what a launch would do now, or what a campaign on its way would still do. Nothing is stored, sent or charged (behaviour: campaigns 7). */
+import type { Readable } from 'node:stream'
 import type { Caller } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
 import type { CampaignRehearsal } from '../../../api/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { Turns } from '../../../lib/turns.ts'
-import type { Transaction } from '../../../platform/database/sql.ts'
-import { isMarketing } from '../audience/source.ts'
+import { isMarketing } from '../audience/audience.ts'
+import { type CampaignRow, estimateOf, requireAction } from '../campaign.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { estimateOf } from '../drafts/estimates.ts'
-import { launchFacts, type LaunchCheck } from '../lifecycle/checks.ts'
-import { existing } from '../reading.ts'
-import type { CampaignRow } from '../rows.ts'
-import { requireAction } from '../states.ts'
+import { type LaunchCheck, launchChecks } from '../launch.ts'
+import { requireCampaign } from '../queries.ts'
 import { rehearsedAudience, type RehearsedAudience } from './audience.ts'
-import { expectedTimes } from './expected-times.ts'
-import { judgeOf, type Judge, type Outcome } from './outcomes.ts'
-import { Tally } from './tally.ts'
+import { expectedTimes, type ZoneCount } from './expected-times.ts'
+import { type OutcomePredictor, outcomePredictor, type Outcome } from './outcomes.ts'
+import { type CsvColumn, type CsvPage, csvStream, pageWaitMs } from '../../contacts/service.ts'
+import type { Transaction } from '../../../platform/database/sql.ts'
 
 /** Up to so many recipients each is looked at; of a larger audience only what the database can count. */
 const walkedMax = 100_000
 const samplesWanted = 3
 
-export interface Rehearsed {
+export interface RehearsalSubject {
   readonly row: CampaignRow
-  readonly judge: Judge
+  readonly predictor: OutcomePredictor
   readonly audience: RehearsedAudience
 }
 
 export const narrow = 'Rehearse a smaller audience, or a message with fewer merge tags.'
 
 /** What a rehearsal of this campaign looks at. 404 `resource_missing`; 409 `campaign_state_invalid` once it is finished. */
-export async function rehearsedCampaign(deps: CampaignDeps, caller: Caller, id: string): Promise<Rehearsed> {
+async function rehearsedCampaign(deps: CampaignDeps, caller: Caller, id: string): Promise<RehearsalSubject> {
   const { pool } = deps.platform
-  const row = await existing(pool, caller, id)
+  const row = await requireCampaign(pool, caller, id)
   requireAction(row, 'rehearse')
   const channel = await deps.channels.find(row, row.channel_id)
   const audience = await rehearsedAudience(deps, pool, row, await isMarketing(deps.channels, row))
   // its snapshot was completed meanwhile: the row, read again, says so
   if (audience === null) return await rehearsedCampaign(deps, caller, id)
-  return { row, judge: judgeOf(deps, row, channel), audience }
+  return { row, predictor: outcomePredictor(deps, row, channel), audience }
 }
 
 /** `gone` aborts when nobody waits for the answer any more. */
@@ -60,7 +59,7 @@ export async function rehearse(
     },
   )
   // a provider may be asked for the template here, so no transaction is open
-  const facts = await launchFacts(deps, platform.pool, caller, row, { size: tally.unpaid })
+  const facts = await launchChecks(deps, platform.pool, caller, row, { size: tally.unpaid })
   const { credits, wallet_micros } = estimateOf(tally.unpaidToSend, facts.funds)
   return {
     object: 'campaign_rehearsal',
@@ -90,21 +89,21 @@ interface Looked {
 async function look(
   { campaign_recipient_limit: limit }: { readonly campaign_recipient_limit: number },
   sql: Transaction,
-  rehearsed: Rehearsed,
+  rehearsed: RehearsalSubject,
   turns: Turns,
 ): Promise<Looked> {
-  const { row, judge, audience } = rehearsed
+  const { row, predictor, audience } = rehearsed
   const counted = new Tally()
   for (const { skip_reason, timezone, submitted, count } of await audience.count(sql, turns))
     counted.add(skip_reason, timezone, submitted, count)
   const ordered = row.recipient_timezone && row.window_start !== null
   const walks =
-    (judge.varies || ordered || row.snapshot_at !== null) && counted.recipients <= Math.min(limit, walkedMax)
+    (predictor.varies || ordered || row.snapshot_at !== null) && counted.recipients <= Math.min(limit, walkedMax)
   const walked = new Tally()
   const samples: Outcome[] = []
   for (let after: string | null = ''; after !== null && (walks || samples.length < samplesWanted);) {
     const chunk = await audience.chunk(sql, after, turns)
-    for (const outcome of await judge.outcomes(sql, chunk.rows, turns)) {
+    for (const outcome of await predictor.outcomes(sql, chunk.rows, turns)) {
       const { candidate, reason, message } = outcome
       if (walks) walked.addOne(reason, candidate.timezone, candidate.submitted)
       if (message !== null && samples.length < samplesWanted) samples.push(outcome)
@@ -155,3 +154,85 @@ async function checked({ code, require }: LaunchCheck) {
     return { code, ok: false, message: error.message }
   }
 }
+
+export class Tally {
+  recipients = 0
+  skipped = 0
+  /** Who have a message already, which has been charged. */
+  submitted = 0
+  /** Of each one that is still to get a message, the index of its time zone, in order; null where they were counted together. */
+  order: number[] | null = null
+  readonly #reasons = new Map<string, number>()
+  readonly #zones = new Map<string, { readonly index: number; count: number }>()
+
+  /** `reason` null: they are sent to. */
+  add(reason: string | null, timezone: string, submitted: boolean, count: number): void {
+    this.recipients += count
+    if (reason !== null) {
+      this.skipped += count
+      this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + count)
+    } else if (submitted) this.submitted += count
+    else this.#zone(timezone).count += count
+  }
+
+  /** The next one, in the order of the audience. */
+  addOne(reason: string | null, timezone: string, submitted: boolean): void {
+    this.add(reason, timezone, submitted, 1)
+    this.order ??= []
+    if (reason === null && !submitted) this.order.push(this.#zone(timezone).index)
+  }
+
+  /** Who have no message yet. */
+  get unpaid(): number {
+    return this.recipients - this.submitted
+  }
+
+  /** Who would get one that is to be paid. */
+  get unpaidToSend(): number {
+    return this.unpaid - this.skipped
+  }
+
+  reasons(): Record<string, number> {
+    return Object.fromEntries([...this.#reasons].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  zones(): ZoneCount[] {
+    return [...this.#zones].map(([timezone, { count }]) => ({ timezone, count }))
+  }
+
+  #zone(timezone: string): { readonly index: number; count: number } {
+    let zone = this.#zones.get(timezone)
+    if (zone === undefined) this.#zones.set(timezone, (zone = { index: this.#zones.size, count: 0 }))
+    return zone
+  }
+}
+
+/** Each chunk is an expensive read of its own, so that a slow client holds no connection. `gone` aborts when nobody reads any more. */
+export async function rehearsalCsv(
+  deps: CampaignDeps,
+  caller: Caller,
+  id: string,
+  gone: AbortSignal,
+): Promise<Readable> {
+  const { reads } = deps.platform
+  const request = { account_id: caller.account_id, gone, narrow }
+  const { audience, predictor } = await rehearsedCampaign(deps, caller, id)
+  const pageAfter = async (sql: Transaction, ended: AbortSignal, from: string): Promise<CsvPage<Outcome>> => {
+    const turns = new Turns(ended)
+    const { rows, after } = await audience.chunk(sql, from, turns)
+    const next =
+      after === null
+        ? null
+        : () => reads.run({ ...request, wait_ms: pageWaitMs }, (own, over) => pageAfter(own, over, after))
+    return { rows: await predictor.outcomes(sql, rows, turns), next }
+  }
+  return csvStream(columns, await reads.run(request, (sql, ended) => pageAfter(sql, ended, '')))
+}
+
+const columns: readonly CsvColumn<Outcome>[] = [
+  { name: 'contact_id', cell: ({ candidate }) => candidate.contact_id ?? '' },
+  { name: 'to', cell: ({ candidate }) => candidate.to },
+  { name: 'name', cell: ({ candidate }) => candidate.name ?? '' },
+  { name: 'outcome', cell: ({ reason }) => (reason === null ? 'send' : 'skip') },
+  { name: 'reason', cell: ({ reason }) => reason ?? '' },
+]

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fairShares } from './fair-shares.ts'
-import { Pacer } from './pacer.ts'
-import { SetAside } from './set-aside.ts'
+import { fairShares, Pacer, DeferredRecipients } from './pacing.ts'
 
 const rate = fc.integer({ min: 1, max: 100 })
 const start = Date.parse('2026-01-31T09:30:00.000Z')
@@ -17,7 +15,7 @@ function sentAt(per_second: number, waits: readonly number[]): number[] {
   for (const wait of waits) {
     const due = pacer.due(now, per_second)
     for (let i = 0; i < due; i++) sent.push(now)
-    pacer.went(due, per_second)
+    pacer.sent(due, per_second)
     now += wait
   }
   return sent
@@ -58,7 +56,7 @@ test('after a long stop no more than a moment of it is made up for, whatever com
 
 test('where its share has grown the next message waits no longer than a message takes by then', () => {
   const pacer = new Pacer(start)
-  pacer.went(1, 0.05)
+  pacer.sent(1, 0.05)
 
   assert.equal(pacer.due(start + 100, 2), 0)
   assert.equal(pacer.due(start + 600, 2), 1)
@@ -91,25 +89,25 @@ test('shares use the whole rate, none is more than asked for, and who gets less 
 })
 
 test('who was set aside is tried again more and more rarely, up to once a minute, until it is decided', () => {
-  const aside = new SetAside()
+  const deferred = new DeferredRecipients()
   let now = start
   const waits: number[] = []
   for (let i = 0; i < 9; i++) {
-    aside.tried([7], [], now)
-    assert.deepEqual(aside.at(now), [7])
-    waits.push((aside.next - now) / 1000)
-    now = aside.next
-    assert.deepEqual(aside.at(now), [])
+    deferred.tried([7], [], now)
+    assert.deepEqual(deferred.at(now), [7])
+    waits.push((deferred.next - now) / 1000)
+    now = deferred.next
+    assert.deepEqual(deferred.at(now), [])
   }
   assert.deepEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60])
 
-  aside.tried([], [7], now)
+  deferred.tried([], [7], now)
 
-  assert.equal(aside.next, Infinity)
-  aside.tried(
+  assert.equal(deferred.next, Infinity)
+  deferred.tried(
     Array.from({ length: 100 }, (_, i) => i),
     [],
     now,
   )
-  assert.equal(aside.isFull, true)
+  assert.equal(deferred.isFull, true)
 })

@@ -1,11 +1,10 @@
 /** A recipient's own message: what is known of the contact put in the place of merge tags. */
 import { Problem } from '../../../api/problem.ts'
 import type { CampaignMessage } from '../../../api/resources/campaign.ts'
-import { fullName, type ContactRow } from '../../contacts/service.ts'
-import { mergeValues, render, type MergeValues } from '../../messages/service.ts'
-import { givenNames } from '../names.ts'
-import type { CampaignRow } from '../rows.ts'
-import type { UnsentRow } from '../recipient-store.ts'
+import { type CampaignRow, trimmedNames } from '../campaign.ts'
+import type { UnsentRow } from '../recipient-repository.ts'
+import { type ContactRow, fullName } from '../../contacts/service.ts'
+import { mergeValues, type MergeValues, render } from '../../messages/service.ts'
 
 /** What tags are filled in with for a recipient; a name of its variables goes before its own, and that before the contact's, also as a part of the full name. */
 export function valuesOf(
@@ -14,8 +13,8 @@ export function valuesOf(
 ): MergeValues {
   const { variables } = recipient
   const [own, given] = [
-    givenNames({ first_name: textOf(variables?.['first_name']), last_name: textOf(variables?.['last_name']) }),
-    givenNames(recipient),
+    trimmedNames({ first_name: textOf(variables?.['first_name']), last_name: textOf(variables?.['last_name']) }),
+    trimmedNames(recipient),
   ]
   const names = {
     first_name: own.first_name ?? given.first_name ?? contact?.first_name ?? null,

@@ -1,17 +1,17 @@
 /** Sends to some recipients of a campaign: each rendered, checked and submitted; what cannot be sent is said of the recipient at once. */
-import type { CampaignMessage, PauseReason, SkipReason } from '../../../api/resources/campaign.ts'
 import { Problem } from '../../../api/problem.ts'
+import type { CampaignMessage, FailureReason, PauseReason, SkipReason } from '../../../api/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { hasStopped, type ContactRow } from '../../contacts/service.ts'
-import type { CheckedMessage, ItemOutcome } from '../../messages/service.ts'
-import { isMarketing } from '../audience/source.ts'
+import { isMarketing } from '../audience/audience.ts'
+import type { CampaignRow } from '../campaign.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { settleUnsendable, type UnsentRow, type Unsendable } from '../recipient-store.ts'
-import type { CampaignRow } from '../rows.ts'
 import { submissionKey } from '../producer.ts'
-import { obstacleOf } from './obstacles.ts'
-import type { NextRecipient } from './recipients.ts'
+import { markUnsendable, type Unsendable, type UnsentRow } from '../recipient-repository.ts'
+import type { NextRecipient } from './recipient-loader.ts'
 import { renderedFor, valuesOf } from './rendering.ts'
+import { type ChannelRow, isUp } from '../../channels/service.ts'
+import { type ContactRow, hasStopped } from '../../contacts/service.ts'
+import type { CheckedMessage, ItemOutcome } from '../../messages/service.ts'
 
 export interface Sent {
   /** Messages that were accepted. */
@@ -41,7 +41,7 @@ export async function sendTo(
   const { platform, messages } = deps
   const decisions = await Promise.all(recipients.map((next) => decide(deps, campaign, next)))
   const unsendable = decisions.flatMap((decision) => (decision.kind === 'unsendable' ? [decision.row] : []))
-  await settleUnsendable(platform.pool, campaign, unsendable, isoTime(platform.clock.now()))
+  await markUnsendable(platform.pool, campaign, unsendable, isoTime(platform.clock.now()))
   const items = decisions.flatMap((decision) => (decision.kind === 'send' ? [decision] : []))
   const outcomes =
     items.length === 0
@@ -135,6 +135,30 @@ async function refused(
   if (code === 'upstream_unavailable') return { kind: 'later', n }
   // what has become of its channel or its template is found by the next look at the campaign
   const channel = await deps.channels.find(campaign, campaign.channel_id)
-  if ((await obstacleOf(deps, campaign, channel)) !== null) return { kind: 'later', n }
+  if ((await findBlocker(deps, campaign, channel)) !== null) return { kind: 'later', n }
   return { kind: 'unsendable', row: { n, skip_reason: null, error: { code, message, provider_code: '' } } }
+}
+
+export type Blocker =
+  | { readonly kind: 'fail'; readonly reason: FailureReason }
+  | { readonly kind: 'pause'; readonly reason: PauseReason }
+  /** It cannot be told just now. */
+  | { readonly kind: 'wait' }
+
+/** Null: it goes on. */
+export async function findBlocker(
+  { channels }: CampaignDeps,
+  row: CampaignRow,
+  channel: ChannelRow | null,
+): Promise<Blocker | null> {
+  if (channel === null) return { kind: 'fail', reason: 'channel_deleted' }
+  if (channel.status === 'suspended') return { kind: 'fail', reason: 'channel_suspended' }
+  if (!isUp(channel)) return { kind: 'pause', reason: 'channel_disconnected' }
+  if (row.message.type !== 'template') return null
+  const { refusal, status } = await channels.templateVerdict(channel, row.message['template'], true)
+  if (refusal === null) return null
+  if (refusal.code === 'upstream_unavailable') return { kind: 'wait' }
+  return status === 'PAUSED'
+    ? { kind: 'pause', reason: 'template_paused' }
+    : { kind: 'fail', reason: 'template_not_approved' }
 }

@@ -1,19 +1,18 @@
 /** The snapshot of an audience: its recipients are written in chunks, each in a transaction of well under a second, and go on where they stopped (behaviour: campaigns 4). */
+import { isPhoneChannel } from '../../../api/resources/channel.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { limitStatements, sqlState, transact, type Transaction } from '../../../platform/database/sql.ts'
-import type { AudienceSource } from '../../contacts/service.ts'
 import { addressesOf, adhocRecipients } from '../audience/adhoc.ts'
-import { isMarketing, sourceOf, type Source } from '../audience/source.ts'
+import { isMarketing, type ResolvedAudience, resolveAudience } from '../audience/audience.ts'
+import { type AdhocRecipients, type CampaignRow, estimateOf, trimmedNames } from '../campaign.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { estimateOf } from '../drafts/estimates.ts'
-import { failFor } from '../lifecycle/ending.ts'
-import { move } from '../lifecycle/moves.ts'
-import { holdJob, requeueJob, type Job } from '../job-store.ts'
-import { insertFromContacts, insertRecipients } from '../recipient-store.ts'
-import type { CampaignRow } from '../rows.ts'
-import { findAdhocRecipients, findCampaign, keepRules, lockCampaign, updateState } from '../store.ts'
+import { lockJob, type Job, requeueJob } from '../job-repository.ts'
+import { insertFromContacts, insertRecipients } from '../recipient-repository.ts'
+import { findAdhocRecipients, findCampaign, storeSegmentRules, lockCampaign, updateState } from '../repository.ts'
 import type { ChunkSizes } from './chunk-size.ts'
-import { saveAsContacts } from './saving.ts'
+import { failFor, move } from '../transitions.ts'
+import { addressKeyOf, type AudienceSource, type SaveItem } from '../../contacts/service.ts'
+import { checkRecipient } from '../../messages/service.ts'
+import { limitStatements, sqlState, transact, type Transaction } from '../../../platform/database/sql.ts'
 
 /** Ad-hoc recipients written in one transaction. */
 const chunkRecipients = 1000
@@ -24,19 +23,19 @@ const openWritesMs = 5 * 60_000
 export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<boolean> {
   const { platform } = deps
   const row = await findCampaign(platform.pool, job, job.campaign_id)
-  if (row === null || !isToBeTaken(row)) return false
+  if (row === null || !needsSnapshot(row)) return false
   if (row.snapshot_rows > platform.settings.campaign_recipient_limit)
     return await ended(deps, row, 'audience_too_large')
   if (row.snapshot_began_at === null)
     return (await begin(deps, job, row)) || (await ended(deps, row, 'audience_missing'))
-  const source = await sourceOf(deps, platform.pool, row)
+  const source = await resolveAudience(deps, platform.pool, row)
   if (source.kind === 'gone') return await ended(deps, row, 'audience_missing')
   if (source.kind === 'taken') return false
   // looked up before the transaction: within it nothing waits for another connection
   const marketing = await isMarketing(deps.channels, row)
   const began = platform.clock.elapsed()
   try {
-    const more = await transact(platform.pool, (tx) => takeChunk(deps, tx, job, { source, marketing }, sizes))
+    const more = await transact(platform.pool, (tx) => writeChunk(deps, tx, job, { source, marketing }, sizes))
     sizes.took(row.id, platform.clock.elapsed() - began)
     if (!more) sizes.forget(row.id)
     return more
@@ -48,7 +47,7 @@ export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSiz
   }
 }
 
-const isToBeTaken = ({ snapshot_at, status }: CampaignRow): boolean =>
+const needsSnapshot = ({ snapshot_at, status }: CampaignRow): boolean =>
   snapshot_at === null && ['scheduled', 'queued', 'sending'].includes(status)
 
 async function ended(
@@ -63,12 +62,12 @@ async function ended(
 /** Settles what the audience means: a segment's rules as they are at this moment. False where there is no such segment. */
 async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience }: CampaignRow): Promise<boolean> {
   return await transact(platform.pool, async (tx) => {
-    const locked = await lockOwn(tx, job, platform.process_id)
+    const locked = await lockOwned(tx, job, platform.process_id)
     if (locked === null) return true
     if (audience.segment_id !== undefined) {
       const rules = await contacts.segments.rules(tx, locked, audience.segment_id)
       if (rules === null) return false
-      await keepRules(tx, locked, locked.id, rules)
+      await storeSegmentRules(tx, locked, locked.id, rules)
     }
     await updateState(tx, {
       ...locked,
@@ -81,35 +80,35 @@ async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience 
 }
 
 /** The campaign, locked, where this process is still the one that works on it; null where there is nothing more to do. */
-async function lockOwn(tx: Transaction, job: Job, process_id: string): Promise<CampaignRow | null> {
+async function lockOwned(tx: Transaction, job: Job, process_id: string): Promise<CampaignRow | null> {
   // first the campaign, then its job, as whoever pauses or cancels it does
   const locked = await lockCampaign(tx, job, job.campaign_id)
-  return locked !== null && isToBeTaken(locked) && (await holdJob(tx, job, process_id)) ? locked : null
+  return locked !== null && needsSnapshot(locked) && (await lockJob(tx, job, process_id)) ? locked : null
 }
 
 /** What was written of one chunk. */
-interface Written {
+interface ChunkResult {
   readonly rows: number
   /** Where the next chunk begins; null: there is none. */
   readonly after: string | null
 }
 
 /** What the audience means, and whether the message is marketing as of this step. */
-interface Meant<S extends Source = Exclude<Source, { kind: 'gone' | 'taken' }>> {
+interface ChunkAudience<S extends ResolvedAudience = Exclude<ResolvedAudience, { kind: 'gone' | 'taken' }>> {
   readonly source: S
   readonly marketing: boolean
 }
 
 /** Writes one chunk and how far it went; the last one completes the snapshot. Resolves to whether there is more to do. */
-async function takeChunk(
+async function writeChunk(
   deps: CampaignDeps,
   tx: Transaction,
   job: Job,
-  { source, marketing }: Meant,
+  { source, marketing }: ChunkAudience,
   sizes: ChunkSizes,
 ): Promise<boolean> {
   const { platform } = deps
-  const locked = await lockOwn(tx, job, platform.process_id)
+  const locked = await lockOwned(tx, job, platform.process_id)
   if (locked === null) return false
   const timeout_ms = source.kind === 'adhoc' ? null : sizes.timeoutMs(locked.id)
   if (timeout_ms !== null) await limitStatements(tx, timeout_ms)
@@ -133,9 +132,9 @@ async function contactsChunk(
   { contacts }: CampaignDeps,
   tx: Transaction,
   row: CampaignRow,
-  { source, marketing }: Meant<AudienceSource>,
+  { source, marketing }: ChunkAudience<AudienceSource>,
   size: number,
-): Promise<Written> {
+): Promise<ChunkResult> {
   const until = await contacts.chunkEnd(tx, row, source, row.snapshot_after, size)
   const audience = {
     source,
@@ -154,7 +153,12 @@ async function contactsChunk(
   return { rows, after: until }
 }
 
-async function adhocChunk(deps: CampaignDeps, tx: Transaction, row: CampaignRow, marketing: boolean): Promise<Written> {
+async function adhocChunk(
+  deps: CampaignDeps,
+  tx: Transaction,
+  row: CampaignRow,
+  marketing: boolean,
+): Promise<ChunkResult> {
   const given = (await findAdhocRecipients(tx, row, row.id)) ?? []
   const from = row.snapshot_rows
   const chunk = given.slice(from, from + chunkRecipients)
@@ -175,7 +179,7 @@ async function complete(
 ): Promise<void> {
   const at = isoTime(platform.clock.now())
   const estimate = estimateOf(written.snapshot_rows, await billing.fundsOf(tx, locked, locked.channel_type))
-  await keepRules(tx, locked, locked.id, null)
+  await storeSegmentRules(tx, locked, locked.id, null)
   await move(tx, platform, locked, {
     ...written,
     status: 'sending',
@@ -185,4 +189,27 @@ async function complete(
     estimated_credits: estimate.credits,
     estimated_wallet_micros: estimate.wallet_micros,
   })
+}
+
+/**
+ * Makes contacts of those who are none yet, as far as the contact cap allows; who is one stays as it is. Consent is left alone: an earlier opt-out holds for the new
+ * contact, and nobody is opted in by being written to.
+ */
+async function saveAsContacts(
+  { platform, contacts }: CampaignDeps,
+  tx: Transaction,
+  row: CampaignRow,
+  recipients: AdhocRecipients,
+): Promise<void> {
+  const { channel_type } = row
+  if (!isPhoneChannel(channel_type)) return
+  const items = recipients
+    .filter(({ to }) => checkRecipient(channel_type, to).length === 0)
+    .map((recipient): SaveItem => {
+      const { to } = recipient
+      const key = addressKeyOf(channel_type, to)
+      const address = key.kind === 'phone' ? { phone: to } : { identifiers: { [key.kind]: key.address } }
+      return { kind: 'link', key, change: {}, creation: { ...address, ...trimmedNames(recipient) } }
+    })
+  await contacts.save(tx, row, items, { at: isoTime(platform.clock.now()), source: 'campaign', keep_opt_outs: true })
 }

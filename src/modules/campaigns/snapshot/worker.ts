@@ -1,10 +1,10 @@
 /** The worker `campaign-snapshots`: looks up the audience of campaigns that are to begin, a chunk of each at a time. */
-import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { CampaignDeps } from '../deps.ts'
-import type { Job } from '../job-store.ts'
-import { claimDue, passFailed } from '../jobs.ts'
+import type { Job } from '../job-repository.ts'
 import { ChunkSizes } from './chunk-size.ts'
 import { snapshotStep } from './snapshot.ts'
+import { claimDue, recordFailure } from '../transitions.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
 
 const leaseMs = 60_000
 const atOnce = 2
@@ -28,7 +28,12 @@ async function step(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<bo
   try {
     return await snapshotStep(deps, job, sizes)
   } catch (error) {
-    await passFailed(deps.platform, job, error, 'the audience of a campaign could not be looked up; it is tried again')
+    await recordFailure(
+      deps.platform,
+      job,
+      error,
+      'the audience of a campaign could not be looked up; it is tried again',
+    )
     return true
   }
 }

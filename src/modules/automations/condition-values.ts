@@ -1,0 +1,91 @@
+/** What an event holds in a field, in the forms in which conditions compare it: made once, however many conditions of however many automations look at it (behaviour: integrations 5.4). */
+import type { EventCustomer } from '../../api/resources/automation-event.ts'
+import { readPath, valuesAt } from './event-paths.ts'
+import { comparableTime, type Field, foldText, phoneText, type Scalar } from '../contacts/service.ts'
+
+/** What conditions look at. */
+export interface ConditionEvent {
+  readonly customer: EventCustomer
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface Held {
+  readonly exists: boolean
+  /** In lower case. */
+  readonly texts: readonly string[]
+  /** What the values are equal to (`wantedKeysOf`). */
+  readonly keys: ReadonlySet<string>
+  /** Of the numbers: infinite where there are none. */
+  readonly least: number
+  readonly most: number
+  /** ISO 8601, in UTC. */
+  readonly times: readonly string[]
+}
+
+/** Characters of a field's texts that are looked at, in all. */
+const charactersMax = 10_000
+
+const known = new WeakMap<ConditionEvent, Map<string, Held>>()
+
+export function heldIn(event: ConditionEvent, field: Field): Held {
+  let fields = known.get(event)
+  if (fields === undefined) known.set(event, (fields = new Map()))
+  let held = fields.get(field.name)
+  if (held === undefined) fields.set(field.name, (held = read(event, field)))
+  return held
+}
+
+function read({ customer, data }: ConditionEvent, { kind, root, name, key }: Field): Held {
+  if (kind === 'any')
+    return heldOf(valuesAt(root === 'data' ? data : customer.attributes, readPath(name, root) ?? []), decimalKeysOf)
+  const given: unknown = customer[key as keyof EventCustomer]
+  if (kind === 'tags')
+    return heldOf(Array.isArray(given) ? given.filter(isText) : [], (tag) => [`text ${foldText(String(tag).trim())}`])
+  if (!isText(given)) return heldOf([], decimalKeysOf)
+  return heldOf([key === 'phone' ? phoneText(given) : given], (text) => [`text ${String(text).toLowerCase()}`])
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+const isScalar = (value: unknown): value is Scalar =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+
+function heldOf(values: readonly unknown[], keysOf: (value: Scalar) => string[]): Held {
+  const [texts, numbers, times, keys] = [[] as string[], [] as number[], [] as string[], new Set<string>()]
+  let left = charactersMax
+  for (const value of values.filter(isScalar)) {
+    if (typeof value === 'string') {
+      // of the only text, or the first, a part may be looked for; it is longer than any that it could be equal to
+      const isWhole = value.length <= left
+      if (!isWhole && left < charactersMax) continue
+      left -= Math.min(value.length, left)
+      texts.push(value.slice(0, charactersMax).toLowerCase())
+      if (!isWhole) continue
+      const time = comparableTime(value)
+      if (time !== null) times.push(time)
+    }
+    const number = typeof value === 'string' ? decimalOf(value) : value
+    if (typeof number === 'number') numbers.push(number)
+    for (const key of keysOf(value)) keys.add(key)
+  }
+  return { exists: values.length > 0, texts, keys, least: Math.min(...numbers), most: Math.max(...numbers), times }
+}
+
+/** A number in digits, as shops write amounts; null for any other text. */
+const decimalOf = (text: string): number | null =>
+  /^-?\d{1,40}(?:\.\d{1,40})?$/.test(text.trim()) ? Number(text) : null
+
+/** A text is equal to the same text without regard to case, a number to that number, and a text in digits to a number, but not to another text. */
+function decimalKeysOf(value: Scalar): string[] {
+  if (typeof value !== 'string') return [`${typeof value} ${value}`]
+  const decimal = decimalOf(value)
+  return [`text ${value.toLowerCase()}`, ...(decimal === null ? [] : [`decimal ${decimal}`])]
+}
+
+/** The keys that a value has which is equal to one of a condition's; `value` as it is compared. */
+export function wantedKeysOf({ kind }: Field, value: Scalar): string[] {
+  if (kind !== 'any') return [`text ${value}`]
+  if (typeof value === 'number') return [`number ${value}`, `decimal ${value}`]
+  if (typeof value === 'boolean') return [`boolean ${value}`]
+  const decimal = decimalOf(value)
+  return [`text ${value}`, ...(decimal === null ? [] : [`number ${decimal}`])]
+}

@@ -1,0 +1,172 @@
+/**
+ * The conditions of an automation: the rules of segments over what an event holds (behaviour: integrations 5.3, 5.4). Pure. Texts and numbers compare as segments compare those
+ * of contacts, and besides a decimal text compares with a number as a number: shops send `"59.99"`.
+ */
+import type { Detail } from '../../api/errors.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { finderOf } from '../../lib/text-search.ts'
+import { type ConditionEvent, type Held, heldIn, wantedKeysOf } from './condition-values.ts'
+import { customerTexts, readPath } from './event-paths.ts'
+import {
+  comparedValues,
+  type Condition,
+  type Field,
+  type Fields,
+  fits,
+  type Group,
+  isGroup,
+  parseRules,
+  rulesFailures,
+  type Scalar,
+} from '../contacts/service.ts'
+
+/** The fields of an event. */
+const eventFields: Fields = {
+  find: eventField,
+  names: [
+    'data.<path>',
+    ...customerTexts.map((key) => `customer.${key}`),
+    'customer.tags',
+    'customer.attributes.<path>',
+  ].join(', '),
+}
+
+function eventField(name: string): Field | null {
+  if (name === 'customer.tags') return { name, kind: 'tags', root: 'customer', key: 'tags' }
+  const text = customerTexts.find((key) => name === `customer.${key}`)
+  if (text !== undefined) return { name, kind: 'text', root: 'customer', key: text }
+  for (const root of ['data', 'customer.attributes'])
+    if (readPath(name, root) !== null) return { name, kind: 'any', root, key: name.slice(root.length + 1) }
+  return null
+}
+
+/** Characters of the JSON of conditions. */
+const conditionsLengthMax = 20_000
+
+/** Everything that is wrong with conditions as they are written. */
+export function conditionsFailures(conditions: unknown): readonly Detail[] {
+  if (JSON.stringify(conditions).length <= conditionsLengthMax)
+    return rulesFailures(conditions, 'conditions', eventFields)
+  return [
+    {
+      param: 'conditions',
+      code: 'too_long',
+      message: `\`conditions\` may have at most ${conditionsLengthMax} characters of JSON.`,
+    },
+  ]
+}
+
+/** A condition of an automation, and whether an event meets it. */
+export interface ConditionResult {
+  readonly field: string
+  readonly met: boolean
+}
+
+/** Whether the event meets the conditions, which were checked when they were saved; null is met by every event. `now`: milliseconds since 1970. */
+export const conditionsMet = (conditions: object | null, event: ConditionEvent, now: number): boolean =>
+  conditions === null || fits(rulesOf(conditions), (condition) => holds(condition, event, now))
+
+/** Each condition by itself, in the order in which they are written. */
+export const conditionResults = (conditions: object | null, event: ConditionEvent, now: number): ConditionResult[] =>
+  conditions === null
+    ? []
+    : leavesOf(rulesOf(conditions)).map((condition) => ({
+        field: condition.field.name,
+        met: holds(condition, event, now),
+      }))
+
+/** Conditions as they were read lately, by their text, the one that was asked for longest ago first: reading takes longer than looking at an event. */
+const readLately = new Map<string, Group>()
+/** Of 20,000 characters at most each. */
+const readLatelyMax = 500
+
+function rulesOf(conditions: object): Group {
+  const text = JSON.stringify(conditions)
+  const rules = readLately.get(text) ?? parseRules(conditions, 'conditions', eventFields).root
+  readLately.delete(text)
+  readLately.set(text, rules)
+  for (const oldest of readLately.keys()) {
+    if (readLately.size <= readLatelyMax) break
+    readLately.delete(oldest)
+  }
+  return rules
+}
+
+const leavesOf = (node: Group | Condition): Condition[] => (isGroup(node) ? node.conditions.flatMap(leavesOf) : [node])
+
+/** What each negation denies: it holds where none of the values fits that. */
+const denied: Readonly<Partial<Record<Condition['operator'], Condition['operator']>>> = {
+  not_equals: 'equals',
+  not_in: 'in',
+  not_exists: 'exists',
+  not_within_days: 'within_days',
+  contains_none: 'contains_any',
+}
+
+function holds(condition: Condition, event: ConditionEvent, now: number): boolean {
+  const held = heldIn(event, condition.field)
+  const positive = denied[condition.operator]
+  return positive === undefined
+    ? fitsOne(condition, condition.operator, held, now)
+    : !fitsOne(condition, positive, held, now)
+}
+
+const dayMs = 86_400_000
+
+/** Whether one of the values fits, or all that are wanted are among them. */
+function fitsOne(condition: Condition, operator: Condition['operator'], held: Held, now: number): boolean {
+  const value = condition.value as Scalar
+  switch (operator) {
+    case 'exists':
+      return held.exists
+    case 'greater_than':
+      return held.most > (value as number)
+    case 'less_than':
+      return held.least < (value as number)
+    case 'before':
+      return held.times.some((time) => time < (value as string))
+    case 'after':
+      return held.times.some((time) => time > (value as string))
+    case 'within_days': {
+      const [from, until] = [isoTime(now - (value as number) * dayMs), isoTime(now)]
+      return held.times.some((time) => time >= from && time <= until)
+    }
+    case 'starts_with':
+      return held.texts.some((text) => text.startsWith(wantedOf(condition).texts[0]!))
+    case 'contains':
+      if (condition.field.kind !== 'tags') return held.texts.some(wantedOf(condition).finds)
+      return isAmong(held, wantedOf(condition).keys)
+    case 'contains_all':
+      return wantedOf(condition).each.every((keys) => keys.some((key) => held.keys.has(key)))
+    default:
+      return isAmong(held, wantedOf(condition).keys)
+  }
+}
+
+function isAmong({ keys }: Held, wanted: ReadonlySet<string>): boolean {
+  for (const key of keys) if (wanted.has(key)) return true
+  return false
+}
+
+/** What a condition compares with, in the forms in which it is compared. */
+interface Wanted {
+  readonly texts: readonly string[]
+  /** Whether a text holds the first of them. */
+  readonly finds: (text: string) => boolean
+  readonly keys: ReadonlySet<string>
+  /** Of each value by itself. */
+  readonly each: readonly string[][]
+}
+
+const wanted = new WeakMap<Condition, Wanted>()
+
+function wantedOf(condition: Condition): Wanted {
+  let known = wanted.get(condition)
+  if (known === undefined) {
+    const values = [...new Set(comparedValues(condition))]
+    const texts = values.map(String)
+    const each = values.map((value) => wantedKeysOf(condition.field, value))
+    wanted.set(condition, (known = { texts, finds: finderOf(texts[0] ?? ''), keys: new Set(each.flat()), each }))
+  }
+  return known
+}

@@ -1,0 +1,157 @@
+/** The contacts of customers: created and updated where the source has `contact_sync`, otherwise only looked up (behaviour: integrations 3.9, 3.10). */
+import { tenantOf, type Tenant } from '../../../api/caller.ts'
+import { normalisePhone, phoneKey } from '../../../lib/phone.ts'
+import type { Db, Transaction } from '../../../platform/database/sql.ts'
+import type { ContactChange, ContactRow, ContactService, SaveContext, SaveItem } from '../../contacts/service.ts'
+import type { ReportingSource } from '../sources/repository.ts'
+import type { PendingEvent } from './event.ts'
+
+/** The channel type with a marketing consent of its own. */
+const marketingOn = 'whatsapp'
+
+type Contacts = Pick<ContactService, 'keepable' | 'save' | 'sync' | 'ofPhones'>
+
+/** The contacts that have the phones of customers, by tenant and phone key. */
+export type Owners = Map<string, Map<string, ContactRow>>
+
+const tenantText = ({ account_id, mode }: Tenant): string => `${account_id} ${mode}`
+
+const byTenant = (batch: readonly PendingEvent[]): Map<string, PendingEvent[]> =>
+  Map.groupBy(
+    batch.filter(({ event }) => event.unmapped !== true && phoneOf(event.customer) !== null),
+    ({ event }) => tenantText(event.source),
+  )
+
+const keyOf = ({ event }: PendingEvent): string => phoneKey(phoneOf(event.customer)!)
+
+export async function ownersOf(contacts: Contacts, tx: Transaction, batch: readonly PendingEvent[]): Promise<Owners> {
+  const read = [...byTenant(batch)].map(
+    async ([text, own]) =>
+      [text, await contacts.ofPhones(tx, tenantOf(own[0]!.event.source), [...new Set(own.map(keyOf))])] as const,
+  )
+  return new Map(await Promise.all(read))
+}
+
+/** The contact of each event whose customer has a phone. Every process visits tenants in the same order, because contacts stay locked until the transaction ends. */
+export async function contactsOf(
+  contacts: Contacts,
+  tx: Transaction,
+  batch: readonly PendingEvent[],
+  sources: ReadonlyMap<string, ReportingSource>,
+  owners: Owners,
+): Promise<Map<PendingEvent, ContactRow>> {
+  const found = new Map<PendingEvent, ContactRow>()
+  for (const [text, own] of [...byTenant(batch)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const known = owners.get(text)!
+    const synced = own.filter(({ event }) => sources.get(event.source.id)!.contact_sync)
+    for (const [pending, row] of await save(contacts, tx, tenantOf(own[0]!.event.source), synced, known))
+      known.set(keyOf(pending), row)
+    for (const pending of own) {
+      const row = known.get(keyOf(pending))
+      if (row !== undefined) found.set(pending, row)
+    }
+  }
+  return found
+}
+
+/** The contact that `contactsOf` would return for one event; nothing is stored. */
+export async function expectedContact(
+  contacts: Pick<ContactService, 'keepable' | 'foreseen' | 'ofPhones'>,
+  sql: Db,
+  pending: PendingEvent,
+  source: Tenant & Pick<ReportingSource, 'contact_sync'>,
+): Promise<ContactRow | undefined> {
+  const phone = phoneOf(pending.event.customer)
+  if (phone === null) return undefined
+  const tenant = tenantOf(source)
+  if (source.contact_sync) {
+    const row = await contacts.foreseen(sql, tenant, changeOf(contacts, pending), contextOf(pending.at))
+    if (row !== null) return row
+  }
+  return (await contacts.ofPhones(sql, tenant, [phoneKey(phone)])).get(phoneKey(phone))
+}
+
+const contextOf = (at: string): SaveContext => ({ at, source: 'integration', keep_opt_outs: true, only_fitting: true })
+
+/** E.164; null where the customer has no readable phone number. */
+export const phoneOf = ({ phone }: { readonly phone?: string | null }): string | null =>
+  phone ? normalisePhone(phone) : null
+
+/** Saves the contacts of events. An event whose contact is refused, at the contact cap for example, has none. */
+async function save(
+  contacts: Contacts,
+  tx: Transaction,
+  tenant: Tenant,
+  batch: readonly PendingEvent[],
+  owners: ReadonlyMap<string, ContactRow>,
+): Promise<[PendingEvent, ContactRow][]> {
+  if (batch.length === 0) return []
+  const context = contextOf(batch.at(-1)!.at)
+  const results = await contacts.sync(
+    tx,
+    tenant,
+    batch.map((pending) => ({ kind: 'upsert', change: changeOf(contacts, pending) })),
+    context,
+    owners,
+  )
+  const rows = batch.flatMap((pending, index): [PendingEvent, ContactRow][] => {
+    const result = results[index]!
+    return result.outcome === 'refused' ? [] : [[pending, result.row]]
+  })
+  return await withdrawConsent(contacts, tx, tenant, rows, context, owners)
+}
+
+function changeOf(
+  contacts: Pick<Contacts, 'keepable'>,
+  { event: { customer, consent, consent_this_event_only }, at }: PendingEvent,
+): ContactChange {
+  const { external_id, phone, email, first_name, last_name, locale, tags, attributes } = customer
+  const change = contacts.keepable({ external_id, phone, email, first_name, last_name, locale, tags, attributes }, at)
+  return consent.marketing === true && consent_this_event_only !== true
+    ? { ...change, consent: { [marketingOn]: { marketing: 'opted_in' } } }
+    : change
+}
+
+/**
+ * Opts out customers who agreed to marketing before and of whom the source now says that they do not. A customer who never agreed is not opted out: the
+ * source may report his consent later. Events of one batch count in their order; a later yes does not undo a withdrawal.
+ */
+async function withdrawConsent(
+  contacts: Contacts,
+  tx: Transaction,
+  tenant: Tenant,
+  rows: [PendingEvent, ContactRow][],
+  context: SaveContext,
+  owners: ReadonlyMap<string, ContactRow>,
+): Promise<[PendingEvent, ContactRow][]> {
+  const hasAgreed = (row: ContactRow | undefined): boolean => row?.consent[marketingOn]?.marketing === 'opted_in'
+  const saysYes = new Set(
+    rows.flatMap(([{ event }, { id }]) =>
+      event.consent.marketing === true && event.consent_this_event_only !== true ? [id] : [],
+    ),
+  )
+  // owners were read before the contact was locked; the saved row shows earlier consent too, unless an event of this batch gave it
+  const agreed = new Set(
+    rows.flatMap(([pending, row]) =>
+      hasAgreed(owners.get(keyOf(pending))) || (hasAgreed(row) && !saysYes.has(row.id)) ? [row.id] : [],
+    ),
+  )
+  const withdrawn = new Set<string>()
+  for (const [{ event }, row] of rows) {
+    if (event.consent.marketing === null || event.consent_this_event_only === true || !hasAgreed(row)) continue
+    if (event.consent.marketing) agreed.add(row.id)
+    else if (agreed.has(row.id)) withdrawn.add(row.id)
+  }
+  if (withdrawn.size === 0) return rows
+  const change: ContactChange = { consent: { [marketingOn]: { marketing: 'opted_out' } } }
+  const results = await contacts.save(
+    tx,
+    tenant,
+    [...withdrawn].map((id): SaveItem => ({ kind: 'update', id, change })),
+    context,
+  )
+  const changed = new Map(
+    results.flatMap((result) => (result.outcome === 'refused' ? [] : [[result.row.id, result.row]])),
+  )
+  return rows.map(([pending, row]) => [pending, changed.get(row.id) ?? row])
+}

@@ -1,0 +1,222 @@
+/** SQL of `automation_events`: the receipts of what sources reported. */
+import type { Tenant } from '../../../api/caller.ts'
+import { idFloor } from '../../../lib/ids.ts'
+import type { NewReceipt, ReceiptRow } from './receipt.ts'
+import { type Db, textColumn } from '../../../platform/database/sql.ts'
+import type { Page } from '../../../platform/http/paging.ts'
+
+/** By what an event is known again. */
+export interface EventKey {
+  readonly source_id: string
+  readonly event_id: string
+  readonly once_key: string | null
+}
+
+/** Receipts that have the id of one of these events, or its status of an order. Of one source or many, each of which its caller has found to be of the tenant. */
+export async function findKnown(sql: Db, keys: readonly EventKey[]): Promise<(EventKey & { readonly id: string })[]> {
+  const sources = keys.map(({ source_id }) => source_id)
+  const statuses = keys.flatMap(({ source_id, once_key }) => (once_key === null ? [] : [{ source_id, once_key }]))
+  const found = sql`e.id, e.source_id, e.event_id, e.once_key from automation_events e`
+  return await sql<(EventKey & { id: string })[]>`
+    select k.* from unnest(${sources}::text[], ${keys.map(({ event_id }) => event_id)}::text[]) i(source_id, event_id)
+    cross join lateral (select ${found} where e.source_id = i.source_id and e.event_id = i.event_id limit 1) k
+    ${
+      statuses.length === 0
+        ? sql``
+        : sql`
+    union all
+    select k.* from unnest(${statuses.map(({ source_id }) => source_id)}::text[], ${statuses.map(({ once_key }) => once_key)}::text[]) i(source_id, once_key)
+    cross join lateral (select ${found} where e.source_id = i.source_id and e.once_key = i.once_key limit 1) k`
+    }`
+}
+
+/** Holds off other events of these customers of sources, in every process, until the transaction ends. */
+export async function lockCustomers(sql: Db, customer_keys: readonly string[]): Promise<void> {
+  if (customer_keys.length === 0) return
+  await sql`
+    select pg_advisory_xact_lock(number)
+    from (select distinct hashtextextended('customer ' || key, 0) as number from unnest(${customer_keys as string[]}::text[]) k(key) order by number) n`
+}
+
+/** Writes receipts; resolves to the number of those that were written. Another transaction may have written the others meanwhile. */
+export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Promise<number> {
+  if (rows.length === 0) return 0
+  const column = (of: (row: NewReceipt) => string | null) => textColumn(rows.map(of))
+  // what somebody wrote freely may hold anything
+  const texts = (of: (row: NewReceipt) => string | null) => rows.map(of)
+  const result = await sql`
+    insert into automation_events (account_id, mode, id, source_id, type, event_id, once_key, freed_once_key, origin, status, reason, contact_id, customer, consent, data, occurred_at,
+      created_at)
+    select account_id, mode, id, source_id, type, event_id, once_key, freed_once_key, origin, status, reason, contact_id, customer::json, consent::json, data::json, occurred_at::timestamptz,
+      created_at::timestamptz
+    from (
+      select unnest(text_column(${column((row) => row.account_id)})) as account_id, unnest(text_column(${column((row) => row.mode)})) as mode,
+        unnest(text_column(${column((row) => row.id)})) as id, unnest(text_column(${column((row) => row.source_id)})) as source_id,
+        unnest(${texts((row) => row.type)}::text[]) as type, unnest(${texts((row) => row.event_id)}::text[]) as event_id,
+        unnest(${texts((row) => row.once_key)}::text[]) as once_key, unnest(${texts((row) => row.freed_once_key)}::text[]) as freed_once_key,
+        unnest(text_column(${column((row) => row.origin)})) as origin,
+        unnest(text_column(${column((row) => row.status)})) as status, unnest(text_column(${column((row) => row.reason)})) as reason,
+        unnest(text_column(${column((row) => row.contact_id)})) as contact_id, unnest(text_column(${column((row) => JSON.stringify(row.customer))})) as customer,
+        unnest(text_column(${column((row) => JSON.stringify(row.consent))})) as consent, unnest(text_column(${column((row) => row.data_json)})) as data,
+        unnest(text_column(${column((row) => row.occurred_at)})) as occurred_at, unnest(text_column(${column((row) => row.created_at)})) as created_at
+    ) t
+    order by source_id, event_id
+    on conflict do nothing`
+  return result.count
+}
+
+/** What the first event that told one of these statuses of an order says of whose it is; one that left its status free counts where no other told one. */
+export async function findFirstOfStatuses(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  source_id: string,
+  once_keys: readonly string[],
+): Promise<Pick<ReceiptRow, 'customer' | 'consent'> | null> {
+  const [row] = await sql<Pick<ReceiptRow, 'customer' | 'consent'>[]>`
+    with of_order as materialized (
+      select id, account_id, mode, customer, consent, false as freed from automation_events where source_id = ${source_id} and once_key = any (${once_keys as string[]}::text[])
+      union all
+      select id, account_id, mode, customer, consent, true from automation_events where source_id = ${source_id} and freed_once_key = any (${once_keys as string[]}::text[])
+    )
+    select customer, consent from of_order
+    where account_id = ${account_id} and mode = ${mode} and customer::text <> '{}' order by freed, id limit 1`
+  return row ?? null
+}
+
+/** What a person is called by in receipts; null where nothing is known. */
+export interface NamesOfPerson {
+  readonly external_id: string | null
+  /** Digits of his phone number in every way to write it, with the country code. */
+  readonly phones: readonly string[]
+  readonly email: string | null
+  /** His orders, as events name them. */
+  readonly order_ids: readonly string[]
+}
+
+/** Receipts that are looked at in one go: the newest before an id. */
+export interface ReceiptsBefore {
+  readonly source_id: string
+  readonly before_id: string
+  readonly rows_max: number
+}
+
+/** Those of them that tell of a person, and the contacts that they are of. `next`: before which id to go on; null where none is left. */
+export interface ReceiptsOfPerson {
+  readonly ids: readonly string[]
+  readonly contact_ids: readonly string[]
+  readonly next: string | null
+}
+
+export async function findReceiptsOfPerson(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  { source_id, before_id, rows_max }: ReceiptsBefore,
+  names: NamesOfPerson,
+): Promise<ReceiptsOfPerson> {
+  const ofOrders =
+    names.order_ids.length === 0
+      ? sql``
+      : sql`or coalesce(e.data -> 'order' ->> 'id', e.data -> 'raw' ->> 'order_id', e.data -> 'raw' ->> 'id') = any (${names.order_ids as string[]}::text[])`
+  const rows = await sql<{ id: string; contact_id: string | null; is_of_person: boolean | null }[]>`
+    select e.id, e.contact_id, e.customer ->> 'external_id' = ${names.external_id}
+      or regexp_replace(e.customer ->> 'phone', '\\D', '', 'g') = any (${names.phones as string[]}::text[])
+      or lower(btrim(e.customer ->> 'email')) = lower(${names.email}::text) ${ofOrders} as is_of_person
+    from automation_events e
+    where e.source_id = ${source_id} and e.account_id = ${account_id} and e.mode = ${mode} and e.id < ${before_id}
+    order by e.id desc limit ${rows_max}`
+  const found = rows.filter(({ is_of_person }) => is_of_person === true)
+  return {
+    ids: found.map(({ id }) => id),
+    contact_ids: [...new Set(found.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id])))],
+    next: rows.length < rows_max ? null : rows.at(-1)!.id,
+  }
+}
+
+/** Takes out of receipts whom and what they tell of; they stay as marks of what was told. */
+export async function emptyReceipts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<void> {
+  await sql`
+    update automation_events set customer = '{}', data = '{}', contact_id = null
+    where account_id = ${account_id} and mode = ${mode} and id = any (${ids as string[]}::text[])`
+}
+
+const columns = (sql: Db) =>
+  sql`e.account_id, e.mode, e.id, e.source_id, e.type, e.event_id, e.origin, e.status, e.reason, e.contact_id, e.customer, e.consent, e.data, e.occurred_at, e.created_at`
+
+/** The source of the receipt `e` is not deleted: its receipts go after it. */
+const stands = (sql: Db, { account_id, mode }: Tenant) =>
+  sql`not exists (select from integration_sources s where s.account_id = ${account_id} and s.mode = ${mode} and s.id = e.source_id and s.deleted_at is not null)`
+
+export async function findReceipt(sql: Db, tenant: Tenant, id: string): Promise<ReceiptRow | null> {
+  const [row] = await sql<
+    ReceiptRow[]
+  >`select ${columns(sql)} from automation_events e where e.account_id = ${tenant.account_id} and e.mode = ${tenant.mode} and e.id = ${id} and ${stands(sql, tenant)}`
+  return row ?? null
+}
+
+/** Receipts by their ids, in any order. */
+export async function findReceipts(sql: Db, ids: readonly string[]): Promise<ReceiptRow[]> {
+  return await sql<
+    ReceiptRow[]
+  >`select ${columns(sql)} from automation_events e where e.id = any (${ids as string[]}::text[])`
+}
+
+/** True for the id of any receipt that this tenant has, or had until its source was deleted. */
+export async function receiptExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
+  const rows =
+    await sql`select 1 from automation_events where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  return rows.length > 0
+}
+
+export interface ReceiptFilters {
+  readonly source?: string
+  readonly type?: string
+  readonly status?: string
+  readonly created_after?: string
+  readonly created_before?: string
+}
+
+/** An id is made within this time of the receipt's `created_at`. */
+const idSlackMs = 1000
+
+/** What a page of receipts shows has so many characters of data at most, but for its first one. */
+const pageCharactersMax = 4_000_000
+
+/** A page, newest first, and whether there is more. It ends before its limit where the data of its receipts is large. Times of creation are bounds of the id as well. */
+export async function listReceipts(
+  sql: Db,
+  tenant: Tenant,
+  filters: ReceiptFilters,
+  page: Page,
+): Promise<{ rows: ReceiptRow[]; has_more: boolean }> {
+  const { source, type, status, created_after, created_before } = filters
+  const floor = (time: string, slack: number) => idFloor('aev', Math.max(0, Date.parse(time) + slack))
+  const found = await sql<(ReceiptRow & { found: number; before: number })[]>`
+    with e as materialized (
+      select ${columns(sql)} from automation_events e
+      where e.account_id = ${tenant.account_id} and e.mode = ${tenant.mode} and ${stands(sql, tenant)}
+        ${source === undefined ? sql`` : sql`and e.source_id = ${source}`}
+        ${type === undefined ? sql`` : sql`and e.type = ${type}`}
+        ${status === undefined ? sql`` : sql`and e.status = ${status}`}
+        ${created_after === undefined ? sql`` : sql`and e.created_at > ${created_after} and e.id >= ${floor(created_after, -idSlackMs)}`}
+        ${created_before === undefined ? sql`` : sql`and e.created_at < ${created_before} and e.id < ${floor(created_before, idSlackMs)}`}
+        ${page.starting_after === undefined ? sql`` : sql`and e.id < ${page.starting_after}`}
+      order by ${source === undefined ? sql`` : sql`e.source_id desc, `}e.id desc limit ${page.limit + 1}
+    ),
+    sized as (
+      select ${columns(sql)}, count(*) over ()::int as found, coalesce(sum(length(e.data::text)) over (order by e.id desc rows between unbounded preceding and 1 preceding), 0)::int as before from e
+    )
+    select * from sized where before = 0 or before <= ${pageCharactersMax} order by id desc`
+  const rows = found.slice(0, page.limit).map(({ found: _found, before: _before, ...row }): ReceiptRow => row)
+  return { rows, has_more: (found[0]?.found ?? 0) > rows.length }
+}
+
+/** Deletes at most `rows_max` receipts of sources that are deleted: they are shown no more since. */
+export async function deleteOrphanedReceipts(sql: Db, rows_max: number): Promise<number> {
+  const result = await sql`
+    delete from automation_events where id = any(array(
+      select e.id from integration_sources s
+      cross join lateral (select id from automation_events where source_id = s.id limit ${rows_max}) e
+      where s.deleted_at is not null limit ${rows_max}
+    ))`
+  return result.count
+}

@@ -1,0 +1,114 @@
+/**
+ * Forgets persons, as Shopify's `customers/redact` wants it: their contacts, what receipts of the source say of them, and what waits to be sent about them (behaviour: integrations 4.8). A redaction is
+ * kept with the receipt of its webhook, and a periodic job does it after the answer, a part at a time.
+ */
+import { Problem } from '../../../api/problem.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { phoneKey, phoneVariants } from '../../../lib/phone.ts'
+import { emptyReceipts, findReceiptsOfPerson } from '../events/repository.ts'
+import {
+  deleteRedaction,
+  listRedactions,
+  listRedactionsBefore,
+  moveRedaction,
+  type RedactionRow,
+} from './repository.ts'
+import { forgetRunsOfEvents } from '../runs/repository.ts'
+import type { ContactService } from '../../contacts/service.ts'
+import { transact } from '../../../platform/database/sql.ts'
+import { breachesMax, invariant } from '../../../platform/invariants.ts'
+import { untilDone } from '../../../platform/jobs/periodic-jobs.ts'
+import type { Invariant, PeriodicJob, Platform } from '../../../platform/platform.ts'
+
+export interface RedactionDeps {
+  readonly platform: Platform
+  readonly contacts: ContactService
+}
+
+/** Contacts of one e-mail address that are looked for at a time. */
+const contactsMax = 100
+/** Receipts that are read in one go: some tenths of a second where each is a webhook of several KB. */
+const receiptsAtOnce = 1000
+/** Accounts that take turns, with one redaction each. */
+const accountsAtOnce = 10
+/** By then even one that reads millions of receipts is done. */
+const overdueAfterMs = 3600_000
+
+/** Does what is left of redactions. One that fails holds up its account's others in no pass, and is tried again in the next one. */
+export const redacting = (deps: RedactionDeps): PeriodicJob => ({
+  name: 'redactions',
+  every_ms: 2_000,
+  async run() {
+    const failed = new Map<string, unknown>()
+    const done = await untilDone(deps.platform.clock, 1, async () => {
+      let steps = 0
+      for (const row of await listRedactions(deps.platform.pool, [...failed.keys()], accountsAtOnce)) {
+        try {
+          await redactSome(deps, row)
+        } catch (error) {
+          failed.set(row.id, error)
+        }
+        steps += 1
+      }
+      return steps
+    })
+    for (const [id, error] of failed) throw new Error(`the redaction ${id} could not be done`, { cause: error })
+    return done
+  },
+})
+
+/** What `posthorn doctor` proves of redactions. */
+export const redactionInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly Invariant[] => [
+  invariant<{ id: string }>(
+    'a redaction is done within the hour',
+    (sql) => listRedactionsBefore(sql, isoTime(clock.now() - overdueAfterMs), breachesMax),
+    ({ id }) =>
+      `The customer whose redaction ${id} asks for is not forgotten yet. The log of the periodicJob \`redactions\` says why.`,
+  ),
+]
+
+/** One part: first the contacts that bear his names, then the receipts, from the newest on, since what waits to be sent is of those. Done again after a death, each part finds what is left of it. */
+async function redactSome(deps: RedactionDeps, row: RedactionRow): Promise<void> {
+  const { pool } = deps.platform
+  if (row.before_id === null) {
+    await removeContacts(deps, row)
+    return await moveRedaction(pool, row, row.id)
+  }
+  const { external_id, phone, email, order_ids } = row
+  const phones = phone === null ? [] : phoneVariants(phoneKey(phone)).map((variant) => variant.slice(1))
+  const names = { external_id, phones, email, order_ids }
+  const found = await findReceiptsOfPerson(
+    pool,
+    row,
+    { source_id: row.source_id, before_id: row.before_id, rows_max: receiptsAtOnce },
+    names,
+  )
+  // receipts last: they tell which contacts are meant, also where it has to be done again
+  for (const id of found.contact_ids) await remove(deps, row, id)
+  await transact(pool, async (tx) => {
+    await emptyReceipts(tx, row, found.ids)
+    await forgetRunsOfEvents(tx, row, found.ids)
+    if (found.next === null) await deleteRedaction(tx, row)
+    else await moveRedaction(tx, row, found.next)
+  })
+}
+
+async function removeContacts(deps: RedactionDeps, row: RedactionRow): Promise<void> {
+  const { contacts, platform } = deps
+  const { phone, email } = row
+  const ofPhone = phone === null ? undefined : await contacts.ofAddress(platform.pool, row, 'sms', phone)
+  if (ofPhone !== undefined) await remove(deps, row, ofPhone.id)
+  while (email !== null) {
+    const found = await contacts.list(platform.pool, row, { email }, { limit: contactsMax, starting_after: undefined })
+    for (const { id } of found) await remove(deps, row, id)
+    if (found.length === 0) break
+  }
+}
+
+async function remove({ platform, contacts }: RedactionDeps, row: RedactionRow, id: string): Promise<void> {
+  try {
+    await contacts.remove(platform.pool, row, id)
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === 'resource_missing')) throw error
+  }
+}

@@ -1,0 +1,50 @@
+/** A run, which is what one automation does about one event: its row and its JSON (behaviour: integrations 6.2). */
+import type { Tenant } from '../../../api/caller.ts'
+import type { AutomationRun, RunStatus } from '../../../api/resources/automation-run.ts'
+
+export interface RunRow extends Tenant {
+  readonly id: string
+  readonly source_id: string
+  readonly automation_id: string
+  readonly automation_event_id: string
+  readonly contact_id: string | null
+  readonly status: RunStatus
+  readonly reason: string | null
+  /** ISO 8601. */
+  readonly scheduled_for: string
+  readonly message_id: string | null
+  readonly created_at: string
+}
+
+export interface NewRun extends Omit<RunRow, 'status' | 'message_id'> {
+  readonly status: 'scheduled' | 'skipped'
+  /** The customer within the source, by everything that the event tells of him. */
+  readonly customer_keys: readonly string[]
+  /** Whom it goes to on a channel of this type, as messages write it; null where the event and the contact name nobody. */
+  readonly channel_type: string
+  readonly to: string | null
+  readonly event_type: string
+}
+
+export const runObject = ({
+  id,
+  automation_id,
+  status,
+  scheduled_for,
+  message_id,
+  reason,
+  ...row
+}: RunRow): AutomationRun => ({
+  id,
+  automation_id,
+  status,
+  scheduled_for,
+  message_id,
+  reason,
+  object: 'automation_run',
+  mode: row.mode,
+  source_id: row.source_id,
+  automation_event_id: row.automation_event_id,
+  contact_id: row.contact_id,
+  created_at: row.created_at,
+})

@@ -1,0 +1,224 @@
+/** Launching: a draft on its way, after its checks (behaviour: campaigns 2). */
+import { isDeepStrictEqual } from 'node:util'
+import type { Caller, Tenant } from '../../api/caller.ts'
+import type { ErrorCode } from '../../api/errors.ts'
+import { Problem } from '../../api/problem.ts'
+import type { Campaign, CampaignCreation, CampaignLaunch } from '../../api/resources/campaign.ts'
+import { isoTime } from '../../lib/clock.ts'
+import type { Funds } from '../billing/service.ts'
+import { audienceSize } from './audience/audience.ts'
+import { segmentSize } from './audience/size.ts'
+import { type AdhocRecipients, type CampaignRow, covers, type Estimate, estimateOf, requireAction } from './campaign.ts'
+import type { CampaignDeps } from './deps.ts'
+import { changesTooFast, newCampaign } from './drafts.ts'
+import { requireWithinLimit } from './messaging-limit.ts'
+import { requireCampaign, lockCampaignOrThrow, campaignWithRecipients } from './queries.ts'
+import { insertCampaign } from './repository.ts'
+import { type StoreAnswer, storeAndReturn, move } from './transitions.ts'
+import { type ChannelRow, isUp } from '../channels/service.ts'
+import { requireTemplate } from '../messages/service.ts'
+import { type Db, transact } from '../../platform/database/sql.ts'
+
+/** How often the checks are made anew because the draft was changed meanwhile. */
+const launchAttemptsMax = 5
+
+export async function launchCampaign(
+  deps: CampaignDeps,
+  sql: Db,
+  caller: Caller,
+  id: string,
+  body: CampaignLaunch,
+  storeAnswer: StoreAnswer,
+): Promise<Campaign> {
+  for (let attempt = 1; ; attempt++) {
+    const found = await requireCampaign(sql, caller, id)
+    requireAction(found, 'launch')
+    const asked = { ...found, ...optionsOf(body) }
+    // a provider may be asked for a template here, so no transaction is open
+    const estimate = await checkedEstimate(deps, sql, caller, asked)
+    const shown = await transact(sql, async (tx) => {
+      await deps.accounts.requireUnsuspended(tx, caller.account_id)
+      const before = await lockCampaignOrThrow(tx, caller, id)
+      requireAction(before, 'launch')
+      // what was checked is what is launched
+      if (!isDeepStrictEqual(before, found)) return null
+      return await storeAndReturn(
+        tx,
+        storeAnswer,
+        await campaignWithRecipients(
+          tx,
+          await move(tx, deps.platform, before, { ...optionsOf(body), ...launched(deps, before, estimate) }),
+        ),
+      )
+    })
+    if (shown === null && attempt === launchAttemptsMax) throw changesTooFast(id)
+    if (shown === null) continue
+    wake(deps)
+    return shown
+  }
+}
+
+/** Creates and launches in one: nothing is kept where the launch is refused. */
+export async function createLaunched(
+  deps: CampaignDeps,
+  sql: Db,
+  caller: Caller,
+  body: CampaignCreation,
+  storeAnswer: StoreAnswer,
+): Promise<Campaign> {
+  const { row, adhoc, size } = await newCampaign(deps, sql, caller, body, true)
+  const asked: CampaignRow = { ...row, allow_insufficient_funds: body.allow_insufficient_funds ?? false }
+  const estimate = await checkedEstimate(deps, sql, caller, asked, { adhoc, size })
+  const shown = await transact(sql, async (tx) => {
+    await deps.accounts.requireUnsuspended(tx, caller.account_id)
+    await insertCampaign(tx, asked, adhoc)
+    return await storeAndReturn(
+      tx,
+      storeAnswer,
+      await campaignWithRecipients(tx, await move(tx, deps.platform, asked, launched(deps, asked, estimate)), adhoc),
+    )
+  })
+  wake(deps)
+  return shown
+}
+
+const optionsOf = ({ consent_declared, allow_insufficient_funds }: CampaignLaunch) => ({
+  ...(consent_declared === undefined ? {} : { consent_declared }),
+  allow_insufficient_funds: allow_insufficient_funds ?? false,
+})
+
+/** What it would cost, once every check has passed; throws the Problem of the first one that has not. */
+async function checkedEstimate(
+  deps: CampaignDeps,
+  sql: Db,
+  caller: Caller,
+  row: CampaignRow,
+  known: KnownAudience = {},
+): Promise<Estimate | null> {
+  const { checks, estimate } = await launchChecks(deps, sql, caller, row, known)
+  for (const check of checks) await check.require()
+  return await estimate()
+}
+
+function launched({ platform: { clock } }: CampaignDeps, { send_at }: CampaignRow, estimate: Estimate | null) {
+  const at = isoTime(clock.now())
+  return {
+    status: send_at !== null && send_at > at ? ('scheduled' as const) : ('queued' as const),
+    launched_at: at,
+    estimated_credits: estimate?.credits ?? null,
+    estimated_wallet_micros: estimate?.wallet_micros ?? null,
+  }
+}
+
+const wake = ({ platform }: CampaignDeps): void => platform.notify('campaign-snapshots', 'campaigns', 'fan-out')
+
+export interface LaunchCheck {
+  readonly code: ErrorCode
+  /** Resolves to a sentence on what holds; throws the Problem that refuses the launch. */
+  readonly require: () => Promise<string>
+}
+
+export interface LaunchChecks {
+  readonly funds: Funds
+  readonly checks: readonly LaunchCheck[]
+  /** null of a segment, which is looked up when sending starts. 404 as `audienceSize`. */
+  readonly estimate: () => Promise<Estimate | null>
+}
+
+/** What the caller knows already. */
+export interface KnownAudience {
+  /** The recipients of an ad-hoc one, where they are not stored yet. */
+  readonly adhoc?: AdhocRecipients | null
+  /** As `audienceSize` tells it. */
+  readonly size?: number | null
+}
+
+/** What a launch of this campaign looks at now, each when it is asked for: what refuses first is told, whatever is wrong with the rest. */
+export async function launchChecks(
+  deps: CampaignDeps,
+  sql: Db,
+  tenant: Tenant,
+  row: CampaignRow,
+  known: KnownAudience = {},
+): Promise<LaunchChecks> {
+  const { platform, billing, channels } = deps
+  const channel = await channels.find(tenant, row.channel_id)
+  const limit = platform.settings.campaign_recipient_limit
+  const funds = await billing.fundsOf(sql, tenant, row.channel_type)
+  let asked: Promise<number | null> | undefined
+  const storedSize = async () =>
+    known.size === undefined ? await audienceSize(deps, sql, tenant, row.audience, limit + 1) : known.size
+  const sizeNow = () =>
+    (asked ??= storedSize().then(async (size) => size ?? (await segmentSize(deps, sql, row, limit + 1))))
+  const gone = async (): Promise<never> => {
+    throw await channels.missing(sql, tenant, row.channel_id, 'channel')
+  }
+  const checks: LaunchCheck[] = [
+    { code: 'consent_required', require: async () => requireConsent(row) },
+    { code: 'channel_not_connected', require: async () => requireChannel(channel ?? (await gone())) },
+    {
+      code: 'template_not_approved',
+      async require() {
+        if (channel !== null) await requireTemplate(deps, channel, row.message)
+        return row.message.type === 'template' ? 'The template is approved.' : 'The message needs no template.'
+      },
+    },
+    {
+      code: 'campaign_limit_exceeded',
+      async require() {
+        const size = await sizeNow()
+        requireSize(size, limit)
+        if (channel !== null) await requireWithinLimit(deps, sql, row, channel, { size, adhoc: known.adhoc })
+        return size === null
+          ? 'How many recipients there are takes longer to count than a launch waits; it is known once the segment is looked up.'
+          : `Recipients: ${size} of the ${limit} that a campaign may have.`
+      },
+    },
+    { code: 'insufficient_balance', require: async () => requireFunds(row, await sizeNow(), funds) },
+  ]
+  const estimate = async () => {
+    const size = row.audience.type === 'segment' ? null : await sizeNow()
+    return size === null ? null : estimateOf(size, funds)
+  }
+  return { funds, checks, estimate }
+}
+
+function requireConsent({ consent_declared }: CampaignRow): string {
+  if (consent_declared) return 'It is declared that the recipients agreed to be contacted.'
+  const problem = 'Declare with `consent_declared` true that the recipients agreed to be contacted.'
+  throw new Problem('consent_required', problem, { param: 'consent_declared' })
+}
+
+function requireChannel(channel: ChannelRow): string {
+  if (isUp(channel)) return `The channel ${channel.id} is active and connected.`
+  throw new Problem(
+    'channel_not_connected',
+    `The channel ${channel.id} is ${channel.status === 'active' ? channel.connection_status : channel.status}. Launch once it is active and connected.`,
+  )
+}
+
+function requireSize(size: number | null, limit: number): void {
+  if (size === null || size <= limit) return
+  throw new Problem(
+    'campaign_limit_exceeded',
+    `The audience has more than ${limit} recipients, which is the most that a campaign may have. Split it.`,
+  )
+}
+
+/** Of an audience whose size is not known it must be one message that is paid. */
+function requireFunds({ mode, allow_insufficient_funds }: CampaignRow, size: number | null, funds: Funds): string {
+  if (mode === 'test') return 'Test mode costs nothing.'
+  if (covers(size ?? 1, funds))
+    return size === null
+      ? 'Package credits or wallet cover a message.'
+      : 'Package credits and wallet cover every recipient.'
+  if (allow_insufficient_funds)
+    return 'The campaign pauses when package credits and wallet run out, as its launch allowed.'
+  const { credits, wallet_micros } = estimateOf(size ?? 1, funds)
+  const lacking = wallet_micros - Math.max(0, funds.wallet_micros)
+  throw new Problem(
+    'insufficient_balance',
+    `${size === null ? 'One message takes' : `${size} recipients take`} ${credits} package credits and ${wallet_micros} micro-USD; the wallet lacks ${lacking}. ` +
+      'Top up, or launch with `allow_insufficient_funds` true: the campaign then pauses when they run out.',
+  )
+}

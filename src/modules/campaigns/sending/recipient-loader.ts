@@ -1,0 +1,101 @@
+/** Reads the next recipients of campaigns with their contacts: what several campaigns ask for at one moment is read together. */
+import { tenantOf } from '../../../api/caller.ts'
+import { contactsById } from '../audience/eligibility.ts'
+import type { CampaignRow } from '../campaign.ts'
+import type { CampaignDeps } from '../deps.ts'
+import { listUnsent, listUnsentAmong, type UnsentRow, type WantedRecipients } from '../recipient-repository.ts'
+import type { ContactRow } from '../../contacts/service.ts'
+import type { Fragment } from '../../../platform/database/sql.ts'
+
+/** A recipient, and its contact as it is now; undefined: it has none, or has it no more. */
+export interface NextRecipient {
+  readonly recipient: UnsentRow
+  readonly contact: ContactRow | undefined
+}
+
+interface LoadRequest {
+  readonly campaign: CampaignRow
+  readonly wanted: WantedRecipients
+  readonly resolve: (recipients: readonly NextRecipient[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+type Deps = Pick<CampaignDeps, 'platform' | 'contacts'>
+
+/** Recipients of one statement, but of one campaign at least. */
+const rowsMax = 1000
+
+export class RecipientLoader {
+  readonly #deps: Deps
+  #asked: LoadRequest[] = []
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  next(campaign: CampaignRow, wanted: WantedRecipients): Promise<readonly NextRecipient[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly NextRecipient[]>()
+    if (this.#asked.push({ campaign, wanted, resolve, reject }) === 1) setImmediate(() => this.#answer())
+    return promise
+  }
+
+  /** As `next`, of those alone who are in `among`, a select of "to". */
+  async loadAmong(campaign: CampaignRow, wanted: WantedRecipients, among: Fragment): Promise<readonly NextRecipient[]> {
+    const { platform } = this.#deps
+    const { account_id, mode, id } = campaign
+    const found = await listUnsentAmong(platform.pool, { account_id, mode, id, ...wanted }, among)
+    const known = await contactsById(this.#deps, platform.pool, campaign, found)
+    return found.map((recipient) => withContact(recipient, known))
+  }
+
+  #answer(): void {
+    const asked = this.#asked
+    this.#asked = []
+    let [first, rows] = [0, 0]
+    for (const [index, { wanted }] of asked.entries()) {
+      if (index > first && rows + wanted.limit > rowsMax) {
+        void loadTogether(this.#deps, asked.slice(first, index))
+        ;[first, rows] = [index, 0]
+      }
+      rows += wanted.limit
+    }
+    void loadTogether(this.#deps, asked.slice(first))
+  }
+}
+
+/** Never rejects: what fails for all of them together is asked for each alone, and fails for that one. */
+async function loadTogether(deps: Deps, asked: readonly LoadRequest[]): Promise<void> {
+  const found = await readNext(deps, asked).catch(() => null)
+  for (const [index, one] of asked.entries()) {
+    if (found !== null) one.resolve(found[index]!)
+    else void readNext(deps, [one]).then(([alone]) => one.resolve(alone!), one.reject)
+    // a turn for each: what is made of them all would hold requests up
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+async function readNext(
+  deps: Deps,
+  asked: readonly Pick<LoadRequest, 'campaign' | 'wanted'>[],
+): Promise<NextRecipient[][]> {
+  const { pool } = deps.platform
+  const found = await listUnsent(
+    pool,
+    asked.map(({ campaign: { account_id, mode, id }, wanted }) => ({ account_id, mode, id, ...wanted })),
+  )
+  const known = new Map<string, ContactRow>()
+  for (const group of Map.groupBy(
+    asked.keys(),
+    (index) => `${asked[index]!.campaign.account_id} ${asked[index]!.campaign.mode}`,
+  ).values()) {
+    const recipients = group.flatMap((index) => found[index]!)
+    for (const [id, contact] of await contactsById(deps, pool, tenantOf(asked[group[0]!]!.campaign), recipients))
+      known.set(id, contact)
+  }
+  return found.map((rows) => rows.map((recipient) => withContact(recipient, known)))
+}
+
+const withContact = (recipient: UnsentRow, known: ReadonlyMap<string, ContactRow>): NextRecipient => ({
+  recipient,
+  contact: recipient.contact_id === null ? undefined : known.get(recipient.contact_id),
+})

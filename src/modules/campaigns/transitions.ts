@@ -1,0 +1,161 @@
+/** How an operation on a campaign keeps its answer under the Idempotency-Key: in the transaction that changes the campaign. */
+import type { Tenant } from '../../api/caller.ts'
+import type { EventType } from '../../api/events.ts'
+import { limits } from '../../api/limits.ts'
+import type { Campaign, CampaignStatus, FailureReason, PauseReason } from '../../api/resources/campaign.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { type CampaignRow, automaticTransitions } from './campaign.ts'
+import { areCostsCounted } from './counter-repository.ts'
+import { anyDue, claimJobs, countFailure, deleteJob, type Job, type JobKind, putJob } from './job-repository.ts'
+import { campaignObjects } from './queries.ts'
+import { isAnybodyPending } from './recipient-repository.ts'
+import { lockCampaign, updateState } from './repository.ts'
+import { type Db, transact, type Transaction } from '../../platform/database/sql.ts'
+import { recordEvents } from '../../platform/events/outbox.ts'
+import type { Platform } from '../../platform/platform.ts'
+
+/** Keeps what is to be answered from now on; does nothing for a request without a key. */
+export type StoreAnswer = (tx: Db, shown: Campaign) => Promise<void>
+
+/** The campaign, once it is kept as the answer. */
+export async function storeAndReturn(tx: Db, storeAnswer: StoreAnswer, shown: Campaign): Promise<Campaign> {
+  await storeAnswer(tx, shown)
+  return shown
+}
+
+type Moves = Pick<Platform, 'clock' | 'ids'>
+
+const eventOf: Readonly<Partial<Record<CampaignStatus, EventType>>> = {
+  sending: 'campaign.started',
+  paused: 'campaign.paused',
+  completed: 'campaign.completed',
+  failed: 'campaign.failed',
+}
+
+/** Writes a campaign as it is from now on, with the event of its new status; `before` is the locked row. */
+export async function move(
+  tx: Transaction,
+  { clock, ids }: Moves,
+  before: CampaignRow,
+  change: Partial<CampaignRow> & { readonly status: CampaignStatus },
+): Promise<CampaignRow> {
+  const at = isoTime(clock.now())
+  const row: CampaignRow = { ...before, ...change, updated_at: at }
+  await updateState(tx, row)
+  await updateJob(tx, row, at)
+  const type = eventOf[row.status]
+  if (type === undefined || row.status === before.status) return row
+  const [object] = await campaignObjects(tx, row, [row])
+  await recordEvents(tx, [
+    {
+      account_id: row.account_id,
+      mode: row.mode,
+      id: ids('evt'),
+      type,
+      object_id: row.id,
+      object: object!,
+      created_at: at,
+    },
+  ])
+  return row
+}
+
+/** Long past: a clock that is set back holds no campaign up that was due already. */
+const immediately = '2000-01-01T00:00:00.000Z'
+
+/** What a campaign of this status is to be worked on for. Nothing goes out before `send_at`. */
+async function updateJob(tx: Db, row: CampaignRow, at: string): Promise<void> {
+  if (row.status === 'draft') return
+  // of a cancelled or failed one the worker sees to it that nobody is left waiting, should whoever ended it not come to that
+  if (row.status === 'cancelled' || row.status === 'failed') return await putJob(tx, row, 'send', immediately)
+  if (row.status === 'paused' || row.status === 'completed') return await deleteJob(tx, row)
+  const next_run_at = row.send_at !== null && row.send_at > at ? row.send_at : immediately
+  await putJob(tx, row, row.snapshot_at === null ? 'snapshot' : 'send', next_run_at)
+}
+
+/** What becomes of a campaign that is paused, and of one that fails. */
+export const toPaused = (reason: PauseReason, at: string) => ({
+  status: 'paused' as const,
+  pause_reason: reason,
+  paused_at: at,
+})
+export const toFailed = (reason: FailureReason) => ({
+  status: 'failed' as const,
+  failure_reason: reason,
+  pause_reason: null,
+})
+
+/** False where the campaign was not on its way any more. */
+export async function pauseFor(platform: Platform, tenant: Tenant, id: string, reason: PauseReason): Promise<boolean> {
+  return await transitionFrom(platform, tenant, id, 'paused', async (tx, row) => {
+    await move(tx, platform, row, toPaused(reason, isoTime(platform.clock.now())))
+    return true
+  })
+}
+
+/** As `pauseFor`. Who got no message is cancelled by the worker. */
+export async function failFor(platform: Platform, tenant: Tenant, id: string, reason: FailureReason): Promise<boolean> {
+  const failed = await transitionFrom(platform, tenant, id, 'failed', async (tx, row) => {
+    await move(tx, platform, row, toFailed(reason))
+    return true
+  })
+  if (failed) platform.notify('campaigns')
+  return failed
+}
+
+/** Completes a campaign of whose recipients none waits any more, once their costs are counted; false where it is not yet so far. */
+export async function completeIfDone(platform: Platform, tenant: Tenant, id: string): Promise<boolean> {
+  return await transitionFrom(platform, tenant, id, 'completed', async (tx, row) => {
+    if (row.snapshot_at === null) return false
+    if (await isAnybodyPending(tx, row)) return false
+    // its event tells them
+    if (!(await areCostsCounted(tx, row))) return false
+    await move(tx, platform, row, { status: 'completed', completed_at: isoTime(platform.clock.now()) })
+    return true
+  })
+}
+
+async function transitionFrom(
+  platform: Platform,
+  tenant: Tenant,
+  id: string,
+  to: 'paused' | 'completed' | 'failed',
+  write: (tx: Transaction, row: CampaignRow) => Promise<boolean>,
+): Promise<boolean> {
+  const moved = await transact(platform.pool, async (tx) => {
+    const row = await lockCampaign(tx, tenant, id)
+    return row !== null && automaticTransitions[to]!.includes(row.status) && (await write(tx, row))
+  })
+  if (moved) platform.notify('fan-out')
+  return moved
+}
+
+/** A quarter of an hour of failures. */
+const failuresMax = 20
+
+/** Takes due work of this kind for this process. */
+export async function claimDue(
+  { pool, clock, process_id }: Platform,
+  kind: JobKind,
+  { lease_ms, jobs_max }: { readonly lease_ms: number; readonly jobs_max: number },
+): Promise<Job[]> {
+  const now = clock.now()
+  const at = isoTime(now)
+  if (!(await anyDue(pool, kind, at))) return []
+  return await claimJobs(pool, kind, {
+    process_id,
+    at,
+    lease_until: isoTime(now + lease_ms),
+    alive_since: isoTime(now - limits.process_silent_ms),
+    jobs_max,
+  })
+}
+
+/** A pass of this campaign failed, which is nothing to the others; after too many in a row the campaign has. */
+export async function recordFailure(platform: Platform, job: Job, error: unknown, message: string): Promise<void> {
+  const { pool, clock, process_id, storage, log } = platform
+  storage.failed(error)
+  log.error({ err: error, campaign_id: job.campaign_id }, message)
+  const failures = await countFailure(pool, job, process_id, isoTime(clock.now()))
+  if (failures >= failuresMax) await failFor(platform, job, job.campaign_id, 'internal_error')
+}

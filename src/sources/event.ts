@@ -1,0 +1,79 @@
+/** Events as sources report them: the content that every event has, and what a shop's own webhook says beside it. */
+import { invalid } from '../api/problem.ts'
+import { isAutomationEventType, type EventCustomer, type ReportedEvent } from '../api/resources/automation-event.ts'
+import { parseStrictDateTime } from '../api/times.ts'
+import { isoTime } from '../lib/clock.ts'
+
+/** What the customer has agreed to; null where the source does not say. */
+export interface EventConsent {
+  readonly transactional: boolean | null
+  readonly marketing: boolean | null
+}
+
+export interface EventContent {
+  readonly type: string
+  /** The source's own ID of the event, 1 to 255 characters: the same ID again is a duplicate. */
+  readonly event_id: string
+  /** ISO 8601. */
+  readonly occurred_at: string
+  readonly customer: EventCustomer
+  readonly consent: EventConsent
+  readonly data: Record<string, unknown>
+}
+
+/** The customer of a shop's payload: only fields that a contact can store. */
+export interface ShopCustomer {
+  readonly external_id?: string
+  /** E.164. */
+  readonly phone?: string
+  readonly email?: string
+  readonly first_name?: string
+  readonly last_name?: string
+  readonly locale?: string
+  readonly tags?: string[]
+}
+
+/** A customer whose data the platform asks to delete, with everything that identifies him. */
+export interface Redaction {
+  readonly external_id: string | null
+  readonly phone: string | null
+  readonly email: string | null
+  readonly order_ids: readonly string[]
+}
+
+/** What a source makes of a webhook. */
+export interface SourceEvent extends Omit<EventContent, 'occurred_at' | 'customer'> {
+  /** ISO 8601; null where the payload does not say: the time of arrival counts. */
+  readonly occurred_at: string | null
+  readonly customer: EventCustomer
+  /** `data` as JSON on one line, where it is known already. */
+  readonly data_json?: string
+  /** The order whose status the event reports. Each status of an order counts once per source (behaviour: integrations 3.4). */
+  readonly order_id?: string | null
+  /** The payload does not say whose order it is: the buyer is taken from earlier events of the order. */
+  readonly buyer_unknown?: true
+  /** `consent.marketing` applies to this event alone and does not change the contact. */
+  readonly consent_this_event_only?: true
+  /** The catalogue has no event for the topic: the receipt is `ignored`, `unmapped_topic`. */
+  readonly unmapped?: true
+  readonly redaction?: Redaction
+}
+
+/** The content of a body that has passed its schema; `now` in milliseconds. Throws `parameter_invalid` for an unknown type. */
+export function eventContent(body: ReportedEvent, now: number): EventContent {
+  if (!isAutomationEventType(body.type)) {
+    throw invalid(
+      'type',
+      'invalid_value',
+      `${JSON.stringify(body.type)} is no type of event. Use one of the catalogue, such as order.paid, or custom.<name> with a name of your own.`,
+    )
+  }
+  return {
+    type: body.type,
+    event_id: body.event_id,
+    occurred_at: (typeof body.occurred_at === 'string' ? parseStrictDateTime(body.occurred_at) : null) ?? isoTime(now),
+    customer: body.customer ?? {},
+    consent: { transactional: body.consent?.transactional ?? null, marketing: body.consent?.marketing ?? null },
+    data: body.data ?? {},
+  }
+}

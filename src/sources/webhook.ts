@@ -1,0 +1,130 @@
+/** Shared by sources whose webhooks are JSON with a topic header and an HMAC of the body. */
+import { hash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { invalid } from '../api/problem.ts'
+import { hmac, hmacKey, sameText } from '../lib/hmac.ts'
+import type { Fields } from '../lib/json-fields.ts'
+import type { ShopCustomer, SourceEvent } from './event.ts'
+import { textOf } from './fields.ts'
+import { readPayload } from './payload.ts'
+import type { SignatureCheck, Webhook } from './source.ts'
+
+/** The value of a header; the first one where it was sent several times. */
+export function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+/** Checks a header that holds the base64 HMAC-SHA256 of the raw body. `advice` ends the refusal. */
+export function hmacHeaderCheck(header: string, secret: string, advice: string): SignatureCheck {
+  const key = hmacKey(secret)
+  return ({ headers, body }) => {
+    const given = headerText(headers, header.toLowerCase())
+    if (given === undefined) return `The header ${header} is missing. ${advice}`
+    return sameText(given.trim(), hmac(key, 'base64', body))
+      ? null
+      : `The header ${header} does not fit the body. ${advice}`
+  }
+}
+
+export interface JsonWebhook {
+  readonly headers: IncomingHttpHeaders
+  readonly payload: Fields
+  /** The SHA-256 of the body: identifies an event where the payload has no ID. */
+  digest(): string
+}
+
+/** `Source.read` of a source that reads payloads: the JSON of the stored payload is not written a second time. */
+export const payloadReader =
+  (read: (webhook: JsonWebhook) => SourceEvent) =>
+  ({ headers, body }: Webhook): SourceEvent => {
+    const { payload, json } = readPayload(body)
+    const event = read({ headers, payload, digest: () => hash('sha256', body, 'hex') })
+    return json !== null && event.data['raw'] === payload
+      ? { ...event, data_json: jsonAround(json, event.data) }
+      : event
+  }
+
+/** The JSON of `data` around the JSON of its `raw`. */
+function jsonAround(raw_json: string, data: SourceEvent['data']): string {
+  const { raw: _, ...others } = data
+  const json = JSON.stringify(others)
+  return `${json.slice(0, -1)}${json === '{}' ? '' : ','}"raw":${raw_json}}`
+}
+
+const topicForm = /^[A-Za-z0-9][\w./-]{0,99}$/
+
+/** The topic that a header names. Throws `parameter_missing` and `parameter_invalid`. */
+export function topicOf(headers: IncomingHttpHeaders, name: string): string {
+  const topic = headerText(headers, name.toLowerCase())?.trim() ?? ''
+  if (topic === '')
+    throw invalid(
+      name,
+      'missing_field',
+      `The header ${name} is missing, so the meaning of the payload is unknown. Let the platform itself send the webhook.`,
+    )
+  if (!topicForm.test(topic))
+    throw invalid(
+      name,
+      'invalid_format',
+      `The header ${name} names no topic of a platform, such as \`orders/paid\` or \`order.updated\`.`,
+    )
+  return topic
+}
+
+/** A field that every payload of the topic has. Throws `parameter_missing` where it has not. */
+export function required(payload: Fields, field: string): string {
+  const text = textOf(payload[field])
+  if (text === null)
+    throw invalid(
+      field,
+      'missing_field',
+      `The payload has no \`${field}\`, which every one of its topic has. Look at the body that the platform sends: it may be an error of its own.`,
+    )
+  return text
+}
+
+/** What a payload means, by its topic. Fields are those of `SourceEvent`. */
+export interface TopicEvent extends Pick<SourceEvent, 'type' | 'buyer_unknown' | 'consent_this_event_only'> {
+  /** null: the payload reports no status of an order. */
+  readonly order_id: string | null
+  readonly customer: ShopCustomer
+  /** null: the payload does not say. */
+  readonly marketing: boolean | null
+  /** Normalised; the payload is stored beside it. */
+  readonly data: Fields
+}
+
+/** The event of a topic that the catalogue has. */
+export function eventOf(
+  { marketing, data, ...event }: TopicEvent,
+  event_id: string,
+  occurred_at: string | null,
+  payload: Fields,
+): SourceEvent {
+  return {
+    ...event,
+    event_id,
+    occurred_at,
+    consent: { transactional: null, marketing },
+    data: { ...data, raw: payload },
+  }
+}
+
+/** The event of a topic that the catalogue does not have: stored, and no automation runs. */
+export const unmapped = (
+  platform: string,
+  topic: string,
+  event_id: string,
+  occurred_at: string | null,
+  payload: Fields,
+): SourceEvent => ({
+  type: `${platform}.${topic}`,
+  event_id,
+  occurred_at,
+  order_id: null,
+  customer: {},
+  consent: { transactional: null, marketing: null },
+  data: Object.keys(payload).length > 0 ? { raw: payload } : {},
+  unmapped: true,
+})
