@@ -769,7 +769,6 @@ CREATE UNIQUE INDEX invitations_token ON public.invitations USING btree (token_h
 create table ledger_entries (
   account_id text collate "C" not null,
   id text collate "C" not null,
-  sequence bigint not null,
   type text not null,
   unit text not null,
   debit text not null,
@@ -782,6 +781,7 @@ create table ledger_entries (
   created_at timestamp with time zone not null,
   top_up_id text collate "C",
   payment_reference text,
+  sequence bigint not null,
   constraint ledger_entries_pkey PRIMARY KEY (account_id, id),
   constraint ledger_entries_amount_check CHECK ((amount > 0)),
   constraint ledger_entries_check CHECK ((debit <> credit)),

@@ -51,8 +51,6 @@ create index grants_expiry on grants (expires_at) where expired_at is null;
 create table ledger_entries (
   account_id text collate "C" not null,
   id text collate "C" not null,
-  -- the order in which the account's entries moved its wallet; there may be gaps
-  sequence bigint not null,
   type text not null check (type in ('top_up', 'message_charge', 'message_refund', 'package_grant', 'package_expiry', 'adjustment')),
   unit text not null check (unit in ('usd_micros', 'credits')),
   debit text not null,
@@ -65,16 +63,18 @@ create table ledger_entries (
   created_at timestamptz not null,
   top_up_id text collate "C",
   payment_reference text,
+  -- the order in which the account's entries moved its wallet; there may be gaps
+  sequence bigint not null,
   primary key (account_id, id),
   check (debit <> credit)
 ) with (autovacuum_analyze_scale_factor = 1);
 -- a message is charged once and refunded once, whatever happens
 create unique index ledger_entries_message on ledger_entries (message_id, type) where message_id is not null;
+-- a top-up is credited once, whatever happens
+create unique index ledger_entries_top_up on ledger_entries (top_up_id) where top_up_id is not null;
 create unique index ledger_entries_sequence on ledger_entries (account_id, sequence);
 -- finds the few entries that are not charges
 create index ledger_entries_type on ledger_entries (account_id, type, sequence) where type <> 'message_charge';
--- a top-up is credited once, whatever happens
-create unique index ledger_entries_top_up on ledger_entries (top_up_id) where top_up_id is not null;
 
 -- Usage of a day, as deltas that a periodic job folds: read = sum of all rows of a key.
 create table usage_rows (

@@ -18,3 +18,24 @@ alter table email_queue rename column due_at to next_run_at;
 
 -- protected the request log from processes of an older version; those are stopped now
 drop rule request_log_kept on request_log;
+
+-- Ledger entries are ordered by a sequence per account instead of their ids.
+alter table ledger_entries add column sequence bigint;
+update ledger_entries e set sequence = n.sequence
+from (select account_id, id, row_number() over (partition by account_id order by id) as sequence from ledger_entries) n
+where n.account_id = e.account_id and n.id = e.id;
+alter table ledger_entries alter column sequence set not null;
+drop index ledger_entries_type;
+create unique index ledger_entries_sequence on ledger_entries (account_id, sequence);
+create index ledger_entries_type on ledger_entries (account_id, type, sequence) where type <> 'message_charge';
+alter table wallets
+  add column last_sequence bigint not null default 0,
+  add column last_entry_at timestamptz;
+update wallets w set last_sequence = l.sequence, last_entry_at = l.created_at
+from (select account_id, max(sequence) as sequence, max(created_at) as created_at from ledger_entries group by account_id) l
+where l.account_id = w.account_id;
+alter table wallets drop column last_entry_id;
+
+-- Items of provider callbacks that are stored and not applied yet: their kinds have new names.
+update provider_reports set report = jsonb_set(report::jsonb, '{kind}', case report ->> 'kind' when 'receipt' then '"delivery_receipt"' else '"connection_status"' end::jsonb)::json
+where report ->> 'kind' in ('receipt', 'link');
