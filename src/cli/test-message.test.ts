@@ -73,10 +73,10 @@ test('an SMSC that does not take it for now is told with its words', async (t) =
   const { seen, next } = await follow('heartbeat', 'sessions', 'dispatch')
 
   assert.ok(
-    seen.some((one) => one.includes('unavailable, The SMSC has an error of its own.')),
+    seen.some((one) => one.includes('unavailable, The SMSC had an internal error.')),
     seen.join('\n'),
   )
-  assert.match(next, /The last hand-over came to nothing \(unavailable, The SMSC has an error of its own\.\)/)
+  assert.match(next, /The last hand-over came to nothing \(unavailable, The SMSC had an internal error\.\)/)
 })
 
 test('one that was taken and of which no receipt comes is no matter of webhook_url', async (t) => {

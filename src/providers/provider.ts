@@ -1,4 +1,4 @@
-/** The contract between Posthorn and a provider: data in, data out. A provider touches no database and no HTTP server (docs/decisions/adapter-contract.md). */
+/** The interface between Posthorn and a messaging provider. A provider gets data and returns data: it uses no database and no HTTP server (docs/decisions/adapter-contract.md). */
 import type { TObject } from 'typebox'
 import type { Detail, ErrorCode } from '../api/errors.ts'
 import type { ChannelType } from '../api/resources/channel.ts'
@@ -7,7 +7,7 @@ import type { SteadyClock } from '../lib/clock.ts'
 import type { HttpClient } from '../lib/http-client.ts'
 import type { Dial } from '../lib/dial.ts'
 
-/** What a provider is given to send. `content` is what stands under the key named by `type`. */
+/** A message to send. `content` is the value of the field named by `type`. */
 export interface OutboundMessage {
   readonly id: string
   readonly channel_id: string
@@ -15,83 +15,80 @@ export interface OutboundMessage {
   readonly from: string
   readonly type: string
   readonly content: unknown
-  /** The provider's id of the message that this one answers, where known. */
+  /** The provider's id of the message that this one replies to, if known. */
   readonly reply_to: string | null
-  /** 1 for the first hand-over. */
+  /** 1 for the first send attempt. */
   readonly attempt: number
-  /** ISO 8601: when it was handed over first, or may have been; null at a first hand-over of which nothing is written yet. */
+  /** ISO 8601 time of the first send attempt; null if none was recorded before this one. */
   readonly first_sent_at: string | null
-  /** The provider's ids of what it took of the message at earlier hand-overs (`provider_ids` of an outcome that was not `accepted`), in order: only the rest is sent. */
+  /** Provider ids of the parts accepted in earlier attempts, in order. Only the remaining parts are sent. */
   readonly already_accepted: readonly string[]
-  /** ISO 8601; null: it never expires. */
+  /** ISO 8601; null means that it never expires. */
   readonly expires_at: string | null
 }
 
-/** What a provider tells later about a message that it took. */
+/** A provider's later report on a message that it accepted. */
 export interface DeliveryReceipt {
   readonly kind: 'delivery_receipt'
   readonly provider_id: string
-  /** Ours, where the provider gives back what it was told at the hand-over: it finds a message whose hand-over had no answer. */
+  /** Our message id, if the provider returns what it was given. It identifies a message whose send attempt was never answered. */
   readonly message_id?: string
-  /**
-   * With `message_id`, of a message that becomes several at the provider: which of them it is, from 1, and of how many. It proves that this part was taken, whatever
-   * was heard of its hand-over.
-   */
+  /** With `message_id`, for a message sent in several parts: which part, from 1, of how many. It proves that the provider accepted this part. */
   readonly part?: { readonly number: number; readonly total: number }
-  /** By which other ids the provider may mean it: looked up in order where the first one is not known when it is tried again. */
+  /** Other ids that the provider may mean. They are tried in order if `provider_id` is unknown on the second look. */
   readonly also_known_as?: readonly string[]
   /**
-   * Where another channel of the account at the provider (`accountOf`) may have sent the message: `from` whom the receipt comes, the message's recipient, and `to` whom, its sender, as the
-   * provider writes them. The channel that is called so is looked at first, and a message to another number is not taken for the one that is meant.
+   * Set when another channel of the same provider account (`accountKey`) may have sent the message: the message's recipient (`from`) and its sender (`to`), as the provider
+   * writes them. The channel whose identifier is `to` is tried first, and a message to a different number never matches.
    */
   readonly addresses?: { readonly from: string; readonly to: string }
-  /** What it says of the message (`modules/messages/states.ts`). */
+  /** The resulting status change (`modules/messages/states.ts`). */
   readonly transition: 'accept' | 'deliver' | 'open' | 'fail'
-  /** For `fail`. */
+  /** Set for `fail`. */
   readonly error?: { readonly code: MessageErrorCode; readonly message: string; readonly provider_code: string | null }
 }
 
 /** A message from a recipient. */
 export interface InboundMessage {
   readonly kind: 'inbound'
-  /** Unique per channel: a message told twice is stored once. */
+  /** Unique per channel: a message that arrives twice is stored once. */
   readonly provider_id: string
   readonly from: string
   readonly profile_name: string | null
   readonly type: string
-  /** Of `attachments` each item may leave out its `url`: it is ours, and made when the file is copied. */
+  /** Items of `attachments` have no `url` yet: it is added when the file has been copied. */
   readonly content: unknown
-  /** The provider's id of our message that it answers, where told. */
+  /** The provider's id of our message that this one replies to, if known. */
   readonly reply_to: string | null
-  /** Of a `button_reply` whose button could not carry its id: its place in the message that it answers, from 0. Id and title are then that button's. */
+  /** For a `button_reply` whose button could not carry its id: the button's position in the message that it belongs to, from 0. Id and title are looked up there. */
   readonly button_index?: number
-  /** Which part of a longer text it is: parts of one text have its reference, and are joined as they come. */
+  /** Position in a longer text. Parts with the same reference are joined as they arrive. */
   readonly part?: { readonly reference: string; readonly total: number; /** From 1. */ readonly number: number }
   /**
-   * Where it was written to, in the ways in which it may be an identifier, where that is not surely the channel's own: an account at the provider may have
-   * several. It is for the account's channel that is called so, else `ours`, or nobody's.
+   * The destination, in every form that a channel identifier may have, if it may be another number of the same provider account. The message goes to the account's channel
+   * with one of these identifiers; otherwise to this channel (`ours`) or to none (`ignored`).
    */
   readonly to?: { readonly identifiers: readonly string[]; readonly otherwise: 'ours' | 'ignored' }
-  /** Where the files of `attachments` are, by their place in it. */
+  /** References to the files of `attachments`, by position. */
   readonly media?: readonly { readonly index: number; readonly reference: MediaReference }[]
 }
 
-/** Where a provider keeps a file: what `media` of its adapter needs to fetch it. Stored for minutes. */
+/** What `fetchMedia` needs to download a file. Stored until the file has been copied. */
 export type MediaReference = Readonly<Record<string, string>>
 
-/** A recipient stopped marketing alone, or takes it again; everything else passes (behaviour: consent 2.3, 4.4). */
+/** A recipient stopped marketing messages, or allowed them again (behaviour: consent 2.3, 4.4). */
 export interface MarketingPreference {
   readonly kind: 'preference'
   readonly provider_id: string
   readonly from: string
   readonly marketing: 'stop' | 'resume'
-  /** Not marketing alone is meant. Only for what cannot be played back: what was told once may be told again. */
+  /** The recipient stopped all messages. Set it only for callbacks that cannot be replayed: a replay would repeat the stop. */
   readonly everything?: true
-  /** ISO 8601, where the provider tells it: what is older than the last word is too late to count. */
+  /** ISO 8601, if the provider reports it. A preference older than the last one is ignored. */
   readonly occurred_at?: string
 }
 
-/** The provider says that the channel cannot send any more, or can again. */
+/** The channel can no longer send, or can send again. */
 export interface ConnectionStatus {
   readonly kind: 'connection_status'
   readonly provider_id: string
@@ -100,114 +97,109 @@ export interface ConnectionStatus {
   readonly message: string
 }
 
-/** Templates changed: ours are read anew. */
+/** Templates changed at the provider, so our copies are refreshed. */
 export interface TemplatesChanged {
   readonly kind: 'templates'
   readonly provider_id: string
 }
 
-/** `provider_id` of what is no message is unique per channel where the provider gives one, else any text. */
+/** One item of a provider callback. For items that are not messages, `provider_id` is the provider's id for the event, or any text if it has none. */
 export type CallbackItem = DeliveryReceipt | InboundMessage | MarketingPreference | ConnectionStatus | TemplatesChanged
 
 /**
- * What a provider's limit is on. `channel`: on all that it sends, so the channel pauses and then goes on slower. `recipient`: on messages to this one, which
- * waits by itself. `unspecified`: the provider does not say; the channel pauses once it throttles two in a row that go to different recipients.
+ * What a provider's rate limit applies to. `channel`: the whole channel pauses, then sends more slowly. `recipient`: only messages to this recipient wait. `unspecified`: the
+ * provider does not say; the channel pauses after two throttled attempts in a row to different recipients.
  */
 export type LimitOn = 'channel' | 'recipient' | 'unspecified'
 
-/**
- * A provider's answer to one hand-over. `unavailable`: certainly not sent, repeat. `unknown`: perhaps sent, so repeating may
- * send twice. `accepted` carries one id per provider message that was made, those of earlier hand-overs included, and, for providers
- * that never call back (the sandbox), the reports to come after so many milliseconds.
- */
+/** The result of one send attempt. */
 export type Outcome =
+  /** One id for each message that the provider created, including those of earlier attempts. `later_items` are applied after `after_ms`, for providers without callbacks (the sandbox). */
   | {
       readonly kind: 'accepted'
       readonly provider_ids: readonly [string, ...string[]]
       readonly later_items?: readonly { readonly after_ms: number; readonly item: DeliveryReceipt | InboundMessage }[]
     }
+  /** Not sent, and not repeated. */
   | ({
       readonly kind: 'refused'
       readonly code: MessageErrorCode
       readonly provider_code: string | null
       readonly message: string
+      /** The channel cannot send until it is reconnected. */
       readonly channel_lost?: boolean
-      /** What it refuses is the template of the message, which our copy has otherwise: that is read anew. */
+      /** The template was refused although our copy allows it, so the copy is refreshed. */
       readonly template_refused?: true
-      /** The provider says that the recipient has stopped everything from this sender, or marketing alone: it counts as an opt-out of that. */
+      /** The recipient has opted out at the provider. It is recorded as an opt-out here. */
       readonly opted_out?: 'everything' | 'marketing'
     } & PartialAcceptance)
+  /** Not sent; repeated later. */
   | ({
       readonly kind: 'throttled'
       readonly limit_on: LimitOn
-      /** How long the provider asks for, where it says so; a minute at most is heeded. Absent: growing waits. */
+      /** The wait that the provider asks for; at most one minute is honoured. Absent: exponential backoff. */
       readonly retry_after_ms?: number
       readonly provider_code: string | null
       readonly message: string
-      /** What it amounts to where it does not end: after eight hand-overs the message is refused with it. Absent: repeated while the message is valid. */
+      /** After eight attempts the message fails with this error. Absent: it is repeated until it expires. */
       readonly if_lasting?: {
         readonly code: MessageErrorCode
         readonly provider_code: string | null
         readonly message: string
       }
     } & PartialAcceptance)
+  /** Certainly not sent; repeated. */
   | ({
       readonly kind: 'unavailable'
       readonly provider_code: string | null
       readonly message: string
     } & PartialAcceptance)
+  /** Possibly sent, so a repetition could send it twice. */
   | ({ readonly kind: 'unknown'; readonly message: string } & PartialAcceptance)
 
-/**
- * Of a message that becomes several at the provider: the ids of those that it took before the outcome, which is that of the next one; `already_accepted`
- * comes first. They are kept with the attempt, and what is repeated is the rest alone.
- */
+/** For a message sent in several parts: ids of the parts accepted before the outcome, which is that of the next part. `already_accepted` comes first. */
 interface PartialAcceptance {
   readonly provider_ids?: readonly string[]
 }
 
 /**
- * Told after each part that the provider took of a message which becomes several there, the last one excepted, with all ids so far (`provider_ids` of `PartlyTaken`), and
- * awaited before the next part goes: they are kept by then, and the signal that it resolves to gives the next part its own time. null: the rest is not handed over now, and the outcome
- * is `restLater` of `providers/rest-later.ts`. Never rejects.
+ * Called and awaited after every accepted part but the last, with all ids so far, so that they are stored before the next part is sent. Resolves to the signal that limits the
+ * next part, or to null if the rest must wait for the next attempt: the outcome is then `restLater` of `outcomes.ts`. Never rejects.
  */
 export type OnPartAccepted = (provider_ids: readonly string[]) => Promise<AbortSignal | null>
 
-/** A message whose hand-over had no answer, as it is asked about. */
+/** A message whose send attempt got no answer. */
 export interface UnconfirmedMessage extends OutboundMessage {
-  /** ISO 8601: its last hand-over had ended by then. */
+  /** ISO 8601: the last send attempt had ended by then. */
   readonly last_attempt_ended_at: string
 }
 
-/**
- * What a provider tells when it is asked what became of a hand-over that had no answer. Unlike an `Outcome` it is about the past: after `not_found` and
- * `no_information` the message is handed over again, and nothing else lets it be.
- */
+/** What the provider knows about a message whose send attempt got no answer. Only `not_found` and `no_information` allow the message to be sent again. */
 export type StatusQueryResult =
-  /** It has the message, found by an id of ours. */
+  /** Found by our own id. */
   | ({ readonly kind: 'found' } & FoundMessage)
   /**
-   * It has messages like it, made around its hand-over, the likeliest first: found by what they say, so that each may be another of ours. Those are passed over by
-   * whoever asked, who knows the ids of other messages; where none is left, it never had it.
+   * Messages with the same recipient, sender and text from the time of the attempt, the most likely first. The caller skips ids that belong to other messages; if none is left,
+   * the provider never had the message.
    */
   | { readonly kind: 'candidates'; readonly found: readonly [FoundMessage, ...FoundMessage[]] }
-  /** The provider has looked, and certainly has no such message. */
+  /** The provider has searched and has no such message. */
   | { readonly kind: 'not_found' }
-  /** It refused the message, or failed it. */
+  /** The provider refused the message, or failed to deliver it. */
   | {
       readonly kind: 'refused'
       readonly code: MessageErrorCode
       readonly provider_code: string | null
       readonly message: string
     }
-  /** It answers, and cannot tell. */
+  /** The provider answered that it cannot look the message up. */
   | { readonly kind: 'no_information' }
-  /** No answer of the provider's came, whether the question reached it or not: it is asked again. */
+  /** No answer from the provider itself; the query is repeated. */
   | { readonly kind: 'no_answer'; readonly message: string }
-  /** The channel asks too much at once: it pauses as after a hand-over that was throttled, and the question is put again. */
+  /** Too many queries. The channel pauses as after a throttled send attempt, and the query is repeated. */
   | { readonly kind: 'throttled'; readonly retry_after_ms?: number; readonly message: string }
 
-/** A message as the provider has it; `receipt`: what it tells of it beyond that it was taken. */
+/** A message found at the provider. `receipt` is its status there, if that is more than accepted. */
 export interface FoundMessage {
   readonly provider_ids: readonly [string, ...string[]]
   readonly receipt?: DeliveryReceipt
@@ -223,25 +215,25 @@ export interface TemplateRecord {
   readonly parameter_format: string
   readonly components: readonly Record<string, unknown>[]
   readonly rejected_reason: string | null
-  /** ISO 8601; null: the provider does not tell it. */
+  /** ISO 8601; null if the provider does not report it. */
   readonly updated_at: string | null
 }
 
-/** A provider's callback as it came. */
+/** A provider's HTTP callback as received. */
 export interface Callback {
   readonly method: string
-  /** As it was called: `{base_url}/hooks/channels/{id}` with its query, for signatures over the address. */
+  /** The full address including the query, for signatures that cover it: `{base_url}/hooks/channels/{id}?…`. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
-/** What was read from a callback, and what the provider expects in answer (behaviour: channels 7). */
+/** The items of a callback, and the response that the provider expects (behaviour: channels 7). */
 export interface CallbackResult {
   readonly items: readonly CallbackItem[]
   readonly response?: CallbackResponse
-  /** What was left out, and why, for the log; without anything that people wrote. */
+  /** What was skipped and why, for the log. It must not contain anything that people wrote. */
   readonly ignored?: string
 }
 
@@ -250,92 +242,97 @@ export interface CallbackResponse {
   readonly body: string
 }
 
-/** A connected channel as its provider's code sees it; `credentials` and `settings` have the shapes of the provider's schemas. */
+/** A connected channel as its provider sees it. `credentials` and `settings` match the provider's schemas. */
 export interface Connection {
   readonly channel_id: string
   readonly type: ChannelType
   readonly identifier: string
   readonly credentials: Readonly<Record<string, unknown>>
   readonly settings: Readonly<Record<string, unknown>>
-  /** Where the provider calls back: `{base_url}/hooks/channels/{id}`. */
+  /** The callback address: `{base_url}/hooks/channels/{id}`. */
   readonly webhook_url: string
 }
 
-/** What trying the credentials told. */
+/** The result of testing credentials. */
 export type ConnectOutcome =
   | { readonly kind: 'connected'; readonly identifier?: string }
   | { readonly kind: 'refused'; readonly message: string }
-  /** `session_limit_reached`: the provider answers that the account has as many sessions open as it may. Where one of them is ours, that is the link wanted. */
+  /** `session_limit_reached`: the account already has as many sessions as it may. If one of them is ours, the channel is connected. */
   | { readonly kind: 'unavailable'; readonly message: string; readonly session_limit_reached?: true }
 
-/** A standing connection with a provider that one process holds for each channel: SMPP's sockets, Telegram's polling. */
+/** A long-lived connection to a provider, held by one process per channel: SMPP sockets, Telegram long polling. */
 export interface Session {
-  /** Where hand-overs need the session; else they go through `send` of the adapter, from any process. */
-  send?(message: OutboundMessage, signal: AbortSignal, took?: OnPartAccepted): Promise<Outcome>
-  /** How many hand-overs it has use for at once; absent: as many as come. */
+  /** Sends through the session. Absent: any process sends through the adapter. */
+  send?(message: OutboundMessage, signal: AbortSignal, onPartAccepted?: OnPartAccepted): Promise<Outcome>
+  /** The most send attempts that are useful at once; absent means no limit. */
   readonly max_concurrent_sends?: number
-  /** Resolves when the session has ended by itself, with a sentence; `refused`: its credentials are not taken any more. */
+  /** Resolves when the session has ended by itself, with a sentence; `refused` means that the credentials are no longer valid. */
   readonly ended: Promise<{ readonly refused: boolean; readonly message: string }>
-  /** Ends it in an orderly way: nothing more is sent, and what is under way is awaited for as long as `signal` lets it; then the link ends at once. */
+  /** Closes it in order: sends nothing more and awaits what is in progress until `signal` aborts, then closes at once. */
   close(signal: AbortSignal): Promise<void>
 }
 
-/** What a session tells, and what of it was left out (`ignored` of `Received`). Resolves once it is stored: only then may the provider be told that it was taken. */
-export type StoreItems = (reports: readonly CallbackItem[], raw: Uint8Array, ignored?: string) => Promise<void>
+/** Stores what arrived on a session; `ignored` as in `CallbackResult`. Acknowledge it to the provider only after this resolves. */
+export type StoreItems = (items: readonly CallbackItem[], raw: Uint8Array, ignored?: string) => Promise<void>
 
 /** What a session is opened with. */
 export interface SessionContext {
   readonly store: StoreItems
-  /** Gives the opening up; an open session is ended by `close`. */
+  /** Aborts the opening. An open session ends through `close`. */
   readonly signal: AbortSignal
-  /** Asked before anything is sent, and before the provider is told that something was taken: false once another process may open the session. */
+  /** False once another process may open the session. Check it before every send and every acknowledgement. */
   readonly hasLease: () => boolean
 }
 
-/** What every provider is made with. */
+/** The tools that every provider gets. */
 export interface ProviderTools {
   readonly clock: SteadyClock
-  /** Calls public addresses alone, and the provider's own `url` whatever it is. */
+  /** Calls public addresses only, and the provider's own `url` whatever it is. */
   readonly http: HttpClient
-  /** Opens sockets, to public addresses alone. */
+  /** Opens sockets to public addresses only. */
   readonly dial: Dial
-  /** `url` of the provider as the operator set it, without a slash at its end; empty for a provider without one. */
+  /** The provider's `url` as the operator set it, without a trailing slash; empty for a provider without one. */
   readonly url: string
 }
 
 /**
- * What a provider does. Every call may be given up by its signal, and none throws: what went wrong is a value. What it says for people is cleared of the channel's
- * secrets by its callers (`hidden-secrets.ts`).
+ * What a provider does. Every call stops when its signal aborts. Only `fetchMedia` and `listTemplates` throw; everything else reports failures as values.
+ * Callers remove the channel's secrets from all texts (`modules/channels/adapters/`).
  */
 export interface ProviderAdapter {
-  /** Hand-overs answer at once, without a network: `sending` is not written on its own. */
+  /** Sends without a network, so `sending` is not stored as a separate status. */
   readonly instant?: boolean
-  /** Absent where hand-overs go through a session. */
-  send?(message: OutboundMessage, connection: Connection, signal: AbortSignal, took?: OnPartAccepted): Promise<Outcome>
-  /** What became of a message whose hand-over had no answer. */
+  /** Absent if messages are sent through a session. */
+  send?(
+    message: OutboundMessage,
+    connection: Connection,
+    signal: AbortSignal,
+    onPartAccepted?: OnPartAccepted,
+  ): Promise<Outcome>
+  /** Asks what became of a message whose send attempt got no answer. */
   queryStatus?(message: UnconfirmedMessage, connection: Connection, signal: AbortSignal): Promise<StatusQueryResult>
-  /** What is known beforehand to be refused, asked at acceptance; without a network. */
+  /** Refuses what the provider would certainly refuse, when a message is accepted. Uses no network. */
   validate?(message: {
     readonly to: string
     readonly type: string
     readonly content: unknown
     readonly settings: Readonly<Record<string, unknown>>
   }): { readonly code: ErrorCode; readonly message: string; readonly param?: string } | null
-  /** Tries the credentials, at creation and reconnect, and changes nothing with the provider: the sender may turn out to be another channel's. */
+  /** Tests the credentials when a channel is created or reconnected. It must change nothing at the provider, since the sender may belong to another channel. */
   connect?(connection: Connection, signal: AbortSignal): Promise<ConnectOutcome>
-  /** Tells the provider where to call back, once the credentials are good and the sender is known to be free: at creation and reconnect. */
+  /** Registers the callback address at the provider, after `connect` succeeded and the sender is known to be free. */
   register?(connection: Connection, signal: AbortSignal): Promise<ConnectOutcome>
-  /** The channel was deleted, or never came to be, perhaps since `register` failed: takes back what that set up with the provider. */
+  /** Undoes `register`: the channel was deleted or never created. `register` may have failed before. */
   disconnect?(connection: Connection, signal: AbortSignal): Promise<void>
-  /** A GET at the channel's address by which the provider makes sure of it; null: it does not know our word. */
+  /** Answers the GET request by which the provider verifies the callback address; null if the verify token is wrong. */
   handshake?(callback: Callback, connection: Connection): CallbackResponse | null
-  /** null: the signature is wrong. Several reports may come in one callback, in any order. */
+  /** Reads a callback; null if its signature is wrong. One callback may hold several items in any order. */
   receiveCallback?(callback: Callback, connection: Connection): CallbackResult | null
-  /** All of them, or those of one name; rejects with a sentence where they cannot be read. Absent where any template may be sent. */
+  /** All templates, or those with one name. Rejects with a sentence if they cannot be read. Absent if any template may be sent. */
   listTemplates?(connection: Connection, signal: AbortSignal, name?: string): Promise<readonly TemplateRecord[]>
   /**
-   * Fetches a file that came in, piece by piece. Rejects with a PermanentError (`lib/permanent-error.ts`) where it can never be had: it is gone, refused, larger than `bytes_max`, or at an
-   * address that is not called. Any other error says that it may be had later: it is asked for again.
+   * Downloads an inbound file as a stream. Rejects with a PermanentError (`lib/permanent-error.ts`) if the file is gone, refused, larger than `bytes_max` or at an address that
+   * may not be called. After any other error the download is repeated.
    */
   fetchMedia?(
     reference: MediaReference,
@@ -343,21 +340,21 @@ export interface ProviderAdapter {
     bytes_max: number,
     signal: AbortSignal,
   ): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
-  /** Whether a channel needs a session, and `open` with it. */
+  /** Whether the channel needs a session. Requires `openSession`. */
   needsSession?(connection: Connection): boolean
-  /** By what the account at the provider is known, where any session of it may get the receipts of every channel that is connected with it. */
+  /** Identifies the provider account, if each of its sessions may receive the delivery receipts of every channel of that account. */
   accountKey?(connection: Connection): string
-  /** Given the same `connection`, not one like it, from one session of a channel to the next for as long as this process holds them: what is remembered of it ends with that. */
+  /** A process passes the same `connection` object for every session of a channel while it holds the lease, so that state can be kept per object. */
   openSession?(
     connection: Connection,
-    opening: SessionContext,
+    context: SessionContext,
   ): Promise<
     | { readonly kind: 'open'; readonly session: Session }
     | { readonly kind: 'refused' | 'unavailable'; readonly message: string }
   >
 }
 
-/** What stands in every account's test mode without being connected: one channel of each type, by the id `ch_test_<type>`. */
+/** The channels that exist in every account's test mode: one of each type, with the id `ch_test_<type>`. */
 export interface TestMode {
   readonly channels: Readonly<
     Record<
@@ -365,41 +362,41 @@ export interface TestMode {
       { readonly name: string; readonly identifier: string; readonly templates: readonly TemplateRecord[] }
     >
   >
-  /** Recipients that bring about an outcome, and the outcome: for the reference. */
+  /** Recipients that cause a fixed outcome, with the outcome in words, for the reference. */
   readonly recipients: readonly (readonly [to: string, outcome: string])[]
 }
 
-/** A provider as it describes itself: to the connecting, the reference and the console. Nothing outside its folder knows its name. */
+/** A provider's description, used by the API checks, the reference and the console. No code outside its folder names it. */
 export interface Provider {
-  /** As in `provider` of a channel. */
+  /** The value of a channel's `provider`. */
   readonly name: string
-  /** As people write it. */
+  /** The name as people write it. */
   readonly title: string
   /** One sentence. */
   readonly about: string
   readonly types: readonly ChannelType[]
-  /** `for_tests`: only where POSTHORN_SIMULATOR is set. `never`: its channels stand by themselves (`test_mode`). */
+  /** `for_tests`: only if POSTHORN_SIMULATOR is set. `never`: its channels exist without being connected (`test_mode`). */
   readonly offered: 'always' | 'for_tests' | 'never'
-  /** Of the one provider whose channels stand in every account's test mode. */
+  /** Set for the one provider that serves test mode. */
   readonly test_mode?: TestMode
   /**
-   * Each property has a `title`, a label, and a `description` that tells where to find it; `format: 'password'` where it is secret.
-   * A property `verify_token` that is left out is made, and shown once.
+   * Each property has a `title` (its label) and a `description` that says where to find the value; secrets have `format: 'password'`.
+   * A `verify_token` that is left out is generated and shown once.
    */
   readonly credentials: TObject
-  /** Its own settings, besides those that every channel has; each with `title`, `description` and `default`. */
+  /** Settings besides those of every channel, each with `title`, `description` and `default`. */
   readonly settings?: TObject
-  /** `told`: the provider tells it, so that it may be left out. */
+  /** `from_provider`: `connect` returns the identifier, so it may be left out. */
   readonly identifier: 'given' | 'from_provider'
-  /** The address of its API, which a setting can replace. */
+  /** The address of the provider's API, and the setting that replaces it. */
   readonly url?: { readonly setting: `POSTHORN_${string}_URL`; readonly fallback: string; readonly about: string }
   /** A page under `docs/guides`, without `.md`. */
   readonly guide?: string
-  /** Limits of the provider that a user would ask for: a sentence each. */
+  /** Limits of the provider that users ask about, one sentence each. */
   readonly limits?: readonly string[]
-  /** Of the channel's type, narrowed by what this provider can carry. */
+  /** The content types that this provider can send on a channel of `type`. */
   capabilities(type: ChannelType, settings: Readonly<Record<string, unknown>>): readonly string[]
-  /** What schemas cannot say: `param`s begin with `credentials.` or `settings.`. Addresses that must be public are looked at here too. */
+  /** Checks that schemas cannot express, such as whether an address is public. Each `param` begins with `credentials.` or `settings.`. */
   check?(given: {
     readonly type: ChannelType
     readonly credentials: Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-/** The providers that are built: one line each. */
+/** The list of providers. Adding one means adding its folder and one line here (docs/guides/adding-a-provider.md). */
 import type { Provider } from './provider.ts'
 import { infobip } from './infobip/infobip.ts'
 import { sandbox } from './sandbox/sandbox.ts'

@@ -1,6 +1,6 @@
-/** A provider is one folder and one line in the registry: whatever else knows of it asks what it declares. */
+/** A provider is one folder and one line in the registry; all other code uses its description (docs/guides/adding-a-provider.md). */
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { providers } from '../../src/providers/registry.ts'
@@ -12,7 +12,7 @@ const folders = 'src/providers'
 
 const filesImportedBy = (source: Source): string[] => importsOf(source).flatMap(({ to }) => to ?? [])
 
-/** The folder of a provider that a file lies in. What several providers share lies beside the folders. */
+/** The provider folder of a file; undefined for shared files beside the folders. */
 const folderOf = (path: string): string | undefined => new RegExp(`^${folders}/([^/]+)/`).exec(path)?.[1]
 
 const folderNamed = (name: string): string =>
@@ -53,4 +53,28 @@ test('test mode has the channels of one provider', () => {
     providers.filter(({ test_mode }) => test_mode !== undefined).map(({ offered }) => offered),
     ['never'],
   )
+})
+
+test('every offered provider has what each step of the guide asks for', () => {
+  const read = (path: string) => readFileSync(join(root, path), 'utf8')
+  const exists = (path: string) => existsSync(join(root, path))
+  const missing = providers
+    .filter(({ offered }) => offered === 'always')
+    .flatMap(({ name, guide }) => {
+      const folder = `${folders}/${folderNamed(name)}`
+      const tests = globSync(`${folder}/*.test.ts`, { cwd: root }).map(read).join('\n')
+      const steps: readonly (readonly [step: string, isDone: boolean])[] = [
+        ['2. a description', exists(`${folder}/${folderNamed(name)}.ts`)],
+        ['6. samples or a session', exists(`${folder}/samples`) || exists(`${folder}/session.ts`)],
+        ['8. a simulator', /test\/support\/(simulators\/|whatsapp-channel|smpp-session)/.test(tests)],
+        ['9. the conformance suite', tests.includes('adapterSuite(')],
+        ['10. a scenario', exists(`test/scenarios/${folderNamed(name)}.test.ts`)],
+        ['11. a guide', guide !== undefined && exists(`docs/guides/${guide}.md`)],
+        ['11. the behaviour', exists(`docs/reference/behaviour/${folderNamed(name)}.md`)],
+        ['11. the list of providers', read('docs/reference/providers.md').includes(`\`${name}\``)],
+      ]
+      return steps.filter(([, isDone]) => !isDone).map(([step]) => `${name}: ${step}`)
+    })
+
+  assert.deepEqual(missing, [])
 })

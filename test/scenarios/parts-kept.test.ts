@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { OutboundMessage, Outcome } from '../../src/providers/provider.ts'
-import { restLater } from '../../src/providers/rest-later.ts'
+import { restLater } from '../../src/providers/outcomes.ts'
 import { dyingHandOver, seeDeath } from '../support/dying-process.ts'
 import type { HandOver } from '../support/scripted-provider.ts'
 import { scriptedWorld } from '../support/scripted-world.ts'
@@ -65,7 +65,7 @@ test('ten parts that each are taken promptly go out once each, however long all 
   assert.deepEqual(told.at(-1), ['accepted', null])
   for (const [outcome, message] of told.slice(0, -1)) {
     assert.equal(outcome, 'unavailable')
-    assert.match(message, /^\d of its parts went out before: The rest waits for the next hand-over\.$/)
+    assert.match(message, /^\d of its parts went out before: The remaining parts wait for the next attempt\.$/)
   }
   await world.invariants()
 })

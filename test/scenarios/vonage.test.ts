@@ -116,7 +116,7 @@ test('a long text is delivered once each of its parts is, and failed when one is
   assert.deepEqual([half, (await one.look()).status, (await other.look()).status], ['sent', 'delivered', 'failed'])
   assert.deepEqual((await other.look()).error, {
     code: 'policy_violation',
-    message: 'The message was taken for spam by the carrier.',
+    message: 'The carrier classified the message as spam.',
     provider_code: 'failed:6',
   })
 })

@@ -1,9 +1,9 @@
-/** Calls of the Infobip API, and its answers as values. */
+/** Requests to the Infobip API. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import { isObject, parsedObject } from '../../lib/json-fields.ts'
 import type { Connection, ProviderTools } from '../provider.ts'
 
-/** `path` begins with a slash. With a `body` it is a POST. */
+/** `path` begins with a slash. A `body` makes it a POST. */
 export async function callApi(
   tools: ProviderTools,
   { credentials }: Connection,
@@ -29,7 +29,7 @@ export interface Status {
   readonly name: string
 }
 
-/** `status` or `error` as Infobip writes it everywhere; null where it is none. */
+/** Parses a `status` or `error` object; null if it is not one. */
 export function statusOf(value: unknown): Status | null {
   if (!isObject(value)) return null
   const { groupId, id, name } = value
@@ -38,7 +38,7 @@ export function statusOf(value: unknown): Status | null {
   return { group: groupId, id, name: typeof name === 'string' ? name.slice(0, 80) : '' }
 }
 
-/** What an answer of the API's own errors calls itself, in its older and its newer form; null where something else answered. */
+/** The error code of an answer, in the older or the newer format; null if the answer is not Infobip's. */
 export function errorCodeOf(answer: Extract<HttpAnswer, { kind: 'answer' }>): string | null {
   const fields = parsedObject(answer.body)
   const { errorCode, requestError } = fields ?? {}

@@ -1,4 +1,4 @@
-/** Reads what Infobip calls back with: reports and inbound messages as JSON, several at once. It signs nothing: they are known by a word in the address. */
+/** Callbacks of Infobip: delivery reports and inbound messages as JSON, several at once. They are not signed, so the token in the address verifies them. */
 import { isObject, parsedObject, type Fields } from '../../lib/json-fields.ts'
 import type {
   Callback,
@@ -8,12 +8,11 @@ import type {
   CallbackResult,
   CallbackItem,
 } from '../provider.ts'
-import { hasToken } from '../address-token.ts'
-import { inboundText } from '../bare-numbers.ts'
+import { hasToken, inboundText } from '../sms-callbacks.ts'
 import { statusOf } from './api.ts'
 import { failure, transitionOf } from './codes.ts'
 
-/** Infobip sends up to 100 at once, and more where an account asks for it. */
+/** Infobip sends up to 100 at once by default; accounts can raise that. */
 const resultsMax = 10_000
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -22,20 +21,20 @@ export function receiveCallback(callback: Callback, connection: Connection): Cal
   if (!hasToken(callback, connection)) return null
   const results = parsedObject(callback.body)?.['results']
   if (!Array.isArray(results)) return { items: [], ignored: 'a callback without results' }
-  const reports = results.slice(0, resultsMax).map((result) => (isObject(result) ? reportsOf(result, connection) : []))
-  const silent = reports.filter((one) => one.length === 0).length + Math.max(results.length - resultsMax, 0)
+  const items = results.slice(0, resultsMax).map((result) => (isObject(result) ? itemsOf(result, connection) : []))
+  const skipped = items.filter((one) => one.length === 0).length + Math.max(results.length - resultsMax, 0)
   return {
-    items: reports.flat(),
-    ...(silent === 0
+    items: items.flat(),
+    ...(skipped === 0
       ? {}
       : {
-          ignored: `${silent} of ${results.length} results: of other numbers, without an id, or with a status that says nothing`,
+          ignored: `${skipped} of ${results.length} results: for other numbers, without an id, or with a status that changes nothing`,
         }),
   }
 }
 
-/** A report has a status; what came in has none. */
-function reportsOf(result: Fields, connection: Connection): CallbackItem[] {
+/** Delivery reports have a status; inbound messages have none. */
+function itemsOf(result: Fields, connection: Connection): CallbackItem[] {
   const provider_id = textOf(result['messageId'])
   if (provider_id === '' || provider_id.length > 200) return []
   return result['status'] === undefined ? inboundOf(provider_id, result, connection) : receiptOf(provider_id, result)
@@ -49,7 +48,7 @@ function receiptOf(provider_id: string, result: Fields): DeliveryReceipt[] {
     {
       kind: 'delivery_receipt',
       provider_id,
-      // the id is ours: Infobip was told it
+      // we set the id ourselves when sending
       message_id: provider_id,
       transition,
       ...(transition === 'fail' ? { error: failure(status, statusOf(result['error'])) } : {}),

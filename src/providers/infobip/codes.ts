@@ -1,22 +1,22 @@
-/** What the statuses and errors of Infobip mean: one line each (https://www.infobip.com/docs/essentials/api-essentials/response-status-and-error-codes). */
+/** Status and error codes of Infobip (https://www.infobip.com/docs/essentials/api-essentials/response-status-and-error-codes). */
 import type { MessageErrorCode } from '../../api/resources/message.ts'
 import type { Outcome, DeliveryReceipt } from '../provider.ts'
 import type { Status } from './api.ts'
 
-/** Groups of statuses. */
+/** `status.groupId` */
 const groups = { pending: 1, undeliverable: 2, delivered: 3, expired: 4, rejected: 5 } as const
 
-/** A hand-over with an id that Infobip has had already: an earlier one arrived. */
+/** Infobip already has a message with this id: an earlier attempt arrived. */
 const duplicateId = 23
-/** Delivered as far as the carrier; what became of it there comes later, or never. */
+/** Delivered to the carrier; the final status may follow. */
 const deliveredToOperator = 2
-/** The carrier has told nothing within the validity: nobody knows. */
-const nothingTold = 29
+/** The carrier reported nothing within the validity period. */
+const nothingReported = 29
 
-/** `unknown`: it may have been taken. */
+/** `unknown`: Infobip may have accepted it. */
 type Meaning = readonly [code: MessageErrorCode | 'unknown', sentence: string]
 
-/** `status.id` of messages that are over. */
+/** Final values of `status.id`. */
 const statuses: Readonly<Record<number, Meaning>> = {
   4: ['provider_error', 'The carrier refused the message.'],
   6: [
@@ -25,53 +25,53 @@ const statuses: Readonly<Record<number, Meaning>> = {
   ],
   8: ['provider_error', 'Infobip does not recognise the number of the recipient. Correct it before sending again.'],
   9: ['provider_error', 'The carrier could not deliver the message.'],
-  10: ['recipient_blocked', 'The recipient is on a list of those who get no such messages (do not disturb).'],
+  10: ['recipient_blocked', 'The recipient is on a do-not-disturb list.'],
   11: [
     'upstream_rejected',
     'The sender of the channel is not registered with the Infobip account. Register it in the Infobip portal.',
   ],
-  12: ['provider_error', 'The credit of the Infobip account is used up. Top it up, then send again.'],
+  12: ['provider_error', 'The Infobip account has no credit left. Top it up, then send again.'],
   13: [
     'upstream_rejected',
-    'The sender of the channel is on the block list of the Infobip account. Take it off in the Infobip portal.',
+    'The sender of the channel is on the block list of the Infobip account. Remove it from the list in the Infobip portal.',
   ],
   14: ['recipient_blocked', 'The recipient is on the block list of the Infobip account or of the carrier.'],
-  15: ['expired', 'The message was not delivered within its validity.'],
+  15: ['expired', 'The message was not delivered within its validity period.'],
   17: ['provider_error', 'The credit of the Infobip account has expired. Top it up, then send again.'],
   18: [
     'policy_violation',
-    'A trial account of Infobip sends to verified numbers alone. Verify the recipient in the Infobip portal, or upgrade the account.',
+    'A trial account of Infobip sends to verified numbers only. Verify the recipient in the Infobip portal, or upgrade the account.',
   ],
   19: ['provider_error', 'The Infobip account has no route for SMS. Ask the support of Infobip to set it up.'],
-  20: ['policy_violation', 'The recipient got more messages within an hour than Infobip lets through.'],
+  20: ['policy_violation', 'The recipient got more messages within an hour than Infobip allows.'],
   21: ['unknown', 'Infobip had a system error.'],
-  24: ['provider_error', 'Infobip finds the parts of the message wrong.'],
-  25: ['provider_error', 'The text is longer than Infobip takes: 4,000 bytes in 25 parts. Shorten it.'],
+  24: ['provider_error', 'Infobip rejected the parts of the message.'],
+  25: ['provider_error', 'The text is longer than Infobip allows (4,000 bytes in 25 parts). Shorten it.'],
   31: ['provider_error', 'Infobip did not send the message.'],
-  51: ['provider_error', 'Infobip misses the recipient.'],
-  52: ['provider_error', 'The recipient is no valid phone number. Correct it before sending again.'],
-  87: ['policy_violation', 'Infobip took the message for fraud.'],
+  51: ['provider_error', 'The recipient is missing.'],
+  52: ['provider_error', 'The recipient is not a valid phone number. Correct it before sending again.'],
+  87: ['policy_violation', 'Infobip classified the message as fraud.'],
   100: ['provider_error', 'Infobip refused the request.'],
 }
 
-/** `error.id` in reports, where it says more than the status. */
+/** `error.id` of delivery reports, where it is more specific than the status. */
 const errors: Readonly<Record<number, readonly [MessageErrorCode, string]>> = {
   1: ['provider_error', 'The recipient is unknown to the network.'],
   5: ['provider_error', 'The recipient is unknown to the network.'],
   6: ['provider_error', "The recipient's phone is switched off or out of reach."],
   9: ['provider_error', 'The network bars the recipient.'],
-  11: ['provider_error', 'The subscription of the recipient has no SMS.'],
+  11: ['provider_error', "The recipient's subscription does not include SMS."],
   13: ['provider_error', 'The carrier has suspended the recipient.'],
   27: ['provider_error', "The recipient's phone is switched off or out of reach."],
   31: ['provider_error', "The recipient's phone was busy."],
   32: ['provider_error', 'The network could not deliver the message.'],
   256: ['provider_error', "The recipient's phone is full."],
   573: ['recipient_blocked', 'The recipient has asked the carrier to block messages from this sender.'],
-  581: ['provider_error', 'The recipient has no credit left to get the message.'],
+  581: ['provider_error', 'The recipient has no credit left to receive the message.'],
   629: ['provider_error', 'The recipient cannot get SMS.'],
 }
 
-/** What a status says of a message that was handed over: an outcome for an answer, the next step for a report. */
+/** The outcome of a send attempt with this status. */
 export function outcomeOfStatus(
   status: Status,
   provider_id: string,
@@ -80,7 +80,7 @@ export function outcomeOfStatus(
     status.group === groups.pending ||
     status.group === groups.delivered ||
     status.id === duplicateId ||
-    status.id === nothingTold
+    status.id === nothingReported
   )
     return { kind: 'accepted', provider_ids: [provider_id] }
   const [code, message] = meaningOf(status)
@@ -89,17 +89,17 @@ export function outcomeOfStatus(
     : { kind: 'refused', code, provider_code: providerCode(status), message }
 }
 
-/** null: nothing that changes the message. */
+/** The transition of a delivery report; null if it changes nothing. */
 export function transitionOf(status: Status): DeliveryReceipt['transition'] | null {
   if (status.group === groups.pending || status.id === deliveredToOperator) return 'accept'
   if (status.group === groups.delivered) return 'deliver'
-  if (status.id === nothingTold || status.id === duplicateId) return null
+  if (status.id === nothingReported || status.id === duplicateId) return null
   return status.group === groups.undeliverable || status.group === groups.expired || status.group === groups.rejected
     ? 'fail'
     : null
 }
 
-/** What a report says of a failure. */
+/** The error of a failed delivery report. */
 export function failure(status: Status, error: Status | null): NonNullable<DeliveryReceipt['error']> {
   const known = error === null ? undefined : errors[error.id]
   const provider_code = error === null || error.id === 0 ? providerCode(status) : providerCode(error)
@@ -113,6 +113,6 @@ const providerCode = ({ id, name }: Status): string => (name === '' ? String(id)
 function meaningOf(status: Status): Meaning {
   const known = statuses[status.id]
   if (known !== undefined) return known
-  if (status.group === groups.expired) return ['expired', 'The message was not delivered within its validity.']
+  if (status.group === groups.expired) return ['expired', 'The message was not delivered within its validity period.']
   return ['provider_error', `Infobip could not deliver the message: ${providerCode(status)}.`]
 }

@@ -1,25 +1,25 @@
-/** Infobip, the SMS API (https://www.infobip.com/docs/api/channels/sms): what it is called, what it asks for, what it carries. */
+/** Infobip, the SMS API (https://www.infobip.com/docs/api/channels/sms): description and connection check. */
 import { Type } from 'typebox'
 import type { Detail } from '../../api/errors.ts'
 import { urlRefusal } from '../../lib/public-address.ts'
-import type { Provider } from '../provider.ts'
-import { verifyToken } from '../address-token.ts'
-import { queryStatus } from './asking.ts'
+import type { Provider, Connection, ConnectOutcome, ProviderTools } from '../provider.ts'
+import { verifyToken } from '../sms-callbacks.ts'
+import { queryStatus } from './status-query.ts'
 import { receiveCallback } from './callbacks.ts'
-import { connect } from './connecting.ts'
-import { send } from './sending.ts'
+import { send } from './send.ts'
+import { isObject, parsedObject } from '../../lib/json-fields.ts'
+import { callApi } from './api.ts'
 
 const wrongBaseUrl: Detail = {
   param: 'credentials.base_url',
   code: 'invalid_format',
-  message:
-    'Give the base URL of your Infobip account with https:// before it and nothing behind it, such as https://xxxxx.api.infobip.com.',
+  message: 'Give the base URL of your Infobip account without a path, such as https://xxxxx.api.infobip.com.',
 }
 
 export const infobip: Provider = {
   name: 'infobip',
   title: 'Infobip',
-  about: 'SMS through the SMS API of Infobip.',
+  about: 'SMS through the Infobip SMS API.',
   types: ['sms'],
   offered: 'always',
   credentials: Type.Object({
@@ -27,7 +27,7 @@ export const infobip: Provider = {
       title: 'Base URL',
       minLength: 1,
       maxLength: 255,
-      description: 'On the first page of the Infobip portal, with https:// before it. Each account has its own.',
+      description: 'Shown on the home page of the Infobip portal; include https://. Each account has its own.',
     }),
     api_key: Type.String({
       title: 'API key',
@@ -36,18 +36,18 @@ export const infobip: Provider = {
       maxLength: 200,
       pattern: '^[!-~]+$',
       description:
-        'In the Infobip portal under Developer Tools, API Keys. It must be allowed to send SMS and to read their logs.',
+        'In the Infobip portal under Developer Tools > API Keys. It needs permission to send SMS and to read SMS logs.',
     }),
     verify_token: verifyToken(
-      'The word by which callbacks are known, for Infobip signs none: the address for inbound messages in the Infobip portal ends in ?token= and this word. Left out, one is made and shown once.',
+      'Verifies callbacks, which Infobip does not sign: append ?token= and this value to the address for inbound messages in the Infobip portal. If you leave it empty, one is generated and shown once.',
     ),
   }),
   identifier: 'given',
   guide: 'infobip',
   limits: [
-    'A text has at most 4,000 bytes and 25 parts.',
-    'By default one recipient gets at most 20 different and 6 equal messages an hour.',
-    'Attachments are not carried.',
+    'A text may have up to 4,000 bytes in 25 parts.',
+    'By default a recipient gets at most 20 different and 6 identical messages per hour.',
+    'Attachments are not supported.',
   ],
   capabilities: () => ['text'],
   check: ({ credentials, allowed_hosts }) =>
@@ -60,9 +60,35 @@ export const infobip: Provider = {
   }),
 }
 
-/** An address of a host alone, which may be called. */
+/** An allowed address without path, query or fragment. */
 function isOrigin(text: string, allowed_hosts: readonly string[]): boolean {
   if (urlRefusal(text, allowed_hosts) !== null) return false
   const { pathname, search, hash } = new URL(text)
   return pathname === '/' && search === '' && hash === '' && !/[?#]/.test(text)
+}
+
+/** Tests the API key by reading the log of sent messages, which status queries need as well. */
+async function connect(tools: ProviderTools, connection: Connection, signal: AbortSignal): Promise<ConnectOutcome> {
+  const answer = await callApi(tools, connection, '/sms/3/logs?limit=1', signal)
+  if (answer.kind !== 'answer') return { kind: 'unavailable', message: answer.message }
+  if (answer.status === 401)
+    return {
+      kind: 'refused',
+      message: 'Infobip rejected the API key. Copy it again from API Keys in the Infobip portal.',
+    }
+  if (answer.status === 403)
+    return {
+      kind: 'refused',
+      message:
+        'The API key may not read SMS logs. Create one in the Infobip portal that may send SMS and read SMS logs.',
+    }
+  if (answer.status === 404)
+    return {
+      kind: 'refused',
+      message: 'The base URL is not an Infobip address. Copy it again from the home page of the Infobip portal.',
+    }
+  if (answer.status !== 200) return { kind: 'unavailable', message: `Infobip answered ${answer.status}.` }
+  const results = parsedObject(answer.body)?.['results']
+  if (Array.isArray(results) && results.every(isObject)) return { kind: 'connected' }
+  return { kind: 'unavailable', message: 'The answer does not come from Infobip.' }
 }

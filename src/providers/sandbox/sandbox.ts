@@ -1,17 +1,22 @@
-/** The sandbox of test mode: nothing leaves the machine; magic recipients bring about each outcome (behaviour: test-mode 2). */
+/** The sandbox of test mode: nothing leaves the machine, and magic recipients cause each outcome (behaviour: test-mode 2). */
 import { Type } from 'typebox'
 import type { ErrorCode } from '../../api/errors.ts'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
-import type { InboundMessage, Outcome, OutboundMessage, Provider, DeliveryReceipt } from '../provider.ts'
-import { recipients } from './recipients.ts'
-import { templates } from './templates.ts'
+import type {
+  InboundMessage,
+  Outcome,
+  OutboundMessage,
+  Provider,
+  DeliveryReceipt,
+  TemplateRecord,
+} from '../provider.ts'
 
-type Follow =
+type FollowUp =
   | { readonly after_ms: number; readonly transition: 'deliver' | 'open' | 'fail' }
   | { readonly after_ms: number; readonly reply: true }
 
-/** What happens after `sent`, by the last four digits of the magic recipient. */
-const followUps: Readonly<Record<string, readonly Follow[]>> = {
+/** Events after `sent`, by the last four digits of the magic recipient. */
+const followUps: Readonly<Record<string, readonly FollowUp[]>> = {
   '0006': [{ after_ms: 0, transition: 'deliver' }],
   '0010': [
     { after_ms: 0, transition: 'deliver' },
@@ -31,7 +36,7 @@ const followUps: Readonly<Record<string, readonly Follow[]>> = {
   ],
 }
 
-/** What is refused at acceptance. */
+/** Recipients that are refused when the message is accepted. */
 const refusals: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
   '0003': {
     code: 'policy_violation',
@@ -81,11 +86,11 @@ function send(message: OutboundMessage): Outcome {
   return {
     kind: 'accepted',
     provider_ids: [provider_id],
-    later_items: steps.map((step) => ({ after_ms: step.after_ms, item: reportOf(step, message, provider_id) })),
+    later_items: steps.map((step) => ({ after_ms: step.after_ms, item: itemOf(step, message, provider_id) })),
   }
 }
 
-function reportOf(step: Follow, message: OutboundMessage, provider_id: string): DeliveryReceipt | InboundMessage {
+function itemOf(step: FollowUp, message: OutboundMessage, provider_id: string): DeliveryReceipt | InboundMessage {
   if ('reply' in step) {
     return {
       kind: 'inbound',
@@ -116,10 +121,54 @@ function textOf(message: OutboundMessage): string {
   return content.body?.text ?? content.name ?? message.type
 }
 
+const recipients: readonly (readonly [string, string])[] = [
+  ['+15005550006, and any other', 'sent, delivered'],
+  ['+15005550010', 'sent, delivered, read'],
+  ['+15005550005', 'sent, and no receipt ever'],
+  ['+15005550001', 'failed before it is sent'],
+  ['+15005550002', 'sent, then failed'],
+  ['+15005550007', 'sent, delivered five seconds later'],
+  ['+15005550008', 'sent, delivered, read, then an inbound reply'],
+  ['+15005550014', 'receipts out of order'],
+  ['+15005550003', '422 policy_violation'],
+  ['+15005550004', '422 recipient_blocked'],
+  ['+15005550009', '422 upstream_rejected'],
+  ['+15005550013', '422 channel_not_connected'],
+  ['+15005550011', '402 insufficient_balance'],
+  ['+15005550012', '503 upstream_unavailable'],
+]
+
+const sampleTime = '2026-01-01T00:00:00.000Z'
+const sample = (
+  name: string,
+  status: string,
+  body: string,
+  category = 'UTILITY',
+  rejected_reason: string | null = null,
+): TemplateRecord => ({
+  provider_id: name,
+  name,
+  language: 'en_US',
+  category,
+  status,
+  parameter_format: 'POSITIONAL',
+  components: [{ type: 'BODY', text: body }],
+  rejected_reason,
+  updated_at: sampleTime,
+})
+
+const templates: readonly TemplateRecord[] = [
+  sample('hello_world', 'APPROVED', 'Hello {{1}}'),
+  sample('order_update', 'APPROVED', 'Your order {{1}} is now {{2}}.'),
+  sample('appointment_reminder', 'PENDING', 'See you on {{1}} at {{2}}.'),
+  sample('flash_sale', 'REJECTED', 'Only today: {{1}} off!', 'MARKETING', 'PROMOTIONAL'),
+  sample('winter_offer', 'PAUSED', 'Winter offer: {{1}}', 'MARKETING'),
+]
+
 export const sandbox: Provider = {
   name: 'sandbox',
   title: 'Sandbox',
-  about: 'Stands in for a provider in test mode; nothing leaves the machine.',
+  about: 'Replaces a provider in test mode; nothing leaves the machine.',
   types: ['whatsapp', 'sms', 'telegram'],
   offered: 'never',
   credentials: Type.Object({}),

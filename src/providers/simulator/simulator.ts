@@ -1,7 +1,4 @@
-/**
- * A provider for live-mode tests and benches: behaves as told by the channel's settings, or by digits of the recipient.
- * Offered only where POSTHORN_SIMULATOR is set, never in production.
- */
+/** A provider for tests and benchmarks in live mode, controlled by the channel's settings and the recipient's digits. Offered only if POSTHORN_SIMULATOR is set. */
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -18,7 +15,7 @@ import type {
   DeliveryReceipt,
 } from '../provider.ts'
 
-/** Recipients `+1999555nnnn` bring about outcomes; `nnnn` as in the sandbox where it has a twin. */
+/** Outcomes for recipients `+1999555nnnn`, with the sandbox's `nnnn` where both have the outcome. */
 const outcomes: Readonly<Record<string, (message: OutboundMessage) => Outcome>> = {
   '0001': () => ({
     kind: 'refused',
@@ -60,7 +57,7 @@ const outcomes: Readonly<Record<string, (message: OutboundMessage) => Outcome>> 
           kind: 'throttled',
           limit_on: 'channel',
           provider_code: 'simulator_throttled',
-          message: 'The simulated provider takes no more of the channel.',
+          message: 'The simulated provider throttles the channel.',
         }
       : accepted(message, ['deliver']),
   '0002': (message) => accepted(message, ['fail']),
@@ -138,8 +135,7 @@ function itemsOf(value: unknown): (DeliveryReceipt | InboundMessage)[] {
 export const simulator: Provider = {
   name: 'simulator',
   title: 'Simulator',
-  about:
-    'Stands in for a provider in live mode, for tests and benchmarks; offered only where POSTHORN_SIMULATOR is set.',
+  about: 'Replaces a provider in live mode, for tests and benchmarks; offered only if POSTHORN_SIMULATOR is set.',
   types: ['whatsapp', 'sms', 'telegram'],
   offered: 'for_tests',
   credentials: Type.Object({
@@ -154,12 +150,12 @@ export const simulator: Provider = {
   }),
   settings: Type.Object({
     offline: Type.Optional(
-      Type.Boolean({ title: 'Offline', description: 'The simulated provider is out of reach.', default: false }),
+      Type.Boolean({ title: 'Offline', description: 'The simulated provider cannot be reached.', default: false }),
     ),
     latency_ms: Type.Optional(
       Type.Integer({
         title: 'Latency',
-        description: 'So many milliseconds pass before it answers.',
+        description: 'Milliseconds before it answers.',
         minimum: 0,
         default: 0,
       }),

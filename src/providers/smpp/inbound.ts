@@ -1,25 +1,24 @@
-/** Messages from recipients, read from a packet. */
+/** Inbound messages: text, parts, and the number that they were sent to. */
 import { createHash } from 'node:crypto'
 import type { InboundMessage } from '../provider.ts'
-import { otherAddressee } from './addressees.ts'
 import type { Options } from './options.ts'
 import { bytesOf, numberOf, textOf, type Pdu } from './pdu.ts'
-import { decodeText, readHeader, type PartPlace } from './texts.ts'
+import { decodeText, readHeader, type PartPosition } from './text-encoding.ts'
 
 const udhIndicator = 0x40
 
-/** What a packet carries, the optional payload or the short message, as a message to `identifier`; or why that is nothing. */
+/** Reads the message in a PDU for the channel `identifier`, or says why there is none. */
 export function readInbound(
   pdu: Pdu,
   { alphabet, identifier }: Pick<Options, 'alphabet' | 'identifier'>,
   provider_id: string,
-): { readonly reports: readonly InboundMessage[]; readonly ignored?: string } {
+): { readonly items: readonly InboundMessage[]; readonly ignored?: string } {
   const from = senderOf(textOf(pdu, 'source_addr'), numberOf(pdu, 'source_addr_ton'))
-  if (from === '') return { reports: [], ignored: 'a message from nobody' }
+  if (from === '') return { items: [], ignored: 'a message without a sender' }
   const header = contentOf(pdu)
   const text = decodeText(header.rest, numberOf(pdu, 'data_coding'), alphabet)
   const destination = textOf(pdu, 'destination_addr')
-  const to = otherAddressee(destination, numberOf(pdu, 'dest_addr_ton'), identifier)
+  const to = otherDestination(destination, numberOf(pdu, 'dest_addr_ton'), identifier)
   const message = {
     kind: 'inbound',
     provider_id,
@@ -28,23 +27,23 @@ export function readInbound(
     reply_to: null,
     ...(to === undefined ? {} : { to }),
   } as const
-  if (text === null) return { reports: [{ ...message, type: 'unsupported', content: { provider_type: 'binary' } }] }
-  const place = validPlace(header.place ?? sarPlace(pdu))
-  // a part may be empty: the text waits for it
-  if (text === '' && place === null) return { reports: [], ignored: 'a message without a text' }
-  // a sender may have texts to several numbers under way
-  const part = place === null ? {} : { part: { ...place, reference: `${destination} ${place.reference}` } }
-  return { reports: [{ ...message, type: 'text', content: { body: text }, ...part }] }
+  if (text === null) return { items: [{ ...message, type: 'unsupported', content: { provider_type: 'binary' } }] }
+  const position = validPosition(header.position ?? sarPosition(pdu))
+  // a part of a longer text may be empty
+  if (text === '' && position === null) return { items: [], ignored: 'a message without a text' }
+  // one sender may be writing to several of our numbers
+  const part = position === null ? {} : { part: { ...position, reference: `${destination} ${position.reference}` } }
+  return { items: [{ ...message, type: 'text', content: { body: text }, ...part }] }
 }
 
-/** The optional payload or the short message, without the header before it, and what that says. */
+/** The text bytes (`message_payload` or `short_message`) without their user data header, and the position that the header gives. */
 export function contentOf(pdu: Pdu): ReturnType<typeof readHeader> {
   const payload = bytesOf(pdu, 'message_payload')
   const bytes = payload.length > 0 ? payload : bytesOf(pdu, 'short_message')
-  return (numberOf(pdu, 'esm_class') & udhIndicator) === 0 ? { place: null, rest: bytes } : readHeader(bytes)
+  return (numberOf(pdu, 'esm_class') & udhIndicator) === 0 ? { position: null, rest: bytes } : readHeader(bytes)
 }
 
-function sarPlace(pdu: Pdu): PartPlace | null {
+function sarPosition(pdu: Pdu): PartPosition | null {
   if (pdu['sar_total_segments'] === undefined) return null
   return {
     reference: numberOf(pdu, 'sar_msg_ref_num'),
@@ -53,19 +52,50 @@ function sarPlace(pdu: Pdu): PartPlace | null {
   }
 }
 
-const validPlace = (place: PartPlace | null): PartPlace | null =>
-  place !== null && place.total > 1 && place.number >= 1 && place.number <= place.total ? place : null
+const validPosition = (position: PartPosition | null): PartPosition | null =>
+  position !== null && position.total > 1 && position.number >= 1 && position.number <= position.total ? position : null
 
 const international = 1
 const unknownType = 0
 
-/** With its plus where the number is an international one: said to be, or of a length that no other has. */
+/** Adds the plus to international numbers: those marked as such, and those too long for anything else. */
 function senderOf(address: string, ton: number): string {
   const digits = address.replace(/^00(?=[1-9]\d{6,14}$)/, '+')
   if (!/^[1-9]\d{6,14}$/.test(digits)) return digits
   return ton === international || (ton === unknownType && digits.length >= 10) ? `+${digits}` : digits
 }
 
-/** An id for what came in this packet: SMPP has none. */
+/** SMPP has no ids for inbound messages, so one is derived from the PDU. */
 export const idOf = (bytes: Buffer, nonce: string): string =>
   createHash('sha256').update(nonce).update(bytes).digest('hex').slice(0, 32)
+
+const internationalType = 1
+/** The longest short code (behaviour: channels 2.3). */
+const shortCodeDigits = 8
+/** Two spellings of a number share at least these last digits, whatever country code or prefix they have. */
+const lastDigits = 7
+
+/**
+ * The destination if it differs from the channel's identifier; one account at an operator may have several numbers. It may be another spelling of the identifier: it is certainly
+ * another number (`ignored`) only if both are of the same kind and their last digits differ.
+ */
+export function otherDestination(
+  destination: string,
+  type_of_number: number,
+  identifier: string,
+): InboundMessage['to'] {
+  const [digits, own] = [destination.replace(/^(\+|00)/, ''), identifier.replace(/^\+/, '')]
+  if (!/^\d+$/.test(digits) || digits === own) return undefined
+  const isInternational = type_of_number === internationalType || digits !== destination
+  return {
+    identifiers: [`+${digits}`, digits],
+    otherwise: isOtherNumber(digits, own, identifier.startsWith('+'), isInternational) ? 'ignored' : 'ours',
+  }
+}
+
+function isOtherNumber(digits: string, own: string, isNumber: boolean, isInternational: boolean): boolean {
+  if (!/^\d+$/.test(own) || own.endsWith(digits.replace(/^0+/, '')) || digits.endsWith(own)) return false
+  if (!isNumber) return digits.length <= shortCodeDigits
+  if (digits.length < lastDigits) return false
+  return digits.slice(-lastDigits) !== own.slice(-lastDigits) || (isInternational && digits.length === own.length)
+}

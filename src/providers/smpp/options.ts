@@ -1,4 +1,4 @@
-/** What a user gives of an SMPP channel: credentials and settings, with what holds where they are left out. */
+/** Credentials and settings of an SMPP channel, with their defaults and checks. */
 import { isIPv6 } from 'node:net'
 import { Type, type Static } from 'typebox'
 import type { Detail } from '../../api/errors.ts'
@@ -11,14 +11,14 @@ export const credentials = Type.Object({
   host: Type.String({
     title: 'Host',
     description:
-      'Name or address of the SMSC, from the operator. It has to be a public address, unless whoever runs this service allows it.',
+      'Host name or address of the SMSC, from the operator. It must be public, unless the operator of this installation allows it.',
     minLength: 1,
     maxLength: 253,
   }),
   port: Type.Optional(
     Type.Integer({
       title: 'Port',
-      description: 'Port of the SMSC, from the operator: 2775 where it is left out, with TLS 3550.',
+      description: 'Port of the SMSC, from the operator. Default: 2775, or 3550 with TLS.',
       minimum: 1,
       maximum: 65_535,
     }),
@@ -26,7 +26,7 @@ export const credentials = Type.Object({
   tls: Type.Optional(
     Type.Boolean({
       title: 'TLS',
-      description: 'Whether the SMSC speaks TLS; its certificate is checked. False where it is left out.',
+      description: 'Connect with TLS and check the certificate. Default: off.',
       default: false,
     }),
   ),
@@ -39,7 +39,7 @@ export const credentials = Type.Object({
   }),
   password: Type.String({
     title: 'Password',
-    description: 'The password of the account, from the operator: at most 8 characters, as SMPP 3.4 has it.',
+    description: 'The password of the account, from the operator; at most 8 characters (SMPP 3.4).',
     format: 'password',
     maxLength: 8,
     pattern: '^[ -~]*$',
@@ -47,7 +47,7 @@ export const credentials = Type.Object({
   system_type: Type.Optional(
     Type.String({
       title: 'System type',
-      description: 'Only where the operator names one; most do not.',
+      description: 'Only if the operator requires one; most do not.',
       maxLength: 12,
       pattern: '^[!-~]*$',
     }),
@@ -56,7 +56,7 @@ export const credentials = Type.Object({
     Type.String({
       title: 'Bind mode',
       description:
-        'How the account may be bound: once as `transceiver`, or as `transmitter_receiver`, in two connections. Transceiver where it is left out.',
+        'How to bind: as one `transceiver`, or as `transmitter_receiver` with two connections. Default: `transceiver`.',
       enum: ['transceiver', 'transmitter_receiver'],
       default: 'transceiver',
     }),
@@ -67,7 +67,7 @@ export const settings = Type.Object({
   window_size: Type.Optional(
     Type.Integer({
       title: 'Window',
-      description: 'How many messages may wait for their answer at once, as the operator allows.',
+      description: 'How many messages may wait for a response at once, as the operator allows.',
       minimum: 1,
       maximum: 1000,
       default: 10,
@@ -77,7 +77,7 @@ export const settings = Type.Object({
     Type.Union([Type.Integer({ minimum: 0, maximum: 6 }), Type.Null()], {
       title: 'Type of the sender',
       description:
-        'Type of number of the sender (TON), where the operator asks for one; else by its form: 1 for an international number, 5 for letters, 0 for a short code.',
+        'Type of number (TON) of the sender, if the operator requires one. Default: 1 for an international number, 5 for letters, 0 for a short code.',
       default: null,
     }),
   ),
@@ -85,14 +85,14 @@ export const settings = Type.Object({
     Type.Union([Type.Integer({ minimum: 0, maximum: 18 }), Type.Null()], {
       title: 'Plan of the sender',
       description:
-        'Numbering plan of the sender (NPI), where the operator asks for one; else by its form: 1 for an international number, else 0.',
+        'Numbering plan (NPI) of the sender, if the operator requires one. Default: 1 for an international number, otherwise 0.',
       default: null,
     }),
   ),
   enquire_link_seconds: Type.Optional(
     Type.Integer({
       title: 'Link check',
-      description: 'Every so many seconds the SMSC is asked whether it still listens.',
+      description: 'Interval in seconds at which the connection is checked (`enquire_link`).',
       minimum: 5,
       maximum: 600,
       default: 30,
@@ -102,7 +102,7 @@ export const settings = Type.Object({
     Type.String({
       title: 'Alphabet',
       description:
-        'What the operator takes `data_coding` 0 for: ask for the default alphabet of the SMSC. What it lacks goes as UCS-2.',
+        'The default alphabet of the SMSC (`data_coding` 0); ask the operator. Texts with other characters are sent as UCS-2.',
       enum: ['gsm7', 'latin1', 'ascii'],
       default: 'gsm7',
     }),
@@ -111,7 +111,7 @@ export const settings = Type.Object({
     Type.String({
       title: 'Long messages',
       description:
-        'How parts of a long text are joined: by a header in the text (`udh`), by `sar` parameters, or by the SMSC itself, which gets the whole text (`payload`).',
+        'How long texts are sent: in parts joined by a header in the text (`udh`) or by `sar` parameters, or whole, so that the SMSC splits them (`payload`).',
       enum: ['udh', 'sar', 'payload'],
       default: 'udh',
     }),
@@ -120,16 +120,16 @@ export const settings = Type.Object({
     Type.String({
       title: 'Ids in receipts',
       description:
-        'How delivery receipts write the ids of messages: `hex` or `decimal`, where that differs from the answers to sending, or `auto`, which tries both.',
+        'How delivery receipts write message ids, if that differs from the responses to sending: `hex`, `decimal`, or `auto`, which tries both.',
       enum: ['auto', 'hex', 'decimal'],
       default: 'auto',
     }),
   ),
   retry_statuses: Type.Optional(
     Type.Array(Type.String({ pattern: '^0[xX][0-9A-Fa-f]{1,8}$' }), {
-      title: 'Statuses that mean later',
+      title: 'Retry statuses',
       description:
-        'With which `command_status` the operator says that a message may be sent later, in hex: `["0x45", "0x400"]`. Such a message is repeated within its validity, where it would fail else.',
+        'Values of `command_status`, in hex, after which the operator accepts the message later: `["0x45", "0x400"]`. The message is then repeated within its validity period instead of failing.',
       maxItems: 100,
       default: [],
     }),
@@ -151,7 +151,7 @@ export interface Options {
   readonly alphabet: 'gsm7' | 'latin1' | 'ascii'
   readonly long_messages: 'udh' | 'sar' | 'payload'
   readonly receipt_ids: 'auto' | 'hex' | 'decimal'
-  /** Values of `command_status` after which a message is sent later, besides those that always say so. */
+  /** Additional values of `command_status` after which a message is repeated. */
   readonly retry_statuses: ReadonlySet<number>
 }
 
@@ -178,7 +178,7 @@ export function optionsOf(connection: Connection): Options {
   }
 }
 
-/** The login at an SMSC: whoever is bound with it gets the receipts of all that is sent with it. */
+/** Every session with the same login may receive the receipts of all messages sent with it. */
 export function accountKey(connection: Connection): string {
   const { host, port, system_id } = optionsOf(connection)
   return `${host.toLowerCase()}:${port} ${system_id}`
@@ -193,7 +193,7 @@ function sourceOf(identifier: string, ton: number | null, npi: number | null): O
   return { address: identifier.replace(/^\+/, ''), ton: ton ?? form.ton, npi: npi ?? form.npi }
 }
 
-/** A host that is written as a private address, or as a name that is local by its ending; what a name leads to is looked at when it is called. */
+/** Refuses private addresses and local names. The address behind a name is checked when it is dialled. */
 export const check: NonNullable<Provider['check']> = ({ credentials: given, allowed_hosts }) => {
   const { host, port, tls } = given as Static<typeof credentials>
   if (allowed_hosts.includes(`${host.toLowerCase()}:${port ?? (tls === true ? ports.tls : ports.plain)}`)) return []
@@ -203,10 +203,8 @@ export const check: NonNullable<Provider['check']> = ({ credentials: given, allo
   const wrong = plain ? urlRefusal(`https://${written}/`, []) : 'unparsable'
   if (wrong === null && (isIPv6(host) || new URL(`https://${written}/`).hostname === host.toLowerCase())) return []
   if (wrong === null || wrong === 'unparsable')
-    return refusal(
-      'Give the name or the address of the SMSC alone, such as smpp.example.com, without a scheme or a port.',
-    )
+    return refusal('Give only the name or address of the SMSC, such as smpp.example.com, without a scheme or a port.')
   return refusal(
-    'Give a host on the public internet. Whoever runs this service can allow others by name and port in POSTHORN_WEBHOOK_ALLOWED_HOSTS.',
+    'Give a host on the public internet. The operator of this installation can allow others by name and port in POSTHORN_WEBHOOK_ALLOWED_HOSTS.',
   )
 }

@@ -1,4 +1,4 @@
-/** What is used of the package `smpp`, which brings no types: its PDUs, and the tables behind them. */
+/** Types for the used parts of the package `smpp`, which has none. */
 declare module 'smpp/lib/pdu.js' {
   export class PDU {
     constructor(command: string | Buffer, fields?: Readonly<Record<string, unknown>>)

@@ -1,11 +1,11 @@
 /**
- * SMPP 3.4's packets as bytes, by the tables of the package `smpp`. Of the package nothing else is used: its session ends the process where nobody listens for
- * its errors, keeps time by itself, and guesses the alphabet of a text.
+ * Encodes and decodes SMPP 3.4 PDUs with the tables of the package `smpp`. Its sessions are not used: they crash the process on unhandled errors, use their own timers, and guess
+ * the alphabet of texts.
  */
 import defs from 'smpp/lib/defs.js'
 import { PDU } from 'smpp/lib/pdu.js'
 
-/** A packet: its header, and its fields by their names in the specification. Texts are bytes here. */
+/** A PDU: its header, and its fields by their names in the specification. */
 export interface Pdu {
   readonly command: string
   readonly command_status: number
@@ -13,7 +13,7 @@ export interface Pdu {
   readonly [field: string]: unknown
 }
 
-// the package turns texts and times into values of its own, and throws where they are odd; here they stay what came
+// the package converts texts and times, and throws on odd ones; without filters they stay as received
 for (const field of [
   ...Object.values(defs.commands).flatMap(({ params }) => Object.values(params ?? {})),
   ...Object.values(defs.tlvs),
@@ -21,17 +21,16 @@ for (const field of [
   delete field.filter
 
 const headerBytes = 16
-/** The longest packet that is read, as in the package; a whole text of 255 parts is longer, and no network carries it. */
+/** As in the package. */
 const packetBytesMax = 16_384
 
-/** Bytes of a packet. With a `command_status` it has no fields. */
 export const encode = (command: string, fields: Readonly<Record<string, unknown>>): Buffer =>
   new PDU(command, { ...defaults(command), ...fields }).toBuffer()
 
 const defaults = (command: string): Record<string, unknown> =>
   command.startsWith('bind_') && !command.endsWith('_resp') ? { interface_version: 0x34 } : {}
 
-/** What the bytes of one whole packet say. Where its fields do not fit its length it has none; `misfitOf` tells. */
+/** Decodes one whole PDU. Without fields if they do not fit its length (see `malformedPart`). */
 export function decode(bytes: Buffer): Pdu {
   try {
     return new PDU(bytes)
@@ -41,16 +40,16 @@ export function decode(bytes: Buffer): Pdu {
       bytes.readUInt32BE(8),
       bytes.readUInt32BE(12),
     ]
-    // only commands that are known have fields to fail over
+    // only known commands have fields that can fail
     return { command: defs.commandsById[command_id]!.command, command_id, command_status, sequence_number }
   }
 }
 
-/** What of a message that came does not fit the length of its packet: the fields before the text, the text, or the optional parameters. */
-export type Misfit = 'fields' | 'text' | 'parameters'
+/** The part of a PDU that does not fit its length. */
+export type Malformed = 'fields' | 'text' | 'parameters'
 
-/** Looks whether a `deliver_sm` or `data_sm` is whole; null where it is. The package reads what is there of one that is not, and makes nothing of the rest. */
-export function misfitOf(bytes: Buffer, command: string): Misfit | null {
+/** Checks whether a `deliver_sm` or `data_sm` is complete; null if it is. The package silently decodes incomplete ones. */
+export function malformedPart(bytes: Buffer, command: string): Malformed | null {
   let at = headerBytes
   for (const { type } of Object.values(defs.commands[command]?.params ?? {})) {
     if (at >= bytes.length) return 'fields'
@@ -64,18 +63,18 @@ export function misfitOf(bytes: Buffer, command: string): Misfit | null {
       if (at > bytes.length) return 'text'
     }
   }
-  // a zero or two behind the last field mean nothing
+  // trailing zeros are harmless
   while (at + 4 <= bytes.length) at += 4 + bytes.readUInt16BE(at + 2)
   return at > bytes.length || bytes.subarray(at).some((byte) => byte !== 0) ? 'parameters' : null
 }
 
-/** The command that answers this one; null where it has no answer. */
-export const answerTo = (command: string): string | null =>
+/** The response to a command; null if it has none. */
+export const responseTo = (command: string): string | null =>
   command === 'unknown' ? 'generic_nack' : defs.commands[`${command}_resp`] === undefined ? null : `${command}_resp`
 
-/** Cuts a stream into packets. */
+/** Splits a byte stream into PDUs. */
 export interface Framing {
-  /** The packets that are whole with these bytes; null where the stream cannot be followed any more. */
+  /** The PDUs completed by these bytes; null if the stream is corrupt. */
   push(chunk: Buffer): Buffer[] | null
 }
 
@@ -103,12 +102,12 @@ export function framing(): Framing {
   }
 }
 
-/** A number among the fields; 0 where there is none. */
+/** The number in a field; 0 if missing. */
 export const numberOf = (pdu: Pdu, field: string): number => (typeof pdu[field] === 'number' ? pdu[field] : 0)
 
-/** A text of ASCII among the fields, without the zero that ends it; empty where there is none. */
+/** The ASCII text in a field without its terminating zero; empty if missing. */
 export const textOf = (pdu: Pdu, field: string): string =>
   typeof pdu[field] === 'string' ? pdu[field].replace(/\0.*$/s, '') : ''
 
-/** Bytes among the fields; none where there are none. */
+/** The bytes in a field; empty if missing. */
 export const bytesOf = (pdu: Pdu, field: string): Buffer => (Buffer.isBuffer(pdu[field]) ? pdu[field] : Buffer.alloc(0))

@@ -1,17 +1,16 @@
-/** A session with an SMSC: one connection bound for both ways, or one for each. */
+/** A session with an SMSC: one transceiver connection, or a transmitter and a receiver. */
 import { randomBytes } from 'node:crypto'
 import { withDeadline, type Clock, type SteadyClock } from '../../lib/clock.ts'
 import type { Dial } from '../../lib/dial.ts'
 import { postErrorOf } from '../../lib/post-error.ts'
 import type { ConnectOutcome, Connection, SessionContext, Session, StoreItems } from '../provider.ts'
-import { deliveries, type Deliveries } from './delivering.ts'
-import { link, type Link } from './link.ts'
-import { channelMemory, type ChannelMemory } from './memory.ts'
+import { deliveries, type Deliveries } from './deliveries.ts'
+import { smscConnection, type SmscConnection } from './connection.ts'
+import { channelMemory, sendWindow, type ChannelMemory } from './send-window.ts'
 import { optionsOf, type Options } from './options.ts'
 import type { Pdu } from './pdu.ts'
-import { alreadyBound, answers, statusOf } from './statuses.ts'
-import { submit, type SubmitDeps } from './submitting.ts'
-import { window } from './window.ts'
+import { alreadyBound, answers, statusOf } from './codes.ts'
+import { submit, type SubmitDeps } from './send.ts'
 
 export interface SessionTools {
   readonly clock: SteadyClock
@@ -19,17 +18,17 @@ export interface SessionTools {
 }
 
 type Refusal = Exclude<ConnectOutcome, { kind: 'connected' }>
-type Bound = { readonly kind: 'bound'; readonly link: Link } | Refusal
-type OnRequest = (asked: Pdu, bytes: Buffer, on: Link) => void
+type Bound = { readonly kind: 'bound'; readonly connection: SmscConnection } | Refusal
+type OnRequest = (request: Pdu, bytes: Buffer, on: SmscConnection) => void
 
 const bindWithinMs = 10_000
 const unbindWithinMs = 2_000
-/** So many messages for each place in the window: enough to fill it again at once, few enough to have their turn in time. */
-const windowsAtHand = 4
+/** Send attempts per place in the window: enough to refill it at once, few enough to be sent in time. */
+const attemptsPerPlace = 4
 
 const binds = { both: ['bind_transceiver'], each: ['bind_transmitter', 'bind_receiver'] } as const
 
-/** Binds and unbinds again. What the SMSC delivers meanwhile is to come again. */
+/** Binds and unbinds. Anything delivered meanwhile is answered with `later`. */
 export async function tryBind(
   tools: SessionTools,
   connection: Connection,
@@ -38,31 +37,34 @@ export async function tryBind(
   const opened = await bindAll(
     tools,
     optionsOf(connection),
-    (asked, _bytes, on) => void on.answer(asked, answers.later),
+    (request, _bytes, on) => void on.answer(request, answers.later),
     signal,
   )
   if (opened.kind !== 'bound') return opened
-  await Promise.all(opened.links.map((one) => unbind(tools.clock, one)))
+  await Promise.all(opened.connections.map((one) => unbind(tools.clock, one)))
   return { kind: 'connected' }
 }
 
-export interface SessionWanted {
+export interface SessionRequest {
   readonly tools: SessionTools
   readonly connection: Connection
   readonly memory: ChannelMemory
 }
 
 export async function openSession(
-  { tools, connection, memory }: SessionWanted,
-  { store: tell, signal, hasLease: isOwn }: SessionContext,
+  { tools, connection, memory }: SessionRequest,
+  { store, signal, hasLease }: SessionContext,
 ): Promise<{ kind: 'open'; session: Session } | Refusal> {
   const options = optionsOf(connection)
   const { clock } = tools
-  const told = deliveries({ clock, options, memory, tell, nonce: randomBytes(8).toString('hex') })
-  const opened = await bindAll(tools, options, told.take, signal)
+  const inbox = deliveries({ clock, options, memory, store, nonce: randomBytes(8).toString('hex') })
+  const opened = await bindAll(tools, options, inbox.receive, signal)
   if (opened.kind === 'bound')
-    return { kind: 'open', session: sessionOver({ clock, options, memory, tell, isOwn, told, links: opened.links }) }
-  told.end()
+    return {
+      kind: 'open',
+      session: sessionOver({ clock, options, memory, store, hasLease, inbox, connections: opened.connections }),
+    }
+  inbox.end()
   return opened
 }
 
@@ -70,58 +72,58 @@ interface SessionParts {
   readonly clock: SteadyClock
   readonly options: Options
   readonly memory: ChannelMemory
-  readonly tell: StoreItems
-  readonly isOwn: () => boolean
-  readonly told: Deliveries
+  readonly store: StoreItems
+  readonly hasLease: () => boolean
+  readonly inbox: Deliveries
   /** The first one sends. */
-  readonly links: readonly Link[]
+  readonly connections: readonly SmscConnection[]
 }
 
-function sessionOver({ clock, options, memory, tell, isOwn, told, links }: SessionParts): Session {
+function sessionOver({ clock, options, memory, store, hasLease, inbox, connections }: SessionParts): Session {
   const sending = new Set<Promise<unknown>>()
   const closing = new AbortController()
-  const ended = Promise.race(links.map((one) => one.ended)).then((message) => {
-    told.end()
-    for (const one of links) one.end(message)
+  const ended = Promise.race(connections.map((one) => one.ended)).then((message) => {
+    inbox.end()
+    for (const one of connections) one.end(message)
     return { refused: false, message }
   })
   const deps: SubmitDeps = {
     clock,
     options,
     memory,
-    window: window(clock, options.window_size),
-    link: () => (closing.signal.aborted || !isOwn() || links[0]!.isEnded() ? null : links[0]!),
-    tookLate: (message_id, provider_id) =>
-      // should it not be stored, the repeated hand-over still finds that it was taken
-      void tell([{ kind: 'delivery_receipt', provider_id, message_id, transition: 'accept' }], Buffer.alloc(0)).catch(
+    window: sendWindow(clock, options.window_size),
+    connection: () => (closing.signal.aborted || !hasLease() || connections[0]!.isEnded() ? null : connections[0]!),
+    onLateAcceptance: (message_id, provider_id) =>
+      // if it cannot be stored, the next attempt still finds it in memory
+      void store([{ kind: 'delivery_receipt', provider_id, message_id, transition: 'accept' }], Buffer.alloc(0)).catch(
         () => undefined,
       ),
   }
   return {
     ended,
-    max_concurrent_sends: options.window_size * windowsAtHand,
-    send(message, signal, took) {
-      const work = submit(deps, message, signal, took)
+    max_concurrent_sends: options.window_size * attemptsPerPlace,
+    send(message, signal, onPartAccepted) {
+      const work = submit(deps, message, signal, onPartAccepted)
       sending.add(work)
       void work.finally(() => sending.delete(work))
       return work
     },
     async close(signal) {
       closing.abort()
-      await Promise.race([Promise.allSettled(sending), gaveUp(signal)])
-      await Promise.race([told.finish(), gaveUp(signal)])
-      await Promise.all(links.map((one) => unbind(clock, one, signal)))
+      await Promise.race([Promise.allSettled(sending), aborted(signal)])
+      await Promise.race([inbox.finish(), aborted(signal)])
+      await Promise.all(connections.map((one) => unbind(clock, one, signal)))
     },
   }
 }
 
-async function gaveUp(signal: AbortSignal): Promise<void> {
+async function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-/** Says goodbye, and ends the connection whether that was heard or not. */
-async function unbind(clock: Clock, bound: Link, signal?: AbortSignal): Promise<void> {
+/** Unbinds, and ends the connection whether or not the SMSC responds. */
+async function unbind(clock: Clock, bound: SmscConnection, signal?: AbortSignal): Promise<void> {
   if (!bound.isEnded() && signal?.aborted !== true)
     await withDeadline(clock, unbindWithinMs, (deadline) =>
       bound.request({
@@ -138,17 +140,17 @@ async function bindAll(
   options: Options,
   onRequest: OnRequest,
   signal: AbortSignal,
-): Promise<{ readonly kind: 'bound'; readonly links: readonly Link[] } | Refusal> {
-  const links: Link[] = []
+): Promise<{ readonly kind: 'bound'; readonly connections: readonly SmscConnection[] } | Refusal> {
+  const connections: SmscConnection[] = []
   for (const command of options.pair ? binds.each : binds.both) {
     const bound = await bind(tools, options, command, onRequest, signal)
     if (bound.kind !== 'bound') {
-      for (const one of links) one.end('The other connection could not be bound.')
+      for (const one of connections) one.end('The other connection could not be bound.')
       return bound
     }
-    links.push(bound.link)
+    connections.push(bound.connection)
   }
-  return { kind: 'bound', links }
+  return { kind: 'bound', connections }
 }
 
 async function bind(
@@ -164,7 +166,7 @@ async function bind(
     const refused = dialled.code === 'address_not_public'
     return { kind: refused ? 'refused' : 'unavailable', message: dialled.message }
   }
-  const bound: Link = link({
+  const bound: SmscConnection = smscConnection({
     clock,
     socket: dialled,
     enquire_every_ms: options.enquire_every_ms,
@@ -178,11 +180,11 @@ async function bind(
     }),
   )
   if (reply.kind === 'answered' && reply.pdu.command === `${command}_resp` && reply.pdu.command_status === 0)
-    return { kind: 'bound', link: bound }
+    return { kind: 'bound', connection: bound }
   bound.end('It could not be bound.')
   if (reply.kind !== 'answered') return { kind: 'unavailable', message: reply.message }
   if (reply.pdu.command_status === 0)
-    return { kind: 'unavailable', message: 'The peer answered the bind with something else.' }
+    return { kind: 'unavailable', message: 'The peer answered the bind request with another command.' }
   const { name, verdict, message } = statusOf(reply.pdu.command_status)
   if (verdict === 'refused') return { kind: 'refused', message: `${name}: ${message}` }
   return {
@@ -192,8 +194,8 @@ async function bind(
   }
 }
 
-/** The memories of channels, each for as long as a process holds the channel's session: it opens all of them with one connection, and lets go of that with the channel. */
-export function memories(): (connection: Connection) => ChannelMemory {
+/** The memory of each channel. It lives as long as the `Connection` object, which a process keeps while it holds the lease. */
+export function channelMemories(): (connection: Connection) => ChannelMemory {
   const known = new WeakMap<Connection, ChannelMemory>()
   return (connection) => {
     const found = known.get(connection) ?? channelMemory()

@@ -12,7 +12,7 @@ import { packet, smsc } from '../../../test/support/simulators/smsc.ts'
 import { until, within } from '../../../test/support/waiting.ts'
 import { connectionTo, linked, never, to } from '../../../test/support/smpp-session.ts'
 import type { DeliveryReceipt } from '../provider.ts'
-import { link } from './link.ts'
+import { smscConnection } from './connection.ts'
 import { smpp } from './smpp.ts'
 
 adapterSuite(smpp, async (t) => {
@@ -239,7 +239,7 @@ test('an SMSC that asks and asks, and reads no answer, ends its session', async 
     setNoDelay: () => undefined,
   })
   Object.defineProperty(socket, 'writableLength', { get: () => unread.bytes })
-  const one = link({
+  const one = smscConnection({
     clock: fakeClock(),
     socket: socket as unknown as Socket,
     enquire_every_ms: 600_000,

@@ -1,10 +1,10 @@
-/** Calls of the Bot API, and its answers as values. */
+/** Requests to the Bot API, and readers for its JSON. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import { isObject, parsedObject, type Fields } from '../../lib/json-fields.ts'
 import type { Connection, ProviderTools } from '../provider.ts'
-import { kindOfForeignAnswer, retryAfterOf } from '../foreign-answer.ts'
+import { kindOfForeignAnswer, retryAfterOf } from '../outcomes.ts'
 
-/** `ok`: done, with its result. `error`: Telegram says why not. `unsent`: it certainly never arrived. `unknown`: it may have. */
+/** `error`: refused by Telegram. `unsent`: the request certainly never arrived. `unknown`: it may have. */
 export type ApiAnswer =
   | { readonly kind: 'ok'; readonly result: unknown }
   | {
@@ -51,19 +51,18 @@ function read(answer: HttpAnswer): ApiAnswer {
   const fields = parsedObject(answer.body)
   if (status >= 200 && status < 300 && fields?.['ok'] === true && 'result' in fields)
     return { kind: 'ok', result: fields['result'] }
-  const told =
+  const code =
     fields?.['ok'] === false && Number.isInteger(fields['error_code']) ? (fields['error_code'] as number) : undefined
-  if (told === undefined) return foreign(answer)
-  const code = told
-  // Telegram cannot be asked: of its own errors only 503 says that nothing was done
+  if (code === undefined) return foreign(answer)
+  // only 503 proves that nothing was done, and Telegram has no status query
   if (code < 400 || code === 408 || (code >= 500 && code !== 503))
-    return { kind: 'unknown', code: String(code), message: `The answer was ${code}, and no result.` }
+    return { kind: 'unknown', code: String(code), message: `The answer was ${code} without a result.` }
   const description = fields?.['description']
   return {
     kind: 'error',
     code,
     description: typeof description === 'string' ? description : '',
-    retry_after_ms: toldWait(fields),
+    retry_after_ms: retryAfterMs(fields),
   }
 }
 
@@ -71,12 +70,23 @@ function foreign({ status, headers }: Pick<Extract<HttpAnswer, { kind: 'answer' 
   const kind = kindOfForeignAnswer(status)
   if (kind === 'throttled')
     return { kind: 'error', code: status, description: '', retry_after_ms: retryAfterOf(headers).retry_after_ms }
-  const message = `The answer was ${status}, which is not what Telegram says.`
+  const message = `The answer ${status} does not come from Telegram.`
   return { kind: kind === 'unavailable' ? 'unsent' : 'unknown', code: String(status), message }
 }
 
-function toldWait(fields: Fields | null): number | undefined {
+function retryAfterMs(fields: Fields | null): number | undefined {
   const parameters = fields?.['parameters']
   const seconds = isObject(parameters) ? parameters['retry_after'] : undefined
   return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1000, retryAfterMaxMs) : undefined
 }
+
+/** The object in a field, or null. */
+export const objectAt = (fields: Fields, name: string): Fields | null => (isObject(fields[name]) ? fields[name] : null)
+
+/** The text in a field; null if it is missing or empty. */
+export const textAt = (fields: Fields, name: string): string | null =>
+  typeof fields[name] === 'string' && fields[name] !== '' ? fields[name] : null
+
+/** The integer in a field, or null. */
+export const integerAt = (fields: Fields, name: string): number | null =>
+  Number.isSafeInteger(fields[name]) ? (fields[name] as number) : null

@@ -1,9 +1,9 @@
-/** What Telegram's errors mean: it tells them apart by status and words alone (https://core.telegram.org/api/errors, https://core.telegram.org/bots/api#making-requests). */
+/** Errors of Telegram, which are distinguished by status and description only (https://core.telegram.org/api/errors, https://core.telegram.org/bots/api#making-requests). */
 import type { MessageErrorCode } from '../../api/resources/message.ts'
 import type { Outcome } from '../provider.ts'
 import type { ApiAnswer } from './api.ts'
 
-/** `lost`: nothing more can be sent with this token. The first that fits counts. */
+/** `lost`: the token can no longer send. The first match counts. */
 const meanings: readonly (readonly [
   status: number,
   words: RegExp,
@@ -14,28 +14,23 @@ const meanings: readonly (readonly [
     401,
     /./s,
     'lost',
-    'Telegram does not take the bot token any more. Ask BotFather for the current one (/token), and PATCH the channel with it.',
+    'Telegram rejected the bot token. Get the current one from BotFather (/token) and update the channel with it.',
   ],
   [
     404,
     /^not found$/i,
     'lost',
-    'Telegram knows no bot with this token. Ask BotFather for the current one (/token), and PATCH the channel with it.',
+    'Telegram knows no bot with this token. Get the current one from BotFather (/token) and update the channel with it.',
   ],
   [
     403,
     /blocked by the user/i,
     'recipient_blocked',
-    'The recipient has blocked the bot. Only the recipient can lift that.',
+    'The recipient has blocked the bot. Only the recipient can undo that.',
   ],
   [403, /user is deactivated/i, 'provider_error', 'The account of the recipient was deleted.'],
-  [
-    403,
-    /can't initiate/i,
-    'policy_violation',
-    'The recipient has not pressed the Start button of the bot, which has to come first.',
-  ],
-  [403, /kicked|not a member/i, 'recipient_blocked', 'The bot was taken out of that chat.'],
+  [403, /can't initiate/i, 'policy_violation', 'The recipient must press the Start button of the bot first.'],
+  [403, /kicked|not a member/i, 'recipient_blocked', 'The bot was removed from that chat.'],
   [
     400,
     /chat not found/i,
@@ -47,23 +42,23 @@ const meanings: readonly (readonly [
     400,
     /failed to get http url content|wrong type of the web page|wrong file identifier|webpage_/i,
     'provider_error',
-    'Telegram could not fetch the file from its address, or it is of a kind or size that Telegram does not take.',
+    'Telegram could not fetch the file from its address, or Telegram does not accept its type or size.',
   ],
-  [400, /too long/i, 'provider_error', 'The text is longer than Telegram takes.'],
+  [400, /too long/i, 'provider_error', 'The text is longer than Telegram allows.'],
 ]
 
 const descriptionLengthMax = 300
 
-/** What an answer without a result means for a hand-over. */
+/** The outcome of a send attempt that was not answered with a result. */
 export function outcomeOf(answer: Exclude<ApiAnswer, { kind: 'ok' }>): Outcome {
   if (answer.kind !== 'error')
     return answer.kind === 'unsent'
       ? { kind: 'unavailable', provider_code: answer.code, message: `Telegram could not be reached: ${answer.message}` }
-      : { kind: 'unknown', message: `Telegram may have taken the message: ${answer.message}` }
+      : { kind: 'unknown', message: `Telegram may have accepted the message: ${answer.message}` }
   const { code: status, description, retry_after_ms } = answer
   const provider_code = String(status)
   if (status === 429)
-    // Telegram limits the bot as well as each chat (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this), and does not say which it was
+    // both the bot and each chat are limited (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this), and the answer does not say which limit it was
     return {
       kind: 'throttled',
       limit_on: 'unspecified',
@@ -76,11 +71,11 @@ export function outcomeOf(answer: Exclude<ApiAnswer, { kind: 'ok' }>): Outcome {
     meanings.find(([of, words]) => of === status && words.test(description.replace(/^[A-Z][A-Za-z ]*: /, ''))) ?? []
   if (code === 'lost')
     return { kind: 'refused', code: 'channel_not_connected', provider_code, message: sentence!, channel_lost: true }
-  return { kind: 'refused', code: code ?? 'provider_error', provider_code, message: sentence ?? sayOf(answer) }
+  return { kind: 'refused', code: code ?? 'provider_error', provider_code, message: sentence ?? sentenceOf(answer) }
 }
 
-/** What Telegram says, where that is a sentence: whatever stands in between may repeat what it was sent. */
-export const sayOf = ({ code, description }: { readonly code: number; readonly description: string }): string =>
+/** Telegram's description if it is a short sentence: a proxy may echo the request. */
+export const sentenceOf = ({ code, description }: { readonly code: number; readonly description: string }): string =>
   description !== '' && description.length <= descriptionLengthMax && !/[\r\n]/.test(description)
     ? description
     : `Telegram refused with ${code}.`

@@ -12,7 +12,7 @@ import { providerTools } from '../../../test/support/provider-tools.ts'
 import { simulateTelegram } from '../../../test/support/simulators/telegram.ts'
 import { until, within } from '../../../test/support/waiting.ts'
 import type { Callback, Connection, OutboundMessage, Outcome, CallbackItem } from '../provider.ts'
-import { secretOf } from './connecting.ts'
+import { secretOf } from './connect.ts'
 import { telegramBot } from './telegram.ts'
 
 type Sample = { readonly update: object; readonly reports: readonly CallbackItem[] }

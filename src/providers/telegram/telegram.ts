@@ -1,13 +1,13 @@
-/** Telegram: messages of a bot (https://core.telegram.org/bots/api). */
+/** Description of Telegram, for messages of a bot (https://core.telegram.org/bots/api). */
 import { Type } from 'typebox'
 import type { Provider } from '../provider.ts'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
 import { receiveCallback } from './callbacks.ts'
-import { connect, disconnect, needsPolling, register } from './connecting.ts'
-import { validate } from './contents.ts'
+import { connect, disconnect, needsPolling, register } from './connect.ts'
+import { validate } from './content.ts'
 import { fetchMedia } from './media.ts'
-import { openSession } from './polling.ts'
-import { send } from './sending.ts'
+import { openSession } from './session.ts'
+import { send } from './send.ts'
 
 export const telegramBot: Provider = {
   name: 'telegram_bot',
@@ -19,7 +19,7 @@ export const telegramBot: Provider = {
     bot_token: Type.String({
       title: 'Bot token',
       description:
-        'What BotFather answers when it has made the bot, such as 110201543:AAH…; write /token to it to see it again.',
+        'BotFather shows it when it has created the bot, such as 110201543:AAH…; send /token to see it again.',
       format: 'password',
       pattern: '^[0-9]{1,20}:[A-Za-z0-9_-]{1,100}$',
     }),
@@ -32,15 +32,15 @@ export const telegramBot: Provider = {
   },
   guide: 'telegram',
   limits: [
-    'A bot can write only to people who have pressed its Start button; their `to` is the `from` of what they wrote.',
-    'Telegram tells of no delivery: a message stays `sent`.',
-    'About 30 messages a second go out in all, and one a second to the same person.',
-    'Files are fetched by Telegram from their addresses: pictures up to 5 MB, others up to 20 MB; as `document` only PDF and ZIP.',
-    'Files that come in can be fetched up to 20 MB.',
+    'A bot can write only to people who have pressed its Start button; `to` is the `from` of their message.',
+    'Telegram reports no deliveries: a message stays `sent`.',
+    'A bot sends about 30 messages per second in total, and one per second to the same person.',
+    'Telegram downloads files from their addresses: pictures up to 5 MB, others up to 20 MB; a `document` must be a PDF or ZIP.',
+    'Inbound files can have up to 20 MB.',
   ],
   capabilities: () => capabilitiesOf.telegram,
   adapter: (tools) => ({
-    send: (message, connection, signal, took) => send(tools, message, connection, signal, took),
+    send: (message, connection, signal, onPartAccepted) => send(tools, message, connection, signal, onPartAccepted),
     validate,
     connect: (connection, signal) => connect(tools, connection, signal),
     register: (connection, signal) => register(tools, connection, signal),
@@ -49,6 +49,6 @@ export const telegramBot: Provider = {
     fetchMedia: (reference, connection, bytes_max, signal) =>
       fetchMedia(tools, reference, connection, bytes_max, signal),
     needsSession: needsPolling,
-    openSession: (connection, opening) => openSession(tools, connection, opening),
+    openSession: (connection, context) => openSession(tools, connection, context),
   }),
 }

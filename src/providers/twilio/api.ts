@@ -1,9 +1,8 @@
-/** Calls of the Twilio API, and its answers as values. */
+/** Requests to the Twilio API, and downloads of inbound files. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import { parsedObject, type Fields } from '../../lib/json-fields.ts'
-import type { Connection, Outcome, ProviderTools } from '../provider.ts'
-import { outcomeOfForeignAnswer, retryAfterOf } from '../foreign-answer.ts'
-import { outcomeOfNoAnswer } from '../no-answer.ts'
+import type { Connection, Outcome, ProviderTools, MediaReference } from '../provider.ts'
+import { outcomeOfForeignAnswer, retryAfterOf, outcomeOfNoAnswer } from '../outcomes.ts'
 import { refusal } from './codes.ts'
 
 export interface Credentials {
@@ -19,7 +18,7 @@ export const authorization = (connection: Connection): string => {
   return `Basic ${Buffer.from(`${account_sid}:${auth_token}`).toString('base64')}`
 }
 
-/** `path` stands below that of the account, and begins with `/` or `.json`. With a `form` it is a POST. */
+/** `path` is relative to the account and begins with `/` or `.json`. A `form` makes it a POST. */
 export async function callApi(
   tools: ProviderTools,
   connection: Connection,
@@ -39,24 +38,61 @@ export async function callApi(
   })
 }
 
-/** The object in the body of an answer; null where there is none. */
+/** The JSON object in the body of an answer, or null. */
 export const fieldsOf = (answer: HttpAnswer): Fields | null =>
   answer.kind === 'answer' ? parsedObject(answer.body) : null
 
-/** Whatever form Twilio gives them: to take an id for none would be to send the message again. */
+/** Accepts any plausible form: taking a valid id for none would send the message again. */
 export const isSid = (value: unknown): value is string => typeof value === 'string' && /^[0-9A-Za-z]{2,64}$/.test(value)
 
-/** What an answer without success means for a hand-over. Of its own errors only 503 says that nothing was done; after the others Twilio can be asked. */
+/** The outcome of a send attempt without a success answer. Only 503 proves that nothing was sent; other server errors need a status query. */
 export function outcomeOf(answer: HttpAnswer): Outcome {
   if (answer.kind !== 'answer') return outcomeOfNoAnswer('Twilio', answer)
   const { status, headers } = answer
-  const { code, message: said } = fieldsOf(answer) ?? {}
+  const { code, message: text } = fieldsOf(answer) ?? {}
   if (!isCode(code)) return outcomeOfForeignAnswer('Twilio', answer)
   if (status === 503) return { kind: 'unavailable', provider_code: String(code), message: 'Twilio is not available.' }
   if (status < 400 || status === 408 || status >= 500)
-    return { kind: 'unknown', message: `Twilio answered ${status} without naming a message, and may have taken it.` }
-  return refusal(String(code), typeof said === 'string' ? said : '', retryAfterOf(headers).retry_after_ms)
+    return {
+      kind: 'unknown',
+      message: `Twilio answered ${status} without a message id, and may have accepted the message.`,
+    }
+  return refusal(String(code), typeof text === 'string' ? text : '', retryAfterOf(headers).retry_after_ms)
 }
 
 const isCode = (code: unknown): code is number | string =>
   (typeof code === 'number' || typeof code === 'string') && /^\d{1,6}$/.test(String(code))
+
+/** Enough for a redirect. */
+const answerBytesMax = 64 * 1024
+
+/** Downloads a file of an inbound MMS. Twilio requires the credentials and then redirects to the file. */
+export async function fetchMedia(
+  tools: ProviderTools,
+  { url = '' }: MediaReference,
+  connection: Connection,
+  bytes_max: number,
+  signal: AbortSignal,
+) {
+  // only Twilio gets the credentials, whatever address a callback named
+  const isTwilio = URL.parse(url)?.origin === new URL(tools.url).origin
+  if (!isTwilio) return await tools.http.download({ method: 'GET', url, answer_bytes_max: bytes_max, signal })
+  const headers = { authorization: authorization(connection) }
+  const answer = await tools.http.call({
+    method: 'GET',
+    url,
+    headers,
+    answer_bytes_max: Math.min(answerBytesMax, bytes_max),
+    signal,
+  })
+  const location =
+    answer.kind === 'answer' && answer.status >= 300 && answer.status < 400 ? answer.headers['location'] : undefined
+  if (location !== undefined)
+    return await tools.http.download({
+      method: 'GET',
+      url: new URL(location, url).href,
+      answer_bytes_max: bytes_max,
+      signal,
+    })
+  return await tools.http.download({ method: 'GET', url, headers, answer_bytes_max: bytes_max, signal })
+}

@@ -1,4 +1,4 @@
-/** Reads what Twilio calls back with: forms, signed over the address and the sorted fields (https://www.twilio.com/docs/usage/webhooks/webhooks-security). */
+/** Callbacks of Twilio: forms, signed over the address and the sorted fields (https://www.twilio.com/docs/usage/webhooks/webhooks-security). */
 import { createHash, createHmac } from 'node:crypto'
 import { isId } from '../../api/ids.ts'
 import { sameText } from '../../lib/hmac.ts'
@@ -13,12 +13,11 @@ import type {
   CallbackItem,
 } from '../provider.ts'
 import { credentialsOf } from './api.ts'
-import { stoppedCode } from './codes.ts'
-import { receiptOf } from './receipts.ts'
+import { stoppedCode, receiptOf } from './codes.ts'
 
-/** Twilio tells of up to ten files in a message. */
+/** A message has up to ten files. */
 const mediaMax = 10
-/** Far more than Twilio sends, and few enough to be sorted. */
+/** Far more than Twilio sends; bounds the sorting. */
 const fieldsMax = 1_000
 
 const emptyAnswer: CallbackResponse = {
@@ -42,7 +41,7 @@ export function receiveCallback(callback: Callback, connection: Connection): Cal
 
 type Form = readonly (readonly [string, string])[]
 
-/** The fields of the body; none of another kind of body, whose hash is in the address; null where there are too many. */
+/** The form fields; none for another content type, whose hash is in the address; null if there are too many. */
 function formOf({ headers, body }: Callback): Form | null {
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) return []
   const form = [...new URLSearchParams(Buffer.from(body).toString('utf8'))]
@@ -61,7 +60,7 @@ function isSigned(callback: Callback, form: Form, auth_token: string, signature:
 const hasHash = ({ query, body }: Callback): boolean =>
   sameText(createHash('sha256').update(body).digest('hex'), (query['bodySHA256'] ?? '').toLowerCase())
 
-/** Names and values one after the other, in the order of the names; a value that is there twice counts once. */
+/** Names and values sorted by name, without duplicates. */
 const signedFields = (form: Form): string =>
   [...new Set(form.map(([name, value]) => JSON.stringify([name, value])))]
     .map((pair) => JSON.parse(pair) as [string, string])
@@ -71,7 +70,7 @@ const signedFields = (form: Form): string =>
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Twilio signs with or without the port. */
+/** Twilio signs the address with or without its port. */
 function addresses(url: string): string[] {
   const [, scheme, host, rest] = /^(https?):\/\/([^/?#]*)(.*)$/is.exec(url) ?? []
   if (scheme === undefined) return [url]
@@ -81,7 +80,7 @@ function addresses(url: string): string[] {
   ]
 }
 
-/** A callback has one message, or what became of one. */
+/** A callback is one inbound message or one status. */
 function read(fields: ReadonlyMap<string, string>, callback: Callback, connection: Connection): CallbackResult {
   const provider_id = fields.get('MessageSid') ?? fields.get('SmsSid') ?? ''
   const account_sid = fields.get('AccountSid')
@@ -92,10 +91,10 @@ function read(fields: ReadonlyMap<string, string>, callback: Callback, connectio
   if (status !== 'received' && status !== 'receiving')
     return { items: receiptsOf(provider_id, status, fields, callback) }
   const inbound = inboundOf(provider_id, fields, connection)
-  // a START is not taken from here: a callback that is played back must not undo a later STOP
+  // a START is ignored here: a replayed callback must not undo a later STOP
   const stops = fields.get('OptOutType') === 'STOP'
   return inbound === null
-    ? { items: [], ignored: 'a message to another number, or from no phone' }
+    ? { items: [], ignored: 'a message to another number, or not from a phone' }
     : { items: [inbound, ...(stops ? stopOf(provider_id, inbound.from) : [])] }
 }
 
@@ -113,11 +112,11 @@ function receiptsOf(
   return [{ ...receipt, ...known }, ...stopped]
 }
 
-/** Who has stopped everything; nobody where it is no phone. */
+/** An opt-out from all messages, if `from` is a phone number. */
 const stopOf = (provider_id: string, from: string): CallbackItem[] =>
   isE164(from) ? [{ kind: 'preference', provider_id, from, marketing: 'stop', everything: true }] : []
 
-/** null for a message to another number, and from who is no phone. */
+/** null if the message is for another number or not from a phone. */
 function inboundOf(
   provider_id: string,
   fields: ReadonlyMap<string, string>,
@@ -143,8 +142,8 @@ function inboundOf(
 }
 
 function filesOf(fields: ReadonlyMap<string, string>): { readonly type: string; readonly reference: MediaReference }[] {
-  const told = Number(fields.get('NumMedia') ?? 0)
-  const count = Number.isInteger(told) && told > 0 ? Math.min(told, mediaMax) : 0
+  const total = Number(fields.get('NumMedia') ?? 0)
+  const count = Number.isInteger(total) && total > 0 ? Math.min(total, mediaMax) : 0
   return Array.from({ length: count }, (_, at) => {
     const url = fields.get(`MediaUrl${at}`)
     const [kind] = (fields.get(`MediaContentType${at}`) ?? '').split('/')

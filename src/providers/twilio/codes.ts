@@ -1,55 +1,55 @@
-/** What Twilio's error codes mean: one line each (https://www.twilio.com/docs/api/errors). */
+/** Error codes and statuses of Twilio (https://www.twilio.com/docs/api/errors). */
 import type { Outcome, DeliveryReceipt } from '../provider.ts'
 import type { MessageErrorCode } from '../../api/resources/message.ts'
 
-/** `lost`: nothing more can be sent with these credentials. `later`: Twilio takes it in a while. */
+/** `lost`: the credentials can no longer send. `later`: throttled. */
 type Meaning = readonly [code: MessageErrorCode | 'lost' | 'later', sentence: string]
 
 const meanings: Readonly<Record<string, Meaning>> = {
   20003: [
     'lost',
-    'Twilio does not take the credentials any more. Look up the auth token in the Twilio console, and PATCH the channel with it.',
+    'Twilio rejected the credentials. Copy the auth token from the Twilio console and update the channel with it.',
   ],
   20005: [
     'lost',
-    'The Twilio account is not active. Look into the Twilio console for the reason, then reconnect the channel.',
+    'The Twilio account is not active. Check the Twilio console for the reason, then reconnect the channel.',
   ],
   20008: [
     'lost',
     'These are the test credentials of the Twilio account, which send nothing. Connect the channel with the live ones.',
   ],
-  20404: ['provider_error', 'Twilio does not know what was asked for.'],
+  20404: ['provider_error', 'Twilio does not know the requested resource.'],
   20429: ['later', 'Too many requests at once.'],
-  21211: ['provider_error', 'The recipient is no valid phone number. Correct it before sending again.'],
+  21211: ['provider_error', 'The recipient is not a valid phone number. Correct it before sending again.'],
   21214: ['provider_error', 'The recipient cannot be reached from this sender.'],
-  21217: ['provider_error', 'The recipient is no valid phone number. Correct it before sending again.'],
+  21217: ['provider_error', 'The recipient is not a valid phone number. Correct it before sending again.'],
   21408: [
     'policy_violation',
     'The Twilio account may not send to that country. Allow it under Messaging > Settings > Geo permissions in the Twilio console.',
   ],
   21606: [
     'upstream_rejected',
-    'The sender of the channel is no number of the Twilio account that can send SMS to this recipient.',
+    'The sender of the channel is not a number of the Twilio account that can send SMS to this recipient.',
   ],
   21608: [
     'policy_violation',
-    'A trial account of Twilio sends to verified numbers alone. Verify the recipient in the Twilio console, or upgrade the account.',
+    'A trial account of Twilio sends to verified numbers only. Verify the recipient in the Twilio console, or upgrade the account.',
   ],
   21609: [
     'upstream_rejected',
-    'Twilio cannot call the address for receipts. Set POSTHORN_BASE_URL to one that it can reach.',
+    'Twilio cannot call the address for delivery receipts. Set POSTHORN_BASE_URL to an address that it can reach.',
   ],
   21610: [
     'recipient_blocked',
-    'The recipient has opted out with Twilio (STOP). Only the recipient can lift that, by writing START.',
+    'The recipient has opted out at Twilio (STOP). Only the recipient can undo that, by sending START.',
   ],
   21611: ['later', 'The queue of the sender at Twilio is full.'],
   21612: ['provider_error', 'The recipient cannot be reached by SMS from this sender.'],
-  21614: ['provider_error', 'The recipient is no mobile number.'],
-  21617: ['provider_error', 'The text is longer than the 1,600 characters that Twilio takes.'],
+  21614: ['provider_error', 'The recipient is not a mobile number.'],
+  21617: ['provider_error', 'The text is longer than the 1,600 characters that Twilio allows.'],
   21620: ['provider_error', 'The address of an attachment cannot be used.'],
-  21623: ['provider_error', 'There are more attachments than Twilio takes.'],
-  21659: ['upstream_rejected', 'The sender of the channel is no number of the Twilio account.'],
+  21623: ['provider_error', 'There are more attachments than Twilio allows.'],
+  21659: ['upstream_rejected', 'The sender of the channel is not a number of the Twilio account.'],
   21660: ['upstream_rejected', 'The sender of the channel belongs to another Twilio account.'],
   21701: [
     'upstream_rejected',
@@ -63,46 +63,46 @@ const meanings: Readonly<Record<string, Meaning>> = {
   30001: ['later', 'The queue of the sender at Twilio is full.'],
   30002: [
     'lost',
-    'The Twilio account was suspended. Look into the Twilio console for the reason, then reconnect the channel.',
+    'The Twilio account was suspended. Check the Twilio console for the reason, then reconnect the channel.',
   ],
   30003: ['provider_error', "The recipient's phone is switched off or out of reach."],
   30004: ['recipient_blocked', 'The recipient cannot get this message: the number is blocked.'],
-  30005: ['provider_error', 'The recipient does not exist, or is not on the air any more.'],
+  30005: ['provider_error', 'The recipient does not exist, or is no longer in service.'],
   30006: ['provider_error', 'The recipient is a landline, or its carrier cannot be reached.'],
   30007: ['policy_violation', 'The message was filtered out by Twilio or the carrier.'],
-  30008: ['provider_error', 'The carrier could not deliver the message, and does not say why.'],
+  30008: ['provider_error', 'The carrier could not deliver the message and gives no reason.'],
   30010: ['provider_error', 'The message costs more than its maximum price.'],
-  30011: ['provider_error', 'The carrier of the recipient takes no MMS.'],
-  30019: ['provider_error', 'The attachments are larger than the carrier takes.'],
+  30011: ['provider_error', 'The carrier of the recipient does not support MMS.'],
+  30019: ['provider_error', 'The attachments are larger than the carrier allows.'],
   30022: ['later', 'More messages than the sender may send in the United States (A2P 10DLC).'],
-  30023: ['policy_violation', "The day's messages of this brand in the United States are used up (A2P 10DLC)."],
+  30023: ['policy_violation', 'The daily message limit of this brand in the United States is reached (A2P 10DLC).'],
   30032: ['policy_violation', 'The toll-free number is not verified. Verify it in the Twilio console.'],
   30034: [
     'policy_violation',
     'The number is not registered for the United States (A2P 10DLC). Register it in the Twilio console.',
   ],
-  30036: ['expired', 'The message was not delivered within its validity.'],
+  30036: ['expired', 'The message was not delivered within its validity period.'],
   63016: ['policy_violation', 'Outside the service window only approved templates may be sent.'],
   63018: ['later', 'Too many messages at once from this sender.'],
   63024: ['provider_error', 'The recipient is not valid.'],
   63032: ['policy_violation', 'The provider does not deliver this message to this recipient.'],
 }
 
-/** The recipient wrote STOP to Twilio, which counts here as well. */
+/** The recipient sent STOP to Twilio, which is recorded as an opt-out. */
 export const stoppedCode = '21610'
 
-const saidLengthMax = 300
+const sentenceLengthMax = 300
 
-/** Whatever stands between us and Twilio may repeat what it was sent: only a short sentence is passed on. */
-const isSentence = (said: string): boolean => said !== '' && said.length <= saidLengthMax && !/[\r\n]/.test(said)
+/** A proxy may echo the request, so only a short sentence is passed on. */
+const isSentence = (text: string): boolean => text !== '' && text.length <= sentenceLengthMax && !/[\r\n]/.test(text)
 
 const meaningOf = (code: string): Meaning | undefined => (Object.hasOwn(meanings, code) ? meanings[code] : undefined)
 
-/** What a refusal by Twilio makes of a hand-over. `code` is Twilio's, or the HTTP status where it gave none. */
-export function refusal(code: string, said: string, retry_after_ms: number | undefined): Outcome {
+/** The outcome of a send attempt that Twilio refused with its error `code` and `text`. */
+export function refusal(code: string, text: string, retry_after_ms: number | undefined): Outcome {
   const [meaning, sentence] = meaningOf(code) ?? [
     'provider_error',
-    isSentence(said) ? said : `Twilio refused the message with ${code}.`,
+    isSentence(text) ? text : `Twilio refused the message with ${code}.`,
   ]
   if (meaning === 'later')
     return {
@@ -119,7 +119,7 @@ export function refusal(code: string, said: string, retry_after_ms: number | und
   })
 }
 
-/** A hand-over that failed for good, and what its error says of the channel or the recipient. */
+/** A permanent failure, with its consequences for the channel and the recipient. */
 export const refusedWith = (error: NonNullable<DeliveryReceipt['error']>): Outcome => ({
   kind: 'refused',
   ...error,
@@ -127,12 +127,39 @@ export const refusedWith = (error: NonNullable<DeliveryReceipt['error']>): Outco
   ...(error.provider_code === stoppedCode ? { opted_out: 'everything' } : {}),
 })
 
-/** What a code in a receipt says: the message is over, whatever the reason. */
+/** The error of a failed delivery receipt. */
 export function failure(code: string): NonNullable<DeliveryReceipt['error']> {
   const [meaning, message] = meaningOf(code) ?? ['provider_error', 'Twilio could not deliver the message.']
   return {
     code: meaning === 'lost' ? 'channel_not_connected' : meaning === 'later' ? 'provider_error' : meaning,
     message,
     provider_code: code === '' ? null : code,
+  }
+}
+
+/** https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks; others change nothing. */
+const transitions: Readonly<Record<string, DeliveryReceipt['transition']>> = {
+  accepted: 'accept',
+  queued: 'accept',
+  scheduled: 'accept',
+  sending: 'accept',
+  sent: 'accept',
+  delivered: 'deliver',
+  read: 'open',
+  undelivered: 'fail',
+  failed: 'fail',
+  canceled: 'fail',
+}
+
+/** The delivery receipt for a status; null if it changes nothing. */
+export function receiptOf(provider_id: string, status: string, error_code: string): DeliveryReceipt | null {
+  const word = status.toLowerCase()
+  if (!Object.hasOwn(transitions, word)) return null
+  const transition = transitions[word]!
+  return {
+    kind: 'delivery_receipt',
+    provider_id,
+    transition,
+    ...(transition === 'fail' ? { error: failure(error_code) } : {}),
   }
 }

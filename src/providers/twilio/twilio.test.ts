@@ -17,7 +17,7 @@ import { providerTools } from '../../../test/support/provider-tools.ts'
 import { askedOfTwilio, simulateTwilio } from '../../../test/support/simulators/twilio.ts'
 import type { HttpClient } from '../../lib/http-client.ts'
 import type { StatusQueryResult, Callback, Connection, OutboundMessage, Outcome, CallbackItem } from '../provider.ts'
-import { receiptOf } from './receipts.ts'
+import { receiptOf } from './codes.ts'
 import { twilio } from './twilio.ts'
 
 const { getExpectedTwilioSignature, getExpectedBodyHash } = createRequire(import.meta.url)(
@@ -294,7 +294,7 @@ test('it is connected where the account stands and the number is one of it', asy
     [own, foreign, named, served, suspended, down].map(({ kind }) => kind),
     ['connected', 'refused', 'connected', 'connected', 'refused', 'unavailable'],
   )
-  assert.match(foreign.kind === 'refused' ? foreign.message : '', /\+14155550999 is none of the numbers/)
+  assert.match(foreign.kind === 'refused' ? foreign.message : '', /\+14155550999 is not a number of/)
 })
 
 test('asked, Twilio tells which messages are like the one in doubt, made while that was handed over, the oldest first', async (t) => {
@@ -303,20 +303,20 @@ test('asked, Twilio tells which messages are like the one in doubt, made while t
     told.kind === 'candidates'
       ? told.found.map(({ provider_ids }) => sim.messages.findIndex(({ sid }) => sid === provider_ids[0]))
       : told.kind
-  const handed_over_at = isoTime(clock.now())
+  const first_sent_at = isoTime(clock.now())
   sim.answerNext('lost')
   const lost = await send({ content: { body: 'Once' } })
   await send({ content: { body: 'Twice' } })
   await send({ content: { body: 'Twice' } })
   sim.messages[0]!.status = 'delivered'
 
-  const once = await ask({ content: { body: 'Once' }, first_sent_at: handed_over_at })
-  const twice = await ask({ content: { body: 'Twice' }, first_sent_at: handed_over_at })
-  const absent = await ask({ content: { body: 'Never' }, first_sent_at: handed_over_at })
+  const once = await ask({ content: { body: 'Once' }, first_sent_at: first_sent_at })
+  const twice = await ask({ content: { body: 'Twice' }, first_sent_at: first_sent_at })
+  const absent = await ask({ content: { body: 'Never' }, first_sent_at: first_sent_at })
   const ended_ms = clock.now()
   clock.jump(3 * 3600_000)
   await send({ content: { body: 'Once' } })
-  const long = await ask({ content: { body: 'Once' }, first_sent_at: handed_over_at }, ended_ms)
+  const long = await ask({ content: { body: 'Once' }, first_sent_at: first_sent_at }, ended_ms)
   const later = await ask({ content: { body: 'Once' }, first_sent_at: isoTime(clock.now()) })
 
   assert.equal(lost.kind, 'unknown')
@@ -328,7 +328,7 @@ test('the list of messages is read page by page, no further than to the hand-ove
   const { clock, sim, send, ask } = await started(t)
   const content = { body: 'Buried' }
   const lost = await send({ content })
-  const handed_over_at = isoTime(clock.now())
+  const first_sent_at = isoTime(clock.now())
   const others = (count: number) => {
     for (let n = 0; n < count; n++)
       sim.messages.push({
@@ -338,12 +338,12 @@ test('the list of messages is read page by page, no further than to the hand-ove
       })
   }
   others(250)
-  const buried = await ask({ content, first_sent_at: handed_over_at })
-  const absent = await ask({ content: { body: 'Never' }, first_sent_at: handed_over_at })
+  const buried = await ask({ content, first_sent_at: first_sent_at })
+  const absent = await ask({ content: { body: 'Never' }, first_sent_at: first_sent_at })
   others(250)
-  const beyond = await ask({ content, first_sent_at: handed_over_at })
+  const beyond = await ask({ content, first_sent_at: first_sent_at })
   sim.answerNext('pass', { status: 500 })
-  const brokenOff = await ask({ content, first_sent_at: handed_over_at })
+  const brokenOff = await ask({ content, first_sent_at: first_sent_at })
 
   assert.deepEqual(buried, {
     kind: 'candidates',

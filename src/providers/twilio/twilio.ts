@@ -1,28 +1,28 @@
-/** Twilio: SMS and MMS through its Messages API (https://www.twilio.com/docs/messaging/api/message-resource). */
+/** Twilio: description and connection check. SMS and MMS through the Messages API (https://www.twilio.com/docs/messaging/api/message-resource). */
 import { Type } from 'typebox'
-import type { MediaReference, Provider } from '../provider.ts'
-import { queryStatus } from './asking.ts'
+import type { MediaReference, Provider, Connection, ConnectOutcome, ProviderTools } from '../provider.ts'
+import { queryStatus } from './status-query.ts'
 import { receiveCallback } from './callbacks.ts'
-import { connect } from './connecting.ts'
-import { fetchMedia } from './media.ts'
-import { send } from './sending.ts'
+import { fetchMedia, callApi, credentialsOf, fieldsOf } from './api.ts'
+import { send } from './send.ts'
+import type { HttpAnswer } from '../../lib/http-client.ts'
 
 export const twilio: Provider = {
   name: 'twilio',
   title: 'Twilio',
-  about: 'SMS, and MMS where the number can, through the Messages API of Twilio.',
+  about: 'SMS, and MMS if the number supports it, through the Twilio Messages API.',
   types: ['sms'],
   offered: 'always',
   credentials: Type.Object({
     account_sid: Type.String({
       title: 'Account SID',
-      description: 'Begins with AC. On the first page of the Twilio console, under "Account Info".',
+      description: 'Begins with AC. On the home page of the Twilio console, under "Account Info".',
       pattern: '^AC[0-9A-Za-z]{2,62}$',
     }),
     auth_token: Type.String({
       title: 'Auth token',
       description:
-        'Beside the Account SID on the first page of the Twilio console; click "Show". Twilio signs its callbacks with it.',
+        'Next to the Account SID on the home page of the Twilio console; click "Show". Twilio also signs its callbacks with it.',
       format: 'password',
       minLength: 1,
       maxLength: 200,
@@ -31,7 +31,7 @@ export const twilio: Provider = {
       Type.String({
         title: 'Messaging Service SID',
         description:
-          'Begins with MG. Under Messaging > Services; give it to let the service choose among its numbers. Leave it out to send from the identifier alone.',
+          'Begins with MG. Under Messaging > Services. With it, the service chooses among its numbers; without it, messages are sent from the identifier.',
         pattern: '^MG[0-9A-Za-z]{2,62}$',
       }),
     ),
@@ -40,7 +40,7 @@ export const twilio: Provider = {
     mms: Type.Optional(
       Type.Boolean({
         title: 'MMS',
-        description: 'Whether the number can send pictures and other files (United States and Canada).',
+        description: 'The number can send pictures and other files (United States and Canada).',
         default: false,
       }),
     ),
@@ -49,10 +49,10 @@ export const twilio: Provider = {
   url: { setting: 'POSTHORN_TWILIO_URL', fallback: 'https://api.twilio.com', about: 'The address of the Twilio API.' },
   guide: 'twilio',
   limits: [
-    'A text has up to 1,600 characters, and is sent as it is: nothing is replaced to save segments.',
-    'A long code in the United States sends one segment a second, a toll-free number three, a short code a hundred: set `max_messages_per_second` to it.',
-    'Of an MMS all files travel in one message, up to 5 MB in all; their captions are its text.',
-    'Twilio tells of deliveries only where POSTHORN_BASE_URL is an address that it can reach.',
+    'A text may have up to 1,600 characters. It is sent unchanged: no characters are replaced to save segments.',
+    'In the United States a long code sends one segment per second, a toll-free number three, a short code one hundred: set `max_messages_per_second` accordingly.',
+    'All files of an MMS are sent in one message, up to 5 MB in total, with their captions as its text.',
+    'Twilio reports deliveries only if POSTHORN_BASE_URL is an address that it can reach.',
   ],
   capabilities: (_type, settings) => (settings['mms'] === true ? ['text', 'attachments'] : ['text']),
   adapter: (tools) => ({
@@ -63,4 +63,56 @@ export const twilio: Provider = {
     fetchMedia: (reference: MediaReference, connection, bytes_max, signal) =>
       fetchMedia(tools, reference, connection, bytes_max, signal),
   }),
+}
+
+/** Tests whether the account is active and the sender is one of its numbers. */
+async function connect(tools: ProviderTools, connection: Connection, signal: AbortSignal): Promise<ConnectOutcome> {
+  const answer = await callApi(tools, connection, '.json', signal)
+  const account = fieldsOf(answer)
+  const failed = failureOf(answer)
+  if (failed !== null) return failed
+  if (account?.['sid'] !== credentialsOf(connection).account_sid)
+    return { kind: 'unavailable', message: 'The answer does not come from Twilio.' }
+  if ((account['status'] ?? 'active') !== 'active')
+    return {
+      kind: 'refused',
+      message: `The Twilio account is ${String(account['status']).slice(0, 40)}. Check the Twilio console for the reason.`,
+    }
+  return await checkSender(tools, connection, signal)
+}
+
+function failureOf(answer: HttpAnswer): ConnectOutcome | null {
+  if (answer.kind !== 'answer') return { kind: 'unavailable', message: answer.message }
+  const { status } = answer
+  if (status >= 200 && status < 300) return null
+  if (status === 401 || status === 403 || status === 404)
+    return {
+      kind: 'refused',
+      message: `Twilio answered ${status}: the Account SID and the auth token do not match, or are test credentials.`,
+    }
+  return { kind: 'unavailable', message: `Twilio answered ${status}.` }
+}
+
+/** The list that contains the sender. Alphanumeric senders are not listed by this API. */
+function listOf({ identifier }: Connection): readonly [path: string, field: string] | null {
+  if (identifier.startsWith('+'))
+    return [`/IncomingPhoneNumbers.json?${new URLSearchParams({ PhoneNumber: identifier })}`, 'incoming_phone_numbers']
+  return /^\d{3,8}$/.test(identifier)
+    ? [`/SMS/ShortCodes.json?${new URLSearchParams({ ShortCode: identifier })}`, 'short_codes']
+    : null
+}
+
+async function checkSender(tools: ProviderTools, connection: Connection, signal: AbortSignal): Promise<ConnectOutcome> {
+  const list = credentialsOf(connection).messaging_service_sid === undefined ? listOf(connection) : null
+  if (list === null) return { kind: 'connected' }
+  const [path, field] = list
+  const answer = await callApi(tools, connection, path, signal)
+  if (answer.kind !== 'answer') return { kind: 'unavailable', message: answer.message }
+  const found = fieldsOf(answer)?.[field]
+  // credentials may be allowed to send but not to list numbers
+  if (!Array.isArray(found) || found.length > 0) return { kind: 'connected' }
+  return {
+    kind: 'refused',
+    message: `${connection.identifier} is not a number of this Twilio account. Use one that is listed under Phone Numbers in the Twilio console.`,
+  }
 }

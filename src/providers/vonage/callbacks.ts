@@ -1,6 +1,6 @@
 /**
- * Reads what Vonage calls back with: delivery receipts and messages that come in, as GET, form or JSON, as the account is set. They are known by
- * their signature (https://developer.vonage.com/en/getting-started/concepts/signing-messages), or, where the account has none, by a word in the address.
+ * Callbacks of Vonage: delivery receipts and inbound messages, as GET, form or JSON depending on the account. They are verified by their signature
+ * (https://developer.vonage.com/en/getting-started/concepts/signing-messages) or, if the account does not sign, by the token in the address.
  */
 import { hmacHex, sameText } from '../../lib/hmac.ts'
 import type {
@@ -11,41 +11,40 @@ import type {
   CallbackResult,
   CallbackItem,
 } from '../provider.ts'
-import { addressWithToken, hasToken } from '../address-token.ts'
-import { inboundText } from '../bare-numbers.ts'
+import { callbackUrlWithToken, hasToken, inboundText } from '../sms-callbacks.ts'
 import { failure, transitions } from './codes.ts'
 
 type Fields = Readonly<Record<string, string>>
 
-/** As many as the header of a part can count. */
+/** The header of a part has one byte for the count. */
 const partsMax = 255
-/** More fields than Vonage sends. */
+/** More than Vonage sends. */
 const fieldsMax = 100
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const secretOf = ({ credentials }: Connection, name: string): string => textOf(credentials[name])
 
-/** Where receipts are called back: with the word, where they are not signed. */
+/** The address for delivery receipts, with the token if they are not signed. */
 export function callbackUrl(connection: Connection): string {
   if (secretOf(connection, 'signature_secret') !== '') return connection.webhook_url
-  return addressWithToken(connection)
+  return callbackUrlWithToken(connection)
 }
 
 export function receiveCallback(callback: Callback, connection: Connection): CallbackResult | null {
   const fields = fieldsOf(callback)
-  if (!isKnown(callback, fields, connection)) return null
-  const reports = reportsOf(fields, connection)
-  return reports.length > 0 ? { items: reports } : { items: reports, ignored: whyIgnored(fields) }
+  if (!isVerified(callback, fields, connection)) return null
+  const items = itemsOf(fields, connection)
+  return items.length > 0 ? { items } : { items, ignored: ignoredReason(fields) }
 }
 
-function whyIgnored(fields: Fields): string {
+function ignoredReason(fields: Fields): string {
   if (textOf(fields['messageId']) === '') return 'a callback without a messageId'
   return fields['status'] === undefined
-    ? 'a message to another number, or from nobody'
-    : 'a receipt whose status says nothing'
+    ? 'a message to another number or without a sender'
+    : 'a delivery receipt with a status that changes nothing'
 }
 
-/** The parameters, wherever the account lets them travel; none where they cannot be read. */
+/** The parameters from query, form or JSON; empty if they cannot be read. */
 function fieldsOf({ method, query, headers, body }: Callback): Fields {
   if (method === 'GET') return flat(query)
   const text = Buffer.from(body).toString('utf8')
@@ -57,7 +56,7 @@ function fieldsOf({ method, query, headers, body }: Callback): Fields {
   }
 }
 
-/** Texts and numbers by their names; anything else is none of Vonage's, and left out. */
+/** Strings and numbers by name; anything else is dropped. */
 function flat(value: unknown): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
   const entries = Object.entries(value)
@@ -68,13 +67,13 @@ function flat(value: unknown): Fields {
   return Object.assign(Object.create(null) as Record<string, string>, Object.fromEntries(entries))
 }
 
-function isKnown(callback: Callback, fields: Fields, connection: Connection): boolean {
+function isVerified(callback: Callback, fields: Fields, connection: Connection): boolean {
   const secret = secretOf(connection, 'signature_secret')
   if (secret !== '') return sameText(signatureOf(fields, secret), textOf(fields['sig']).toLowerCase())
   return hasToken(callback, connection)
 }
 
-/** Over `&name=value` of all that Vonage tells, in the order of the names, `&` and `=` in values written as `_`. */
+/** HMAC over `&name=value` of all fields, sorted by name, with `&` and `=` in values replaced by `_`. */
 export function signatureOf(fields: Fields, secret: string): string {
   const signed = Object.entries(fields)
     .filter(([name]) => name !== 'sig' && name !== 'token')
@@ -83,8 +82,8 @@ export function signatureOf(fields: Fields, secret: string): string {
   return hmacHex(secret, signed.join(''))
 }
 
-/** A callback has one message, or what became of one. */
-function reportsOf(fields: Fields, connection: Connection): CallbackItem[] {
+/** A callback is one inbound message or one delivery receipt. */
+function itemsOf(fields: Fields, connection: Connection): CallbackItem[] {
   const provider_id = textOf(fields['messageId'])
   if (provider_id === '' || provider_id.length > 200) return []
   if (fields['status'] !== undefined) return receiptOf(provider_id, fields)
@@ -114,19 +113,19 @@ function inboundOf(provider_id: string, fields: Fields, connection: Connection):
   return message === null ? [] : [{ ...message, ...(text === null ? {} : partOf(fields)) }]
 }
 
-/** Which part of a long text it is, where it is one. */
+/** Position in a long text, if it is a part of one. */
 function partOf(fields: Fields): Pick<InboundMessage, 'part'> {
   const [reference, total, number] = [
     textOf(fields['concat-ref']),
     Number(fields['concat-total']),
     Number(fields['concat-part']),
   ]
-  return reference !== '' && reference.length <= 50 && isPlace(total, number)
+  return reference !== '' && reference.length <= 50 && isPosition(total, number)
     ? { part: { reference, total, number } }
     : {}
 }
 
-const isPlace = (total: number, number: number): boolean =>
+const isPosition = (total: number, number: number): boolean =>
   Number.isInteger(total) &&
   Number.isInteger(number) &&
   total > 1 &&

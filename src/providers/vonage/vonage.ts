@@ -1,15 +1,15 @@
-/** Vonage, the SMS API (https://developer.vonage.com/en/api/sms): what it is called, what it asks for, what it carries. */
+/** Vonage, the SMS API (https://developer.vonage.com/en/api/sms): description and connection check. */
 import { Type } from 'typebox'
-import type { Provider } from '../provider.ts'
-import { verifyToken } from '../address-token.ts'
+import type { Provider, Connection, ConnectOutcome, ProviderTools } from '../provider.ts'
+import { verifyToken } from '../sms-callbacks.ts'
 import { receiveCallback } from './callbacks.ts'
-import { connect } from './connecting.ts'
-import { send } from './sending.ts'
+import { send } from './send.ts'
+import { parsedObject } from '../../lib/json-fields.ts'
 
 export const vonage: Provider = {
   name: 'vonage',
   title: 'Vonage',
-  about: 'SMS through the SMS API of Vonage, formerly Nexmo.',
+  about: 'SMS through the Vonage (formerly Nexmo) SMS API.',
   types: ['sms'],
   offered: 'always',
   credentials: Type.Object({
@@ -18,14 +18,14 @@ export const vonage: Provider = {
       format: 'password',
       minLength: 1,
       maxLength: 100,
-      description: 'In the Vonage dashboard under API Settings, at the top of the page.',
+      description: 'At the top of API Settings in the Vonage dashboard.',
     }),
     api_secret: Type.String({
       title: 'API secret',
       format: 'password',
       minLength: 1,
       maxLength: 200,
-      description: 'In the Vonage dashboard under API Settings, beside the key.',
+      description: 'Next to the API key in the Vonage dashboard.',
     }),
     signature_secret: Type.Optional(
       Type.String({
@@ -34,20 +34,24 @@ export const vonage: Provider = {
         minLength: 1,
         maxLength: 200,
         description:
-          'In the Vonage dashboard under API Settings, where Vonage signs the webhooks of your account; choose the algorithm SHA-256 HMAC. Callbacks without a right signature are refused then. Leave it out where webhooks are not signed.',
+          'Under API Settings in the Vonage dashboard, if your account signs webhooks; choose the algorithm SHA-256 HMAC. Callbacks without a valid signature are then refused. Leave it empty if webhooks are not signed.',
       }),
     ),
     verify_token: verifyToken(
-      'The word by which callbacks without a signature are known: the address for inbound messages in the Vonage dashboard ends in ?token= and this word. Left out, one is made and shown once.',
+      'Verifies callbacks without a signature: append ?token= and this value to the address for inbound messages in the Vonage dashboard. If you leave it empty, one is generated and shown once.',
     ),
   }),
   identifier: 'given',
-  url: { setting: 'POSTHORN_VONAGE_URL', fallback: 'https://rest.nexmo.com', about: 'Address of the Vonage SMS API.' },
+  url: {
+    setting: 'POSTHORN_VONAGE_URL',
+    fallback: 'https://rest.nexmo.com',
+    about: 'The address of the Vonage SMS API.',
+  },
   guide: 'vonage',
   limits: [
-    'A long text that comes in is one message for each of its parts, as Vonage forwards them.',
-    'An account sends up to 30 messages a second, a United States long number one.',
-    'Attachments are not carried.',
+    'Vonage forwards a long inbound text in parts, which are joined here.',
+    'An account sends up to 30 messages per second, a US long code one.',
+    'Attachments are not supported.',
   ],
   capabilities: () => ['text'],
   adapter: (tools) => ({
@@ -56,3 +60,33 @@ export const vonage: Provider = {
     receiveCallback,
   }),
 }
+
+/** Tests the API key and secret by reading the account balance. */
+async function connect(
+  tools: ProviderTools,
+  { credentials }: Connection,
+  signal: AbortSignal,
+): Promise<ConnectOutcome> {
+  const query = new URLSearchParams({
+    api_key: String(credentials['api_key']),
+    api_secret: String(credentials['api_secret']),
+  })
+  const answer = await tools.http.call({
+    method: 'GET',
+    url: `${tools.url}/account/get-balance?${query}`,
+    headers: { accept: 'application/json' },
+    signal,
+  })
+  if (answer.kind !== 'answer') return { kind: 'unavailable', message: answer.message }
+  if (answer.status === 401 || answer.status === 403)
+    return {
+      kind: 'refused',
+      message: 'Vonage rejected the API key and secret. Copy them from API Settings in the Vonage dashboard.',
+    }
+  if (answer.status !== 200) return { kind: 'unavailable', message: `Vonage answered ${answer.status}.` }
+  return hasBalance(answer.body)
+    ? { kind: 'connected' }
+    : { kind: 'unavailable', message: 'The answer does not come from Vonage.' }
+}
+
+const hasBalance = (body: Buffer): boolean => typeof parsedObject(body)?.['value'] === 'number'

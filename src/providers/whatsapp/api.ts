@@ -1,11 +1,10 @@
-/** Calls of Meta's Graph API: one version of it, the token as bearer, and every answer as a value. */
+/** Requests to Meta's Graph API, and readers for its JSON. */
 import type { Connection, ProviderTools } from '../provider.ts'
-import { kindOfForeignAnswer, retryAfterOf } from '../foreign-answer.ts'
-import { isObject, parsedObject } from '../../lib/json-fields.ts'
+import { kindOfForeignAnswer, retryAfterOf } from '../outcomes.ts'
+import { isObject, parsedObject, type Fields } from '../../lib/json-fields.ts'
 
 const apiVersion = 'v23.0'
 
-/** The credentials of a channel, by the provider's schema. */
 export interface Credentials {
   readonly access_token: string
   readonly phone_number_id: string
@@ -16,19 +15,15 @@ export interface Credentials {
 
 export const credentialsOf = ({ credentials }: Connection): Credentials => credentials as unknown as Credentials
 
-/** What Graph says of a call that it did not carry out. */
 export interface GraphError {
   readonly code: number
   readonly subcode: number | null
   readonly message: string
-  /** More words than `message`, where it has them. */
+  /** More detailed than `message`, if present. */
   readonly details: string | null
 }
 
-/**
- * `ok`: done. `error`: not done, in Graph's own words. `unsent`: the call reached nobody. `unknown`: it may have been carried out, for no answer came, or one
- * that is not Graph's.
- */
+/** `error`: refused by Graph. `unsent`: the request certainly never arrived. `unknown`: no answer, or one that is not Graph's, so it may have been executed. */
 export type GraphAnswer =
   | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>> }
   | { readonly kind: 'error'; readonly status: number; readonly error: GraphError; readonly retry_after_ms?: number }
@@ -36,7 +31,7 @@ export type GraphAnswer =
 
 export interface GraphCall {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** From the version on, without a slash before it; each part is encoded already. */
+  /** Relative to the version, without a leading slash; every segment must be encoded. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: object
@@ -78,11 +73,11 @@ export async function callGraph(
   if (body !== null && status >= 200 && status < 300) return { kind: 'ok', body }
   return {
     kind: kindOfForeignAnswer(status) === 'unavailable' ? 'unsent' : 'unknown',
-    message: `WhatsApp's API answered ${status} with something that is not its own.`,
+    message: `WhatsApp's API answered ${status} with something that does not come from it.`,
   }
 }
 
-/** An error object of Graph's, in answers and in callbacks; null where it is none. */
+/** Parses an error object of an answer or a callback; null if it is not one. */
 export function graphErrorOf(value: unknown): GraphError | null {
   if (!isObject(value)) return null
   const code = typeof value['code'] === 'string' ? Number(value['code']) : value['code']
@@ -98,5 +93,32 @@ export function graphErrorOf(value: unknown): GraphError | null {
   }
 }
 
-/** A part of a path that a caller wrote. */
+/** Encodes a path segment. */
 export const segment = (text: string): string => encodeURIComponent(text)
+
+export const objectAt = (value: Fields, key: string): Fields | undefined =>
+  isObject(value[key]) ? value[key] : undefined
+
+/** The text in a field; numbers are converted, since ids come as either. */
+export function textAt(value: Fields, key: string): string | undefined {
+  const text = value[key]
+  return typeof text === 'string' ? text : typeof text === 'number' ? String(text) : undefined
+}
+
+/** As `textAt`, but undefined if empty. */
+export const idAt = (value: Fields, key: string): string | undefined => textAt(value, key) || undefined
+
+/** The objects of an array field. */
+export const objectsAt = (value: Fields, key: string): Fields[] =>
+  Array.isArray(value[key]) ? (value[key] as unknown[]).filter(isObject) : []
+
+/** Removes fields that are null or undefined, at any depth. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, field]) =>
+      field === null || field === undefined ? [] : [[key, withoutNulls(field)]],
+    ),
+  )
+}

@@ -96,14 +96,14 @@ test('statuses are receipts: with our id, and the part where they tell one, and 
       error: {
         code: 'policy_violation',
         message:
-          'WhatsApp withheld it to keep the number of marketing messages to this recipient low. Do not send again today. WhatsApp says: To keep the ecosystem healthy.',
+          'WhatsApp did not deliver it, to limit the number of marketing messages to this recipient. Do not send again today. WhatsApp says: To keep the ecosystem healthy.',
         provider_code: '131049',
       },
     }),
     receipt('fail', {
       error: {
         code: 'provider_error',
-        message: 'WhatsApp could not deliver it, and gives no reason.',
+        message: 'WhatsApp could not deliver the message and gives no reason.',
         provider_code: null,
       },
     }),

@@ -1,8 +1,7 @@
-/** Messages from recipients: each kind that WhatsApp knows has one line in `readers`; what has none comes in as `unsupported`. */
+/** Inbound messages: one line per WhatsApp type in `readers`; others become `unsupported`. */
 import type { InboundMessage } from '../provider.ts'
-import { graphErrorOf } from './api.ts'
+import { graphErrorOf, idAt, objectAt, objectsAt, textAt } from './api.ts'
 import { isObject, type Fields } from '../../lib/json-fields.ts'
-import { idAt, objectAt, objectsAt, textAt } from './json.ts'
 
 type Read = Pick<InboundMessage, 'type' | 'content' | 'media'>
 type Reader = (message: Fields) => Read | null
@@ -14,7 +13,7 @@ const readers: Readonly<Record<string, Reader>> = {
   ...Object.fromEntries(fileTypes.map((kind) => [kind, (message: Fields) => fileOf(kind, objectAt(message, kind))])),
   location: ({ location }) => (isObject(location) ? { type: 'location', content: placeOf(location) } : null),
   contacts: ({ contacts }) => (Array.isArray(contacts) ? { type: 'contacts', content: contacts } : null),
-  button: ({ button }) => (isObject(button) ? tappedOf(textAt(button, 'payload'), textAt(button, 'text')) : null),
+  button: ({ button }) => (isObject(button) ? buttonReply(textAt(button, 'payload'), textAt(button, 'text')) : null),
   interactive: ({ interactive }) => (isObject(interactive) ? answerOf(interactive) : null),
   order: ({ order }) => (isObject(order) ? orderOf(order) : null),
   reaction: ({ reaction }) =>
@@ -23,14 +22,14 @@ const readers: Readonly<Record<string, Reader>> = {
       : null,
 }
 
-/** The sender of a message, and of what a status speaks of: a number as E.164, else the business-scoped id; null where neither is told. */
+/** A person in E.164 form or by the business-scoped id; null if neither is given. */
 export function partyOf(number: string | undefined, scoped: string | undefined): string | null {
   const digits = number?.replace(/^\+/, '')
   if (digits !== undefined && /^[1-9]\d{5,14}$/.test(digits)) return `+${digits}`
   return scoped !== undefined && /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/.test(scoped) ? scoped : null
 }
 
-/** One message of a change, or null where it cannot be told from whom it is. `profiles` are the `contacts` of the change. */
+/** Reads one message; null if its sender or id is missing. `profiles` are the `contacts` of the change. */
 export function inboundOf(message: Fields, profiles: readonly Fields[]): InboundMessage | null {
   const [id, number, scoped] = [idAt(message, 'id'), textAt(message, 'from'), textAt(message, 'from_user_id')]
   const profile = profiles.find(
@@ -60,7 +59,7 @@ export function inboundOf(message: Fields, profiles: readonly Fields[]): Inbound
   }
 }
 
-/** The advertisement that led to a message stands in its content; in that of the first item where the content is a list. */
+/** Adds the advertisement that led to the message to its content, or to the first item of a list. */
 function withReferral(content: unknown, referral: Fields): unknown {
   if (Array.isArray(content))
     return content.map((item: unknown, index) => (index === 0 && isObject(item) ? { ...item, referral } : item))
@@ -92,7 +91,7 @@ function answerOf(interactive: Fields): Read | null {
   const answer = objectAt(interactive, kind)
   if (answer === undefined) return null
   const [id, title] = [textAt(answer, 'id') ?? '', textAt(answer, 'title') ?? '']
-  if (kind === 'button_reply') return tappedOf(id, title)
+  if (kind === 'button_reply') return buttonReply(id, title)
   if (kind === 'list_reply')
     return { type: 'list_reply', content: { id, title, description: textAt(answer, 'description') ?? null } }
   if (kind !== 'nfm_reply') return { type: 'unsupported', content: { provider_type: kind } }
@@ -104,24 +103,24 @@ function answerOf(interactive: Fields): Read | null {
   return { type: 'flow_reply', content }
 }
 
-/** A button without an id is known by what it said. */
-const tappedOf = (id: string | undefined, title = ''): Read => ({
+/** The title replaces a missing id. */
+const buttonReply = (id: string | undefined, title = ''): Read => ({
   type: 'button_reply',
   content: { id: id || title, title },
 })
 
-/** Degrees are numbers, however they are written. */
+/** Converts degrees that are strings to numbers. */
 function placeOf(location: Fields): Fields {
   const degrees = ['latitude', 'longitude'].flatMap((key) => {
-    const told = location[key]
-    return typeof told === 'string' && told.trim() !== '' && Number.isFinite(Number(told))
-      ? [[key, Number(told)] as const]
+    const value = location[key]
+    return typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value))
+      ? [[key, Number(value)] as const]
       : []
   })
   return { ...location, ...Object.fromEntries(degrees) }
 }
 
-/** What was filled in, as an object; what is none stands in it as it came. */
+/** The submitted flow form as an object; other JSON is wrapped in one. */
 function responseOf(json: string | undefined): Fields {
   try {
     const parsed: unknown = JSON.parse(json ?? '{}')
@@ -144,7 +143,7 @@ function orderOf(order: Fields): Read {
   }
 }
 
-/** What WhatsApp itself cannot show says why; a notice of the system, such as a changed number, comes with its words. */
+/** Keeps WhatsApp's reason, and the text of system notices such as a changed number. */
 function unsupported(kind: string, message: Fields): Read {
   const error = graphErrorOf(objectsAt(message, 'errors')[0])
   const system = objectAt(message, 'system')

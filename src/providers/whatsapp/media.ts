@@ -1,14 +1,12 @@
-/** Fetches files that came in: the id leads to an address that lives for minutes, which wants the token too. */
+/** Downloads inbound files: the id leads to an address that is valid for minutes and also requires the token. */
 import type { ProviderAdapter, Connection, MediaReference, ProviderTools } from '../provider.ts'
 import { PermanentError } from '../../lib/permanent-error.ts'
-import { callGraph, credentialsOf, segment } from './api.ts'
-import { textAt } from './json.ts'
+import { callGraph, credentialsOf, segment, textAt } from './api.ts'
 
 const fileTimeoutMs = 120_000
-/** No object has the id (any more); WhatsApp itself could not fetch the file. A token that is not taken may be replaced in time. */
-const lastingCodes: readonly number[] = [100, 131052]
+/** Unknown id, or a file that WhatsApp could not fetch itself. Token errors are not permanent: the token may be replaced in time. */
+const permanentCodes: readonly number[] = [100, 131052]
 
-/** As `media` of an adapter. */
 export async function fetchMedia(
   tools: ProviderTools,
   reference: MediaReference,
@@ -20,11 +18,11 @@ export async function fetchMedia(
   const answer = await callGraph(tools, credentials, { method: 'GET', path: segment(reference['id'] ?? '') }, signal)
   if (answer.kind === 'error') {
     const message = `WhatsApp does not give the file: ${answer.error.message.replace(/\.$/, '')}.`
-    throw lastingCodes.includes(answer.error.code) ? new PermanentError(message) : new Error(message)
+    throw permanentCodes.includes(answer.error.code) ? new PermanentError(message) : new Error(message)
   }
   if (answer.kind !== 'ok') throw new Error(answer.message)
   const url = textAt(answer.body, 'url')
-  if (url === undefined || !URL.canParse(url)) throw new Error('WhatsApp told no address of the file.')
+  if (url === undefined || !URL.canParse(url)) throw new Error('WhatsApp returned no address for the file.')
   if (Number(answer.body['file_size']) > bytes_max)
     throw new PermanentError(`The file is longer than ${bytes_max} bytes.`)
   const headers = { authorization: `Bearer ${credentials.access_token}` }

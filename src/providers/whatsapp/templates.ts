@@ -1,9 +1,8 @@
-/** Reads the templates of a WhatsApp Business account. */
+/** Lists the templates of a WhatsApp Business account. */
 import type { Connection, ProviderTools, TemplateRecord } from '../provider.ts'
 import { refusalOf } from './codes.ts'
-import { callGraph, credentialsOf, segment } from './api.ts'
-import { type Fields } from '../../lib/json-fields.ts'
-import { objectAt, objectsAt, textAt } from './json.ts'
+import { callGraph, credentialsOf, segment, objectAt, objectsAt, textAt } from './api.ts'
+import type { Fields } from '../../lib/json-fields.ts'
 
 const fields = 'id,name,language,status,category,parameter_format,components,rejected_reason'
 const pageTemplates = 100
@@ -11,7 +10,6 @@ const pageTemplates = 100
 const pagesMax = 70
 const pageBytesMax = 2 * 1024 * 1024
 
-/** All templates, or those of one name. Rejects with a sentence where they cannot be read. */
 export async function listTemplates(
   tools: ProviderTools,
   connection: Connection,
@@ -39,7 +37,7 @@ export async function listTemplates(
     if (answer.kind !== 'ok') throw new Error(answer.message)
     const listed = answer.body['data']
     if (!Array.isArray(listed) || objectsAt(answer.body, 'data').length < listed.length)
-      throw new Error("WhatsApp's API answered with something that is no list of templates.")
+      throw new Error("WhatsApp's API answered with something that is not a list of templates.")
     found.push(...objectsAt(answer.body, 'data').flatMap(recordOf))
     const paging = objectAt(answer.body, 'paging')
     const next = paging?.['next'] === undefined ? undefined : textAt(objectAt(paging, 'cursors') ?? {}, 'after')
@@ -49,11 +47,11 @@ export async function listTemplates(
   return ofName(found, name)
 }
 
-/** The name that was asked for is a part of those that WhatsApp finds. */
+/** WhatsApp also finds templates whose name contains the given one. */
 const ofName = (found: readonly TemplateRecord[], name: string | undefined): readonly TemplateRecord[] =>
   name === undefined ? found : found.filter((one) => one.name === name)
 
-/** A template without name or language cannot be sent: it is left out. */
+/** A template without name or language cannot be sent and is skipped. */
 function recordOf(template: Fields): TemplateRecord[] {
   const [provider_id, name, language] = [textAt(template, 'id'), textAt(template, 'name'), textAt(template, 'language')]
   if (provider_id === undefined || name === undefined || language === undefined) return []

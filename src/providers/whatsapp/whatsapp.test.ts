@@ -117,7 +117,7 @@ adapterSuite(whatsappCloud, async (t) => {
               transition: 'fail',
               error: {
                 code: 'recipient_blocked',
-                message: 'The recipient has stopped marketing messages of this account. WhatsApp says: Stopped',
+                message: 'The recipient has stopped marketing messages from this account. WhatsApp says: Stopped',
                 provider_code: '131050',
               },
             },
@@ -171,7 +171,7 @@ adapterSuite(whatsappCloud, async (t) => {
               kind: 'connection_status',
               provider_id: 'account DISABLED_UPDATE',
               connected: false,
-              message: 'The WhatsApp Business account was disabled. Read why in WhatsApp Manager.',
+              message: 'The WhatsApp Business account was disabled. See WhatsApp Manager for the reason.',
             },
           ],
         },
@@ -214,7 +214,7 @@ test('all templates are read page by page, and one name alone when asked', async
     one.map(({ name, rejected_reason, parameter_format }) => [name, rejected_reason, parameter_format]),
     [['offer_1', null, 'POSITIONAL']],
   )
-  await assert.rejects(async () => await adapter.listTemplates!(connection, never), /not its own/)
+  await assert.rejects(async () => await adapter.listTemplates!(connection, never), /does not come from it/)
   await assert.rejects(async () => await adapter.listTemplates!(connection, never), /Details of 200/)
 })
 

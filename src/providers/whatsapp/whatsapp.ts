@@ -1,11 +1,11 @@
-/** The WhatsApp Cloud API of Meta, as it describes itself. */
+/** Description of Meta's WhatsApp Cloud API. */
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
 import type { Provider } from '../provider.ts'
 import { handshake, receiveCallback } from './callbacks.ts'
-import { connect, register } from './connecting.ts'
+import { connect, register } from './connect.ts'
 import { fetchMedia } from './media.ts'
-import { send } from './sending.ts'
+import { send } from './send.ts'
 import { listTemplates } from './templates.ts'
 
 const graphId = (title: string, description: string) =>
@@ -16,28 +16,28 @@ const secret = (title: string, description: string, maxLength: number, more: { r
 export const whatsappCloud: Provider = {
   name: 'whatsapp_cloud',
   title: 'WhatsApp Cloud API',
-  about: 'WhatsApp by the API that Meta itself runs: one channel for each business phone number.',
+  about: 'WhatsApp through the API that Meta itself runs. Each business phone number is one channel.',
   types: ['whatsapp'],
   offered: 'always',
   credentials: Type.Object({
     access_token: secret(
       'Access token',
-      'Of a system user with the permissions whatsapp_business_messaging and whatsapp_business_management: Business settings, Users, System users, Generate new token; let it never expire.',
+      'From Business settings > Users > System users > Generate new token, with the permissions whatsapp_business_messaging and whatsapp_business_management. Choose a token that never expires.',
       4096,
-      // it travels in a header
+      // it is sent in a header
       { pattern: '^[!-~]+$' },
     ),
     phone_number_id: graphId(
       'Phone number id',
-      'In the app dashboard under WhatsApp, API setup; it is not the number itself.',
+      'In the app dashboard under WhatsApp > API setup. This is not the phone number itself.',
     ),
     business_account_id: graphId(
       'WhatsApp Business account id',
-      'In the app dashboard under WhatsApp, API setup, beside the phone number id.',
+      'In the app dashboard under WhatsApp > API setup, next to the phone number ID.',
     ),
-    app_secret: secret('App secret', 'In the app dashboard under App settings, Basic; it signs the callbacks.', 256),
+    app_secret: secret('App secret', 'In the app dashboard under App settings > Basic. It signs the callbacks.', 256),
     verify_token: Type.Optional(
-      secret('Verify token', 'A word that you give to Meta together with the address of the callbacks.', 256),
+      secret('Verify token', 'A value that you choose and enter at Meta together with the callback address.', 256),
     ),
   }),
   settings: Type.Object({
@@ -45,7 +45,7 @@ export const whatsappCloud: Provider = {
       Type.Integer({
         title: 'Messaging limit',
         description:
-          'Different recipients whom the number may write to first in 24 hours, as WhatsApp Manager shows it: a campaign to more is refused.',
+          'How many different recipients the number may contact first within 24 hours, as shown in WhatsApp Manager. A campaign to more recipients is refused.',
         minimum: 1,
         default: 2000,
       }),
@@ -59,14 +59,14 @@ export const whatsappCloud: Provider = {
   },
   guide: 'whatsapp-cloud',
   limits: [
-    'A number sends 80 messages a second; Meta raises it to 1,000 by itself, and `max_messages_per_second` follows by your hand.',
-    'One recipient takes about one message every six seconds; more wait, and are sent later.',
-    'Outside the 24 hours after the last message of a recipient only templates go out, to as many recipients a day as the messaging limit of the account allows.',
-    'WhatsApp takes one file a message: each attachment becomes a message of its own.',
+    'A number sends 80 messages per second. When Meta raises this to 1,000, raise `max_messages_per_second` yourself.',
+    'A recipient can get about one message every six seconds; further messages wait.',
+    'More than 24 hours after the last message of a recipient only templates can be sent, to as many recipients per day as the messaging limit of the account allows.',
+    'WhatsApp sends one file per message: each attachment becomes a separate message.',
   ],
   capabilities: (type) => capabilitiesOf[type],
   adapter: (tools) => ({
-    send: (message, connection, signal, took) => send(tools, message, connection, signal, took),
+    send: (message, connection, signal, onPartAccepted) => send(tools, message, connection, signal, onPartAccepted),
     connect: (connection, signal) => connect(tools, connection, signal),
     register: (connection, signal) => register(tools, connection, signal),
     handshake,
