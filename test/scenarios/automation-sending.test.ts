@@ -1,7 +1,7 @@
 /** What becomes of runs when they are due: one message each, or a reason why there is none (behaviour: integrations 6.3, 6.4, 6.5, 6.6, 6.7, 6.8, 6.9). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { endRuns, listDueSources, putOffRuns, takeDue } from '../../src/modules/automations/runs/due-repository.ts'
+import { endRuns, listDueSources, postponeRuns, claimDue } from '../../src/modules/automations/runs/due-repository.ts'
 import { runsWorker } from '../../src/modules/automations/runs/worker.ts'
 import type { MessageService } from '../../src/modules/messages/service.ts'
 import type { Api } from '../support/api.ts'
@@ -542,22 +542,26 @@ test('what a process took and never sent goes by another one after half a minute
 test('a process that has held a run for too long changes nothing of what another one does with it', async (t) => {
   const { world, account, api, source } = await start(t)
   const [id] = await happened(world.platform, account, await automationOf(account, source), [{ to }])
-  const take = (until_ms: number) =>
-    takeDue(
+  const claim = (until_ms: number) =>
+    claimDue(
       world.pool,
       [{ source_id: source, most: 1 }],
       world.clock.iso(),
       new Date(world.clock.now() + until_ms).toISOString(),
     )
-  const [late] = await take(1000)
+  const [late] = await claim(1000)
   await world.clock.advance(1000)
-  const [other] = await take(30_000)
+  const [other] = await claim(30_000)
 
-  await endRuns(world.pool, [{ id: id!, held_until: late!.held_until, status: 'failed', reason: 'internal_error' }])
-  await putOffRuns(world.pool, [{ id: id!, held_until: late!.held_until, next_run_at: world.clock.iso(), failures: 9 }])
-  const nobody = await take(30_000)
-  await putOffRuns(world.pool, [
-    { id: id!, held_until: other!.held_until, next_run_at: world.clock.iso(), failures: 0 },
+  await endRuns(world.pool, [
+    { id: id!, claimed_until: late!.claimed_until, status: 'failed', reason: 'internal_error' },
+  ])
+  await postponeRuns(world.pool, [
+    { id: id!, claimed_until: late!.claimed_until, next_run_at: world.clock.iso(), failures: 9 },
+  ])
+  const nobody = await claim(30_000)
+  await postponeRuns(world.pool, [
+    { id: id!, claimed_until: other!.claimed_until, next_run_at: world.clock.iso(), failures: 0 },
   ])
   await world.tick(worker)
 

@@ -1,4 +1,4 @@
-/** What automations mean: made, read, changed and deleted, each change with what waits of them. Owns their transactions. */
+/** Creates, changes and deletes automations; each change cancels waiting runs where they no longer apply. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
@@ -24,14 +24,14 @@ import { findSource, lockSource, raiseConfigVersion } from './sources/repository
 import { checkAutomation, fieldsOf } from './validation.ts'
 import { type Db, transact, type Transaction } from '../../platform/database/sql.ts'
 
-/** Keeps what is to be answered, in the transaction of the change. */
+/** Stores the answer, in the transaction of the change. */
 export type Keep = (tx: Db, shown: Automation) => Promise<void>
 
 export type AutomationService = ReturnType<typeof automationService>
 
-/** Everything throws the Problem that refuses it. */
+/** Operations throw the Problem that refuses the request. */
 export function automationService(deps: AutomationDeps) {
-  /** Changes of one automation: each is checked as the one before it has left it. */
+  /** Changes of one automation run one after the other, each on the result of the one before. */
   const changes = new InOrder()
   return {
     create: (sql: Db, caller: Caller, body: AutomationCreation, keep: Keep): Promise<Automation> =>
@@ -40,12 +40,12 @@ export function automationService(deps: AutomationDeps) {
     list: listAutomations,
     get: async (sql: Db, tenant: Tenant, id: string): Promise<Automation> =>
       automationObject(await existing(sql, tenant, id)),
-    /** Only what is sent changes. What waits is cancelled where the automation is paused, or its event or the kind of its channel becomes another one. */
+    /** Absent fields stay. Waiting runs are cancelled where the automation is paused, or its event type or channel type changes. */
     update: (sql: Db, tenant: Tenant, id: string, body: AutomationUpdate): Promise<Automation> =>
       changes.run(id, () => updateAutomation(deps, sql, tenant, id, body)),
-    /** With what waits of it. */
+    /** Cancels its waiting runs. */
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeAutomation(deps, sql, tenant, id),
-    /** What it would do about an event, and why. */
+    /** Predicts what it would do about an event. */
     simulate: (sql: Db, tenant: Tenant, id: string, body: AutomationSimulationRequest): Promise<AutomationSimulation> =>
       simulate(deps, sql, tenant, id, body),
   }
@@ -60,7 +60,7 @@ async function createAutomation(
 ): Promise<Automation> {
   const { ids, clock } = deps.platform
   const { account_id, mode } = caller
-  // a provider may be asked for a template here, so no transaction is open
+  // no transaction is open here: the provider may be asked for a template
   const fields = await checkAutomation(deps, sql, caller, body, null)
   if (!isId('src', body.source_id) || (await findSource(sql, caller, body.source_id)) === null)
     throw missing('integration source', body.source_id, 'source_id')
@@ -87,7 +87,9 @@ async function createAutomation(
   })
 }
 
-/** An active automation has its channel: one that is deleted meanwhile pauses it afterwards. Before the source is locked, as a delete does. */
+/**
+ * An active automation needs its channel: a channel deleted later pauses it. Locked before the source, in the same order as a channel's deletion.
+ */
 async function requireChannel({ channels }: AutomationDeps, tx: Transaction, row: AutomationRow): Promise<void> {
   if (row.status === 'active') await channels.requireStanding(tx, row, row.channel_id, 'channel_id')
 }
@@ -98,7 +100,7 @@ const tooMany = (source_id: string): Problem =>
     `The integration source ${source_id} has ${automationLimits.per_source_max} automations, which is the limit. Delete one that is no longer used.`,
   )
 
-/** How often a change is worked out anew because another process was quicker with the same automation. */
+/** Attempts while another process changes the same automation. */
 const updateAttemptsMax = 5
 
 async function updateAutomation(
@@ -110,7 +112,7 @@ async function updateAutomation(
 ): Promise<Automation> {
   for (let attempt = 1; ; attempt++) {
     const found = await existing(sql, tenant, id)
-    // a provider may be asked for a template here, so no transaction is open
+    // no transaction is open here: the provider may be asked for a template
     const after: AutomationRow = { ...found, ...(await checkAutomation(deps, sql, tenant, body, fieldsOf(found))) }
     const cancellation = cancellationOf(found, after)
     await cancellation?.before(sql)
@@ -124,17 +126,17 @@ async function updateAutomation(
   }
 }
 
-/** What becomes of what waits of an automation by its change; null: it is sent as the automation says then. */
+/** The cancellation that a change needs; null: waiting runs are sent with the changed automation. */
 function cancellationOf(before: AutomationRow, after: AutomationRow): Cancellation | null {
   const of = { source_id: after.source_id, automation_id: after.id }
-  // what waits of one that is made active is left over from when it was paused, with its channel say
+  // runs that wait for a paused automation are left over from its pause, caused by its channel for example
   if (before.status !== after.status) return cancelWaitingOf(after, of, 'automation_paused')
   return before.event_type !== after.event_type || before.channel_type !== after.channel_type
     ? cancelWaitingOf(after, of, 'automation_changed')
     : null
 }
 
-/** Writes an automation where it still is as it was when it was checked; null where it has changed since. Nothing is written where nothing has changed. */
+/** Writes the automation unless it has changed since it was read; null where it has. Writes nothing where nothing changes. */
 async function writeUnchanged(
   deps: AutomationDeps,
   tx: Transaction,
@@ -169,8 +171,9 @@ async function removeAutomation({ platform }: AutomationDeps, sql: Db, tenant: T
 }
 
 /**
- * Changes automations of a source, which is locked until the transaction ends: no event is reported meanwhile. Its version is raised where the source shows the change.
- * 404 `resource_missing` when there is no such source.
+ * Changes automations of a source, which stays locked until the transaction ends, so that no event is accepted meanwhile. Raises the source's
+ * configuration version where `enabled_events` or `event_settings` change (behaviour: integrations 1.4, 1.5). 404 `resource_missing` where the source
+ * does not exist.
  */
 async function changeAutomations<T>(
   tx: Transaction,
@@ -183,7 +186,7 @@ async function changeAutomations<T>(
   return await changeOfLocked(tx, tenant, source_id, change)
 }
 
-/** The same for a source that is locked already. */
+/** As `changeAutomations`, for a source that is locked already. */
 export async function changeOfLocked<T>(
   tx: Transaction,
   tenant: Tenant,

@@ -9,7 +9,7 @@ export interface AutomationRow extends Tenant {
   readonly name: string
   readonly event_type: string
   readonly status: AutomationStatus
-  /** As they are written; null: every event of its type. */
+  /** As in the request; null: every event of the type. */
   readonly conditions: Record<string, unknown> | null
   readonly delay_seconds: number
   readonly cancel_on: readonly string[]

@@ -1,9 +1,12 @@
-/** What an event holds in a field, in the forms in which conditions compare it: made once, however many conditions of however many automations look at it (behaviour: integrations 5.4). */
+/**
+ * The values of an event's fields, prepared for comparison with conditions. Cached, because many conditions of many automations read them (behaviour:
+ * integrations 5.4).
+ */
 import type { EventCustomer } from '../../api/resources/automation-event.ts'
 import { readPath, valuesAt } from './event-paths.ts'
 import { comparableTime, type Field, foldText, phoneText, type Scalar } from '../contacts/service.ts'
 
-/** What conditions look at. */
+/** The part of an event that conditions can refer to. */
 export interface ConditionEvent {
   readonly customer: EventCustomer
   readonly data: Readonly<Record<string, unknown>>
@@ -13,16 +16,16 @@ export interface Held {
   readonly exists: boolean
   /** In lower case. */
   readonly texts: readonly string[]
-  /** What the values are equal to (`wantedKeysOf`). */
+  /** The equality keys of the values (`wantedKeysOf`). */
   readonly keys: ReadonlySet<string>
-  /** Of the numbers: infinite where there are none. */
+  /** Of the numbers; infinite without any. */
   readonly least: number
   readonly most: number
-  /** ISO 8601, in UTC. */
+  /** ISO 8601 in UTC. */
   readonly times: readonly string[]
 }
 
-/** Characters of a field's texts that are looked at, in all. */
+/** Most characters of a field's texts that are compared. */
 const charactersMax = 10_000
 
 const known = new WeakMap<ConditionEvent, Map<string, Held>>()
@@ -54,7 +57,7 @@ function heldOf(values: readonly unknown[], keysOf: (value: Scalar) => string[])
   let left = charactersMax
   for (const value of values.filter(isScalar)) {
     if (typeof value === 'string') {
-      // of the only text, or the first, a part may be looked for; it is longer than any that it could be equal to
+      // the first text is searched up to this length; a cut text equals no condition, whose values are shorter
       const isWhole = value.length <= left
       if (!isWhole && left < charactersMax) continue
       left -= Math.min(value.length, left)
@@ -70,18 +73,18 @@ function heldOf(values: readonly unknown[], keysOf: (value: Scalar) => string[])
   return { exists: values.length > 0, texts, keys, least: Math.min(...numbers), most: Math.max(...numbers), times }
 }
 
-/** A number in digits, as shops write amounts; null for any other text. */
+/** A decimal number in a text, as shops write amounts; null for any other text. */
 const decimalOf = (text: string): number | null =>
   /^-?\d{1,40}(?:\.\d{1,40})?$/.test(text.trim()) ? Number(text) : null
 
-/** A text is equal to the same text without regard to case, a number to that number, and a text in digits to a number, but not to another text. */
+/** Texts are equal regardless of case; a decimal text equals a number, but not another text. */
 function decimalKeysOf(value: Scalar): string[] {
   if (typeof value !== 'string') return [`${typeof value} ${value}`]
   const decimal = decimalOf(value)
   return [`text ${value.toLowerCase()}`, ...(decimal === null ? [] : [`decimal ${decimal}`])]
 }
 
-/** The keys that a value has which is equal to one of a condition's; `value` as it is compared. */
+/** The keys of which an equal value has at least one; `value` is prepared for comparison. */
 export function wantedKeysOf({ kind }: Field, value: Scalar): string[] {
   if (kind !== 'any') return [`text ${value}`]
   if (typeof value === 'number') return [`number ${value}`, `decimal ${value}`]

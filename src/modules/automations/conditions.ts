@@ -1,6 +1,6 @@
 /**
- * The conditions of an automation: the rules of segments over what an event holds (behaviour: integrations 5.3, 5.4). Pure. Texts and numbers compare as segments compare those
- * of contacts, and besides a decimal text compares with a number as a number: shops send `"59.99"`.
+ * Conditions of automations: segment rules over the values of an event (behaviour: integrations 5.3, 5.4). Pure. Values compare as in segments; in
+ * addition, decimal texts compare with numbers, because shops send `"59.99"`.
  */
 import type { Detail } from '../../api/errors.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -20,7 +20,6 @@ import {
   type Scalar,
 } from '../contacts/service.ts'
 
-/** The fields of an event. */
 const eventFields: Fields = {
   find: eventField,
   names: [
@@ -40,10 +39,10 @@ function eventField(name: string): Field | null {
   return null
 }
 
-/** Characters of the JSON of conditions. */
+/** Size of the conditions as JSON. */
 const conditionsLengthMax = 20_000
 
-/** Everything that is wrong with conditions as they are written. */
+/** All validation errors of conditions. */
 export function conditionsFailures(conditions: unknown): readonly Detail[] {
   if (JSON.stringify(conditions).length <= conditionsLengthMax)
     return rulesFailures(conditions, 'conditions', eventFields)
@@ -56,17 +55,17 @@ export function conditionsFailures(conditions: unknown): readonly Detail[] {
   ]
 }
 
-/** A condition of an automation, and whether an event meets it. */
+/** The result of one condition. */
 export interface ConditionResult {
   readonly field: string
   readonly met: boolean
 }
 
-/** Whether the event meets the conditions, which were checked when they were saved; null is met by every event. `now`: milliseconds since 1970. */
+/** Whether the event meets the conditions, which have been validated; null is met by every event. `now`: milliseconds since 1970. */
 export const conditionsMet = (conditions: object | null, event: ConditionEvent, now: number): boolean =>
   conditions === null || fits(rulesOf(conditions), (condition) => holds(condition, event, now))
 
-/** Each condition by itself, in the order in which they are written. */
+/** The result of each condition, in the order in which they are written. */
 export const conditionResults = (conditions: object | null, event: ConditionEvent, now: number): ConditionResult[] =>
   conditions === null
     ? []
@@ -75,9 +74,9 @@ export const conditionResults = (conditions: object | null, event: ConditionEven
         met: holds(condition, event, now),
       }))
 
-/** Conditions as they were read lately, by their text, the one that was asked for longest ago first: reading takes longer than looking at an event. */
+/** Cache of parsed conditions by JSON, least recently used first: parsing takes longer than evaluating. */
 const readLately = new Map<string, Group>()
-/** Of 20,000 characters at most each. */
+/** At most 20,000 characters each. */
 const readLatelyMax = 500
 
 function rulesOf(conditions: object): Group {
@@ -94,7 +93,7 @@ function rulesOf(conditions: object): Group {
 
 const leavesOf = (node: Group | Condition): Condition[] => (isGroup(node) ? node.conditions.flatMap(leavesOf) : [node])
 
-/** What each negation denies: it holds where none of the values fits that. */
+/** The operator that each negation inverts: it holds where no value fits that operator. */
 const denied: Readonly<Partial<Record<Condition['operator'], Condition['operator']>>> = {
   not_equals: 'equals',
   not_in: 'in',
@@ -113,7 +112,7 @@ function holds(condition: Condition, event: ConditionEvent, now: number): boolea
 
 const dayMs = 86_400_000
 
-/** Whether one of the values fits, or all that are wanted are among them. */
+/** Whether one of the values fits, or all wanted values are among them. */
 function fitsOne(condition: Condition, operator: Condition['operator'], held: Held, now: number): boolean {
   const value = condition.value as Scalar
   switch (operator) {
@@ -148,13 +147,13 @@ function isAmong({ keys }: Held, wanted: ReadonlySet<string>): boolean {
   return false
 }
 
-/** What a condition compares with, in the forms in which it is compared. */
+/** The values of a condition, prepared for comparison. */
 interface Wanted {
   readonly texts: readonly string[]
-  /** Whether a text holds the first of them. */
+  /** Whether a text contains the first of them. */
   readonly finds: (text: string) => boolean
   readonly keys: ReadonlySet<string>
-  /** Of each value by itself. */
+  /** The keys of each value. */
   readonly each: readonly string[][]
 }
 

@@ -1,20 +1,20 @@
 /**
- * What an event holds at a path such as `data.order.items[0].name`, for conditions and merge tags (behaviour: integrations 5.2, 5.4). Whatever a source has sent, nothing
- * here throws, and the work is bounded.
+ * Reads values of an event at a path such as `data.order.items[0].name`, for conditions and merge tags (behaviour: integrations 5.2, 5.4). Never
+ * throws, and does bounded work on any input.
  */
 
-/** What an event tells of its customer as text: `customer.email` and the like. */
+/** The text fields of a customer: `customer.email` and the like. */
 export const customerTexts = ['external_id', 'phone', 'email', 'first_name', 'last_name', 'locale'] as const
 
-/** Steps from an object to what it holds: a key, or the number of an entry. */
+/** Object keys and array indexes. */
 export type Path = readonly string[]
 
 const pathLengthMax = 255
 const stepsMax = 16
-/** Of an array so many entries are looked at. */
+/** Most entries of an array. */
 const entriesMax = 200
 
-/** Reads a path below `root`, as JavaScript writes it: `data.order.total`, `data.items[0].name`; null where it is none. */
+/** Parses a path below `root` in JavaScript notation: `data.order.total`, `data.items[0].name`; null where invalid. */
 export function readPath(text: string, root: string): Path | null {
   if (text.length > pathLengthMax || !text.startsWith(`${root}.`)) return null
   const written = text.slice(root.length + 1)
@@ -23,7 +23,10 @@ export function readPath(text: string, root: string): Path | null {
   return steps.length <= stepsMax && steps.every((step) => step.trim() === step) ? steps : null
 }
 
-/** All that a path leads to: through an array without a number to that of every entry, and of an array at its end to its entries. Nothing stands for null and for blank text. */
+/**
+ * The values at a path. Without an index, every entry of an array is followed; an array at the end yields its entries. null and blank texts are left
+ * out.
+ */
 export function valuesAt(root: unknown, path: Path): unknown[] {
   let found: unknown[] = [root]
   for (const step of path) {

@@ -7,14 +7,14 @@ import { lockSource } from './sources/repository.ts'
 import { type Db, transact } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 
-/** Automations that send on a channel that is deleted are paused. Sources are locked before runs, and both before wallets. */
+/** Pauses automations of deleted channels. Sources are locked before runs, and both before wallets. */
 export const pauseOfChannel =
   ({ clock }: Platform) =>
   async (sql: Db, events: readonly DomainEventPayloads['channel_deleted'][]): Promise<void> => {
     await transact(sql, async (tx) => {
       for (const event of events) {
         for (const source_id of await sourcesOfChannel(tx, event, event.channel_id)) {
-          // one that is deleted at this moment takes its automations along
+          // a source that is deleted now deletes its automations too
           if ((await lockSource(tx, event, source_id)) === null) continue
           await changeOfLocked(tx, event, source_id, () =>
             pauseAutomations(tx, event, source_id, event.channel_id, isoTime(clock.now())),

@@ -1,4 +1,4 @@
-/** What `posthorn doctor` proves of integrations. */
+/** Invariants of automations, checked by `posthorn doctor`. */
 import { redactionInvariants } from './redactions/redaction.ts'
 import { keptFrom, messagesOfOrigin } from '../messages/service.ts'
 import { breachesMax, invariant } from '../../platform/invariants.ts'

@@ -1,15 +1,15 @@
-/** What happens to integrations by themselves: the periodic jobs (behaviour: integrations 3.7, 4.8). */
+/** The periodic jobs of the module (behaviour: integrations 3.7, 4.8). */
 import { deleteOrphanedReceipts } from './events/repository.ts'
 import { redacting } from './redactions/redaction.ts'
 import { firstRedaction } from './redactions/repository.ts'
-import { cancellingLeftovers } from './runs/cancellation.ts'
+import { cancelStoppedRuns } from './runs/cancellation.ts'
 import { firstDue } from './runs/due-repository.ts'
 import { listSealedSources, resealSource } from './sources/repository.ts'
 import type { ContactService } from '../contacts/service.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { resealAll } from '../../platform/secrets/resealing.ts'
 
-/** Receipts deleted at a time, and at most in one go. */
+/** Receipts deleted per statement, and per run. */
 const receiptRows = 2000
 const receiptRowsMax = 200_000
 
@@ -20,7 +20,7 @@ export const integrationPeriodicJobs = (platform: Platform, contacts: ContactSer
     run: () => resealAll(platform, { what: 'integration source', list: listSealedSources, reseal: resealSource }),
   },
   { name: 'receipts of deleted sources', every_ms: 60_000, run: () => deleteReceipts(platform) },
-  cancellingLeftovers(platform),
+  cancelStoppedRuns(platform),
   redacting({ platform, contacts }),
   { name: 'measure integrations', every_ms: 15_000, run: () => measure(platform) },
 ]
@@ -32,7 +32,7 @@ async function measure({ pool, clock, metrics }: Platform): Promise<number> {
   return 0
 }
 
-/** Of sources that are deleted. */
+/** Deletes the receipts of deleted sources. */
 async function deleteReceipts({ pool }: Platform): Promise<number> {
   let deleted = 0
   for (;;) {

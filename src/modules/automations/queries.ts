@@ -14,7 +14,7 @@ import * as repository from './repository.ts'
 import * as runRepository from './runs/repository.ts'
 import { runObject } from './runs/run.ts'
 
-/** 404 `resource_missing` when there is none. */
+/** 404 `resource_missing`. */
 export async function existing(sql: Db, tenant: Tenant, id: string): Promise<AutomationRow> {
   const row = isId('aut', id) ? await repository.findAutomation(sql, tenant, id) : null
   if (row === null) throw missing('automation', id)
@@ -33,7 +33,7 @@ export async function listAutomations(
   return (await repository.listAutomations(sql, tenant, filters, page)).map(automationObject)
 }
 
-/** 404 `resource_missing` when there is none. */
+/** 404 `resource_missing`. */
 export async function getRun(sql: Db, tenant: Tenant, id: string): Promise<AutomationRun> {
   const row = isId('run', id) ? await runRepository.findRun(sql, tenant, id) : null
   if (row === null) throw missing('automation run', id)
@@ -52,14 +52,14 @@ export async function listRuns(
   return (await runRepository.listRuns(sql, tenant, filters, page)).map(runObject)
 }
 
-/** 404 `resource_missing` where there is none. */
+/** 404 `resource_missing`. */
 export async function getReceipt(sql: Db, tenant: Tenant, id: string): Promise<AutomationEvent> {
   const row = isId('aev', id) ? await eventRepository.findReceipt(sql, tenant, id) : null
   if (row === null) throw missing('automation event', id)
   return receiptObject(row, (await runRepository.listRunsOfEvents(sql, [id])).get(id) ?? [])
 }
 
-/** Newest first; it ends before its limit where the data of its receipts is large. */
+/** Newest first. A page ends before its limit where the data of its receipts is large. */
 export async function listReceipts(
   sql: Db,
   tenant: Tenant,

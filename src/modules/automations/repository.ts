@@ -36,7 +36,6 @@ export async function findAutomation(sql: Db, { account_id, mode }: Tenant, id: 
   return row ?? null
 }
 
-/** As `findAutomation`, locked until the transaction ends. */
 export async function lockAutomation(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -47,7 +46,7 @@ export async function lockAutomation(
   return row ?? null
 }
 
-/** Sources of a tenant's active automations that send on a channel, in the order of their ids. */
+/** Sources that have active automations on a channel, in ID order. */
 export async function sourcesOfChannel(sql: Db, { account_id, mode }: Tenant, channel_id: string): Promise<string[]> {
   const rows = await sql<{ source_id: string }[]>`
     select distinct source_id from automations
@@ -74,7 +73,7 @@ export async function countAutomations(sql: Db, { account_id, mode }: Tenant, so
   return row!.count
 }
 
-/** True for the id of any automation that this tenant has or had: a cursor stays good after a delete. */
+/** Whether the ID is that of an automation, existing or deleted: a cursor stays valid after a delete. */
 export async function automationExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows = await sql`select 1 from automations where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return rows.length > 0
@@ -101,14 +100,13 @@ export async function listAutomations(
     order by a.id desc limit ${page.limit + 1}`
 }
 
-/** Marks it deleted. */
 export async function deleteAutomation(sql: Db, { account_id, mode }: Tenant, id: string, at: string): Promise<void> {
   await sql`
     update automations set status = 'paused', deleted_at = ${at}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null`
 }
 
-/** Marks those of a source deleted. */
+/** Marks the automations of a source as deleted. */
 export async function deleteAutomationsOfSource(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -120,7 +118,7 @@ export async function deleteAutomationsOfSource(
     where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and deleted_at is null`
 }
 
-/** Of these sources, by type. */
+/** The enabled events of these sources, by type. */
 export async function enabledEventsOf(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -132,7 +130,7 @@ export async function enabledEventsOf(
     group by source_id, event_type order by source_id, event_type`
 }
 
-/** The active automations of these sources, of any tenants, in the order in which they were made. */
+/** The active automations of these sources, of any tenants, oldest first. */
 export async function activeAutomationsOf(sql: Db, source_ids: readonly string[]): Promise<ActiveAutomation[]> {
   return await sql<ActiveAutomation[]>`
     select a.account_id, a.mode, a.id, a.source_id, a.event_type, a.conditions, a.delay_seconds, a.cancel_on, a.channel_id, a.channel_type, a.category from automations a

@@ -1,4 +1,4 @@
-/** What can be asked about integrations. */
+/** Routes of automations and runs, and the list of all routes of the module (behaviour: integrations 5, 6). */
 import { Type } from 'typebox'
 import { automationEventLimits } from '../../api/resources/automation-event.ts'
 import { AutomationRun, type RunStatus, runStatuses } from '../../api/resources/automation-run.ts'
@@ -147,7 +147,7 @@ const automationRoutes = (automations: AutomationService): Route[] => [
       'What the automation would do about an event if it were reported now, and why: each condition, the message as it would be sent, and when. A paused one is simulated as if it were active. Nothing is stored or sent. ' +
       'A receipt of another source, or of another type of event, is `skipped`, `no_automation`.',
     body: AutomationSimulationRequest,
-    // as for an event that is reported
+    // as for real events
     body_bytes_max: automationEventLimits.body_bytes,
     ignored_within: ({ event }) =>
       typeof event === 'object' && event !== null
@@ -173,7 +173,7 @@ const runRoutes: readonly Route[] = [
     summary: 'List automation runs',
     description: 'Newest first: what each automation did about each event, and why where it sent nothing.',
     expensive: {
-      // the index of either holds everything of the other
+      // each index covers only one of the two filters
       when: ({ automation, status }) => automation !== undefined && status !== undefined,
       narrow: 'Ask for the automation or for the status alone.',
     },

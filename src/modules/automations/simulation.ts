@@ -126,7 +126,7 @@ async function outcomeOf(
     failures: 0,
     scheduled_for,
     created_at: scheduled_for,
-    held_until: scheduled_for,
+    claimed_until: scheduled_for,
   }
   const event = { id: pending.id, customer: content.customer, data: content.data }
   const decision = await decide(
@@ -137,9 +137,9 @@ async function outcomeOf(
   switch (decision.kind) {
     case 'end':
       return {
-        status: decision.ended.status,
-        reason: decision.ended.reason,
-        scheduled_for: decision.ended.status === 'skipped' ? null : scheduled_for,
+        status: decision.endFound.status,
+        reason: decision.endFound.reason,
+        scheduled_for: decision.endFound.status === 'skipped' ? null : scheduled_for,
       }
     case 'later':
       return {

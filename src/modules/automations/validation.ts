@@ -1,4 +1,4 @@
-/** What is checked when an automation is saved, and what is kept of it: everything that the body can be told is told in one round (behaviour: integrations 5.1, 5.2, 5.5). */
+/** Validates automations: all errors of a request body are reported at once (behaviour: integrations 5.1, 5.2, 5.5). */
 import type { Tenant } from '../../api/caller.ts'
 import type { Detail } from '../../api/errors.ts'
 import { throwFailures } from '../../api/problem.ts'
@@ -17,13 +17,13 @@ export interface SavingDeps {
   readonly contacts: ContactService
 }
 
-/** What a body sets of an automation. */
+/** The fields that a request body sets. */
 export type AutomationFields = Omit<
   AutomationRow,
   'account_id' | 'mode' | 'id' | 'source_id' | 'created_at' | 'updated_at'
 >
 
-/** What a schema cannot say about an automation's body. Its values may be of any type. */
+/** Validates what a schema cannot express. Values may have any type. */
 export const automationFailures = ({ name, event_type, cancel_on, conditions }: AutomationUpdate): Detail[] => [
   ...(typeof name === 'string' && name.trim() === ''
     ? [{ param: 'name', code: 'too_short' as const, message: '`name` must not be empty.' }]
@@ -41,7 +41,7 @@ function typeFailures(param: string, type: string): Detail[] {
   return [{ param, code: 'invalid_value', message }]
 }
 
-/** The fields of a row, as a body gives them. */
+/** The fields of a row that a body can set. */
 export const fieldsOf = ({
   account_id: _account,
   mode: _mode,
@@ -52,7 +52,7 @@ export const fieldsOf = ({
   ...fields
 }: AutomationRow): AutomationFields => fields
 
-/** What a body leaves out when an automation is created. */
+/** Defaults of a new automation. */
 const defaults = {
   status: 'active',
   conditions: null,
@@ -63,8 +63,8 @@ const defaults = {
 } as const satisfies Partial<AutomationFields>
 
 /**
- * The fields that a body leads to: those that it leaves out stay as they are in `before`. The message is checked where it, its fallbacks or its channel is given, and where the
- * automation becomes active: to be paused or renamed it need not be good any more. Throws the Problem that refuses the body.
+ * The resulting fields; absent ones keep their value in `before`. The message is validated where message, fallbacks or channel change, and where the
+ * automation becomes active: pausing or renaming works with an outdated message too. Throws the Problem that refuses the body.
  */
 export async function checkAutomation(
   deps: SavingDeps,
@@ -111,7 +111,7 @@ export async function checkAutomation(
   return { ...fields, channel_type: channel.type }
 }
 
-/** What a body gives, as it is kept; null is what a body that leaves the field out would get. */
+/** The given fields as they are stored; null is the default. */
 function given({
   name,
   event_type,
@@ -138,11 +138,11 @@ function given({
   }
 }
 
-/** Whether a tag names something of the event, whatever it turns out to hold. */
+/** Whether a merge tag refers to the event: `{{data.<path>}}` and `{{customer.<field>}}` (behaviour: integrations 5.2). */
 const isEventTag = (name: string): boolean =>
   customerTexts.some((key) => name === `customer.${key}`) ||
   readPath(name, 'data') !== null ||
   readPath(name, 'customer.attributes') !== null
 
-/** Ends the sentence about a tag that names nothing. */
+/** The end of the error message for an unknown tag. */
 const toldOfEventTags = `names nothing that is known of the event or of the contact. Use {{data.<path>}}, {{customer.<field>}}, ${contactTagNames}.`

@@ -1,4 +1,4 @@
-/** What becomes of the recipients of a campaign that was cancelled or has failed: who was not sent to is cancelled, with or without a message (behaviour: campaigns 2). */
+/** Cancels, pauses and resumes campaigns, and cancels the recipients who were not sent to (behaviour: campaigns 2). */
 import type { Tenant } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import type { Campaign } from '../../api/resources/campaign.ts'
@@ -15,14 +15,14 @@ import {
   lockInFlight,
   unsentNumbers,
 } from './recipient-repository.ts'
-import { type StoreAnswer, storeAndReturn, move, toPaused } from './transitions.ts'
+import { type StoreAnswer, storeAndReturn, transition, toPaused } from './transitions.ts'
 import { type Db, sqlState, transact, type Transaction } from '../../platform/database/sql.ts'
 
-/** Recipients without a message who are cancelled in one transaction. */
+/** Unsent recipients cancelled per transaction. */
 const cancelledAtOnce = 5000
-/** Messages withdrawn in one transaction: each has its event and its refund. */
+/** Messages withdrawn per transaction: each has an event and a refund. */
 const withdrawnAtOnce = 500
-/** So long a worker cancels recipients of one campaign before others have their turn. */
+/** Time that a worker spends on one campaign before others have their turn. */
 export const cancelBudgetMs = 300
 const attemptsMax = 3
 
@@ -30,8 +30,8 @@ type Deps = Pick<CampaignDeps, 'platform' | 'messages'>
 type CampaignKey = Tenant & { readonly id: string }
 
 /**
- * Cancels all who were not sent to, and withdraws their messages, in transactions of some hundreds or thousands of rows, for at most so long. It waits for no recipient that another
- * transaction holds. False where somebody is left: the worker goes on with them. Ended in the midst of its snapshot, a campaign has no recipients.
+ * Cancels all recipients who were not sent to and withdraws their messages, in small transactions, for at most `most_ms`. Locked rows are skipped.
+ * False where some are left: the worker continues. A campaign that ended during its snapshot has no recipients.
  */
 export async function cancelRecipients(deps: Deps, tenant: Tenant, id: string, most_ms: number): Promise<boolean> {
   const { pool, clock } = deps.platform
@@ -51,7 +51,7 @@ export async function cancelRecipients(deps: Deps, tenant: Tenant, id: string, m
   return !(await isAnybodyPending(pool, whose))
 }
 
-/** Resolves to the number of the last recipient that was looked at; null: there is none above `after`. What collides with others at the wallet is repeated. */
+/** Resolves to the number of the last recipient, or null where there is none above `after`. Retries deadlocks at the wallet. */
 async function withdrawBatch(deps: Deps, whose: CampaignKey, after: number): Promise<number | null> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -81,7 +81,7 @@ async function withdrawMessages(
     cancelled.map(({ n }) => n),
   )
   if (cancelled.length > 0) {
-    // the transitions of these messages count them as failed
+    // the transitions of these messages count them as failed: correct that to cancelled
     const delta = { campaign_id: whose.id, wallet_micros: 0, package_credits: 0 }
     await addDeltas(tx, whose, [
       { ...delta, status: 'failed', recipients: -cancelled.length },
@@ -92,10 +92,10 @@ async function withdrawMessages(
   return rows.at(-1)?.n ?? null
 }
 
-/** So long a request waits until the recipients are cancelled. */
+/** A request waits this long for the recipients to be cancelled. */
 const cancellingMs = 5000
 
-/** Here as below the campaign is locked before anything else: what a transaction writes stands in the feed by when it wrote first. */
+/** The campaign is locked before anything else is written: the order of the first writes is the order of the event feed. */
 export async function pauseCampaign(
   { platform }: CampaignDeps,
   sql: Db,
@@ -111,7 +111,7 @@ export async function pauseCampaign(
       storeAnswer,
       await campaignWithRecipients(
         tx,
-        await move(tx, platform, before, toPaused('user', isoTime(platform.clock.now()))),
+        await transition(tx, platform, before, toPaused('user', isoTime(platform.clock.now()))),
       ),
     )
   })
@@ -119,7 +119,7 @@ export async function pauseCampaign(
   return shown
 }
 
-/** A live campaign must have funds for one message at least. One paused before its snapshot takes it now, or once its `send_at` has come. */
+/** A live campaign needs funds for one message. A campaign paused before its snapshot takes it now, or at its `send_at`. */
 export async function resumeCampaign(
   { platform, accounts, billing }: CampaignDeps,
   sql: Db,
@@ -129,7 +129,7 @@ export async function resumeCampaign(
 ): Promise<Campaign> {
   const shown = await transact(sql, async (tx) => {
     const before = await lockCampaignOrThrow(tx, tenant, id)
-    // one that is suspended from now on fails its campaigns, this one among them, once it is not locked any more
+    // an account suspended from now on fails this campaign once the lock is released
     if ((await accounts.stateOf(tx, tenant.account_id))?.suspended === true) throw new Problem('account_suspended')
     requireAction(before, 'resume')
     if (!covers(1, await billing.fundsOf(tx, tenant, before.channel_type)))
@@ -142,7 +142,7 @@ export async function resumeCampaign(
       storeAnswer,
       await campaignWithRecipients(
         tx,
-        await move(tx, platform, before, { status: 'sending', pause_reason: null, paused_at: null }),
+        await transition(tx, platform, before, { status: 'sending', pause_reason: null, paused_at: null }),
       ),
     )
   })
@@ -150,7 +150,10 @@ export async function resumeCampaign(
   return shown
 }
 
-/** Who was not sent to is cancelled before this answers, or, of hundreds of thousands, soon afterwards; what was sent is not recalled. What is kept first counts them as waiting. */
+/**
+ * Cancels unsent recipients before the answer, or soon after where there are hundreds of thousands. Sent messages are not recalled. The stored answer
+ * counts them as pending.
+ */
 export async function cancelCampaign(
   deps: CampaignDeps,
   sql: Db,
@@ -162,14 +165,14 @@ export async function cancelCampaign(
   await transact(sql, async (tx) => {
     const before = await lockCampaignOrThrow(tx, tenant, id)
     requireAction(before, 'cancel')
-    const row = await move(tx, platform, before, {
+    const row = await transition(tx, platform, before, {
       status: 'cancelled',
       pause_reason: null,
       cancelled_at: isoTime(platform.clock.now()),
     })
     await storeAnswer(tx, await campaignWithRecipients(tx, row))
   })
-  // it is cancelled, whatever comes now: the worker goes on with what is left
+  // the campaign is cancelled now; the worker finishes the recipients
   const done = await cancelRecipients(deps, tenant, id, cancellingMs).catch((error: unknown) => {
     platform.log.error(
       { err: error, campaign_id: id },

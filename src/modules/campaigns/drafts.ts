@@ -16,7 +16,7 @@ import { audienceFailures, audienceSize, storedAudience, requireAudience } from 
 import { type AdhocRecipients, type CampaignRow, estimateOf, requireAction, scheduleOf } from './campaign.ts'
 import type { CampaignDeps } from './deps.ts'
 import { requireCampaign, lockCampaignOrThrow, campaignWithRecipients } from './queries.ts'
-import * as store from './repository.ts'
+import * as repository from './repository.ts'
 import { type StoreAnswer, storeAndReturn } from './transitions.ts'
 import { isVariableTag, keptMessage, messageFailures, requireTemplate, tooLarge } from '../messages/service.ts'
 import { type Db, transact, type Transaction } from '../../platform/database/sql.ts'
@@ -164,7 +164,7 @@ export async function createCampaign(
 ): Promise<Campaign> {
   const { row, adhoc } = await newCampaign(deps, sql, caller, body)
   return await transact(sql, async (tx) => {
-    await store.insertCampaign(tx, row, adhoc)
+    await repository.insertCampaign(tx, row, adhoc)
     return await storeAndReturn(tx, storeAnswer, await campaignWithRecipients(tx, row, adhoc))
   })
 }
@@ -209,7 +209,7 @@ export async function updateDraft(
   for (let attempt = 1; ; attempt++) {
     const found = await requireCampaign(sql, tenant, id)
     requireAction(found, 'update')
-    const storeAndReturn = await store.findAdhocRecipients(sql, tenant, id)
+    const storeAndReturn = await repository.findAdhocRecipients(sql, tenant, id)
     // no transaction is open here: the provider may be asked for a template
     const draft = await checkDraft(deps, sql, tenant, { ...bodyOf(found, storeAndReturn), ...body })
     const shown = await transact(sql, (tx) => writeUnchanged(deps, tx, found, storeAndReturn, draft))
@@ -237,10 +237,10 @@ async function writeUnchanged(
   requireAction(before, 'update')
   const unchanged =
     isDeepStrictEqual(before, found) &&
-    isDeepStrictEqual(await store.findAdhocRecipients(tx, found, found.id), storeAndReturn)
+    isDeepStrictEqual(await repository.findAdhocRecipients(tx, found, found.id), storeAndReturn)
   if (!unchanged) return null
   const row: CampaignRow = { ...before, ...draft.fields, updated_at: isoTime(platform.clock.now()) }
-  await store.updateDraft(tx, row, draft.adhoc)
+  await repository.updateDraft(tx, row, draft.adhoc)
   return await campaignWithRecipients(tx, row, draft.adhoc)
 }
 
@@ -252,6 +252,6 @@ export async function removeDraft(
 ): Promise<void> {
   await transact(sql, async (tx) => {
     requireAction(await lockCampaignOrThrow(tx, tenant, id), 'delete')
-    await store.deleteCampaign(tx, tenant, id, isoTime(clock.now()))
+    await repository.deleteCampaign(tx, tenant, id, isoTime(clock.now()))
   })
 }

@@ -3,31 +3,33 @@ import type { DomainEventPayloads } from '../../api/domain-events.ts'
 import type { FailureReason } from '../../api/resources/campaign.ts'
 import { skipContacts, skipUnsubscribed } from './recipient-repository.ts'
 import { lockActive } from './repository.ts'
-import { toFailed, move } from './transitions.ts'
+import { toFailed, transition } from './transitions.ts'
 import { type Db, transact, type Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 
-/** Who may not be written to any more gets no message of any campaign on that channel type. */
-export const leaveOutUnsubscribed = (sql: Db, events: readonly DomainEventPayloads['opted_out'][]): Promise<void> =>
+/** Opted-out recipients get no more campaign messages on that channel type. */
+export const skipOptedOut = (sql: Db, events: readonly DomainEventPayloads['opted_out'][]): Promise<void> =>
   skipUnsubscribed(sql, events)
 
-/** Who is a contact no more gets no message of any campaign. */
-export const leaveOutDeleted = (sql: Db, events: readonly DomainEventPayloads['contact_deleted'][]): Promise<void> =>
-  skipContacts(sql, events)
+/** Deleted contacts get no more campaign messages. */
+export const skipDeletedContacts = (
+  sql: Db,
+  events: readonly DomainEventPayloads['contact_deleted'][],
+): Promise<void> => skipContacts(sql, events)
 
-export const failOfChannel =
+export const failCampaignsOfChannel =
   (platform: Platform) =>
   async (sql: Db, events: readonly DomainEventPayloads['channel_deleted'][]): Promise<void> => {
     for (const event of events) await failAll(platform, sql, event.account_id, event, 'channel_deleted')
   }
 
-export const failOfAccount =
+export const failCampaignsOfAccount =
   (platform: Platform) =>
   async (sql: Db, events: readonly DomainEventPayloads['account_suspended'][]): Promise<void> => {
     for (const { account_id } of events) await failAll(platform, sql, account_id, null, 'account_suspended')
   }
 
-/** Who got no message is cancelled by the worker. */
+/** The sending worker cancels the unsent recipients. */
 async function failAll(
   platform: Platform,
   sql: Db,
@@ -36,7 +38,7 @@ async function failAll(
   reason: FailureReason,
 ): Promise<void> {
   await transact(sql, async (tx: Transaction) => {
-    for (const row of await lockActive(tx, account_id, channel)) await move(tx, platform, row, toFailed(reason))
+    for (const row of await lockActive(tx, account_id, channel)) await transition(tx, platform, row, toFailed(reason))
   })
   platform.notify('campaigns', 'fan-out')
 }

@@ -1,4 +1,4 @@
-/** What `posthorn doctor` proves of campaigns: each recipient has one message at most, what counters and costs show is true, and nobody waits for what never comes. */
+/** Invariants of campaigns, checked by `posthorn doctor`. */
 import { entriesOfMessages } from '../billing/service.ts'
 import { projectionName } from './counter-repository.ts'
 import { keptFrom, messagesOfOrigin, unfoldedOf } from '../messages/service.ts'
@@ -6,11 +6,11 @@ import type { Db, Fragment } from '../../platform/database/sql.ts'
 import { breachesMax, invariant } from '../../platform/invariants.ts'
 import type { Invariant } from '../../platform/platform.ts'
 
-/** The status of the recipient whose message has this one; it waits before it has a message, too. */
+/** The recipient's status for a message status. */
 const recipientStatus = (sql: Db, status: Fragment) =>
   sql`case when ${status} is null or ${status} in ('queued', 'sending') then 'pending' else ${status} end`
 
-/** Campaigns of whose messages the projection has folded everything: their rows are as far as their messages. */
+/** Whether the projection has folded all transitions of a campaign. */
 const isFolded = (sql: Db, campaign: Fragment) =>
   sql`not exists (select from (${unfoldedOf(sql, projectionName)}) f where f.origin_id = ${campaign})`
 

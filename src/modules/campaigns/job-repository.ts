@@ -1,4 +1,4 @@
-/** SQL of `campaign_jobs`: campaigns that a process must work on, one process at a time. */
+/** SQL of `campaign_jobs`: the next piece of work of each campaign, claimed by one process at a time. */
 import type { Tenant } from '../../api/caller.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -8,16 +8,16 @@ export type JobKind = 'snapshot' | 'send'
 
 export interface Job extends Tenant {
   readonly campaign_id: string
-  /** Passes that failed, in a row. */
+  /** Consecutive failures. */
   readonly failures: number
-  /** Something may have happened to it since it was looked at last: it was nobody's, or its lease was written anew. */
+  /** The campaign may have changed since the last poll: it was unclaimed, or its lease was renewed. */
   readonly changed: boolean
 }
 
 type CampaignKey = Tenant & { readonly id: string }
 type JobKey = Tenant & { readonly campaign_id: string }
 
-/** Makes a campaign somebody's work from `next_run_at` on; what there was of it before is replaced. */
+/** Creates the job of a campaign, or replaces it. */
 export async function putJob(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -33,7 +33,7 @@ export async function deleteJob(sql: Db, { account_id, mode, id }: CampaignKey):
   await sql`delete from campaign_jobs where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
 }
 
-/** Whether any work of this kind is due at `at`, whoever has it: most of the time there is none, and this costs a fraction of claiming it. */
+/** Whether any job of this kind is due. Mostly there is none, and this query is much cheaper than a claim. */
 export async function anyDue(sql: Db, kind: JobKind, at: string): Promise<boolean> {
   const rows = await sql`select 1 from campaign_jobs where kind = ${kind} and next_run_at <= ${at} limit 1`
   return rows.length > 0
@@ -48,8 +48,8 @@ export interface Claim {
 }
 
 /**
- * Takes due work of this kind, of any tenant, for this process: what is its own already, and what is nobody's, or of a process that is silent or has let its lease end. A lease is written
- * anew when half of it is over: whoever has much work would otherwise write it at every look.
+ * Claims due jobs of this kind, of any tenant: those of this process, unclaimed ones, and those of dead processes or with an expired lease. A lease
+ * is renewed when half of it is over, to avoid a write at each poll.
  */
 export async function claimJobs(
   sql: Db,
@@ -76,7 +76,7 @@ export async function claimJobs(
     select * from own union all select * from taken`
 }
 
-/** Nothing is to be done for this campaign before `next_run_at`; whoever comes first then does it. */
+/** Releases the job until `next_run_at`. */
 export async function postponeJob(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -88,14 +88,14 @@ export async function postponeJob(
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and process_id = ${process_id}`
 }
 
-/** Puts work that is not done yet behind the rest that is due: whoever comes first goes on with it. */
+/** Releases an unfinished job, behind the other due ones. */
 export async function requeueJob(sql: Db, { account_id, mode, id }: CampaignKey, at: string): Promise<void> {
   await sql`
     update campaign_jobs set next_run_at = ${at}, process_id = null, lease_until = null, failures = 0
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
 }
 
-/** Counts a pass that failed, after which the work is due again in a second, then two, four, up to a minute; resolves to how many there were in a row. */
+/** Counts a failure and postpones the job by 1, 2, 4 … up to 60 seconds; resolves to the number of consecutive failures. */
 export async function countFailure(
   sql: Db,
   { account_id, mode, campaign_id }: JobKey,
@@ -108,7 +108,7 @@ export async function countFailure(
   return row?.failures ?? 0
 }
 
-/** After a pass that did not fail. */
+/** After a success. */
 export async function forgetFailures(
   sql: Db,
   { account_id, mode, campaign_id }: JobKey,
@@ -119,7 +119,7 @@ export async function forgetFailures(
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${campaign_id} and process_id = ${process_id}`
 }
 
-/** Keeps other processes from taking the work until the transaction ends; false when one has. */
+/** Locks the job until the transaction ends; false where another process has claimed it. */
 export async function lockJob(
   sql: Db,
   { account_id, mode, campaign_id }: JobKey,

@@ -1,4 +1,4 @@
-/** Launching: a draft on its way, after its checks (behaviour: campaigns 2). */
+/** Launches a campaign after its checks: consent, channel, template, size, funds, in this order (behaviour: campaigns 2). */
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../api/caller.ts'
 import type { ErrorCode } from '../../api/errors.ts'
@@ -14,12 +14,12 @@ import { changesTooFast, newCampaign } from './drafts.ts'
 import { requireWithinLimit } from './messaging-limit.ts'
 import { requireCampaign, lockCampaignOrThrow, campaignWithRecipients } from './queries.ts'
 import { insertCampaign } from './repository.ts'
-import { type StoreAnswer, storeAndReturn, move } from './transitions.ts'
+import { type StoreAnswer, storeAndReturn, transition } from './transitions.ts'
 import { type ChannelRow, isUp } from '../channels/service.ts'
 import { requireTemplate } from '../messages/service.ts'
 import { type Db, transact } from '../../platform/database/sql.ts'
 
-/** How often the checks are made anew because the draft was changed meanwhile. */
+/** Attempts while the draft is changed meanwhile. */
 const launchAttemptsMax = 5
 
 export async function launchCampaign(
@@ -34,20 +34,20 @@ export async function launchCampaign(
     const found = await requireCampaign(sql, caller, id)
     requireAction(found, 'launch')
     const asked = { ...found, ...optionsOf(body) }
-    // a provider may be asked for a template here, so no transaction is open
+    // no transaction is open here: the provider may be asked for a template
     const estimate = await checkedEstimate(deps, sql, caller, asked)
     const shown = await transact(sql, async (tx) => {
       await deps.accounts.requireUnsuspended(tx, caller.account_id)
       const before = await lockCampaignOrThrow(tx, caller, id)
       requireAction(before, 'launch')
-      // what was checked is what is launched
+      // launch exactly what was checked
       if (!isDeepStrictEqual(before, found)) return null
       return await storeAndReturn(
         tx,
         storeAnswer,
         await campaignWithRecipients(
           tx,
-          await move(tx, deps.platform, before, { ...optionsOf(body), ...launched(deps, before, estimate) }),
+          await transition(tx, deps.platform, before, { ...optionsOf(body), ...launched(deps, before, estimate) }),
         ),
       )
     })
@@ -58,7 +58,7 @@ export async function launchCampaign(
   }
 }
 
-/** Creates and launches in one: nothing is kept where the launch is refused. */
+/** Creates and launches in one transaction: nothing is stored where the launch is refused. */
 export async function createLaunched(
   deps: CampaignDeps,
   sql: Db,
@@ -75,7 +75,11 @@ export async function createLaunched(
     return await storeAndReturn(
       tx,
       storeAnswer,
-      await campaignWithRecipients(tx, await move(tx, deps.platform, asked, launched(deps, asked, estimate)), adhoc),
+      await campaignWithRecipients(
+        tx,
+        await transition(tx, deps.platform, asked, launched(deps, asked, estimate)),
+        adhoc,
+      ),
     )
   })
   wake(deps)
@@ -87,7 +91,7 @@ const optionsOf = ({ consent_declared, allow_insufficient_funds }: CampaignLaunc
   allow_insufficient_funds: allow_insufficient_funds ?? false,
 })
 
-/** What it would cost, once every check has passed; throws the Problem of the first one that has not. */
+/** The estimated cost. Throws the Problem of the first check that fails. */
 async function checkedEstimate(
   deps: CampaignDeps,
   sql: Db,
@@ -114,26 +118,26 @@ const wake = ({ platform }: CampaignDeps): void => platform.notify('campaign-sna
 
 export interface LaunchCheck {
   readonly code: ErrorCode
-  /** Resolves to a sentence on what holds; throws the Problem that refuses the launch. */
+  /** Resolves to a sentence for rehearsals; throws the Problem that refuses the launch. */
   readonly require: () => Promise<string>
 }
 
 export interface LaunchChecks {
   readonly funds: Funds
   readonly checks: readonly LaunchCheck[]
-  /** null of a segment, which is looked up when sending starts. 404 as `audienceSize`. */
+  /** null for a segment, which is evaluated when sending starts. 404 as `audienceSize`. */
   readonly estimate: () => Promise<Estimate | null>
 }
 
-/** What the caller knows already. */
+/** Values that the caller has already. */
 export interface KnownAudience {
-  /** The recipients of an ad-hoc one, where they are not stored yet. */
+  /** Ad-hoc recipients that are not stored yet. */
   readonly adhoc?: AdhocRecipients | null
-  /** As `audienceSize` tells it. */
+  /** As `audienceSize`. */
   readonly size?: number | null
 }
 
-/** What a launch of this campaign looks at now, each when it is asked for: what refuses first is told, whatever is wrong with the rest. */
+/** The checks of a launch, each evaluated when it is called. */
 export async function launchChecks(
   deps: CampaignDeps,
   sql: Db,
@@ -205,7 +209,7 @@ function requireSize(size: number | null, limit: number): void {
   )
 }
 
-/** Of an audience whose size is not known it must be one message that is paid. */
+/** An audience of unknown size must be able to pay for one message. */
 function requireFunds({ mode, allow_insufficient_funds }: CampaignRow, size: number | null, funds: Funds): string {
   if (mode === 'test') return 'Test mode costs nothing.'
   if (covers(size ?? 1, funds))

@@ -1,6 +1,6 @@
 /**
- * The limit of 24 hours: to how many different recipients a live whatsapp channel may write (behaviour: campaigns 2). Whom a template went to in the last 24 hours counts, and writing to
- * the same again adds nobody. Launches, rehearsals and sending look at it here.
+ * The 24-hour limit: how many different recipients a live whatsapp channel may send templates to (behaviour: campaigns 2). Recipients who got one in
+ * the last 24 hours count once. Used by launches, rehearsals and sending.
  */
 import { tenantOf } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
@@ -14,18 +14,18 @@ import type { ChannelRow } from '../channels/service.ts'
 import { countReached, reachedAmong, reachedRecipients, type ReachWindow } from '../messages/service.ts'
 import { type Db, transact } from '../../platform/database/sql.ts'
 
-/** Where the channel's own limit is not known. */
+/** For channels whose limit is unknown. */
 const limitDefault = 2000
 const dayMs = 24 * 3600_000
 
-/** How many different recipients a channel may write to in 24 hours; null: any number. */
+/** The limit of a channel; null: unlimited. */
 function messagingLimitOf(channel: ChannelRow): number | null {
   if (channel.type !== 'whatsapp' || channel.mode === 'test') return null
   const limit = channel.settings['messaging_limit']
   return typeof limit === 'number' ? limit : limitDefault
 }
 
-/** Who counts at this time, in milliseconds. */
+/** The recipients who count at this time, in milliseconds. */
 const windowOf = (channel: ChannelRow, at: number): ReachWindow => ({
   ...tenantOf(channel),
   channel_id: channel.id,
@@ -33,8 +33,8 @@ const windowOf = (channel: ChannelRow, at: number): ReachWindow => ({
 })
 
 /**
- * Refuses a launch that would exceed the limit with 400 `campaign_limit_exceeded`: whom the channel has reached in the 24 hours before the campaign begins, and who of its audience would
- * be new. `size`: of the audience, null where it is not known. An audience that takes too long to be looked at passes: sending keeps the limit.
+ * Throws 400 `campaign_limit_exceeded` where the recipients of the 24 hours before the start and the new ones of the audience exceed the limit.
+ * `size` null: unknown. An audience that takes too long to count passes: sending enforces the limit.
  */
 export async function requireWithinLimit(
   deps: CampaignDeps,
@@ -66,20 +66,20 @@ export async function requireWithinLimit(
   )
 }
 
-/** Counted anew so often at least, since recipients of a day ago count no more. */
+/** Recipients of a day ago no longer count, so the number is refreshed this often. */
 const countAgainMs = 60_000
-/** No more than so many recipients a second are taken to be written to by others meanwhile. */
+/** Other processes are assumed to reach at most so many recipients per second. */
 const othersPerSecond = 200
-/** With fewer left each is looked at. */
+/** With fewer left, recipients are checked one by one. */
 const exactBelow = 100
 
 interface Counted {
-  /** By the elapsed time. */
+  /** Monotonic. */
   readonly counted_ms: number
   reached: number
 }
 
-/** The limits of the channels that this process sends on. */
+/** The limits of the channels on which this process sends. */
 export class MessagingLimits {
   readonly #deps: CampaignDeps
   readonly #counted = new Map<string, Counted>()
@@ -90,8 +90,8 @@ export class MessagingLimits {
   }
 
   /**
-   * Sends to the wanted recipients, as many as the limit lets go. Resolves to false, without sending, where the limit is used up, and nobody of them was written to in the last 24 hours.
-   * While it is far each recipient is taken for a new one; once it is near, one process and campaign at a time looks who they are.
+   * Sends to as many of the wanted recipients as the limit allows. Resolves to false, without sending, where the limit is used up and none of them
+   * counts already. Far from the limit every recipient counts as new; near it one process and campaign at a time checks each.
    */
   async sendWithin(
     channel: ChannelRow,
@@ -105,9 +105,9 @@ export class MessagingLimits {
       await send(await recipients.next(row, wanted))
       return true
     }
-    return await this.#inTurn(channel, async (left, window) => {
+    return await this.#inTurn(channel, async (remaining, window) => {
       const listed =
-        left > 0
+        remaining > 0
           ? await recipients.next(row, wanted)
           : await recipients.loadAmong(row, wanted, reachedRecipients(pool, window))
       const reached = await reachedAmong(
@@ -115,15 +115,15 @@ export class MessagingLimits {
         window,
         listed.map(({ recipient }) => recipient.to),
       )
-      let room = left
-      const going = listed.filter(({ recipient }) => reached.has(recipient.to) || room-- > 0)
-      if (going.length === 0 && left <= 0) return false
+      let capacity = remaining
+      const going = listed.filter(({ recipient }) => reached.has(recipient.to) || capacity-- > 0)
+      if (going.length === 0 && remaining <= 0) return false
       await send(going)
       return true
     })
   }
 
-  /** Whether so many more can be written to, whoever they are; they are counted then. */
+  /** Whether so many more recipients are allowed, all of them new; counts them if so. */
   async #isFar(channel: ChannelRow, count: number): Promise<boolean> {
     const limit = messagingLimitOf(channel)
     if (limit === null) return true
@@ -142,8 +142,11 @@ export class MessagingLimits {
     return counted
   }
 
-  /** One at a time: of this process, so that it holds one connection for it, and of all processes for each channel. `left` is exact then, as far as campaigns go. */
-  async #inTurn<T>(channel: ChannelRow, work: (left: number, window: ReachWindow) => Promise<T>): Promise<T> {
+  /**
+   * Runs one task per process, which holds a single connection, and one per channel among all processes. `left` is exact, except for messages from
+   * outside campaigns.
+   */
+  async #inTurn<T>(channel: ChannelRow, work: (remaining: number, window: ReachWindow) => Promise<T>): Promise<T> {
     const turn = this.#turn.then(
       async () =>
         await transact(this.#deps.platform.pool, async (tx) => {
@@ -158,4 +161,5 @@ export class MessagingLimits {
   }
 }
 
-const countMaxAgeMs = (left: number): number => Math.min(countAgainMs, (Math.max(0, left) / othersPerSecond) * 1000)
+const countMaxAgeMs = (remaining: number): number =>
+  Math.min(countAgainMs, (Math.max(0, remaining) / othersPerSecond) * 1000)

@@ -6,7 +6,7 @@ import type { CampaignDeps } from './deps.ts'
 import { campaignInvariants } from './invariants.ts'
 import { campaignProducer } from './producer.ts'
 import { campaignProjection } from './projection.ts'
-import { failOfAccount, failOfChannel, leaveOutDeleted, leaveOutUnsubscribed } from './handlers.ts'
+import { failCampaignsOfAccount, failCampaignsOfChannel, skipDeletedContacts, skipOptedOut } from './handlers.ts'
 import { campaignRoutes } from './routes.ts'
 import { campaignSendTimes } from './sending/send-windows.ts'
 import { campaignService, type CampaignService } from './service.ts'
@@ -30,10 +30,10 @@ export const campaignsModule: Module<Omit<CampaignDeps, 'platform'>, { readonly 
       periodicJobs: campaigns.periodicJobs,
       invariants: campaignInvariants,
       handlers: [
-        on('opted_out', 'campaigns', leaveOutUnsubscribed),
-        on('contact_deleted', 'campaigns', leaveOutDeleted),
-        on('channel_deleted', 'campaigns', failOfChannel(platform)),
-        on('account_suspended', 'campaigns', failOfAccount(platform)),
+        on('opted_out', 'campaigns', skipOptedOut),
+        on('contact_deleted', 'campaigns', skipDeletedContacts),
+        on('channel_deleted', 'campaigns', failCampaignsOfChannel(platform)),
+        on('account_suspended', 'campaigns', failCampaignsOfAccount(platform)),
       ],
     }
   },

@@ -1,4 +1,4 @@
-/** Campaigns as a projection of their messages: raises recipients to what their messages have come to, and counts what they cost (docs/decisions/transitions.md). */
+/** The projection of messages to campaigns: advances recipients and counts costs (docs/decisions/transitions.md). */
 import type { Tenant } from '../../api/caller.ts'
 import type { RecipientStatus } from '../../api/resources/campaign.ts'
 import type { MessageError } from '../../api/resources/message.ts'
@@ -44,7 +44,7 @@ async function foldTenant(tx: Db, tenant: Tenant, rows: readonly TransitionRow[]
 
 const idsOf = (rows: readonly TransitionRow[]): string[] => [...new Set(rows.flatMap(({ message_ids }) => message_ids))]
 
-/** One change a recipient: the furthest status, with the time of each step. */
+/** One change per recipient: the furthest status, with the time of each step. */
 function changesOf(
   rows: readonly TransitionRow[],
   errorOf: (message_id: string) => MessageError | null,
@@ -69,7 +69,7 @@ function changesOf(
   )
 }
 
-/** What the transitions themselves add up to, as `findTotals` reads those that are not folded yet: exact in whatever order they are folded. */
+/** The counter changes of the transitions, as `findTotals` counts those that are not folded yet: exact in any order. */
 function countsOf(rows: readonly TransitionRow[]): CounterDelta[] {
   const counts = new Map<
     string,
@@ -88,11 +88,11 @@ function countsOf(rows: readonly TransitionRow[]): CounterDelta[] {
   return [...counts.values()].filter(({ recipients }) => recipients !== 0)
 }
 
-/** A recipient waits before its message is sent, and before it has one. */
+/** A recipient without a message, or whose message is not sent yet, is pending. */
 const recipientStatus = (status: TransitionRow['was']): RecipientStatus =>
   status === null || status === 'queued' || status === 'sending' ? 'pending' : status
 
-/** What was charged for messages that were accepted, less what was given back for those that failed. */
+/** Charges of accepted messages, less refunds of failed ones. */
 async function costsOf(
   tx: Db,
   tenant: Tenant,

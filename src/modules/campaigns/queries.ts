@@ -14,9 +14,9 @@ import {
 } from './campaign.ts'
 import { findTotals, noTotals } from './counter-repository.ts'
 import type { CampaignDeps } from './deps.ts'
-import * as recipientStore from './recipient-repository.ts'
+import * as recipientRepository from './recipient-repository.ts'
 import { recipientsWhoReplied, type RecipientFilters } from './recipient-repository.ts'
-import * as store from './repository.ts'
+import * as repository from './repository.ts'
 import { addressKeyOf, type CsvColumn, type CsvPage, csvStream, pageWaitMs } from '../contacts/service.ts'
 import { listInbound } from '../messages/service.ts'
 import { atOneMoment, type Db, type Transaction } from '../../platform/database/sql.ts'
@@ -24,14 +24,14 @@ import { type Page, requireCursor } from '../../platform/http/paging.ts'
 
 /** 404 `resource_missing` when there is none. */
 export async function requireCampaign(sql: Db, tenant: Tenant, id: string): Promise<CampaignRow> {
-  const row = isId('cmp', id) ? await store.findCampaign(sql, tenant, id) : null
+  const row = isId('cmp', id) ? await repository.findCampaign(sql, tenant, id) : null
   if (row === null) throw missing('campaign', id)
   return row
 }
 
 /** As `requireCampaign`, locked until the transaction ends. */
 export async function lockCampaignOrThrow(tx: Transaction, tenant: Tenant, id: string): Promise<CampaignRow> {
-  const row = isId('cmp', id) ? await store.lockCampaign(tx, tenant, id) : null
+  const row = isId('cmp', id) ? await repository.lockCampaign(tx, tenant, id) : null
   if (row === null) throw missing('campaign', id)
   return row
 }
@@ -49,11 +49,11 @@ export async function listCampaigns(
   await requireCursor(
     page.starting_after,
     'No campaign has the id',
-    async (id) => isId('cmp', id) && (await store.campaignExisted(sql, tenant, id)),
+    async (id) => isId('cmp', id) && (await repository.campaignExisted(sql, tenant, id)),
   )
   return await atOneMoment(
     sql,
-    async (tx) => await campaignObjects(tx, tenant, await store.listCampaigns(tx, tenant, status, page)),
+    async (tx) => await campaignObjects(tx, tenant, await repository.listCampaigns(tx, tenant, status, page)),
   )
 }
 
@@ -72,7 +72,7 @@ export async function campaignWithRecipients(
 ): Promise<Campaign> {
   const [shown] = await campaignObjects(sql, row, [row])
   if (row.audience.type !== 'adhoc') return shown!
-  const recipients = adhoc ?? (await store.findAdhocRecipients(sql, row, row.id)) ?? []
+  const recipients = adhoc ?? (await repository.findAdhocRecipients(sql, row, row.id)) ?? []
   return { ...shown!, audience: { ...shown!.audience, recipients: [...recipients] } }
 }
 
@@ -98,7 +98,9 @@ export async function listRecipients(
       'No recipient of this campaign has the id given in starting_after. Use the next_cursor of the page before.',
     )
   if (row.snapshot_at === null) return []
-  return (await recipientStore.listRecipients(sql, row, filters, { after, limit: page.limit })).map(recipientObject)
+  return (await recipientRepository.listRecipients(sql, row, filters, { after, limit: page.limit })).map(
+    recipientObject,
+  )
 }
 
 /** Later inbound messages do not count as replies. */
@@ -125,22 +127,22 @@ export async function campaignResponses(
     until_ms: ended_ms + answeredWithinMs,
   }
   const inbound = await listInbound(sql, window, inboundMax + 1)
-  const looked = inbound
+  const examined = inbound
     .slice(0, inboundMax)
     .map((row) => ({ ...row, address: addressKeyOf(channel_type, row.from).address }))
-  const wrote = await recipientsWhoReplied(sql, tenant, id, looked, answeredWithinMs)
+  const wrote = await recipientsWhoReplied(sql, tenant, id, examined, answeredWithinMs)
   const by = new Map(wrote.map(({ n, message_id }) => [message_id, n]))
-  const left = await contacts.optOutsBy(
+  const optedOut = await contacts.optOutsBy(
     sql,
     tenant,
-    looked.flatMap(({ id: message_id, contact_id }) =>
+    examined.flatMap(({ id: message_id, contact_id }) =>
       contact_id === null || !by.has(message_id) ? [] : [{ contact_id, message_id }],
     ),
   )
   return {
     ...answer,
     replies: new Set(by.values()).size,
-    opt_outs: new Set([...left].map((message_id) => by.get(message_id))).size,
+    opt_outs: new Set([...optedOut].map((message_id) => by.get(message_id))).size,
     complete: inbound.length <= inboundMax,
   }
 }
@@ -160,7 +162,7 @@ export async function recipientsCsv(
 ): Promise<Readable> {
   const request = { account_id: tenant.account_id, gone, narrow: 'Ask for fewer recipients, by `status` or `to`.' }
   const pageAfter = async (sql: Db, row: CampaignRow, after: number): Promise<CsvPage<RecipientRow>> => {
-    const found = await recipientStore.listRecipients(sql, row, filters, { after, limit: rowsPerPage })
+    const found = await recipientRepository.listRecipients(sql, row, filters, { after, limit: rowsPerPage })
     const rows = found.slice(0, rowsPerPage)
     const last = rows.at(-1)?.n ?? after
     const next = () => platform.reads.run({ ...request, wait_ms: pageWaitMs }, (own) => pageAfter(own, row, last))

@@ -1,4 +1,4 @@
-/** SQL of the recipients of campaigns: made by the snapshot, taken by the sender, told of by the projection. */
+/** SQL of campaign recipients: written by the snapshot, read by the sender, advanced by the projection. */
 import type { Tenant } from '../../api/caller.ts'
 import type { ConsentEvent } from '../../api/domain-events.ts'
 import type { RecipientStatus, SkipReason } from '../../api/resources/campaign.ts'
@@ -9,25 +9,25 @@ import { type Db, type Fragment, jsonRows, type Transaction } from '../../platfo
 
 type CampaignKey = Tenant & { readonly id: string }
 
-/** A recipient on its way into the table. */
+/** A recipient to insert. */
 export type NewRecipient = Pick<
   RecipientRow,
   'contact_id' | 'to' | 'address' | 'name' | 'first_name' | 'last_name' | 'variables' | 'timezone' | 'skip_reason'
 >
 
 export interface ContactsChunk {
-  /** Recipients that there are already. */
+  /** Existing recipients. */
   readonly rows: number
-  /** Whether each keeps the time zone of the contact. */
+  /** Whether recipients have the time zone of their contact. */
   readonly own_timezones: boolean
-  /** Whose row was last changed before has the address that it had when the snapshot was begun. */
+  /** Contacts unchanged since then still have the address that they had when the snapshot started. */
   readonly changed_since: string
 }
 
 /**
- * Writes a chunk of contacts as recipients, numbered on from `rows`; `audience` is a select of contact_id, "to", address, name, timezone, updated_at and skip_reason. Resolves to how
- * many. No two contacts have one address at one moment: only of those that changed since the snapshot was begun, an address may have been another's before. Who is left out for whatever
- * reason keeps nobody else from a message.
+ * Inserts a chunk of contacts as recipients, numbered from `rows` on; `audience` selects contact_id, "to", address, name, timezone, updated_at and
+ * skip_reason. Resolves to their number. Two contacts never share an address at one moment, so only contacts that changed during the snapshot can be
+ * duplicates. Skipped recipients do not make others duplicates.
  */
 export async function insertFromContacts(
   tx: Transaction,
@@ -53,7 +53,7 @@ export async function insertFromContacts(
   return result.count
 }
 
-/** Writes recipients, numbered on from `rows`. */
+/** Inserts recipients, numbered from `rows` on. */
 export async function insertRecipients(
   tx: Transaction,
   { account_id, mode, id }: CampaignKey,
@@ -75,16 +75,16 @@ export type UnsentRow = Pick<
   'n' | 'contact_id' | 'to' | 'first_name' | 'last_name' | 'variables' | 'timezone'
 >
 
-/** Which recipients of a campaign are wanted: the first, in the order of the snapshot, that still want a message. */
+/** Selects the first unsent recipients in snapshot order. */
 export interface WantedRecipients {
-  /** Of the recipients; '' is the campaign's. */
+  /** '' stands for the campaign's time zone. */
   readonly timezones: readonly string[]
-  /** Numbers of those who are passed over. */
+  /** Recipient numbers to skip. */
   readonly excluded: readonly number[]
   readonly limit: number
 }
 
-/** The wanted recipients of several campaigns of any tenants, in one statement; by position in `wanted`. */
+/** The unsent recipients of several campaigns of any tenants, in one statement; by position in `wanted`. */
 export async function listUnsent(sql: Db, wanted: readonly (CampaignKey & WantedRecipients)[]): Promise<UnsentRow[][]> {
   const found = wanted.map((): UnsentRow[] => [])
   if (wanted.length === 0) return found
@@ -106,7 +106,7 @@ export async function listUnsent(sql: Db, wanted: readonly (CampaignKey & Wanted
   return found
 }
 
-/** As `listUnsent` of one campaign, of those alone who are in `among`, a select of "to". */
+/** As `listUnsent` for one campaign, restricted to `among`, a select of "to". */
 export async function listUnsentAmong(
   sql: Db,
   { account_id, mode, id, timezones, excluded, limit }: CampaignKey & WantedRecipients,
@@ -119,9 +119,9 @@ export async function listUnsentAmong(
     order by n limit ${limit}`
 }
 
-/** The time zones of those who still want a message. */
+/** The time zones of unsent recipients. */
 export async function unsentTimezones(sql: Db, { account_id, mode, id }: CampaignKey): Promise<string[]> {
-  // a loose scan: one look into the index for each zone
+  // a loose index scan: one lookup per zone
   const rows = await sql<{ timezone: string }[]>`
     with recursive zones as (
       (select timezone from campaign_recipients
@@ -136,16 +136,15 @@ export async function unsentTimezones(sql: Db, { account_id, mode, id }: Campaig
   return rows.map(({ timezone }) => timezone)
 }
 
-/** How far a campaign is, as its sender asks. */
 export interface Progress {
   readonly campaign_id: string
-  /** Somebody still wants a message. */
+  /** There are recipients without a message. */
   readonly unsent: boolean
-  /** Submitted and not sent yet; counted no further than `most`. */
+  /** Messages accepted and not sent yet, counted up to `most`. */
   readonly in_flight: number
 }
 
-/** How far several campaigns of any tenants are, in one statement. */
+/** The progress of several campaigns of any tenants, in one statement. */
 export async function progressOf(
   sql: Db,
   wanted: readonly (Tenant & { readonly campaign_id: string; readonly most: number })[],
@@ -153,7 +152,7 @@ export async function progressOf(
   if (wanted.length === 0) return []
   return await sql<Progress[]>`
     select w.campaign_id,
-      -- not by \`exists\`, which would read all that waits of every campaign into a hash; and in the order of the index, without which the whole table may be read until somebody who waits is found
+      -- no exists clause, which would read all pending recipients into a hash; ordered by the index, since the planner might otherwise scan the table
       (select true from campaign_recipients r
         where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is null
         order by r.timezone desc, r.n desc limit 1
@@ -166,7 +165,7 @@ export async function progressOf(
     from json_to_recordset(${jsonRows(wanted)}::text::json) as w(account_id text, mode text, campaign_id text, most int)`
 }
 
-/** How many messages of a campaign are submitted and not sent yet, by the time zones of their recipients ('': the campaign's). */
+/** Messages accepted and not sent yet, by the time zones of their recipients ('': the campaign's). */
 export async function countInFlight(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -176,7 +175,7 @@ export async function countInFlight(
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is not null group by timezone`
 }
 
-/** The time zones of these recipients ('': the campaign's), by the ids of their messages. */
+/** The time zones of recipients ('': the campaign's), by message ID. */
 export async function findTimezones(
   sql: Db,
   wanted: readonly (Tenant & { readonly campaign_id: string; readonly n: number; readonly message_id: string })[],
@@ -188,14 +187,14 @@ export async function findTimezones(
   return new Map(rows.map(({ message_id, timezone }) => [message_id, timezone]))
 }
 
-/** What becomes of a recipient without a message. */
+/** The final status of a recipient without a message. */
 export interface Unsendable {
   readonly n: number
   readonly skip_reason: SkipReason | null
   readonly error: MessageError | null
 }
 
-/** Skips or fails recipients that got no message; who got one meanwhile, or was cancelled, stays so. Rows are locked in the order of their keys. */
+/** Skips or fails recipients without a message. Those who got a message or were cancelled meanwhile are left alone. Rows are locked in key order. */
 export async function markUnsendable(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -217,13 +216,13 @@ export async function markUnsendable(
     where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.n = u.n`
 }
 
-/** Recipients by their numbers: above `after`, up to `until`. */
+/** Recipient numbers: above `after`, up to `until`. */
 export interface Numbers {
   readonly after: number
   readonly until: number
 }
 
-/** The numbers of the first and the last recipient without a message who still waits for one; null where there is none. */
+/** The first and last number of unsent recipients; null where there are none. */
 export async function unsentNumbers(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -237,13 +236,13 @@ export async function unsentNumbers(
   return row!.first === null || row!.last === null ? null : { first: row!.first, last: row!.last }
 }
 
-/** Cancels those of these recipients who have no message yet. Who gets one meanwhile keeps it, and whom another transaction holds is passed over. */
+/** Cancels unsent recipients in this range. Rows locked by other transactions are skipped. */
 export async function cancelUnsent(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
   { after, until }: Numbers,
 ): Promise<void> {
-  // an array, not a join: whatever is known of a table that has just grown by a million rows, each is found by its key
+  // an array, not a join: the planner's statistics may be far behind a table that has just grown by a million rows
   await sql`
     with locked as materialized (
       select n from campaign_recipients
@@ -254,7 +253,7 @@ export async function cancelUnsent(
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (array(select n from locked))`
 }
 
-/** The first recipients above `after` whose messages are not known to be sent, locked; whom another transaction holds is passed over. */
+/** Locks the first recipients above `after` whose messages are not known to be sent; rows locked by other transactions are skipped. */
 export async function lockInFlight(
   tx: Transaction,
   { account_id, mode, id }: CampaignKey,
@@ -266,7 +265,7 @@ export async function lockInFlight(
     order by n limit ${limit} for update skip locked`
 }
 
-/** Cancels recipients whose messages have been withdrawn. They keep the ids of those. */
+/** Cancels recipients whose messages were withdrawn. They keep the message IDs. */
 export async function cancelWithdrawn(
   tx: Transaction,
   { account_id, mode, id }: CampaignKey,
@@ -278,16 +277,18 @@ export async function cancelWithdrawn(
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (${[...numbers]}::int[])`
 }
 
-/** Whether somebody has no message yet, or one of which it is not known that it was sent. */
+/** Whether any recipient is unsent, or has a message that is not known to be sent. */
 export async function isAnybodyPending(sql: Db, { account_id, mode, id }: CampaignKey): Promise<boolean> {
-  // each in the order of its index, without which the whole table may be read for nobody
+  // ordered by the index, since the planner might otherwise scan the table
   const pending = sql`select 1 from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending'`
   const found = await sql`
     (${pending} and message_id is null order by timezone desc, n desc limit 1) union all (${pending} and message_id is not null order by n limit 1) limit 1`
   return found.length > 0
 }
 
-/** Removes at most so many recipients of a campaign that ended before its snapshot was complete: nobody has seen them. Resolves to how many. */
+/**
+ * Deletes at most so many recipients of a campaign that ended before its snapshot was complete; they were never visible. Resolves to their number.
+ */
 export async function deletePartialSnapshot(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -302,7 +303,7 @@ export async function deletePartialSnapshot(
   return result.count
 }
 
-/** Leaves out, of any tenant's campaigns, those without a message who may not be written to any more on a channel type. Rows are locked in the order of their keys. */
+/** Skips unsent recipients who opted out of a channel type, in campaigns of any tenant. Rows are locked in key order. */
 export async function skipUnsubscribed(sql: Db, events: readonly ConsentEvent[]): Promise<void> {
   if (events.length === 0) return
   await sql`
@@ -313,7 +314,7 @@ export async function skipUnsubscribed(sql: Db, events: readonly ConsentEvent[])
       join campaign_recipients r on r.account_id = f.account_id and r.mode = f.mode and r.campaign_id = c.id and r.address = f.address
       where r.status = 'pending' and r.message_id is null
       union
-      -- its number may have changed since
+      -- the contact's number may have changed since the snapshot
       select r.campaign_id, r.n from f
       join campaign_recipients r on r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id
       join campaigns c on c.account_id = r.account_id and c.mode = r.mode and c.id = r.campaign_id and c.channel_type = f.channel_type
@@ -326,7 +327,7 @@ export async function skipUnsubscribed(sql: Db, events: readonly ConsentEvent[])
     update campaign_recipients r set status = 'skipped', skip_reason = 'unsubscribed' from locked h where r.campaign_id = h.campaign_id and r.n = h.n`
 }
 
-/** Leaves out, of any tenant's campaigns, those without a message who are contacts no more. Rows are locked in the order of their keys. */
+/** Skips unsent recipients whose contact was deleted, in campaigns of any tenant. Rows are locked in key order. */
 export async function skipContacts(
   sql: Db,
   events: readonly (Tenant & { readonly contact_id: string })[],
@@ -342,7 +343,7 @@ export async function skipContacts(
     update campaign_recipients r set status = 'skipped', skip_reason = 'contact_deleted' from locked h where r.campaign_id = h.campaign_id and r.n = h.n`
 }
 
-/** A change that messages tell of their recipients. */
+/** A change of a recipient by its message. */
 export interface RecipientChange {
   readonly campaign_id: string
   readonly n: number
@@ -354,12 +355,12 @@ export interface RecipientChange {
   readonly error: MessageError | null
 }
 
-/** So many at a time, so that requests are not held up while statements of thousands of rows are made. */
+/** Small batches: building statements of thousands of rows blocks requests. */
 const advancedAtOnce = 500
 
 /**
- * Raises recipients, given in the order of their keys, to what their messages have come to; told late, an earlier status adds its time alone. Rows are locked in the order of their
- * keys.
+ * Advances recipients, given in key order, to the status of their messages. A late report of an earlier status only adds its time. Rows are locked in
+ * key order.
  */
 export async function advanceRecipients(tx: Db, tenant: Tenant, changes: readonly RecipientChange[]): Promise<void> {
   for (let first = 0; first < changes.length; first += advancedAtOnce)
@@ -392,7 +393,7 @@ export interface RecipientFilters {
   readonly to: string | undefined
 }
 
-/** A page of recipients in the order of the snapshot, with one row more than asked. */
+/** A page of recipients in snapshot order, with one row more than the limit. */
 export async function listRecipients(
   sql: Db,
   { account_id, mode, id, channel_type }: CampaignKey & { readonly channel_type: string },
@@ -406,7 +407,7 @@ export async function listRecipients(
     order by n limit ${page.limit + 1}`
 }
 
-/** Which of these messages came from a recipient within a time of the campaign's message to them, and whose they are. An address stands for its last recipient that was sent to. */
+/** The recipients who sent these messages within a time of the campaign's message to them. An address belongs to its last recipient. */
 export async function recipientsWhoReplied(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -1,4 +1,4 @@
-/** SQL of campaigns: their rows, with the recipients of ad-hoc audiences and the rules that a snapshot keeps. */
+/** SQL of campaigns, of the recipients of ad-hoc audiences, and of the segment rules of a snapshot. */
 import type { Tenant } from '../../api/caller.ts'
 import type { CampaignStatus } from '../../api/resources/campaign.ts'
 import type { AdhocRecipients, CampaignRow } from './campaign.ts'
@@ -24,13 +24,13 @@ export async function insertCampaign(sql: Db, row: CampaignRow, adhoc: AdhocReci
       ${row.throttle_per_second}, ${row.estimated_credits}, ${row.estimated_wallet_micros}, ${row.created_at}, ${row.updated_at})`
 }
 
-/** Whose campaign it is, by its id alone: for the operator, who names no account. */
+/** The account and mode of a campaign, for the operator's commands. */
 export async function findTenant(sql: Db, id: string): Promise<Tenant | null> {
   const [tenant] = await sql<Tenant[]>`select account_id, mode from campaigns where id = ${id}`
   return tenant ?? null
 }
 
-/** Writes all that a draft may change. */
+/** Writes the fields of a draft. */
 export async function updateDraft(sql: Db, row: CampaignRow, adhoc: AdhocRecipients | null): Promise<void> {
   await sql`
     update campaigns set name = ${row.name}, channel_id = ${row.channel_id}, channel_type = ${row.channel_type}, audience = ${json(row.audience)}::text::json,
@@ -41,7 +41,7 @@ export async function updateDraft(sql: Db, row: CampaignRow, adhoc: AdhocRecipie
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
-/** Writes where the campaign stands: everything that launching, pausing, the snapshot and the end change. */
+/** Writes status, timestamps, estimate and snapshot progress. */
 export async function updateState(sql: Db, row: CampaignRow): Promise<void> {
   await sql`
     update campaigns set status = ${row.status}, pause_reason = ${row.pause_reason}, failure_reason = ${row.failure_reason}, consent_declared = ${row.consent_declared},
@@ -51,7 +51,7 @@ export async function updateState(sql: Db, row: CampaignRow): Promise<void> {
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
-/** Takes a draft away; its id stays a good cursor. */
+/** Deletes a draft. Its ID remains valid as a cursor. */
 export async function deleteCampaign(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -62,7 +62,7 @@ export async function deleteCampaign(
   await sql`insert into campaign_tombstones (account_id, mode, id, deleted_at) values (${account_id}, ${mode}, ${id}, ${at})`
 }
 
-/** True for the id of a campaign that there is, or that was deleted. */
+/** Whether the ID is that of a campaign, existing or deleted. */
 export async function campaignExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const found = await sql`
     select 1 from campaigns where account_id = ${account_id} and mode = ${mode} and id = ${id}
@@ -77,7 +77,7 @@ export async function findCampaign(sql: Db, { account_id, mode }: Tenant, id: st
   return row ?? null
 }
 
-/** Those that there are of these, of any tenants. */
+/** The existing ones of these campaigns, of any tenants. */
 export async function findCampaigns(
   sql: Db,
   wanted: readonly (Tenant & { readonly campaign_id: string })[],
@@ -94,8 +94,8 @@ export async function findCampaigns(
 }
 
 /**
- * As `findCampaign`, locked until the transaction ends; for transactions that have written nothing yet. They get their ids, by which events stand in the feed, in the order in which
- * they get the campaign: of several that wait for a row PostgreSQL may give an id to one and the row to another first, so that they wait for another lock before it.
+ * As `findCampaign`, locked until the transaction ends; call it before the transaction writes. An advisory lock comes first: several transactions
+ * that wait for a row may get it in another order than their transaction IDs, and the event feed is ordered by those.
  */
 export async function lockCampaign(
   sql: Transaction,
@@ -109,7 +109,7 @@ export async function lockCampaign(
   return row ?? null
 }
 
-/** The recipients of an ad-hoc audience, in the order given; null of any other. */
+/** The recipients of an ad-hoc audience, in order; null for other audiences. */
 export async function findAdhocRecipients(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -120,7 +120,7 @@ export async function findAdhocRecipients(
   return row?.adhoc_recipients ?? null
 }
 
-/** Keeps the rules of a segment as they are when the snapshot begins; null lets go of them. */
+/** Stores the rules of a segment when the snapshot starts; null deletes them. */
 export async function storeSegmentRules(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -130,7 +130,7 @@ export async function storeSegmentRules(
   await sql`update campaigns set snapshot_rules = ${rules}::text::json where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
-/** The rules that are kept, as JSON text; null once the snapshot is complete. */
+/** The stored rules as JSON; null once the snapshot is complete. */
 export async function findSegmentRules(sql: Db, { account_id, mode }: Tenant, id: string): Promise<string | null> {
   const [row] = await sql<
     { rules: string | null }[]
@@ -138,7 +138,7 @@ export async function findSegmentRules(sql: Db, { account_id, mode }: Tenant, id
   return row?.rules ?? null
 }
 
-/** A page of campaigns, newest first, with one row more than asked. */
+/** A page of campaigns, newest first, with one row more than the limit. */
 export async function listCampaigns(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -151,7 +151,7 @@ export async function listCampaigns(
     order by id desc limit ${page.limit + 1}`
 }
 
-/** Campaigns on their way of a channel, or of an account, of any mode; locked until the transaction ends, in the order of their ids. */
+/** Launched campaigns that have not ended, of a channel or an account, of any mode; locked in the order of their IDs. */
 export async function lockActive(
   sql: Transaction,
   account_id: string,
@@ -164,7 +164,7 @@ export async function lockActive(
     order by id for update`
 }
 
-/** Waits until no other process writes to recipients of this channel with its limit nearly used up; until the transaction ends, none does. */
+/** Waits until no other process sends on this channel with its limit nearly used up. */
 export async function lockMessagingLimit(tx: Transaction, channel_id: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`messaging limit ${channel_id}`}, 0))`
 }

@@ -280,13 +280,13 @@ const statusRoute = (action: 'pause' | 'resume' | 'cancel') =>
     scope: 'campaigns:write',
     tag,
     summary: `${action[0]!.toUpperCase()}${action.slice(1)} a campaign`,
-    description: told[action],
+    description: descriptions[action],
     // stored on their own: an Idempotency-Key written first would come before the lock of the campaign, and a cancellation spans many transactions
     idempotent: 'lease',
     replies: { 200: Campaign },
   }) as const
 
-const told = {
+const descriptions = {
   pause: 'Messages that were handed on already still go out.',
   resume: 'Goes on where it stopped. A live campaign needs funds for one message at least.',
   cancel: 'Who got no message yet gets none. What was sent is not recalled and stays charged.',

@@ -1,4 +1,4 @@
-/** How an operation on a campaign keeps its answer under the Idempotency-Key: in the transaction that changes the campaign. */
+/** Changes the status of campaigns: each change in one transaction with its event and its job. Also counts failed jobs. */
 import type { Tenant } from '../../api/caller.ts'
 import type { EventType } from '../../api/events.ts'
 import { limits } from '../../api/limits.ts'
@@ -14,10 +14,9 @@ import { type Db, transact, type Transaction } from '../../platform/database/sql
 import { recordEvents } from '../../platform/events/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
 
-/** Keeps what is to be answered from now on; does nothing for a request without a key. */
+/** Stores the answer under the Idempotency-Key; does nothing without a key. */
 export type StoreAnswer = (tx: Db, shown: Campaign) => Promise<void>
 
-/** The campaign, once it is kept as the answer. */
 export async function storeAndReturn(tx: Db, storeAnswer: StoreAnswer, shown: Campaign): Promise<Campaign> {
   await storeAnswer(tx, shown)
   return shown
@@ -32,8 +31,8 @@ const eventOf: Readonly<Partial<Record<CampaignStatus, EventType>>> = {
   failed: 'campaign.failed',
 }
 
-/** Writes a campaign as it is from now on, with the event of its new status; `before` is the locked row. */
-export async function move(
+/** Writes a campaign and the event of its new status; `before` is the locked row. */
+export async function transition(
   tx: Transaction,
   { clock, ids }: Moves,
   before: CampaignRow,
@@ -60,20 +59,19 @@ export async function move(
   return row
 }
 
-/** Long past: a clock that is set back holds no campaign up that was due already. */
+/** In the past, so that a clock set back cannot delay a campaign that was due. */
 const immediately = '2000-01-01T00:00:00.000Z'
 
-/** What a campaign of this status is to be worked on for. Nothing goes out before `send_at`. */
+/** Creates or deletes the job for the new status. Nothing is sent before `send_at`. */
 async function updateJob(tx: Db, row: CampaignRow, at: string): Promise<void> {
   if (row.status === 'draft') return
-  // of a cancelled or failed one the worker sees to it that nobody is left waiting, should whoever ended it not come to that
+  // the sending worker cancels the remaining recipients
   if (row.status === 'cancelled' || row.status === 'failed') return await putJob(tx, row, 'send', immediately)
   if (row.status === 'paused' || row.status === 'completed') return await deleteJob(tx, row)
   const next_run_at = row.send_at !== null && row.send_at > at ? row.send_at : immediately
   await putJob(tx, row, row.snapshot_at === null ? 'snapshot' : 'send', next_run_at)
 }
 
-/** What becomes of a campaign that is paused, and of one that fails. */
 export const toPaused = (reason: PauseReason, at: string) => ({
   status: 'paused' as const,
   pause_reason: reason,
@@ -85,32 +83,32 @@ export const toFailed = (reason: FailureReason) => ({
   pause_reason: null,
 })
 
-/** False where the campaign was not on its way any more. */
+/** False where the campaign has already stopped. */
 export async function pauseFor(platform: Platform, tenant: Tenant, id: string, reason: PauseReason): Promise<boolean> {
   return await transitionFrom(platform, tenant, id, 'paused', async (tx, row) => {
-    await move(tx, platform, row, toPaused(reason, isoTime(platform.clock.now())))
+    await transition(tx, platform, row, toPaused(reason, isoTime(platform.clock.now())))
     return true
   })
 }
 
-/** As `pauseFor`. Who got no message is cancelled by the worker. */
+/** As `pauseFor`. The sending worker cancels the unsent recipients. */
 export async function failFor(platform: Platform, tenant: Tenant, id: string, reason: FailureReason): Promise<boolean> {
   const failed = await transitionFrom(platform, tenant, id, 'failed', async (tx, row) => {
-    await move(tx, platform, row, toFailed(reason))
+    await transition(tx, platform, row, toFailed(reason))
     return true
   })
   if (failed) platform.notify('campaigns')
   return failed
 }
 
-/** Completes a campaign of whose recipients none waits any more, once their costs are counted; false where it is not yet so far. */
+/** Completes a campaign that has no pending recipients, once its costs are counted; false otherwise. */
 export async function completeIfDone(platform: Platform, tenant: Tenant, id: string): Promise<boolean> {
   return await transitionFrom(platform, tenant, id, 'completed', async (tx, row) => {
     if (row.snapshot_at === null) return false
     if (await isAnybodyPending(tx, row)) return false
-    // its event tells them
+    // the event includes them
     if (!(await areCostsCounted(tx, row))) return false
-    await move(tx, platform, row, { status: 'completed', completed_at: isoTime(platform.clock.now()) })
+    await transition(tx, platform, row, { status: 'completed', completed_at: isoTime(platform.clock.now()) })
     return true
   })
 }
@@ -133,7 +131,7 @@ async function transitionFrom(
 /** A quarter of an hour of failures. */
 const failuresMax = 20
 
-/** Takes due work of this kind for this process. */
+/** Claims due jobs of this kind. */
 export async function claimDue(
   { pool, clock, process_id }: Platform,
   kind: JobKind,
@@ -151,7 +149,7 @@ export async function claimDue(
   })
 }
 
-/** A pass of this campaign failed, which is nothing to the others; after too many in a row the campaign has. */
+/** Logs and counts a failure; too many in a row fail the campaign. */
 export async function recordFailure(platform: Platform, job: Job, error: unknown, message: string): Promise<void> {
   const { pool, clock, process_id, storage, log } = platform
   storage.failed(error)

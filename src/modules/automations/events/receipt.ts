@@ -28,7 +28,7 @@ export interface ReceiptRow extends Tenant {
 
 export type NewReceipt = ReceiptRow & {
   readonly once_key: string | null
-  /** The status of an order that it tells and leaves free for other topics. */
+  /** The order status that the event reported without an address to write to, free for other topics. */
   readonly freed_once_key: string | null
   readonly data_json: string
 }

@@ -1,18 +1,18 @@
-/** SQL of `automation_events`: the receipts of what sources reported. */
+/** SQL of `automation_events`, the receipts of events. */
 import type { Tenant } from '../../../api/caller.ts'
 import { idFloor } from '../../../lib/ids.ts'
 import type { NewReceipt, ReceiptRow } from './receipt.ts'
 import { type Db, textColumn } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
-/** By what an event is known again. */
+/** Identifies an event within its source. */
 export interface EventKey {
   readonly source_id: string
   readonly event_id: string
   readonly once_key: string | null
 }
 
-/** Receipts that have the id of one of these events, or its status of an order. Of one source or many, each of which its caller has found to be of the tenant. */
+/** Receipts with the event ID or the order status of one of these events. The caller has compared the sources with the tenant. */
 export async function findKnown(sql: Db, keys: readonly EventKey[]): Promise<(EventKey & { readonly id: string })[]> {
   const sources = keys.map(({ source_id }) => source_id)
   const statuses = keys.flatMap(({ source_id, once_key }) => (once_key === null ? [] : [{ source_id, once_key }]))
@@ -30,7 +30,7 @@ export async function findKnown(sql: Db, keys: readonly EventKey[]): Promise<(Ev
     }`
 }
 
-/** Holds off other events of these customers of sources, in every process, until the transaction ends. */
+/** Serialises events of these customers among all processes until the transaction ends. */
 export async function lockCustomers(sql: Db, customer_keys: readonly string[]): Promise<void> {
   if (customer_keys.length === 0) return
   await sql`
@@ -38,11 +38,11 @@ export async function lockCustomers(sql: Db, customer_keys: readonly string[]): 
     from (select distinct hashtextextended('customer ' || key, 0) as number from unnest(${customer_keys as string[]}::text[]) k(key) order by number) n`
 }
 
-/** Writes receipts; resolves to the number of those that were written. Another transaction may have written the others meanwhile. */
+/** Inserts receipts; resolves to the number inserted: another transaction may have inserted others. */
 export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Promise<number> {
   if (rows.length === 0) return 0
   const column = (of: (row: NewReceipt) => string | null) => textColumn(rows.map(of))
-  // what somebody wrote freely may hold anything
+  // free text may contain any character, so it cannot use text_column
   const texts = (of: (row: NewReceipt) => string | null) => rows.map(of)
   const result = await sql`
     insert into automation_events (account_id, mode, id, source_id, type, event_id, once_key, freed_once_key, origin, status, reason, contact_id, customer, consent, data, occurred_at,
@@ -65,7 +65,7 @@ export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Prom
   return result.count
 }
 
-/** What the first event that told one of these statuses of an order says of whose it is; one that left its status free counts where no other told one. */
+/** Customer and consent of the first event that reported one of these statuses of an order; events that freed their status come last. */
 export async function findFirstOfStatuses(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -83,24 +83,24 @@ export async function findFirstOfStatuses(
   return row ?? null
 }
 
-/** What a person is called by in receipts; null where nothing is known. */
+/** The identifiers of a person in receipts; null where unknown. */
 export interface NamesOfPerson {
   readonly external_id: string | null
-  /** Digits of his phone number in every way to write it, with the country code. */
+  /** Digits of the phone number in every notation, with the country code. */
   readonly phones: readonly string[]
   readonly email: string | null
-  /** His orders, as events name them. */
+  /** Order IDs. */
   readonly order_ids: readonly string[]
 }
 
-/** Receipts that are looked at in one go: the newest before an id. */
+/** The newest receipts before an ID. */
 export interface ReceiptsBefore {
   readonly source_id: string
   readonly before_id: string
   readonly rows_max: number
 }
 
-/** Those of them that tell of a person, and the contacts that they are of. `next`: before which id to go on; null where none is left. */
+/** Receipts about a person, and their contacts. `next`: continue before this ID; null: done. */
 export interface ReceiptsOfPerson {
   readonly ids: readonly string[]
   readonly contact_ids: readonly string[]
@@ -132,7 +132,7 @@ export async function findReceiptsOfPerson(
   }
 }
 
-/** Takes out of receipts whom and what they tell of; they stay as marks of what was told. */
+/** Deletes customer and data of receipts; the rows remain for detecting duplicates. */
 export async function emptyReceipts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<void> {
   await sql`
     update automation_events set customer = '{}', data = '{}', contact_id = null
@@ -142,7 +142,7 @@ export async function emptyReceipts(sql: Db, { account_id, mode }: Tenant, ids: 
 const columns = (sql: Db) =>
   sql`e.account_id, e.mode, e.id, e.source_id, e.type, e.event_id, e.origin, e.status, e.reason, e.contact_id, e.customer, e.consent, e.data, e.occurred_at, e.created_at`
 
-/** The source of the receipt `e` is not deleted: its receipts go after it. */
+/** Excludes receipts of deleted sources, which a periodic job deletes. */
 const stands = (sql: Db, { account_id, mode }: Tenant) =>
   sql`not exists (select from integration_sources s where s.account_id = ${account_id} and s.mode = ${mode} and s.id = e.source_id and s.deleted_at is not null)`
 
@@ -153,14 +153,13 @@ export async function findReceipt(sql: Db, tenant: Tenant, id: string): Promise<
   return row ?? null
 }
 
-/** Receipts by their ids, in any order. */
 export async function findReceipts(sql: Db, ids: readonly string[]): Promise<ReceiptRow[]> {
   return await sql<
     ReceiptRow[]
   >`select ${columns(sql)} from automation_events e where e.id = any (${ids as string[]}::text[])`
 }
 
-/** True for the id of any receipt that this tenant has, or had until its source was deleted. */
+/** Whether the tenant has or had a receipt with this ID. */
 export async function receiptExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows =
     await sql`select 1 from automation_events where account_id = ${account_id} and mode = ${mode} and id = ${id}`
@@ -175,13 +174,13 @@ export interface ReceiptFilters {
   readonly created_before?: string
 }
 
-/** An id is made within this time of the receipt's `created_at`. */
+/** An ID is created within this time of the receipt's `created_at`. */
 const idSlackMs = 1000
 
-/** What a page of receipts shows has so many characters of data at most, but for its first one. */
+/** Most characters of data on a page, except for its first receipt. */
 const pageCharactersMax = 4_000_000
 
-/** A page, newest first, and whether there is more. It ends before its limit where the data of its receipts is large. Times of creation are bounds of the id as well. */
+/** A page, newest first. It ends before its limit where the data is large. Times of creation bound the ID too, for the index. */
 export async function listReceipts(
   sql: Db,
   tenant: Tenant,
@@ -210,7 +209,7 @@ export async function listReceipts(
   return { rows, has_more: (found[0]?.found ?? 0) > rows.length }
 }
 
-/** Deletes at most `rows_max` receipts of sources that are deleted: they are shown no more since. */
+/** Deletes at most `rows_max` receipts of deleted sources, which are no longer visible. */
 export async function deleteOrphanedReceipts(sql: Db, rows_max: number): Promise<number> {
   const result = await sql`
     delete from automation_events where id = any(array(

@@ -1,6 +1,6 @@
 /**
- * Forgets persons, as Shopify's `customers/redact` wants it: their contacts, what receipts of the source say of them, and what waits to be sent about them (behaviour: integrations 4.8). A redaction is
- * kept with the receipt of its webhook, and a periodic job does it after the answer, a part at a time.
+ * Deletes the data of a customer, as Shopify's `customers/redact` requests: contacts, the content of receipts, waiting runs (behaviour: integrations
+ * 4.8). The request is stored with its receipt; a periodic job does the work in steps.
  */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -25,16 +25,16 @@ export interface RedactionDeps {
   readonly contacts: ContactService
 }
 
-/** Contacts of one e-mail address that are looked for at a time. */
+/** Contacts of one e-mail address per query. */
 const contactsMax = 100
-/** Receipts that are read in one go: some tenths of a second where each is a webhook of several KB. */
+/** Receipts per step: some tenths of a second for webhooks of several KB. */
 const receiptsAtOnce = 1000
-/** Accounts that take turns, with one redaction each. */
+/** Accounts that take turns, one redaction each. */
 const accountsAtOnce = 10
-/** By then even one that reads millions of receipts is done. */
+/** Even a redaction with millions of receipts is done by then. */
 const overdueAfterMs = 3600_000
 
-/** Does what is left of redactions. One that fails holds up its account's others in no pass, and is tried again in the next one. */
+/** A failing redaction does not delay others of its account, and is retried in the next run. */
 export const redacting = (deps: RedactionDeps): PeriodicJob => ({
   name: 'redactions',
   every_ms: 2_000,
@@ -57,7 +57,6 @@ export const redacting = (deps: RedactionDeps): PeriodicJob => ({
   },
 })
 
-/** What `posthorn doctor` proves of redactions. */
 export const redactionInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly Invariant[] => [
   invariant<{ id: string }>(
     'a redaction is done within the hour',
@@ -67,7 +66,7 @@ export const redactionInvariants = ({ clock }: Pick<Platform, 'clock'>): readonl
   ),
 ]
 
-/** One part: first the contacts that bear his names, then the receipts, from the newest on, since what waits to be sent is of those. Done again after a death, each part finds what is left of it. */
+/** One step: first the contacts, then the receipts from the newest on, since waiting runs belong to those. A step can be repeated after a crash. */
 async function redactSome(deps: RedactionDeps, row: RedactionRow): Promise<void> {
   const { pool } = deps.platform
   if (row.before_id === null) {
@@ -83,7 +82,7 @@ async function redactSome(deps: RedactionDeps, row: RedactionRow): Promise<void>
     { source_id: row.source_id, before_id: row.before_id, rows_max: receiptsAtOnce },
     names,
   )
-  // receipts last: they tell which contacts are meant, also where it has to be done again
+  // receipts last: they name the contacts, also for a repeated step
   for (const id of found.contact_ids) await remove(deps, row, id)
   await transact(pool, async (tx) => {
     await emptyReceipts(tx, row, found.ids)

@@ -1,19 +1,19 @@
-/** SQL of `integration_redactions`: whom platforms want forgotten, and how far each of them is. */
+/** SQL of `integration_redactions`: customers whose data must be deleted, and the progress of each. */
 import { type Tenant, tenantOf } from '../../../api/caller.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Redaction } from '../../../sources/event.ts'
 
 export interface RedactionRow extends Tenant, Redaction {
-  /** Of the receipt of the webhook that asked for it: only receipts before it are meant. */
+  /** The ID of the request's receipt: only older receipts are redacted. */
   readonly id: string
   readonly source_id: string
-  /** Receipts before this one are still to be looked at; null while the contacts are. */
+  /** Progress: receipts before this ID remain; null while contacts remain. */
   readonly before_id: string | null
 }
 
 export type NewRedaction = Omit<RedactionRow, 'before_id'> & { readonly created_at: string }
 
-/** In the transaction of its receipt: what is answered is done, whatever dies. */
+/** In the transaction of its receipt, so that an answered request cannot be lost. */
 export async function insertRedaction(sql: Db, row: NewRedaction): Promise<void> {
   await sql`
     insert into integration_redactions (account_id, mode, id, source_id, external_id, phone, email, order_ids, created_at)
@@ -21,7 +21,7 @@ export async function insertRedaction(sql: Db, row: NewRedaction): Promise<void>
     on conflict do nothing`
 }
 
-/** Of each account the oldest that is not one of `but`; of these the oldest, at most `rows_max`. */
+/** The oldest redaction of each account that is not in `but`, at most `rows_max`. */
 export async function listRedactions(sql: Db, but: readonly string[], rows_max: number): Promise<RedactionRow[]> {
   return await sql<RedactionRow[]>`
     select * from (
@@ -30,19 +30,19 @@ export async function listRedactions(sql: Db, but: readonly string[], rows_max: 
     ) first order by id limit ${rows_max}`
 }
 
-/** Says from where on it is to be continued. */
+/** Stores the progress. */
 export async function moveRedaction(sql: Db, row: RedactionRow, before_id: string): Promise<void> {
   const { account_id, mode } = tenantOf(row)
   await sql`update integration_redactions set before_id = ${before_id} where account_id = ${account_id} and mode = ${mode} and id = ${row.id}`
 }
 
-/** It is done: nothing is kept of whom it meant. */
+/** The redaction is done; nothing about the customer remains. */
 export async function deleteRedaction(sql: Db, row: RedactionRow): Promise<void> {
   const { account_id, mode } = tenantOf(row)
   await sql`delete from integration_redactions where account_id = ${account_id} and mode = ${mode} and id = ${row.id}`
 }
 
-/** When the oldest was asked for; null where none is left. */
+/** Time of the oldest request; null without one. */
 export async function firstRedaction(sql: Db): Promise<string | null> {
   const [row] = await sql<
     { created_at: string | null }[]
@@ -50,7 +50,7 @@ export async function firstRedaction(sql: Db): Promise<string | null> {
   return row!.created_at
 }
 
-/** Ids of those that were asked for before `at`. */
+/** IDs of requests before `at`. */
 export async function listRedactionsBefore(sql: Db, at: string, rows_max: number): Promise<{ id: string }[]> {
   return await sql<
     { id: string }[]

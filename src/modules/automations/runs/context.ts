@@ -1,4 +1,4 @@
-/** Reads what the messages of due runs are made of: their automations, events and contacts, each kind at once for all of them. */
+/** Loads what due runs need: automations, events and contacts, each in one query. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { AutomationDeps } from '../deps.ts'
@@ -19,17 +19,17 @@ import {
   suppressionHash,
 } from '../../contacts/service.ts'
 
-/** A run, and what is known of it now; what is undefined is there no more. */
-export interface ReadRun {
+/** A run with its current data; undefined: deleted meanwhile. */
+export interface RunContext {
   readonly run: DueRun
   readonly automation: RunAutomation | undefined
   readonly event: RunEvent | undefined
   readonly contact: ContactRow | undefined
-  /** Its contact may not be written to any more, or it is marketing, which its recipient has stopped. */
+  /** The recipient opted out, of marketing where the automation is marketing. */
   readonly stopped: boolean
 }
 
-export async function readRuns(deps: AutomationDeps, runs: readonly DueRun[]): Promise<ReadRun[]> {
+export async function loadContexts(deps: AutomationDeps, runs: readonly DueRun[]): Promise<RunContext[]> {
   const { pool } = deps.platform
   const automations = new Map(
     (await findAutomationsOfRuns(pool, [...new Set(runs.map(({ automation_id }) => automation_id))])).map((row) => [
@@ -47,7 +47,7 @@ export async function readRuns(deps: AutomationDeps, runs: readonly DueRun[]): P
       })),
     ),
     contactsOf(deps, runs),
-    stoppedOf(deps, runs, automations),
+    optedOutOfMarketing(deps, runs, automations),
   ])
   const byId = new Map(events.map((event) => [event.id, event]))
   return runs.map((run) => ({
@@ -55,12 +55,12 @@ export async function readRuns(deps: AutomationDeps, runs: readonly DueRun[]): P
     automation: automations.get(run.automation_id),
     event: byId.get(run.automation_event_id),
     contact: run.contact_id === null ? undefined : contacts.get(run.contact_id),
-    stopped: stopped.has(run.id) || hasStoppedSince(run, automations.get(run.automation_id), contacts),
+    stopped: stopped.has(run.id) || hasOptedOut(run, automations.get(run.automation_id), contacts),
   }))
 }
 
-/** What is asked when the message is accepted knows the contact's number alone, which may have changed since. */
-function hasStoppedSince(
+/** The check at acceptance knows only the number of the contact, which may have changed. */
+function hasOptedOut(
   run: DueRun,
   automation: RunAutomation | undefined,
   contacts: ReadonlyMap<string, ContactRow>,
@@ -82,8 +82,8 @@ async function contactsOf(
   return known
 }
 
-/** The ids of runs that are marketing to somebody who has stopped it. What else keeps a recipient from being written to is asked when the message is accepted. */
-async function stoppedOf(
+/** Runs that are marketing to recipients who opted out of it. Other opt-outs are checked at acceptance. */
+async function optedOutOfMarketing(
   { platform: { pool, secrets, clock } }: AutomationDeps,
   runs: readonly DueRun[],
   automations: ReadonlyMap<string, RunAutomation>,

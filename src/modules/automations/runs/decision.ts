@@ -1,27 +1,27 @@
-/** What is to become of a due run: its message, the reason why there is none, or another try later (behaviour: integrations 6.3, 6.5, 6.7, 6.8). */
+/** Decides about a due run: send its message, end it with a reason, or retry later (behaviour: integrations 6.3, 6.5, 6.7, 6.8). */
 import { Problem } from '../../../api/problem.ts'
 import type { Priority } from '../../../api/resources/message.ts'
 import type { AutomationDeps } from '../deps.ts'
-import type { ReadRun } from './context.ts'
+import type { RunContext } from './context.ts'
 import type { DueRun, Ended } from './due-repository.ts'
 import { renderedFor } from './rendering.ts'
 import type { CheckedMessage } from '../../messages/service.ts'
 
 export type Decision =
   | { readonly kind: 'send'; readonly run: DueRun; readonly message: CheckedMessage }
-  | { readonly kind: 'end'; readonly run: DueRun; readonly ended: Ended }
-  /** It cannot be told just now. `code`: its reason where it never can. */
+  | { readonly kind: 'end'; readonly run: DueRun; readonly endFound: Ended }
+  /** Retry. `code`: the reason once all retries have failed. */
   | { readonly kind: 'later'; readonly run: DueRun; readonly code: string }
 
-/** Refusals after which it may yet go: the link of a channel comes back, and its queue or its templates can be asked again. */
-const passing: readonly string[] = ['channel_not_connected', 'upstream_unavailable', 'internal_error']
+/** Refusals that may pass: the connection of a channel returns, queue and templates can be asked again. */
+const temporaryErrors: readonly string[] = ['channel_not_connected', 'upstream_unavailable', 'internal_error']
 
-export async function decide(deps: AutomationDeps, read: ReadRun, priority: Priority): Promise<Decision> {
+export async function decide(deps: AutomationDeps, read: RunContext, priority: Priority): Promise<Decision> {
   const { run, automation, event } = read
   const end = (status: Ended['status'], reason: string): Decision => ({
     kind: 'end',
     run,
-    ended: { id: run.id, held_until: run.held_until, status, reason },
+    endFound: { id: run.id, claimed_until: run.claimed_until, status, reason },
   })
   if (automation === undefined) return end('cancelled', 'automation_deleted')
   if (automation.stopped !== null) return end('cancelled', automation.stopped)
@@ -46,16 +46,16 @@ export async function decide(deps: AutomationDeps, read: ReadRun, priority: Prio
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     if (error.code === 'recipient_blocked') return end('skipped', 'unsubscribed')
-    return passing.includes(error.code) ? { kind: 'later', run, code: error.code } : end('failed', error.code)
+    return temporaryErrors.includes(error.code) ? { kind: 'later', run, code: error.code } : end('failed', error.code)
   }
 }
 
-/** What nobody expected of an event fails its run, and stops no other. */
+/** An unexpected error in the values of an event fails its run only. */
 function rendered(
   { platform }: AutomationDeps,
-  { run, contact }: ReadRun,
-  automation: NonNullable<ReadRun['automation']>,
-  { customer, data }: NonNullable<ReadRun['event']>,
+  { run, contact }: RunContext,
+  automation: NonNullable<RunContext['automation']>,
+  { customer, data }: NonNullable<RunContext['event']>,
 ) {
   try {
     return renderedFor(automation, { customer, data, contact })

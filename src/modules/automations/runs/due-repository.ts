@@ -1,4 +1,4 @@
-/** SQL of `automation_runs` for the worker: takes those that are due of every account, set-wise, and puts off or ends those that become no message. */
+/** SQL of due runs for the worker, of every account: claims, postpones and ends them in sets. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { EventCustomer } from '../../../api/resources/automation-event.ts'
 import { suspensions } from '../../accounts/service.ts'
@@ -17,17 +17,17 @@ export interface DueRun extends Tenant {
   readonly failures: number
   readonly scheduled_for: string
   readonly created_at: string
-  /** When it is due again; until then it is this process's, where that is not alone. Whoever settles it compares this. */
-  readonly held_until: string
+  /** End of this process's claim, unless it is alone. Compared by every later write. */
+  readonly claimed_until: string
 }
 
-/** Whether anything is due at `at` in nobody's hand. */
+/** Whether any unclaimed run is due. */
 export async function anyDue(sql: Db, at: string): Promise<boolean> {
   const rows = await sql`select 1 from automation_runs where next_run_at <= ${at} limit 1`
   return rows.length > 0
 }
 
-/** When the first run that waits may be taken up; null where none waits. */
+/** When the first waiting run is due; null without one. */
 export async function firstDue(sql: Db): Promise<string | null> {
   const [row] = await sql<
     { next_run_at: string | null }[]
@@ -35,29 +35,31 @@ export async function firstDue(sql: Db): Promise<string | null> {
   return row!.next_run_at
 }
 
-/** Where to look for sources that have something due. */
-export interface Look {
+export interface DueQuery {
   readonly at: string
-  /** Ids of runs that are left out. */
+  /** Run IDs to exclude. */
   readonly but: readonly string[]
-  /** Behind this id, at most so many are looked at; those in which all is due later count too. */
+  /** Start after this source ID, and scan at most so many sources; those without due runs count too. */
   readonly after: string
   readonly scanned_max: number
   readonly sources_max: number
-  /** Due runs are counted so far. */
+  /** Count due runs up to this. */
   readonly counted_max: number
 }
 
 export interface DueSource {
   readonly source_id: string
-  /** Its due runs, at most `counted_max`. */
+  /** Due runs, up to `counted_max`. */
   readonly due: number
 }
 
-/** Sources with due runs, one of each account in turn, and behind which the next look begins: '' when all were looked at. A loose scan of the index: however much one of them has, it is one. */
+/**
+ * Sources with due runs, accounts in turn, and where the next scan starts: '' at the end. A loose index scan: one lookup per source, however many
+ * runs it has.
+ */
 export async function listDueSources(
   sql: Db,
-  { at, but, after, scanned_max, sources_max, counted_max }: Look,
+  { at, but, after, scanned_max, sources_max, counted_max }: DueQuery,
 ): Promise<{ sources: DueSource[]; next: string }> {
   const [row] = await sql<{ sources: DueSource[]; next: string }[]>`
     with recursive s(source_id, number) as (
@@ -83,14 +85,13 @@ export async function listDueSources(
   return row!
 }
 
-/** How many runs are wanted of a source. */
 export interface Wanted {
   readonly source_id: string
   readonly most: number
 }
 
-/** Takes at most so many due runs of each source until `until`, when another process may. Those that another one takes at this moment are passed over. */
-export async function takeDue(sql: Db, wanted: readonly Wanted[], at: string, until: string): Promise<DueRun[]> {
+/** Claims at most so many due runs per source until `until`. Rows locked by other processes are skipped. */
+export async function claimDue(sql: Db, wanted: readonly Wanted[], at: string, until: string): Promise<DueRun[]> {
   return await sql<DueRun[]>`
     with picked as materialized (
       select p.id from json_to_recordset(${jsonRows(wanted)}::text::json) as w(source_id text, most int)
@@ -101,8 +102,11 @@ export async function takeDue(sql: Db, wanted: readonly Wanted[], at: string, un
     update automation_runs r set next_run_at = ${until} from picked p where r.id = p.id returning ${dueColumns(sql)}`
 }
 
-/** The same for a process that is alone, which knows what it has in hand (`but`, ids): nothing is written. What another one takes that starts at this moment is either's, as their submissions decide. */
-export async function readDue(
+/**
+ * As `claimDue` for a process that is alone and knows its runs in progress (`but`): nothing is written. If another process starts now, the submission
+ * decides whose run it is.
+ */
+export async function listDue(
   sql: Db,
   wanted: readonly Wanted[],
   at: string,
@@ -116,9 +120,9 @@ export async function readDue(
 }
 
 const dueColumns = (sql: Db) =>
-  sql`r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.event_type, r.channel_type, r.failures, r.scheduled_for, r.created_at, r.next_run_at as held_until`
+  sql`r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.event_type, r.channel_type, r.failures, r.scheduled_for, r.created_at, r.next_run_at as claimed_until`
 
-/** Why what waits of an automation is cancelled, whatever it is about. */
+/** Why no run of an automation may be sent. */
 export type StopReason =
   | 'account_suspended'
   | 'source_deleted'
@@ -126,11 +130,11 @@ export type StopReason =
   | 'automation_deleted'
   | 'automation_paused'
 
-/** An automation as its runs need it, with what keeps them from being sent; null: nothing does. */
+/** The fields of an automation that runs need. `stopped`: why nothing may be sent; null: nothing prevents it. */
 export interface RunAutomation extends Tenant {
   readonly id: string
   readonly stopped: StopReason | null
-  /** When its account was reinstated last: what waited then is not sent. */
+  /** When the account was last reinstated: older runs are not sent. */
   readonly reinstated_at: string | null
   readonly event_type: string
   readonly channel_id: string
@@ -142,25 +146,25 @@ export interface RunAutomation extends Tenant {
 
 export async function findAutomationsOfRuns(sql: Db, ids: readonly string[]): Promise<RunAutomation[]> {
   return await sql<RunAutomation[]>`
-    select a.account_id, a.mode, a.id, a.event_type, a.channel_id, a.channel_type, a.category, a.message, a.merge_fallbacks, ${stopOf(sql)} as stopped,
+    select a.account_id, a.mode, a.id, a.event_type, a.channel_id, a.channel_type, a.category, a.message, a.merge_fallbacks, ${stopReason(sql)} as stopped,
       (select reinstated_at from (${suspensions(sql)}) x where x.id = a.account_id) as reinstated_at
     from automations a left join integration_sources s on s.account_id = a.account_id and s.mode = a.mode and s.id = a.source_id
     where a.id = any (${ids as string[]}::text[])`
 }
 
-/** Why nothing is sent of the automation `a` of the source `s` (null: there is none): a StopReason or null. */
-const stopOf = (sql: Db) => sql`
+/** The StopReason of automation `a` and source `s`, or null. */
+const stopReason = (sql: Db) => sql`
   case when exists (select from (${suspensions(sql)}) x where x.id = a.account_id and x.suspended_at is not null) then 'account_suspended' when s.id is null or s.deleted_at is not null then 'source_deleted'
     when s.status <> 'active' then 'source_disabled' when a.deleted_at is not null then 'automation_deleted' when a.status <> 'active' then 'automation_paused' end`
 
-/** An automation of which runs wait that will not be sent. */
+/** A stopped automation that has waiting runs. */
 export interface StoppedAutomation {
   readonly id: string
   readonly stopped: StopReason
 }
 
-/** Stopped automations of which something waits, at most so many: a loose scan of those of which anything does. */
-export async function listStopped(sql: Db, most: number): Promise<StoppedAutomation[]> {
+/** Stopped automations with waiting runs, at most so many. A loose index scan over automations with waiting runs. */
+export async function listStoppedAutomations(sql: Db, most: number): Promise<StoppedAutomation[]> {
   return await sql<StoppedAutomation[]>`
     with recursive w(automation_id) as (
       (select automation_id from automation_runs where next_run_at is not null order by automation_id limit 1)
@@ -169,22 +173,25 @@ export async function listStopped(sql: Db, most: number): Promise<StoppedAutomat
       from w where w.automation_id is not null
     )
     select * from (
-      select a.id, ${stopOf(sql)} as stopped
+      select a.id, ${stopReason(sql)} as stopped
       from w join automations a on a.id = w.automation_id left join integration_sources s on s.account_id = a.account_id and s.mode = a.mode and s.id = a.source_id
     ) t where stopped is not null limit ${most}`
 }
 
-/** Cancels at most so many of the runs that wait of an automation that is stopped still, and stays so until the transaction ends; resolves to how many. Those that somebody holds at this moment are passed over. */
-export async function cancelStopped(sql: Db, { id, stopped }: StoppedAutomation, most: number): Promise<number> {
+/**
+ * Cancels at most so many waiting runs of an automation that is still stopped; locks it until the transaction ends. Resolves to their number. Rows
+ * locked by others are skipped.
+ */
+export async function cancelRunsOfStopped(sql: Db, { id, stopped }: StoppedAutomation, most: number): Promise<number> {
   const rows = await sql`
-    with standing as materialized (
+    with stopped_still as materialized (
       select a.id from automations a join integration_sources s on s.account_id = a.account_id and s.mode = a.mode and s.id = a.source_id
-      where a.id = ${id} and ${stopOf(sql)} = ${stopped} for share of a, s
+      where a.id = ${id} and ${stopReason(sql)} = ${stopped} for share of a, s
     ),
-    held as materialized (
-      select r.id from automation_runs r where r.automation_id = (select id from standing) and r.next_run_at is not null limit ${most} for update skip locked
+    locked as materialized (
+      select r.id from automation_runs r where r.automation_id = (select id from stopped_still) and r.next_run_at is not null limit ${most} for update skip locked
     )
-    update automation_runs r set status = 'cancelled', reason = ${stopped}, next_run_at = null from held h where r.id = h.id`
+    update automation_runs r set status = 'cancelled', reason = ${stopped}, next_run_at = null from locked h where r.id = h.id`
   return rows.count
 }
 
@@ -194,7 +201,7 @@ export interface RunEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** The events of runs, each with some keys of its data alone: the whole may be large. */
+/** The events of runs, with the data keys that are needed: the whole may be large. */
 export async function findEventsOfRuns(
   sql: Db,
   wanted: readonly { readonly id: string; readonly keys: readonly string[] }[],
@@ -204,44 +211,44 @@ export async function findEventsOfRuns(
     from json_to_recordset(${jsonRows(wanted)}::text::json) as w(id text, keys text[]) join automation_events e on e.id = w.id`
 }
 
-/** A run that is in this process's hand. */
-interface Held {
+/** A run that this process has claimed. */
+interface Claimed {
   readonly id: string
-  readonly held_until: string
+  readonly claimed_until: string
 }
 
-/** What becomes of a run without a message. */
-export interface Ended extends Held {
+/** The final status of a run without a message. */
+export interface Ended extends Claimed {
   readonly status: 'skipped' | 'cancelled' | 'failed'
   readonly reason: string
 }
 
-/** When a run that goes back is due again. */
-export interface PutOff extends Held {
+/** A run to release until `next_run_at`. */
+export interface Postponed extends Claimed {
   readonly next_run_at: string
   readonly failures: number
 }
 
-/** Those of the runs `t` that are in this process's hand still, and that nobody else writes to at this moment. */
-const stillHeld = (sql: Db) => sql`
-  cross join lateral (select id from automation_runs where id = t.id and next_run_at = t.held_until for update skip locked) r`
+/** Those of the runs `t` that this process still has claimed and nobody else has locked. */
+const stillClaimed = (sql: Db) => sql`
+  cross join lateral (select id from automation_runs where id = t.id and next_run_at = t.claimed_until for update skip locked) r`
 
-/** Ends runs that are in this process's hand still. */
-export async function endRuns(sql: Db, ended: readonly Ended[]): Promise<void> {
-  if (ended.length === 0) return
+/** Ends runs that are still claimed. */
+export async function endRuns(sql: Db, endFound: readonly Ended[]): Promise<void> {
+  if (endFound.length === 0) return
   await sql`
     with t as materialized (
-      select t.* from json_to_recordset(${jsonRows(ended)}::text::json) as t(id text, held_until timestamptz, status text, reason text) ${stillHeld(sql)}
+      select t.* from json_to_recordset(${jsonRows(endFound)}::text::json) as t(id text, claimed_until timestamptz, status text, reason text) ${stillClaimed(sql)}
     )
     update automation_runs r set status = t.status, reason = t.reason, next_run_at = null from t where r.id = t.id`
 }
 
-/** Gives runs that are in this process's hand still back, to be taken up at their time. */
-export async function putOffRuns(sql: Db, runs: readonly PutOff[]): Promise<void> {
+/** Releases runs that are still claimed. */
+export async function postponeRuns(sql: Db, runs: readonly Postponed[]): Promise<void> {
   if (runs.length === 0) return
   await sql`
     with t as materialized (
-      select t.* from json_to_recordset(${jsonRows(runs)}::text::json) as t(id text, held_until timestamptz, next_run_at timestamptz, failures smallint) ${stillHeld(sql)}
+      select t.* from json_to_recordset(${jsonRows(runs)}::text::json) as t(id text, claimed_until timestamptz, next_run_at timestamptz, failures smallint) ${stillClaimed(sql)}
     )
     update automation_runs r set next_run_at = t.next_run_at, failures = t.failures from t where r.id = t.id`
 }

@@ -1,13 +1,17 @@
-/** SQL that runs add to the statement that accepts messages: runs held before, and what became of them after (behaviour: integrations 6.3). */
+/**
+ * The producer of automation messages: each scheduled run becomes at most one message (behaviour: integrations 6.3; docs/decisions/producers.md). The
+ * submission key is the run's ID.
+ */
 import { suspensions } from '../../accounts/service.ts'
 import type { MissedRow, ProducerFragment } from '../../messages/service.ts'
 import type { Db, Fragment } from '../../../platform/database/sql.ts'
 
 /**
- * The run of the row `i`, still waiting, its automation active and what it was, its source active, and its account not suspended nor reinstated since the run was made; claimed without waiting for it. Whoever disables the source or pauses the automation waits for this
- * transaction, and what is being changed has nobody held: after the answer to such a change nothing is accepted.
+ * Claims the waiting run of row `i`, without waiting for locks, where automation and source are active and unchanged and the account was neither
+ * suspended nor reinstated since. A change of source or automation waits for this transaction, and during the change nothing is claimed: after its
+ * answer nothing is accepted.
  */
-const heldRuns = (sql: Db): Fragment => sql`
+const claimRuns = (sql: Db): Fragment => sql`
   select from automation_runs r
   join automations a on a.account_id = r.account_id and a.mode = r.mode and a.id = r.automation_id
   join integration_sources s on s.account_id = r.account_id and s.mode = r.mode and s.id = r.source_id
@@ -16,8 +20,8 @@ const heldRuns = (sql: Db): Fragment => sql`
     and not exists (select from (${suspensions(sql)}) x where x.id = r.account_id and (x.suspended_at is not null or r.created_at <= x.reinstated_at))
   for update of r skip locked for share of a, s skip locked`
 
-/** Whose message is accepted was sent; who is refused for an opt-out is skipped, for anything else failed. Without funds it goes on waiting. */
-const settledRuns = (sql: Db): Fragment => sql`
+/** Stores the message ID. An opt-out skips the run, other refusals fail it, and without funds it keeps waiting. */
+const completeRuns = (sql: Db): Fragment => sql`
   update automation_runs r set message_id = s.message_id, next_run_at = null,
     status = case when s.message_id is not null then 'sent' when s.code = 'recipient_blocked' then 'skipped' else 'failed' end,
     reason = case when s.message_id is not null then null when s.code = 'recipient_blocked' then 'unsubscribed' else s.code end
@@ -25,8 +29,8 @@ const settledRuns = (sql: Db): Fragment => sql`
   where r.account_id = s.account_id and r.mode = s.mode and r.id = s.key and r.status = 'scheduled' and s.code is distinct from 'insufficient_balance'
   returning r.message_id`
 
-/** Those of the runs that have a message, each with its id. */
-async function knownRuns(sql: Db, missed: readonly MissedRow[]): Promise<ReadonlyMap<number, string>> {
+/** The message IDs of runs that have one. */
+async function runsWithMessages(sql: Db, missed: readonly MissedRow[]): Promise<ReadonlyMap<number, string>> {
   const keys = missed.flatMap(({ submission_key }) => (submission_key === null ? [] : [submission_key]))
   const rows = await sql<{ account_id: string; mode: string; id: string; message_id: string }[]>`
     select account_id, mode, id, message_id from automation_runs where id = any (${keys}::text[]) and message_id is not null`
@@ -42,7 +46,7 @@ async function knownRuns(sql: Db, missed: readonly MissedRow[]): Promise<Readonl
 export const automationProducer: ProducerFragment = {
   kind: 'automation',
   columns: [],
-  held: heldRuns,
-  settle: settledRuns,
-  known: knownRuns,
+  held: claimRuns,
+  settle: completeRuns,
+  known: runsWithMessages,
 }

@@ -1,5 +1,6 @@
 /**
- * The message of an automation for one event (behaviour: integrations 6.4). Pure. What is filled in is text and nothing else: it changes no structure, and brings in no other tag.
+ * Renders the message of an automation for one event (behaviour: integrations 6.4). Pure. Values are inserted as text: they change no structure and
+ * are not searched for tags.
  */
 import { Problem } from '../../../api/problem.ts'
 import type { EventCustomer } from '../../../api/resources/automation-event.ts'
@@ -7,29 +8,28 @@ import { readPath, valuesAt } from '../event-paths.ts'
 import { type ContactRow, fullName } from '../../contacts/service.ts'
 import { mergeValues, type MergeValues, render, type TaggedMessage, tagsOf } from '../../messages/service.ts'
 
-/** What an automation sends. */
 export interface RunMessage {
   readonly message: TaggedMessage
   readonly merge_fallbacks: Readonly<Record<string, string>>
 }
 
-/** What tags are filled in from: the event, and the contact as it is now. */
-export interface RunFacts {
+/** The values of merge tags: the event, and the contact as it is now. */
+export interface MergeSource {
   readonly customer: EventCustomer
-  /** Keys that no tag of the message names may be left out. */
+  /** Keys that no tag refers to may be missing. */
   readonly data: Readonly<Record<string, unknown>>
   readonly contact: ContactRow | undefined
 }
 
-/** Throws the Problem `parameter_invalid` where a text of the message is empty once its tags are filled in. */
-export function renderedFor({ message, merge_fallbacks }: RunMessage, facts: RunFacts): TaggedMessage {
+/** Throws `parameter_invalid` where a text is empty after rendering. */
+export function renderedFor({ message, merge_fallbacks }: RunMessage, facts: MergeSource): TaggedMessage {
   const result = render(message, valuesOf(facts), merge_fallbacks)
   if ('failures' in result) throw Problem.invalid(result.failures)
   return result.rendered as TaggedMessage
 }
 
-/** `data.…` and `customer.…` are of the event; the fields of contacts are those of the contact, and the event's where it has none. */
-function valuesOf({ customer, data, contact }: RunFacts): MergeValues {
+/** `data.…` and `customer.…` come from the event. Contact fields come from the contact, or from the event where it has none. */
+function valuesOf({ customer, data, contact }: MergeSource): MergeValues {
   const names = {
     first_name: contact?.first_name ?? customer.first_name ?? null,
     last_name: contact?.last_name ?? customer.last_name ?? null,
@@ -54,7 +54,7 @@ function valuesOf({ customer, data, contact }: RunFacts): MergeValues {
   }
 }
 
-/** What stands at a path as text; several values one after the other. What is an object has no text. */
+/** The text at a path; several values are joined by commas. Objects have no text. */
 function textAt(root: unknown, name: string, within: string): string | undefined {
   const path = readPath(name, within)
   const texts =
@@ -66,7 +66,7 @@ function textAt(root: unknown, name: string, within: string): string | undefined
   return texts.length === 0 ? undefined : texts.join(', ')
 }
 
-/** The keys of an event's data that the tags of a message read. */
+/** The data keys that the tags of a message refer to. */
 export const dataKeysOf = (message: object): string[] => [
   ...new Set(tagsOf(message, '').flatMap(({ name }) => readPath(name, 'data')?.slice(0, 1) ?? [])),
 ]

@@ -1,4 +1,4 @@
-/** SQL of `automation_runs`: made, read, and ended before they become messages. What takes those that are due is in due-store.ts. */
+/** SQL of `automation_runs`: inserts, reads and cancellations. Due runs: due-repository.ts. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { NewRun, RunRow } from './run.ts'
 import type { DomainEventPayloads } from '../../../api/domain-events.ts'
@@ -10,11 +10,11 @@ import type { Page } from '../../../platform/http/paging.ts'
 const columns = (sql: Db) =>
   sql`r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r.status, r.reason, r.scheduled_for, r.message_id, r.created_at`
 
-/** Runs of any tenants. Those that are scheduled are taken up when they are due. */
+/** Inserts runs of any tenants. */
 export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void> {
   if (runs.length === 0) return
   const column = (of: (run: NewRun) => string | null) => textColumn(runs.map(of))
-  // what somebody wrote freely may hold anything
+  // free text may contain any character, so it cannot use text_column
   const texts = (of: (run: NewRun) => string | null) => runs.map(of)
   await sql`
     insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys, "to", address, status, reason, scheduled_for, next_run_at,
@@ -34,13 +34,13 @@ export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void
     ) t`
 }
 
-/** An array as PostgreSQL reads it from a text. */
+/** A PostgreSQL array literal. */
 const arrayText = (values: readonly string[]): string =>
   `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
 
-/** A new event of a customer, and the automations of which it cancels what waits for him. */
+/** A new event of a customer, and the automations whose waiting runs for this customer it cancels. */
 export interface CustomerEvent extends Tenant {
-  /** Of its receipt. */
+  /** The ID of the receipt. */
   readonly id: string
   readonly source_id: string
   readonly customer_keys: readonly string[]
@@ -48,24 +48,21 @@ export interface CustomerEvent extends Tenant {
 }
 
 /**
- * Cancels waiting runs of the same customers, of automations whose `cancel_on` names the type of an event. Events that are reported together may be given with the runs that they made: each cancels what came
- * of those before it. Whoever calls this holds no wallet.
+ * Cancels waiting runs of the same customers, of automations whose `cancel_on` names the event's type. In a batch each event cancels the runs of
+ * earlier ones only. The caller holds no wallet lock.
  */
 export async function cancelWaiting(sql: Db, events: readonly CustomerEvent[]): Promise<void> {
   await cancelEarlier(sql, events, 'cancel_on', sql`true`)
 }
 
-/**
- * Lets the delay of an automation begin anew: its new run waits, and older ones of the same customer and automation are cancelled. For events of carts and checkouts alone. As `cancelWaiting`
- * with those that are reported together.
- */
+/** Restarts the delay of automations: cancels older waiting runs of the same customer and automation. For events of carts and checkouts only. */
 export async function restartDelays(sql: Db, events: readonly CustomerEvent[]): Promise<void> {
   await cancelEarlier(sql, events, 'restarted', sql`(w.event_type like 'cart.%' or w.event_type like 'checkout.%')`)
 }
 
 /**
- * Cancels those of the waiting runs `w` that came before the events `e`, of their customers and automations, of which `some` holds. The keys come first (`offset 0`): a customer has few runs that wait,
- * an automation may have all there are.
+ * Cancels the waiting runs `w` that came before the events `e` of their customers and automations and match `some`. Filters by customer key first
+ * (`offset 0`): a customer has few waiting runs, an automation may have all.
  */
 async function cancelEarlier(
   sql: Db,
@@ -84,23 +81,23 @@ async function cancelEarlier(
         select w.id, w.automation_event_id
         from (select * from automation_runs where customer_keys && e.customer_keys and status = 'scheduled' offset 0) w
         where w.source_id = e.source_id and w.account_id = e.account_id and w.mode = e.mode and w.automation_id = any (e.automation_ids) and ${some}
-      ) r where e.automation_ids <> '{}' and ${isBefore(sql)}
+      ) r where e.automation_ids <> '{}' and ${isEarlier(sql)}
     )
-    ${cancelled(sql, reason)}`
+    ${cancelFound(sql, reason)}`
 }
 
-/** The event `e` came after that of the run `r`: it is another one, and of those that are reported together a later one. */
-const isBefore = (sql: Db) =>
+/** The event `e` is later than that of the run `r`. */
+const isEarlier = (sql: Db) =>
   sql`r.automation_event_id <> e.id and (r.automation_event_id < e.id collate "C" or not exists (select from e other where other.id = r.automation_event_id))`
 
-const cancelled = (sql: Db, reason: string) => ended(sql, 'cancelled', reason)
+const cancelFound = (sql: Db, reason: string) => endFound(sql, 'cancelled', reason)
 
-/** Ends the runs `found` that are waiting still, locked in the order of their ids; what is becoming a message is waited for. */
-export const ended = (sql: Db, status: 'cancelled' | 'skipped', reason: string) => sql`
-    , held as materialized (select r.id from automation_runs r where r.id in (select id from found) and r.status = 'scheduled' order by r.id for update)
-    update automation_runs r set status = ${status}, reason = ${reason}, next_run_at = null from held h where r.id = h.id`
+/** Ends those runs of `found` that still wait, locked in ID order. A run that is becoming a message is waited for. */
+export const endFound = (sql: Db, status: 'cancelled' | 'skipped', reason: string) => sql`
+    , locked as materialized (select r.id from automation_runs r where r.id in (select id from found) and r.status = 'scheduled' order by r.id for update)
+    update automation_runs r set status = ${status}, reason = ${reason}, next_run_at = null from locked h where r.id = h.id`
 
-/** Why what waits of a source or an automation is cancelled. */
+/** Why the waiting runs of a source or an automation are cancelled. */
 export type CancelReason =
   | 'source_disabled'
   | 'source_deleted'
@@ -108,13 +105,13 @@ export type CancelReason =
   | 'automation_changed'
   | 'automation_deleted'
 
-/** A source, or one automation of it. */
+/** A source, or one of its automations. */
 export interface WaitingOf {
   readonly source_id: string
   readonly automation_id?: string
 }
 
-/** The ids of waiting runs, in order. */
+/** The IDs of waiting runs, in order. */
 export async function listWaiting(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -128,7 +125,7 @@ export async function listWaiting(
   return rows.map(({ id }) => id)
 }
 
-/** Cancels those of these runs that wait still. */
+/** Cancels those of these runs that still wait. */
 export async function cancelRuns(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -137,10 +134,10 @@ export async function cancelRuns(
 ): Promise<void> {
   await sql`
     with found as materialized (select id from automation_runs where account_id = ${account_id} and mode = ${mode} and id = any (${ids as string[]}::text[]))
-    ${cancelled(sql, reason)}`
+    ${cancelFound(sql, reason)}`
 }
 
-/** Skips what waits of these events, and forgets whom their runs were for: somebody is to be forgotten. */
+/** Skips waiting runs of these events and erases recipients from their other runs, for a redaction. */
 export async function forgetRunsOfEvents(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -152,13 +149,12 @@ export async function forgetRunsOfEvents(
     with found as materialized (
       select id from automation_runs where account_id = ${account_id} and mode = ${mode} and automation_event_id = any (${ids}::text[]) and status = 'scheduled'
     )
-    ${ended(sql, 'skipped', 'contact_deleted')}`
+    ${endFound(sql, 'skipped', 'contact_deleted')}`
   await sql`
     update automation_runs set customer_keys = '{}', "to" = null, address = null
     where account_id = ${account_id} and mode = ${mode} and automation_event_id = any (${ids}::text[]) and status <> 'scheduled'`
 }
 
-/** 404 is the caller's. */
 export async function findRun(sql: Db, { account_id, mode }: Tenant, id: string): Promise<RunRow | null> {
   const [row] = await sql<
     RunRow[]
@@ -185,7 +181,7 @@ export async function listRuns(
     order by r.id desc limit ${page.limit + 1}`
 }
 
-/** What automations do about events, by the id of the event's receipt, each in the order in which they were made. The receipts are of one tenant, as their reader has seen. */
+/** The runs of events by receipt ID, oldest first. The caller has compared the receipts with the tenant. */
 export async function listRunsOfEvents(
   sql: Db,
   automation_event_ids: readonly string[],
@@ -204,7 +200,7 @@ export async function listRunsOfEvents(
 
 const atOnce = 1000
 
-/** Who may not be written to any more on a channel type gets none of what waits for him there. */
+/** Skips waiting runs of recipients who opted out of a channel type. */
 export async function skipUnsubscribedRuns(
   sql: Db,
   events: readonly DomainEventPayloads['opted_out'][],
@@ -215,11 +211,11 @@ export async function skipUnsubscribedRuns(
       select r.id from f
       join automation_runs r on r.account_id = f.account_id and r.mode = f.mode and r.address = f.address and r.channel_type = f.channel_type and r.status = 'scheduled'
       union
-      -- its number may have changed since
+      -- the contact's number may have changed since the event
       select r.id from f
       join automation_runs r on r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id and r.channel_type = f.channel_type and r.status = 'scheduled'
     )
-    ${ended(sql, 'skipped', 'unsubscribed')}`
+    ${endFound(sql, 'skipped', 'unsubscribed')}`
 }
 
 export async function skipRunsOfContacts(
@@ -231,7 +227,7 @@ export async function skipRunsOfContacts(
       select r.id from json_to_recordset(${jsonRows(events)}::text::json) as f(account_id text, mode text, contact_id text)
       join automation_runs r on r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id and r.status = 'scheduled'
     )
-    ${ended(sql, 'skipped', 'contact_deleted')}`
+    ${endFound(sql, 'skipped', 'contact_deleted')}`
 }
 
 export async function cancelRunsOfChannels(
@@ -244,10 +240,13 @@ export async function cancelRunsOfChannels(
       join automations a on a.account_id = f.account_id and a.mode = f.mode and a.channel_id = f.channel_id
       join automation_runs r on r.account_id = a.account_id and r.mode = a.mode and r.automation_id = a.id and r.status = 'scheduled' limit ${atOnce}
     )
-    ${ended(sql, 'cancelled', 'channel_deleted')}`
+    ${endFound(sql, 'cancelled', 'channel_deleted')}`
 }
 
-/** Of both modes. */
+/**
+ * Of both modes. With many waiting runs the first are cancelled with the event, the others by a periodic job (cancellation.ts); none of them is sent
+ * meanwhile (behaviour: integrations 6.5, 6.6).
+ */
 export async function cancelRunsOfAccounts(
   sql: Db,
   events: readonly DomainEventPayloads['account_suspended'][],
@@ -257,5 +256,5 @@ export async function cancelRunsOfAccounts(
     with found as materialized (
       select r.id from automation_runs r where r.account_id = any (${ids}::text[]) and r.mode in ('live', 'test') and r.status = 'scheduled' limit ${atOnce}
     )
-    ${ended(sql, 'cancelled', 'account_suspended')}`
+    ${endFound(sql, 'cancelled', 'account_suspended')}`
 }

@@ -18,9 +18,9 @@ export interface RunRow extends Tenant {
 
 export interface NewRun extends Omit<RunRow, 'status' | 'message_id'> {
   readonly status: 'scheduled' | 'skipped'
-  /** The customer within the source, by everything that the event tells of him. */
+  /** The keys of the customer within the source. */
   readonly customer_keys: readonly string[]
-  /** Whom it goes to on a channel of this type, as messages write it; null where the event and the contact name nobody. */
+  /** The recipient on a channel of this type; null where event and contact have no address. */
   readonly channel_type: string
   readonly to: string | null
   readonly event_type: string

@@ -1,4 +1,4 @@
-/** What can be asked about integration sources (behaviour: integrations 1). */
+/** Routes of integration sources (behaviour: integrations 1). */
 import { deletedOf } from '../../../api/resources/shared-fields.ts'
 import {
   IntegrationSource,
@@ -15,7 +15,7 @@ import type { SourceService } from './service.ts'
 const tag = 'Integration sources'
 const Deleted = deletedOf('integration_source')
 
-/** 304 where the caller has this version already; `If-None-Match` takes `7`, `"7"`, `W/"7"`, `*` and lists of them. */
+/** 304 where the caller has this version; `If-None-Match` accepts `7`, `"7"`, `W/"7"`, `*` and lists. */
 function current(source: Shown, ifNoneMatch: string | undefined): Reply {
   const etag = `"${source.config_version}"`
   const held = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, '').replaceAll('"', ''))
@@ -114,7 +114,7 @@ const managing = (sources: SourceService): Route[] => [
     method: 'POST',
     path: '/v1/integration_sources/{id}/roll_key',
     scope: 'integrations:write',
-    // the old key is forgotten once the new one is committed
+    // the caches of the old key are emptied after the commit
     idempotent: 'lease',
     secret_reply: true,
     tag,
@@ -127,7 +127,7 @@ const managing = (sources: SourceService): Route[] => [
   }),
 ]
 
-/** What a plugin may ask with the key of its source. */
+/** Routes for plugins, with the key of their source. */
 const ownRoutes = (sources: SourceService): Route[] => [
   route({
     operation: 'integration_sources.retrieve_current',

@@ -1,4 +1,4 @@
-/** What integration sources mean: who may report events, under which key and secret, and how they are configured (behaviour: integrations 1). */
+/** Creates and changes integration sources, which report events with a key and a secret of their own (behaviour: integrations 1). */
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../../api/caller.ts'
@@ -21,7 +21,7 @@ import { type Db, transact, type Transaction } from '../../../platform/database/
 import { type Page, requireCursor } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
 
-/** Sources of an account and mode (behaviour: integrations 1.3). */
+/** Per account and mode (behaviour: integrations 1.3). */
 const sourcesMax = 50
 const nameLengthMax = 120
 
@@ -39,7 +39,7 @@ export interface SourceHooks {
   readonly removed: (tx: Transaction, tenant: Tenant, source_id: string) => Promise<void>
 }
 
-/** Everything throws the Problem that refuses it. */
+/** Operations throw the Problem that refuses the request. */
 export class SourceService {
   readonly #platform: Platform
   readonly #hooks: SourceHooks
@@ -50,7 +50,7 @@ export class SourceService {
   }
 
   /**
-   * The source of a platform's own id, made where there is none: with its secrets then. What is sent replaces what an existing one has; a disabled one stays so.
+   * Creates or updates the source with this `platform` and `external_id`; secrets are shown at creation only. A disabled source stays disabled.
    * Refusals: integration_source_limit_reached.
    */
   async upsert(
@@ -100,7 +100,7 @@ export class SourceService {
     return await this.#shown(sql, row)
   }
 
-  /** Only what is sent changes. Disabling cancels what waits. */
+  /** Absent fields stay. Disabling cancels waiting runs. */
   async update(
     sql: Db,
     tenant: Tenant,
@@ -123,7 +123,7 @@ export class SourceService {
     return shown
   }
 
-  /** With its automations and receipts; what waits to be sent is cancelled, and its key stops at once. */
+  /** Deletes the source with its automations and receipts, and cancels waiting runs. Its key stops at once. */
   async remove(sql: Db, tenant: Tenant, id: string): Promise<void> {
     if (!isId('src', id)) throw missing('integration source', id)
     const cancellation = this.#hooks.cancellation(tenant, id, 'source_deleted')
@@ -137,7 +137,7 @@ export class SourceService {
     this.#hooks.forgetKeys()
   }
 
-  /** A new source key and signing secret; the old ones stop at once. `keep`: in the transaction of the change, with what is answered. */
+  /** Replaces key and secret; the old ones stop at once. `keep` stores the answer in the same transaction. */
   async rollKey(
     sql: Db,
     tenant: Tenant,
@@ -179,7 +179,7 @@ async function lock(sql: Db, tenant: Tenant, id: string): Promise<SourceRow> {
   return row
 }
 
-/** The row after a change: what is not sent stays. */
+/** Absent fields stay. */
 function changed(row: SourceRow, change: SourceChange): SourceRow {
   const { name, url, plugin_version, platform_version, emits, status, settings } = change
   return {
@@ -196,7 +196,7 @@ function changed(row: SourceRow, change: SourceChange): SourceRow {
   }
 }
 
-/** Writes what has changed, under the next version of its configuration; nothing where nothing has. */
+/** Writes a changed row with the next configuration version. */
 async function write(sql: Db, before: SourceRow, after: SourceRow): Promise<SourceRow> {
   if (isDeepStrictEqual(before, after)) return before
   const written = { ...after, config_version: before.config_version + 1 }
@@ -234,5 +234,5 @@ function newSource(
   return { row, secrets }
 }
 
-/** The secret has 32 random bytes, and the prefix of those of webhook endpoints, which are used in the same way. */
+/** 32 random bytes, with the same prefix as webhook secrets, which are used in the same way. */
 const newSecrets = () => ({ source_key: newKey('src'), signing_secret: `whsec_${randomBytes(32).toString('base64')}` })

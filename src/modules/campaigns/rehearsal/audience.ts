@@ -1,4 +1,4 @@
-/** Whom a campaign means at this moment: as its snapshot would find them or, once it is taken, those who still wait. In chunks, so that memory holds few. */
+/** The recipients of a rehearsal: those that a snapshot would find or, after the snapshot, those still pending. Read in chunks to bound memory. */
 import type { SkipReason } from '../../../api/resources/campaign.ts'
 import type { Turns } from '../../../lib/turns.ts'
 import { adhocChunks } from '../audience/adhoc.ts'
@@ -19,27 +19,27 @@ import { findAdhocRecipients } from '../repository.ts'
 import { type AudienceSource, hasStopped } from '../../contacts/service.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
 
-/** Recipients looked at in one go. */
+/** Recipients per chunk. */
 const chunkRows = 1000
-/** Contacts among whom they are looked for, where few of many are meant. */
+/** Most contacts scanned for one chunk, where few of them match. */
 const contactsMax = 100_000
 
 export interface CandidateChunk {
   readonly rows: readonly Candidate[]
-  /** Where the next chunk begins; null: there is none. */
+  /** Start of the next chunk; null: there is none. */
   readonly after: string | null
 }
 
 export interface RehearsedAudience {
-  /** How many there are by what becomes of them, as far as the database alone can tell. */
+  /** Counts by outcome, as far as the database can tell. */
   count(sql: Transaction, turns: Turns): Promise<Counted[]>
-  /** At first above ''. */
+  /** `after` is '' for the first chunk. */
   chunk(sql: Transaction, after: string, turns: Turns): Promise<CandidateChunk>
 }
 
 /**
- * Null where its snapshot was completed after the row was read. 404 `resource_missing` where the list or segment that it names is gone. `marketing`: who has stopped marketing alone is
- * unsubscribed too. `adhoc`: the recipients, where they are not stored.
+ * null where the snapshot was completed after the row was read. 404 `resource_missing` where list or segment was deleted. `marketing`: opt-outs from
+ * marketing count too. `adhoc`: recipients that are not stored.
  */
 export async function rehearsedAudience(
   deps: CampaignDeps,
@@ -128,7 +128,7 @@ function pendingAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolea
   }
 }
 
-/** The next `limit` of them above the number `after`. `marketing`: who has stopped marketing alone is unsubscribed too. */
+/** The next `limit` pending recipients above number `after`, with the checks made just before sending: contact, consent, opt-out. */
 async function pendingRecipients(
   deps: CampaignDeps,
   sql: Transaction,

@@ -1,4 +1,4 @@
-/** A message before anything is kept of it: as the first recipient would get it, to how many, and at what cost (behaviour: console 7.3). */
+/** Previews a message that is not stored: as the first recipient would get it, with audience size and cost (behaviour: console 7.3). */
 import type { Caller } from '../../../api/caller.ts'
 import type { CampaignMessage } from '../../../api/resources/campaign.ts'
 import type { MessagePreview, MessagePreviewRequest } from '../../../api/resources/message-preview.ts'
@@ -15,7 +15,7 @@ import type { Transaction } from '../../../platform/database/sql.ts'
 const narrow = 'Preview a smaller audience.'
 const nobody = { to: '', first_name: null, last_name: null, variables: null }
 
-/** Throws the Problem that refuses such a campaign. `gone` aborts when nobody waits for it any more. */
+/** Throws the Problem that would refuse such a campaign. `gone` aborts when the client has disconnected. */
 export async function previewMessage(
   deps: CampaignDeps,
   caller: Caller,
@@ -23,7 +23,7 @@ export async function previewMessage(
   gone: AbortSignal,
 ): Promise<MessagePreview> {
   const { platform, billing } = deps
-  // the checks of a campaign want somebody: a message without an audience is one to anybody
+  // validation requires an audience: without one use any recipient
   const audience = body.audience ?? { type: 'adhoc', recipients: [{ to: '+1' }] }
   const { row, adhoc } = await newCampaign(deps, platform.pool, caller, { ...body, audience, name: 'Preview' }, true)
   const funds = await billing.fundsOf(platform.pool, caller, row.channel_type)
@@ -37,7 +37,7 @@ export async function previewMessage(
     }
   }
   if (body.audience === undefined) return shown(renderedFor(row, valuesOf(nobody, undefined)), 1, 1)
-  // never null: nothing takes a snapshot of what is not stored
+  // never null: nothing takes a snapshot of an unstored campaign
   const rehearsed = (await rehearsedAudience(
     deps,
     platform.pool,

@@ -1,4 +1,4 @@
-/** A rehearsal: what a launch would do now, or what a campaign on its way would still do. Nothing is stored, sent or charged (behaviour: campaigns 7). */
+/** Rehearsals: predict a launch or the rest of a running campaign, as JSON or CSV. Nothing is stored, sent or charged (behaviour: campaigns 7). */
 import type { Readable } from 'node:stream'
 import type { Caller } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
@@ -16,7 +16,7 @@ import { type OutcomePredictor, outcomePredictor, type Outcome } from './outcome
 import { type CsvColumn, type CsvPage, csvStream, pageWaitMs } from '../../contacts/service.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 
-/** Up to so many recipients each is looked at; of a larger audience only what the database can count. */
+/** Up to this size every recipient is checked; larger audiences are only counted by the database. */
 const walkedMax = 100_000
 const samplesWanted = 3
 
@@ -28,19 +28,19 @@ export interface RehearsalSubject {
 
 export const narrow = 'Rehearse a smaller audience, or a message with fewer merge tags.'
 
-/** What a rehearsal of this campaign looks at. 404 `resource_missing`; 409 `campaign_state_invalid` once it is finished. */
+/** The campaign with its audience. 404 `resource_missing`; 409 `campaign_state_invalid` once it has ended. */
 async function rehearsedCampaign(deps: CampaignDeps, caller: Caller, id: string): Promise<RehearsalSubject> {
   const { pool } = deps.platform
   const row = await requireCampaign(pool, caller, id)
   requireAction(row, 'rehearse')
   const channel = await deps.channels.find(row, row.channel_id)
   const audience = await rehearsedAudience(deps, pool, row, await isMarketing(deps.channels, row))
-  // its snapshot was completed meanwhile: the row, read again, says so
+  // the snapshot was completed meanwhile: read the row again
   if (audience === null) return await rehearsedCampaign(deps, caller, id)
   return { row, predictor: outcomePredictor(deps, row, channel), audience }
 }
 
-/** `gone` aborts when nobody waits for the answer any more. */
+/** `gone` aborts when the client has disconnected. */
 export async function rehearse(
   deps: CampaignDeps,
   caller: Caller,
@@ -54,11 +54,11 @@ export async function rehearse(
     { account_id: caller.account_id, gone, narrow },
     async (sql, ended) => {
       const turns = new Turns(ended)
-      const looked = await look(platform.settings, sql, rehearsed, turns)
-      return { ...looked, ...(await timesOf(deps, row, looked.tally, turns)) }
+      const examined = await look(platform.settings, sql, rehearsed, turns)
+      return { ...examined, ...(await timesOf(deps, row, examined.tally, turns)) }
     },
   )
-  // a provider may be asked for the template here, so no transaction is open
+  // no transaction is open here: the provider may be asked for the template
   const facts = await launchChecks(deps, platform.pool, caller, row, { size: tally.unpaid })
   const { credits, wallet_micros } = estimateOf(tally.unpaidToSend, facts.funds)
   return {
@@ -75,7 +75,7 @@ export async function rehearse(
   }
 }
 
-/** The end of the year 9999: what lies behind it is no time stamp of the API. */
+/** The API has no timestamps after the year 9999. */
 const lastTimeMs = Date.UTC(10_000, 0) - 1
 
 const shownTime = (ms: number | null): string | null => (ms === null || ms > lastTimeMs ? null : isoTime(ms))
@@ -85,7 +85,7 @@ interface Looked {
   readonly samples: readonly Outcome[]
 }
 
-/** Counts in the database first; then looks at each recipient as far as that tells more. */
+/** Counts in the database, and checks each recipient where the outcome depends on it. */
 async function look(
   { campaign_recipient_limit: limit }: { readonly campaign_recipient_limit: number },
   sql: Transaction,
@@ -128,19 +128,19 @@ async function timesOf(
     timezone: row.timezone,
   }
   const { starts_at, ends_at } = await expectedTimes(pace, tally.zones(), tally.order, turns)
-  // what is on its way already goes out at once
+  // messages in flight are sent at once
   return tally.submitted === 0
     ? { starts_at, ends_at }
     : { starts_at: now, ends_at: tally.unpaidToSend === 0 ? now : ends_at }
 }
 
-/** Messages a second of a campaign by itself: its throttle, and no more than its channel's own rate. */
+/** Messages per second of the campaign alone: its throttle, limited by the channel's rate. */
 async function ownRate({ channels }: CampaignDeps, row: CampaignRow): Promise<number> {
   const channel = await channels.find(row, row.channel_id)
   return Math.min(row.throttle_per_second, (channel === null ? null : channels.rateOf(channel)) ?? Infinity)
 }
 
-/** Left out once the campaign is launched. */
+/** Only for drafts. */
 const stateCheck = ({ status }: CampaignRow) =>
   status === 'draft'
     ? [{ code: 'campaign_state_invalid', ok: true, message: 'The campaign is a draft, which can be launched.' }]
@@ -158,14 +158,14 @@ async function checked({ code, require }: LaunchCheck) {
 export class Tally {
   recipients = 0
   skipped = 0
-  /** Who have a message already, which has been charged. */
+  /** Recipients with a message, which has been charged. */
   submitted = 0
-  /** Of each one that is still to get a message, the index of its time zone, in order; null where they were counted together. */
+  /** The time zone index of each unsent recipient, in order; null where they were only counted. */
   order: number[] | null = null
   readonly #reasons = new Map<string, number>()
   readonly #zones = new Map<string, { readonly index: number; count: number }>()
 
-  /** `reason` null: they are sent to. */
+  /** `reason` null: sent. */
   add(reason: string | null, timezone: string, submitted: boolean, count: number): void {
     this.recipients += count
     if (reason !== null) {
@@ -175,19 +175,19 @@ export class Tally {
     else this.#zone(timezone).count += count
   }
 
-  /** The next one, in the order of the audience. */
+  /** Adds the next recipient, in audience order. */
   addOne(reason: string | null, timezone: string, submitted: boolean): void {
     this.add(reason, timezone, submitted, 1)
     this.order ??= []
     if (reason === null && !submitted) this.order.push(this.#zone(timezone).index)
   }
 
-  /** Who have no message yet. */
+  /** Recipients without a message. */
   get unpaid(): number {
     return this.recipients - this.submitted
   }
 
-  /** Who would get one that is to be paid. */
+  /** Recipients who would get a charged message. */
   get unpaidToSend(): number {
     return this.unpaid - this.skipped
   }
@@ -207,7 +207,10 @@ export class Tally {
   }
 }
 
-/** Each chunk is an expensive read of its own, so that a slow client holds no connection. `gone` aborts when nobody reads any more. */
+/**
+ * The CSV of a rehearsal: each recipient with its outcome, in sending order. Each chunk is a read of its own, so that a slow client holds no
+ * connection. `gone` aborts when the client has disconnected.
+ */
 export async function rehearsalCsv(
   deps: CampaignDeps,
   caller: Caller,

@@ -1,4 +1,4 @@
-/** What a process remembers of a campaign that it sends: its pace, when it is looked at next, and whom it has set aside. All times are elapsed ones. */
+/** The state that a process keeps of each campaign it sends: pace, next poll, deferred recipients. Times are monotonic milliseconds. */
 import type { CampaignDeps } from '../deps.ts'
 import type { Job } from '../job-repository.ts'
 import type { MessagingLimits } from '../messaging-limit.ts'
@@ -6,7 +6,7 @@ import { type Demand, Pacer, DeferredRecipients } from './pacing.ts'
 import type { RecipientLoader } from './recipient-loader.ts'
 import type { WindowTable } from './send-windows.ts'
 
-/** What a process that sends campaigns remembers. */
+/** The state of a process that sends campaigns. */
 export interface SenderState {
   readonly deps: CampaignDeps
   readonly active: Map<string, ActiveCampaign>
@@ -15,7 +15,7 @@ export interface SenderState {
   readonly recipients: RecipientLoader
 }
 
-/** Between two looks at a campaign whose messages are on their way alone: doubling to this. */
+/** Poll delay of a campaign that only waits for messages in flight: doubles up to the maximum. */
 const pollDelayMaxMs = 2000
 const pollDelayMinMs = 200
 
@@ -23,14 +23,14 @@ export class ActiveCampaign {
   job: Job
   readonly pacer: Pacer
   readonly deferred = new DeferredRecipients()
-  /** Numbers of those whose own message is not paid for: the others go first, then the campaign is paused. */
+  /** Recipients whose message cannot be paid for: the others are sent first, then the campaign is paused. */
   readonly unfunded = new Set<number>()
-  /** Null: nothing at the moment. */
+  /** null: nothing to send now. */
   demand: Demand | null = null
-  /** It is not looked at before, in milliseconds. */
+  /** Not polled before. */
   next_poll_ms: number
-  #countedInFlight = 0
-  #restMs = pollDelayMinMs
+  #inFlight = 0
+  #delayMs = pollDelayMinMs
 
   constructor(job: Job, now: number) {
     this.job = job
@@ -38,16 +38,16 @@ export class ActiveCampaign {
     this.next_poll_ms = now
   }
 
-  /** It is still this process's work. */
+  /** The job was claimed again. */
   renew(job: Job, now: number): void {
     this.job = job
     if (job.changed) this.next_poll_ms = now
   }
 
-  /** Nothing can be done before something of what is under way has gone: it is looked at more and more rarely, until that changes. */
-  rest(now: number, in_flight: number): void {
-    this.#restMs = in_flight === this.#countedInFlight ? Math.min(pollDelayMaxMs, this.#restMs * 2) : pollDelayMinMs
-    this.#countedInFlight = in_flight
-    this.next_poll_ms = now + this.#restMs
+  /** Waits for messages in flight, polling less often until their number changes. */
+  backOff(now: number, in_flight: number): void {
+    this.#delayMs = in_flight === this.#inFlight ? Math.min(pollDelayMaxMs, this.#delayMs * 2) : pollDelayMinMs
+    this.#inFlight = in_flight
+    this.next_poll_ms = now + this.#delayMs
   }
 }

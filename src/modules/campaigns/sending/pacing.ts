@@ -1,6 +1,6 @@
-/** The throttle of one campaign in the process that sends it: so many a second, evenly, and without making up for what was missed longer than a moment ago. Pure. */
+/** Pacing: the throttle of one campaign, fair shares of a channel's rate, and recipients deferred after a temporary failure. Pure. */
 
-/** How much of what was missed may be made up for: a pass that is late must not leave the rate behind, nor the next ones hurry. */
+/** A late poll catches up at most this much, so that it exceeds the rate only briefly. */
 const catchUpMs = 400
 
 export class Pacer {
@@ -11,15 +11,15 @@ export class Pacer {
     this.#next = now
   }
 
-  /** How many may go at `now`, at so many a second. */
+  /** How many messages may be sent at `now`. */
   due(now: number, per_second: number): number {
-    // a share that has grown holds nothing up for longer than a message takes by then
+    // after the rate has grown, wait no longer than one message takes at the new rate
     this.#next = Math.min(Math.max(this.#next, now - catchUpMs), now + 1000 / per_second)
     if (this.#next > now) return 0
     return Math.floor(((now - this.#next) * per_second) / 1000) + 1
   }
 
-  /** So many have gone. */
+  /** Records sent messages. */
   sent(count: number, per_second: number): void {
     this.#next += (count * 1000) / per_second
   }
@@ -30,30 +30,30 @@ export class Pacer {
   }
 }
 
-/** The share of each, in the order of what they want; never more than that, and all together never more than `rate`. */
+/** Max-min fair shares, in the order of `wanted`: nobody gets more than wanted, and all together at most `rate`. */
 export function fairShares(rate: number, wanted: readonly number[]): number[] {
   const shares = wanted.map(() => 0)
   const modestFirst = [...wanted.keys()].toSorted((a, b) => wanted[a]! - wanted[b]!)
-  let left = rate
+  let remaining = rate
   for (const [taken, index] of modestFirst.entries()) {
-    shares[index] = Math.min(wanted[index]!, left / (wanted.length - taken))
-    left -= shares[index]
+    shares[index] = Math.min(wanted[index]!, remaining / (wanted.length - taken))
+    remaining -= shares[index]
   }
   return shares
 }
 
-/** What a campaign would send on its channel. */
+/** What a campaign would send. */
 export interface Demand {
   readonly channel_id: string
   readonly per_second: number
 }
 
-/** null: nothing at the moment. */
+/** null: nothing to send now. */
 interface Sharing {
   readonly demand: Demand | null
 }
 
-/** What a campaign may send a second: its throttle and, of its channel's rate, a fair share among those held that send on it. `channel_rate` null: the channel has none. */
+/** Messages per second of a campaign: its throttle, and a fair share of its channel's rate. `channel_rate` null: unlimited. */
 export function shareOf(active: Iterable<Sharing>, campaign: Sharing, channel_rate: number | null): number {
   const { channel_id, per_second } = campaign.demand!
   if (channel_rate === null) return per_second
@@ -67,13 +67,13 @@ export function shareOf(active: Iterable<Sharing>, campaign: Sharing, channel_ra
 
 const firstWaitMs = 1000
 const longestWaitMs = 60_000
-/** More of them are a fault of everybody's: then the campaign waits. */
+/** With more of them the cause is a general one, and the campaign waits. */
 const deferredMax = 100
 
 export class DeferredRecipients {
   readonly #waiting = new Map<number, { readonly tries: number; readonly until: number }>()
 
-  /** Numbers of those that are not to be tried at `now`. */
+  /** Recipients that must not be tried at `now`. */
   at(now: number): number[] {
     return [...this.#waiting].filter(([, { until }]) => until > now).map(([n]) => n)
   }
@@ -82,12 +82,12 @@ export class DeferredRecipients {
     return this.#waiting.size >= deferredMax
   }
 
-  /** When the first of them is tried again, in milliseconds; Infinity: there is none. */
+  /** When the first of them may be tried again, in milliseconds; Infinity without any. */
   get next(): number {
     return Math.min(...[...this.#waiting.values()].map(({ until }) => until))
   }
 
-  /** What came of a pass: those that are to be tried again, and those for whom it was decided. */
+  /** Records the recipients to retry, with growing delays, and those that are done. */
   tried(again: readonly number[], decided: readonly number[], now: number): void {
     for (const n of decided) this.#waiting.delete(n)
     for (const n of again) {

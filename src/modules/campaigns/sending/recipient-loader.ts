@@ -1,4 +1,4 @@
-/** Reads the next recipients of campaigns with their contacts: what several campaigns ask for at one moment is read together. */
+/** Loads the next recipients of campaigns with their contacts. Requests of several campaigns within one turn of the event loop share a query. */
 import { tenantOf } from '../../../api/caller.ts'
 import { contactsById } from '../audience/eligibility.ts'
 import type { CampaignRow } from '../campaign.ts'
@@ -7,7 +7,7 @@ import { listUnsent, listUnsentAmong, type UnsentRow, type WantedRecipients } fr
 import type { ContactRow } from '../../contacts/service.ts'
 import type { Fragment } from '../../../platform/database/sql.ts'
 
-/** A recipient, and its contact as it is now; undefined: it has none, or has it no more. */
+/** A recipient and its current contact; undefined: there is none. */
 export interface NextRecipient {
   readonly recipient: UnsentRow
   readonly contact: ContactRow | undefined
@@ -22,7 +22,7 @@ interface LoadRequest {
 
 type Deps = Pick<CampaignDeps, 'platform' | 'contacts'>
 
-/** Recipients of one statement, but of one campaign at least. */
+/** Recipients per query, and at least one campaign. */
 const rowsMax = 1000
 
 export class RecipientLoader {
@@ -39,7 +39,7 @@ export class RecipientLoader {
     return promise
   }
 
-  /** As `next`, of those alone who are in `among`, a select of "to". */
+  /** As `next`, restricted to `among`, a select of "to". */
   async loadAmong(campaign: CampaignRow, wanted: WantedRecipients, among: Fragment): Promise<readonly NextRecipient[]> {
     const { platform } = this.#deps
     const { account_id, mode, id } = campaign
@@ -63,13 +63,13 @@ export class RecipientLoader {
   }
 }
 
-/** Never rejects: what fails for all of them together is asked for each alone, and fails for that one. */
+/** Never rejects: after a failure each request is retried alone. */
 async function loadTogether(deps: Deps, asked: readonly LoadRequest[]): Promise<void> {
   const found = await readNext(deps, asked).catch(() => null)
   for (const [index, one] of asked.entries()) {
     if (found !== null) one.resolve(found[index]!)
     else void readNext(deps, [one]).then(([alone]) => one.resolve(alone!), one.reject)
-    // a turn for each: what is made of them all would hold requests up
+    // yield to requests between campaigns
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

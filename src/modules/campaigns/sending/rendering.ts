@@ -1,4 +1,4 @@
-/** A recipient's own message: what is known of the contact put in the place of merge tags. */
+/** Renders a recipient's message: replaces merge tags with values. */
 import { Problem } from '../../../api/problem.ts'
 import type { CampaignMessage } from '../../../api/resources/campaign.ts'
 import { type CampaignRow, trimmedNames } from '../campaign.ts'
@@ -6,7 +6,7 @@ import type { UnsentRow } from '../recipient-repository.ts'
 import { type ContactRow, fullName } from '../../contacts/service.ts'
 import { mergeValues, type MergeValues, render } from '../../messages/service.ts'
 
-/** What tags are filled in with for a recipient; a name of its variables goes before its own, and that before the contact's, also as a part of the full name. */
+/** Merge values of a recipient: its variables before its own fields, and those before the contact's; also for parts of the full name. */
 export function valuesOf(
   recipient: Pick<UnsentRow, 'to' | 'first_name' | 'last_name' | 'variables'>,
   contact: ContactRow | undefined,
@@ -35,7 +35,7 @@ export function valuesOf(
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-/** Throws the Problem `parameter_invalid` for a recipient whom the message cannot be sent to: a text of it is empty once its tags are filled in. */
+/** Throws `parameter_invalid` where a text is empty after rendering. */
 export function renderedFor(
   { message, merge_fallbacks }: Pick<CampaignRow, 'message' | 'merge_fallbacks'>,
   values: MergeValues,

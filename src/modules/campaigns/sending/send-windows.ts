@@ -1,6 +1,6 @@
 /**
- * Send windows: it may be sent while the wall clock of a time zone shows a time of the window, its start inclusive, its end exclusive; an end that is not after the start lies on the next
- * day, an equal one means the whole day (behaviour: campaigns 5). Pure.
+ * Send windows: the times of day in which a campaign may send, in a time zone. The start is inclusive, the end exclusive; an end before the start is
+ * on the next day, an equal one means all day (behaviour: campaigns 5).
  */
 import { Temporal } from 'temporal-polyfill'
 import { tenantOf } from '../../../api/caller.ts'
@@ -16,7 +16,7 @@ export interface SendWindow {
   readonly end: string
 }
 
-/** That of a campaign; null: it may be sent all day. */
+/** The window of a campaign; null: all day. */
 export const windowOf = ({
   window_start: start,
   window_end: end,
@@ -25,7 +25,7 @@ export const windowOf = ({
   readonly window_end: string | null
 }): SendWindow | null => (start === null || end === null ? null : { start, end })
 
-/** Whether a window is open, and until when that stays so, in milliseconds; Infinity: for ever. */
+/** Whether a window is open, and until when this holds, in milliseconds; Infinity: always. */
 export interface WindowState {
   readonly open: boolean
   readonly until: number
@@ -33,10 +33,10 @@ export interface WindowState {
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
-/** A window that is too short to be met on one day, since daylight saving leaves it out, is met on another. */
+/** Daylight saving may skip a short window on one day; it opens on another. */
 const changesMax = 1000
 
-/** The state of a window at `now`. An unknown time zone throws a RangeError. */
+/** The state of a window at `now`. Throws a RangeError for an unknown time zone. */
 export function windowState(window: SendWindow | null, timezone: string, now: number): WindowState {
   if (window === null || window.start === window.end) return { open: true, until: Infinity }
   const [start, end] = [timeOfDayMs(window.start), timeOfDayMs(window.end)]
@@ -50,11 +50,11 @@ export function windowState(window: SendWindow | null, timezone: string, now: nu
   return { open, until: at.epochMilliseconds }
 }
 
-/** When the wall clock shows this time of day next or, before that, is set forward or back. */
+/** When the wall clock next shows this time of day, or is set forward or back before that. */
 function nextChange(at: Temporal.ZonedDateTime, time: number): Temporal.ZonedDateTime {
   const wait = (time - timeOfDayOf(at) + dayMs) % dayMs
   const then = at.add({ milliseconds: wait === 0 ? dayMs : wait })
-  // most days no clock is set, which is quicker to see than when it is set next
+  // most days have no transition, and this check is faster than looking for the next one
   if (then.offsetNanoseconds === at.offsetNanoseconds) return then
   const set = at.getTimeZoneTransition('next')
   return set === null || set.epochMilliseconds > then.epochMilliseconds ? then : set
@@ -70,7 +70,7 @@ const timeOfDayOf = ({ hour, minute, second, millisecond }: Temporal.ZonedDateTi
 
 const statesMax = 5000
 
-/** Looks windows up in time zones, and remembers each state until it changes; an unknown time zone counts as the one given beside it. */
+/** Caches window states until they change. Unknown time zones fall back to `otherwise`. */
 export class WindowTable {
   readonly #states = new Map<string, WindowState & { readonly from: number }>()
 
@@ -95,7 +95,7 @@ function stateIn(window: SendWindow, timezone: string, otherwise: string, now: n
   }
 }
 
-/** What a launched campaign keeps to the end. */
+/** The schedule of a launched campaign, which no longer changes. */
 interface Schedule {
   readonly window: SendWindow
   readonly timezone: string
@@ -106,7 +106,7 @@ const schedulesMax = 10_000
 
 export function campaignSendTimes({ pool, clock }: Pick<Platform, 'pool' | 'clock'>): SendTimes {
   const windows = new WindowTable()
-  /** Null: it has no window. */
+  /** null: no window. */
   const schedules = new Map<string, Schedule | null>()
   type Rows = Parameters<SendTimes['notBefore']>[0]
 

@@ -1,4 +1,4 @@
-/** Sends to some recipients of a campaign: each rendered, checked and submitted; what cannot be sent is said of the recipient at once. */
+/** Sends to a batch of recipients: each is rendered, checked and submitted, or ended with the reason. */
 import { Problem } from '../../../api/problem.ts'
 import type { CampaignMessage, FailureReason, PauseReason, SkipReason } from '../../../api/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -14,19 +14,18 @@ import { type ContactRow, hasStopped } from '../../contacts/service.ts'
 import type { CheckedMessage, ItemOutcome } from '../../messages/service.ts'
 
 export interface Sent {
-  /** Messages that were accepted. */
+  /** Accepted messages. */
   readonly accepted: number
-  /** Why the campaign cannot go on; null: it can. */
+  /** Why the campaign must pause; null: it need not. */
   readonly pause: PauseReason | null
-  /** Numbers of those whose own message is not paid for, whatever the funds. */
+  /** Recipients whose message cannot be paid for. */
   readonly unfunded: readonly number[]
-  /** Numbers of those for whom nothing could be decided just now. */
+  /** Recipients to retry. */
   readonly again: readonly number[]
-  /** Nothing at all could be decided just now: it is tried again in a moment. */
+  /** Every recipient must be retried. */
   readonly unavailable: boolean
 }
 
-/** What is to become of one recipient. */
 type Decision =
   | { readonly kind: 'send'; readonly n: number; readonly message: CheckedMessage }
   | { readonly kind: 'unsendable'; readonly row: Unsendable }
@@ -90,13 +89,13 @@ async function decide(
   }
 }
 
-/** Whether the contact may not be written to any more: what is asked when the message is accepted knows its number alone, which may have changed since. */
+/** Whether the contact has opted out. The check at acceptance knows only the number, which may have changed since. */
 async function isStopped({ channels }: CampaignDeps, campaign: CampaignRow, contact: ContactRow): Promise<boolean> {
   if (hasStopped(contact, campaign.channel_type, false)) return true
   return hasStopped(contact, campaign.channel_type, true) && (await isMarketing(channels, campaign))
 }
 
-/** What nobody expected of a recipient's values fails that recipient, and stops no other. */
+/** An unexpected error in a recipient's values fails this recipient only. */
 function rendered(
   { platform }: CampaignDeps,
   campaign: CampaignRow,
@@ -123,7 +122,7 @@ const skipped = (n: number, skip_reason: SkipReason): Decision => ({
   row: { n, skip_reason, error: null },
 })
 
-/** What a refusal of the message means for the recipient, or for the whole campaign (behaviour: campaigns 5). */
+/** What a refusal means for the recipient or for the whole campaign (behaviour: campaigns 5). */
 async function refused(
   deps: CampaignDeps,
   campaign: CampaignRow,
@@ -133,7 +132,7 @@ async function refused(
   if (code === 'recipient_blocked') return skipped(n, 'unsubscribed')
   if (code === 'insufficient_balance') return { kind: 'unfunded', n }
   if (code === 'upstream_unavailable') return { kind: 'later', n }
-  // what has become of its channel or its template is found by the next look at the campaign
+  // the next poll finds what happened to the channel or template
   const channel = await deps.channels.find(campaign, campaign.channel_id)
   if ((await findBlocker(deps, campaign, channel)) !== null) return { kind: 'later', n }
   return { kind: 'unsendable', row: { n, skip_reason: null, error: { code, message, provider_code: '' } } }
@@ -142,10 +141,10 @@ async function refused(
 export type Blocker =
   | { readonly kind: 'fail'; readonly reason: FailureReason }
   | { readonly kind: 'pause'; readonly reason: PauseReason }
-  /** It cannot be told just now. */
+  /** Unknown at the moment. */
   | { readonly kind: 'wait' }
 
-/** Null: it goes on. */
+/** What prevents a campaign from sending, besides throttle and window: its channel or template (behaviour: campaigns 2). null: nothing. */
 export async function findBlocker(
   { channels }: CampaignDeps,
   row: CampaignRow,

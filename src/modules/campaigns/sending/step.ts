@@ -1,4 +1,4 @@
-/** One step of a campaign: what ends it or keeps it from going on, what its window and its throttle let go, and when it is looked at next. */
+/** One step of a campaign: ends or pauses it, or sends what window and throttle allow, and sets the next poll. */
 import { isoTime } from '../../../lib/clock.ts'
 import type { CampaignRow } from '../campaign.ts'
 import { cancelRecipients, cancelBudgetMs } from '../cancellation.ts'
@@ -12,19 +12,19 @@ import { type Blocker, findBlocker, sendTo } from './sender.ts'
 import { completeIfDone, failFor, pauseFor } from '../transitions.ts'
 import type { ChannelRow } from '../../channels/service.ts'
 
-/** Submitted and not sent yet: more than so many seconds of its rate are not put before a provider that is slow, so that a pause is soon felt. */
+/** Messages in flight per campaign are limited to this many seconds of its rate, so that a pause takes effect soon even with a slow provider. */
 const inFlightSeconds = 10
 const inFlightFloor = 100
-/** After what could not be decided just now. */
+/** Delay of a retry. */
 const retryMs = 1000
-/** Longest wait that is not looked at again: a window's time zone may change its rules. */
+/** Longest wait: the rules of a time zone may change. */
 const waitMaxMs = 3600_000
 
-/** How many messages of a campaign may be under way at once. */
+/** The most messages of a campaign in flight. */
 export const inFlightMax = (per_second: number): number =>
   Math.max(inFlightFloor, Math.ceil(per_second * inFlightSeconds))
 
-/** Resolves to how many messages were accepted. */
+/** Resolves to the number of accepted messages. */
 export async function advance(
   sending: SenderState,
   campaign: ActiveCampaign,
@@ -32,13 +32,13 @@ export async function advance(
   progress: Progress,
 ): Promise<number> {
   const timezones = (await isReadyToSend(sending, campaign, row, progress)) ? await openTimezones(sending, row) : null
-  // until it is known what it wants it counts among those that share its channel as it did before
+  // until its demand is known it keeps its previous share of the channel
   campaign.demand = timezones === null ? null : { channel_id: row.channel_id, per_second: row.throttle_per_second }
   if (timezones === null) return 0
   return await sendDue(sending, campaign, row, { timezones, in_flight: await countedInFlight(sending, row, progress) })
 }
 
-/** Whether somebody is still to be sent to, and nothing keeps the campaign from it; what follows for it where that is not so is done. */
+/** Whether there is somebody to send to and nothing prevents it. Otherwise completes, pauses, fails or cleans up the campaign. */
 async function isReadyToSend(
   sending: SenderState,
   campaign: ActiveCampaign,
@@ -48,13 +48,13 @@ async function isReadyToSend(
   const { platform, channels } = sending.deps
   if (row.status === 'cancelled' || row.status === 'failed') {
     if (await cancelRecipients(sending.deps, row, row.id, cancelBudgetMs)) await deleteJob(platform.pool, row)
-    else if (!progress.unsent) campaign.rest(platform.clock.elapsed(), progress.in_flight)
+    else if (!progress.unsent) campaign.backOff(platform.clock.elapsed(), progress.in_flight)
     return false
   }
   if (row.status !== 'sending') return false
   if (!progress.unsent) {
     if (progress.in_flight > 0 || !(await completeIfDone(platform, row, row.id)))
-      campaign.rest(platform.clock.elapsed(), progress.in_flight)
+      campaign.backOff(platform.clock.elapsed(), progress.in_flight)
     return false
   }
   const blocker = await findBlocker(sending.deps, row, await channels.find(row, row.channel_id))
@@ -63,7 +63,7 @@ async function isReadyToSend(
   return false
 }
 
-/** Submitted and not sent yet, but for those that wait until the window of their own time zone opens: they keep nobody else waiting. */
+/** Messages in flight, without those that wait for a window in their recipient's time zone: they block nobody. */
 async function countedInFlight(
   { deps: { platform }, windows }: SenderState,
   row: CampaignRow,
@@ -80,7 +80,7 @@ async function countedInFlight(
   )
 }
 
-/** What its throttle and the room under way let go now. */
+/** Sends as many messages as throttle and messages in flight allow. */
 async function sendDue(
   sending: SenderState,
   campaign: ActiveCampaign,
@@ -90,12 +90,12 @@ async function sendDue(
   const { platform, channels } = sending.deps
   const now = platform.clock.elapsed()
   const channel = await channels.find(row, row.channel_id)
-  // deleted at this moment: the next look finds it
+  // deleted just now: the next poll finds that
   if (channel === null) return 0
   const per_second = shareOf(sending.active.values(), campaign, channels.rateOf(channel))
-  const room = inFlightMax(per_second) - in_flight
-  if (room <= 0) campaign.rest(now, in_flight)
-  const due = Math.min(room, campaign.pacer.due(now, per_second))
+  const capacity = inFlightMax(per_second) - in_flight
+  if (capacity <= 0) campaign.backOff(now, in_flight)
+  const due = Math.min(capacity, campaign.pacer.due(now, per_second))
   return due <= 0 ? 0 : await sendWithinLimit(sending, campaign, row, { timezones, due, per_second, channel })
 }
 
@@ -111,7 +111,7 @@ async function applyBlocker(
   return 0
 }
 
-/** The time zones of recipients ('' is the campaign's own) whose window is open now; null: none is, and the campaign is put off until the first one opens. */
+/** The time zones ('' is the campaign's own) whose window is open. null: none is, and the job is postponed until the first one opens. */
 async function openTimezones({ deps: { platform }, windows }: SenderState, row: CampaignRow): Promise<string[] | null> {
   const { pool, clock, process_id } = platform
   const now = clock.now()
@@ -178,7 +178,7 @@ async function sendBatch(
     now,
   )
   if (sent.pause !== null) await pauseFor(platform, row, row.id, sent.pause)
-  // its share may grow before its next message is due
+  // poll at least this often: the share may grow before the next message is due
   campaign.next_poll_ms = sent.unavailable || deferred.isFull ? now + retryMs : Math.min(pacer.next, now + retryMs)
   return sent.accepted
 }

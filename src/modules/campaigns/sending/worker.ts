@@ -1,6 +1,6 @@
 /**
- * The worker `campaigns`: sends what is due of each campaign that this process works on. Campaigns are worked on side by side, and one that is slow keeps no other waiting. A look at all of
- * them is four statements, however many there are, and one where nothing is due; those of a campaign follow where it has something to send.
+ * The worker `campaigns`: sends the due messages of the campaigns that this process has claimed, in parallel, so that a slow campaign blocks no
+ * other. A poll is one query when nothing is due, and four otherwise.
  */
 import { over } from '../../../lib/clock.ts'
 import type { CampaignRow } from '../campaign.ts'
@@ -16,9 +16,9 @@ import { advance, inFlightMax } from './step.ts'
 import { claimDue, recordFailure } from '../transitions.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 
-/** Between two looks at all campaigns: a tenth of a second of a campaign's messages goes at once. */
+/** Poll interval: a tenth of a second of a campaign's messages is sent at once. */
 const pollMs = 100
-/** Between two looks of a process that works on none. */
+/** Poll interval without a campaign. */
 const idlePollMs = 500
 const leaseMs = 30_000
 const campaignsMax = 2000
@@ -61,7 +61,7 @@ export function sendingWorker(deps: CampaignDeps): Worker {
   }
 }
 
-/** Resolves when none of them is in hand any more, or when the others are to be looked at again. */
+/** Resolves when all campaigns in progress are done, or at the next poll. */
 async function progressOrTimeout(
   { platform: { clock } }: CampaignDeps,
   inProgress: ReadonlyMap<string, Promise<void>>,
@@ -78,7 +78,7 @@ interface Due {
   readonly progress: Progress
 }
 
-/** The campaigns that are to be worked on now; what is held and no work of this process any more is forgotten. */
+/** Campaigns to work on now. Campaigns that other processes have taken are forgotten. */
 async function dueCampaigns({ deps, active }: SenderState, inProgress: ReadonlyMap<string, unknown>): Promise<Due[]> {
   const { pool, clock } = deps.platform
   const now = clock.elapsed()
@@ -109,7 +109,7 @@ function keep(active: Map<string, ActiveCampaign>, jobs: readonly Job[], now: nu
   }
 }
 
-/** Works on a campaign once; resolves to how many messages were accepted, and never rejects: a failure is this campaign's alone. */
+/** Works on a campaign once; resolves to the number of accepted messages. Never rejects: a failure is counted for this campaign. */
 async function work(
   sending: SenderState,
   campaign: ActiveCampaign,

@@ -1,11 +1,11 @@
-/** How many contacts of each campaign are looked at in one transaction: as many as take a fraction of a second, whatever its rules cost. Kept by the process that takes the snapshot. */
+/** Adapts the number of contacts per transaction, so that each takes a fraction of a second whatever the rules cost. */
 
 const first = 2000
 const least = 100
 const most = 20_000
-/** What a chunk is to take. */
+/** Target time of a chunk. */
 const wantedMs = 300
-/** A chunk that takes longer is given up and tried again with fewer contacts; one of the fewest has all the time that any statement has. */
+/** Slower chunks are aborted and retried with fewer contacts. The smallest chunk has no limit of its own. */
 const givenUpAfterMs = 900
 
 export class ChunkSizes {
@@ -15,18 +15,18 @@ export class ChunkSizes {
     return this.#sizes.get(campaign_id) ?? first
   }
 
-  /** The longest that a statement of this chunk may take, in milliseconds; null: as long as any. */
+  /** Statement timeout of this chunk in milliseconds; null: the default. */
   timeoutMs(campaign_id: string): number | null {
     return this.of(campaign_id) <= least ? null : givenUpAfterMs
   }
 
-  /** A chunk took so long: the next one is larger or smaller by it, at most by half or double. */
+  /** Adapts the next chunk, at most by half or double. */
   took(campaign_id: string, ms: number): void {
     const factor = Math.min(2, Math.max(0.5, wantedMs / Math.max(ms, 1)))
     this.#keep(campaign_id, Math.round(this.of(campaign_id) * factor))
   }
 
-  /** A chunk was given up. */
+  /** A chunk was aborted. */
   tooSlow(campaign_id: string): void {
     this.#keep(campaign_id, Math.floor(this.of(campaign_id) / 4))
   }

@@ -1,4 +1,4 @@
-/** The snapshot of an audience: its recipients are written in chunks, each in a transaction of well under a second, and go on where they stopped (behaviour: campaigns 4). */
+/** Writes the recipients of an audience in chunks, each in a short transaction, resumable after a crash (behaviour: campaigns 4). */
 import { isPhoneChannel } from '../../../api/resources/channel.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { addressesOf, adhocRecipients } from '../audience/adhoc.ts'
@@ -9,17 +9,17 @@ import { lockJob, type Job, requeueJob } from '../job-repository.ts'
 import { insertFromContacts, insertRecipients } from '../recipient-repository.ts'
 import { findAdhocRecipients, findCampaign, storeSegmentRules, lockCampaign, updateState } from '../repository.ts'
 import type { ChunkSizes } from './chunk-size.ts'
-import { failFor, move } from '../transitions.ts'
+import { failFor, transition } from '../transitions.ts'
 import { addressKeyOf, type AudienceSource, type SaveItem } from '../../contacts/service.ts'
 import { checkRecipient } from '../../messages/service.ts'
 import { limitStatements, sqlState, transact, type Transaction } from '../../../platform/database/sql.ts'
 
-/** Ad-hoc recipients written in one transaction. */
+/** Ad-hoc recipients per transaction. */
 const chunkRecipients = 1000
-/** A change of a contact may carry a time so long before the moment at which it can be seen: that of its request, whose transaction ends later. */
+/** `updated_at` of a contact may precede its commit by this long: it is the time of the request. */
 const openWritesMs = 5 * 60_000
 
-/** Takes one step: begins, or takes one chunk. Resolves to whether there is more to do now. */
+/** Starts the snapshot or writes one chunk. Resolves to whether there is more to do now. */
 export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<boolean> {
   const { platform } = deps
   const row = await findCampaign(platform.pool, job, job.campaign_id)
@@ -31,7 +31,7 @@ export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSiz
   const source = await resolveAudience(deps, platform.pool, row)
   if (source.kind === 'gone') return await ended(deps, row, 'audience_missing')
   if (source.kind === 'taken') return false
-  // looked up before the transaction: within it nothing waits for another connection
+  // before the transaction, in which nothing may wait for another connection
   const marketing = await isMarketing(deps.channels, row)
   const began = platform.clock.elapsed()
   try {
@@ -59,7 +59,7 @@ async function ended(
   return false
 }
 
-/** Settles what the audience means: a segment's rules as they are at this moment. False where there is no such segment. */
+/** Starts the snapshot; stores a segment's rules as they are now. False where the segment does not exist. */
 async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience }: CampaignRow): Promise<boolean> {
   return await transact(platform.pool, async (tx) => {
     const locked = await lockOwned(tx, job, platform.process_id)
@@ -79,27 +79,26 @@ async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience 
   })
 }
 
-/** The campaign, locked, where this process is still the one that works on it; null where there is nothing more to do. */
+/** Locks the campaign where this process still has its job; null where there is nothing more to do. */
 async function lockOwned(tx: Transaction, job: Job, process_id: string): Promise<CampaignRow | null> {
-  // first the campaign, then its job, as whoever pauses or cancels it does
+  // the campaign before its job, in the same order as pause and cancel
   const locked = await lockCampaign(tx, job, job.campaign_id)
   return locked !== null && needsSnapshot(locked) && (await lockJob(tx, job, process_id)) ? locked : null
 }
 
-/** What was written of one chunk. */
 interface ChunkResult {
   readonly rows: number
-  /** Where the next chunk begins; null: there is none. */
+  /** Start of the next chunk; null: this was the last one. */
   readonly after: string | null
 }
 
-/** What the audience means, and whether the message is marketing as of this step. */
+/** The resolved audience, and whether the message is marketing. */
 interface ChunkAudience<S extends ResolvedAudience = Exclude<ResolvedAudience, { kind: 'gone' | 'taken' }>> {
   readonly source: S
   readonly marketing: boolean
 }
 
-/** Writes one chunk and how far it went; the last one completes the snapshot. Resolves to whether there is more to do. */
+/** Writes one chunk and the progress; the last one completes the snapshot. Resolves to whether there is more to do. */
 async function writeChunk(
   deps: CampaignDeps,
   tx: Transaction,
@@ -121,9 +120,9 @@ async function writeChunk(
     await complete(deps, tx, locked, written)
     return false
   }
-  // an audience that is too large ends with the next step
+  // the next step fails an audience that is too large
   await updateState(tx, { ...written, snapshot_after: after ?? locked.snapshot_after })
-  // behind the others that wait, so that a large audience does not keep them from their turn
+  // behind the other jobs: a large audience must not block them
   await requeueJob(tx, locked, isoTime(platform.clock.now()))
   return true
 }
@@ -144,7 +143,7 @@ async function contactsChunk(
     after: row.snapshot_after,
     until,
   }
-  // made within the statement: a fragment that is awaited would run
+  // the fragment is built inside the statement: awaiting it would execute it
   const rows = await insertFromContacts(tx, row, contacts.audienceRows(tx, row, audience), {
     rows: row.snapshot_rows,
     own_timezones: row.recipient_timezone,
@@ -170,7 +169,7 @@ async function adhocChunk(
   return { rows: chunk.length, after: done < given.length ? String(done) : null }
 }
 
-/** The audience is known: sending begins, also of nobody. */
+/** Completes the snapshot and starts sending, also without recipients. */
 async function complete(
   { platform, billing }: CampaignDeps,
   tx: Transaction,
@@ -180,7 +179,7 @@ async function complete(
   const at = isoTime(platform.clock.now())
   const estimate = estimateOf(written.snapshot_rows, await billing.fundsOf(tx, locked, locked.channel_type))
   await storeSegmentRules(tx, locked, locked.id, null)
-  await move(tx, platform, locked, {
+  await transition(tx, platform, locked, {
     ...written,
     status: 'sending',
     snapshot_after: '',
@@ -192,8 +191,8 @@ async function complete(
 }
 
 /**
- * Makes contacts of those who are none yet, as far as the contact cap allows; who is one stays as it is. Consent is left alone: an earlier opt-out holds for the new
- * contact, and nobody is opted in by being written to.
+ * Creates contacts for ad-hoc recipients who are none yet, up to the contact cap (behaviour: campaigns 4). Existing contacts stay unchanged. Nobody
+ * is opted in; an earlier opt-out of the address applies to the new contact.
  */
 async function saveAsContacts(
   { platform, contacts }: CampaignDeps,

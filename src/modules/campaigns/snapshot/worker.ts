@@ -1,4 +1,4 @@
-/** The worker `campaign-snapshots`: looks up the audience of campaigns that are to begin, a chunk of each at a time. */
+/** The worker `campaign-snapshots`: writes the recipients of campaigns that are to start, a chunk at a time. */
 import type { CampaignDeps } from '../deps.ts'
 import type { Job } from '../job-repository.ts'
 import { ChunkSizes } from './chunk-size.ts'
@@ -23,7 +23,7 @@ export function snapshotWorker(deps: CampaignDeps): Worker {
   }
 }
 
-/** False where the campaign has nothing more to be looked up. */
+/** False where the snapshot is finished. */
 async function step(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<boolean> {
   try {
     return await snapshotStep(deps, job, sizes)
