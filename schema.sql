@@ -322,9 +322,9 @@ create table channels (
   credentials text not null,
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
-  templates_due_at timestamp with time zone,
+  templates_refresh_at timestamp with time zone,
   templates_read_at timestamp with time zone,
-  link_tried_at timestamp with time zone,
+  connection_tested_at timestamp with time zone,
   constraint channels_pkey PRIMARY KEY (id),
   constraint channels_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint channels_connection_status_check CHECK ((connection_status = ANY (ARRAY['connecting'::text, 'connected'::text, 'disconnected'::text]))),
@@ -334,7 +334,7 @@ create table channels (
 CREATE INDEX channels_account ON public.channels USING btree (account_id, mode, id);
 CREATE INDEX channels_disconnected ON public.channels USING btree (id) WHERE ((connection_status = 'disconnected'::text) AND (deleted_at IS NULL));
 CREATE UNIQUE INDEX channels_identifier ON public.channels USING btree (type, identifier) WHERE (deleted_at IS NULL);
-CREATE INDEX channels_templates_due ON public.channels USING btree (templates_due_at) WHERE ((templates_due_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX channels_templates_refresh ON public.channels USING btree (templates_refresh_at) WHERE ((templates_refresh_at IS NOT NULL) AND (deleted_at IS NULL));
 
 create table consent_changes (
   account_id text collate "C" not null,

@@ -16,11 +16,11 @@ create table channels (
   deleted_at timestamptz,
   created_at timestamptz not null,
   -- null: the provider has no templates
-  templates_due_at timestamptz,
+  templates_refresh_at timestamptz,
   -- when the read began that our copy comes from: a read that began earlier does not overwrite it
   templates_read_at timestamptz,
   -- when somebody last had the connection tested, or changed the credentials: open circuit breakers probe again after this
-  link_tried_at timestamptz
+  connection_tested_at timestamptz
 );
 create index channels_account on channels (account_id, mode, id);
 -- a type and identifier belong to one account in the whole installation
@@ -56,4 +56,4 @@ create table channel_templates (
 );
 create unique index channel_templates_provider on channel_templates (channel_id, provider_id);
 create index channel_templates_name on channel_templates (channel_id, name, language);
-create index channels_templates_due on channels (templates_due_at) where templates_due_at is not null and deleted_at is null;
+create index channels_templates_refresh on channels (templates_refresh_at) where templates_refresh_at is not null and deleted_at is null;

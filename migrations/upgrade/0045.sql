@@ -15,6 +15,9 @@ alter table automation_runs rename column due_at to next_run_at;
 alter table webhook_queue rename column due_at to next_run_at;
 alter table webhook_retries rename column due_at to next_run_at;
 alter table email_queue rename column due_at to next_run_at;
+alter table channels rename column link_tried_at to connection_tested_at;
+alter table channels rename column templates_due_at to templates_refresh_at;
+alter index channels_templates_due rename to channels_templates_refresh;
 
 -- protected the request log from processes of an older version; those are stopped now
 drop rule request_log_kept on request_log;

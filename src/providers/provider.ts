@@ -297,7 +297,7 @@ export interface ProviderTools {
 
 /**
  * What a provider does. Every call stops when its signal aborts. Only `fetchMedia` and `listTemplates` throw; everything else reports failures as values.
- * Callers remove the channel's secrets from all texts (`modules/channels/adapters/`).
+ * Callers remove the channel's secrets from all texts (`modules/channels/secret-redaction.ts`).
  */
 export interface ProviderAdapter {
   /** Sends without a network, so `sending` is not stored as a separate status. */

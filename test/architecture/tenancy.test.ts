@@ -57,18 +57,19 @@ const exempt: Record<string, string> = {
   'src/modules/webhooks/deliveries/store.ts recordDirect': 'the deliver worker settles by ids',
   'src/modules/webhooks/endpoints/store.ts listSealed': 'a rotation of the secret key seals everything anew',
   'src/modules/webhooks/endpoints/store.ts reseal': 'as above',
-  'src/modules/media/store.ts':
+  'src/modules/media/repository.ts':
     'the media worker copies and deletes files of every account, and an address that is signed knows no tenant',
-  'src/modules/channels/rotation-store.ts': 'a rotation of the secret key seals every credential anew',
-  'src/modules/channels/store.ts findHolder': 'an identifier belongs to one account in the whole installation',
+  'src/modules/channels/repository.ts listSealed': 'a rotation of the secret key re-encrypts every credential',
+  'src/modules/channels/repository.ts reseal': 'a rotation of the secret key re-encrypts every credential',
+  'src/modules/channels/repository.ts findHolder': 'an identifier belongs to one account in the whole installation',
   'src/modules/campaigns/repository.ts findTenant':
     'the operator names a campaign by its id alone, on the command line',
-  'src/modules/channels/store.ts findAnyChannel': "a provider's callback names a channel and knows no account",
-  'src/modules/channels/templates-store.ts claimTemplatesDue': 'the templates worker reads for every account',
-  'src/modules/channels/store.ts listDisconnected': 'the reconnect worker tries the lost links of every account',
-  'src/modules/channels/store.ts listDeletedSince': 'the queues of deleted channels of every account are emptied',
-  'src/modules/channels/store.ts countLinks': 'an operator asks how many links of all accounts stand',
-  'src/modules/channels/sessions-store.ts': 'the sessions worker keeps the sessions of every account',
+  'src/modules/channels/repository.ts findAnyChannel': "a provider's callback names a channel and knows no account",
+  'src/modules/channels/templates/repository.ts claimRefreshes': 'the templates worker reads for every account',
+  'src/modules/channels/repository.ts listDisconnected': 'the reconnect worker tries the lost links of every account',
+  'src/modules/channels/repository.ts listDeletedSince': 'the queues of deleted channels of every account are emptied',
+  'src/modules/channels/repository.ts countByConnectionStatus': 'an operator asks how many links of all accounts stand',
+  'src/modules/channels/sessions/repository.ts': 'the sessions worker keeps the sessions of every account',
   'src/modules/messages/queries/list-store.ts':
     'every statement holds the conditions of where(), which begin with both',
   'src/modules/contacts/repository.ts listContacts': 'its conditions begin with both',

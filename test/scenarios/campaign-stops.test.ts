@@ -302,7 +302,7 @@ test('a template that is paused pauses it, one that is rejected or gone fails it
 
   const change = async (status: string) => {
     Object.assign(graph.templates[0]!, { status })
-    await world.pool`update channels set templates_due_at = ${world.clock.iso()} where id = ${channel}`
+    await world.pool`update channels set templates_refresh_at = ${world.clock.iso()} where id = ${channel}`
     await world.settle('templates')
     world.services.channels.forget()
     await passFor(world, 1500)
@@ -334,7 +334,7 @@ test('a template that is paused in the midst of a pass pauses it, and fails nobo
     // the first look is at the campaign, the second at a recipient's message
     if (looks === 2) {
       Object.assign(graph.templates[0]!, { status: 'PAUSED' })
-      await world.pool`update channels set templates_due_at = ${world.clock.iso()} where id = ${channel}`
+      await world.pool`update channels set templates_refresh_at = ${world.clock.iso()} where id = ${channel}`
       await world.settle('templates')
       world.services.channels.forget()
     }

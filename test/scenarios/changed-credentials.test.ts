@@ -167,7 +167,7 @@ test('a reconnect whose credentials have come to be those of another sender says
   const { status, body } = await api.post(`/v1/channels/${channel.id}/reconnect`)
 
   assert.deepEqual([status, body.error.code, body.error.param], [422, 'upstream_rejected', undefined])
-  assert.match(body.error.message, /those of \+4915100000002 now.*PATCH \/v1\/channels/)
+  assert.match(body.error.message, /now belong to \+4915100000002.*PATCH \/v1\/channels/)
   assert.equal((await shown()).identifier, sender)
 })
 

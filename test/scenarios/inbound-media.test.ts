@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { request } from 'undici'
 import { mediaService } from '../../src/modules/media/service.ts'
-import { claimMedia } from '../../src/modules/media/store.ts'
+import { claimMedia } from '../../src/modules/media/repository.ts'
 import { hmacHex } from '../../src/lib/hmac.ts'
 import { closing } from '../support/closing.ts'
 import { hostileAnswers, hostileServer } from '../support/hostile-server.ts'
@@ -535,7 +535,7 @@ test('files in a bucket that is not configured any more are told of, and removed
   const partly = [
     await none!.overdue(),
     other.objects.size,
-    /^2 files .* from the bucket http.* not configured any more/.test((await another!.breaches())[0]!),
+    /^2 inbound files .* from the bucket http.* no longer configured/.test((await another!.breaches())[0]!),
   ]
   await world.clock.advance(day)
   await same!.pass()
@@ -544,7 +544,7 @@ test('files in a bucket that is not configured any more are told of, and removed
   assert.deepEqual(early, [3, 3, []])
   assert.match(
     late.join(),
-    /^3 files that came in should have been removed from the bucket http.* by now\. It is not configured any more: set POSTHORN_MEDIA_S3_URL/,
+    /^3 inbound files should have been removed from the bucket http.* by now\. It is no longer configured: set POSTHORN_MEDIA_S3_URL/,
   )
   assert.deepEqual(partly, [2, 0, true])
   assert.deepEqual(back, [0, 1, []])
@@ -572,7 +572,7 @@ test('files whose removal fails hold up no others, and are tried again the day a
   await world.clock.advance(day + 1)
   bucket.failures.push(403)
 
-  await assert.rejects(media.pass(), /1 files that came in could not be removed/)
+  await assert.rejects(media.pass(), /1 inbound files could not be removed/)
   const left = bucket.objects.size
   await media.pass()
   const [unchanged, overdue] = [bucket.objects.size, await media.overdue()]

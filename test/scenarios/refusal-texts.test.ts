@@ -314,7 +314,7 @@ test('a channel that cannot be connected is told of each field once, and of a ta
       message.endsWith('It takes max_messages_per_second, mms.'),
     ),
   )
-  says(taken, 409, 'channel_identifier_taken', /Delete that channel first where it is yours, or connect another sender/)
+  says(taken, 409, 'channel_identifier_taken', /Delete that channel first if it is yours, or connect another sender/)
   says(
     await live.api.get('/v1/channels/ch_test_sms/templates'),
     404,

@@ -2,9 +2,10 @@
 import type { TestContext } from 'node:test'
 import { Type } from 'typebox'
 import type { ProviderAdapter, Provider, Session, StoreItems } from '../../src/providers/provider.ts'
-import { hidingSecrets } from '../../src/modules/channels/hidden-secrets.ts'
-import { channelSessions, type ChannelSessions } from '../../src/modules/channels/sessions.ts'
-import { findAnyChannel, insertChannel, updateChannel, type ChannelRow } from '../../src/modules/channels/store.ts'
+import { withRedactedSecrets } from '../../src/modules/channels/secret-redaction.ts'
+import { channelSessions, type ChannelSessions } from '../../src/modules/channels/sessions/sessions.ts'
+import { findAnyChannel, insertChannel, updateChannel } from '../../src/modules/channels/repository.ts'
+import type { ChannelRow } from '../../src/modules/channels/channel.ts'
 import { isoTime } from '../../src/lib/clock.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 import { startPlatform } from './world.ts'
@@ -90,7 +91,7 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
     const sessions = channelSessions(
       own,
       {
-        adapterOf: () => hidingSecrets(provider, adapter),
+        adapterOf: () => withRedactedSecrets(provider, adapter),
         sessionProviders: () => ['linked'],
         connection: (row) => {
           if (row.credentials === 'lost') throw new Error('its key is not among those of this installation')

@@ -1,10 +1,10 @@
 /** A session with an SMSC for tests of SMPP: what it tells, and what the SMSC was given. */
 import type { TestContext } from 'node:test'
 import type { Connection, OutboundMessage, CallbackItem, StoreItems } from '../../src/providers/provider.ts'
-import { hidingSecrets } from '../../src/modules/channels/hidden-secrets.ts'
+import { withRedactedSecrets } from '../../src/modules/channels/secret-redaction.ts'
 import { smpp } from '../../src/providers/smpp/smpp.ts'
 import { fakeClock } from './clock.ts'
-import { messageOf } from './conformance/hand-over.ts'
+import { messageOf } from './conformance/send-attempts.ts'
 import { providerTools } from './provider-tools.ts'
 import { smsc, type Smsc, type SmscOptions } from './simulators/smsc.ts'
 
@@ -34,7 +34,7 @@ interface Options {
 export async function linked(t: TestContext, { settings, credentials, smsc: options }: Options = {}) {
   const sim = await smsc(t, options)
   const clock = fakeClock()
-  const adapter = hidingSecrets(smpp, smpp.adapter(providerTools({ clock, allowed_hosts: [sim.host] })))
+  const adapter = withRedactedSecrets(smpp, smpp.adapter(providerTools({ clock, allowed_hosts: [sim.host] })))
   const told: CallbackItem[] = []
   const raw: Uint8Array[] = []
   const ignored: string[] = []

@@ -4,7 +4,7 @@ import { after } from 'node:test'
 import type { Callback, Connection, OutboundMessage, CallbackItem } from '../../src/providers/provider.ts'
 import { whatsappCloud } from '../../src/providers/whatsapp/whatsapp.ts'
 import { fakeClock } from './clock.ts'
-import { messageOf } from './conformance/hand-over.ts'
+import { messageOf } from './conformance/send-attempts.ts'
 import { providerTools } from './provider-tools.ts'
 import { businessNumber, startWhatsapp } from './simulators/whatsapp.ts'
 

@@ -1,40 +1,38 @@
-/** Makes the adapters of all providers, each with what it calls its provider with. */
+/** Creates the adapters of all providers with their tools. */
 import type { SteadyClock } from '../../lib/clock.ts'
 import { dialer } from '../../lib/dial.ts'
 import { httpClient } from '../../lib/http-client.ts'
 import type { Resolve } from '../../lib/name-lookup.ts'
 import { hostPort } from '../../lib/public-address.ts'
 import type { ProviderAdapter, Provider, ProviderTools } from '../../providers/provider.ts'
-import { hidingSecrets } from './hidden-secrets.ts'
+import { withRedactedSecrets } from './secret-redaction.ts'
 import { providers as productProviders } from '../../providers/registry.ts'
 
 export interface Adapters {
-  /** A provider by its name, or undefined for one that is not built. */
+  /** A provider by name, or undefined if there is none. */
   providerOf(name: string): Provider | undefined
-  /** What it does. */
   adapterOf(name: string): ProviderAdapter | undefined
-  /** Providers that a channel may be connected with. `testing`: those that are for tests alone, too. */
+  /** Providers that a channel may use; `testing` includes those for tests. */
   connectable(type: string, testing: boolean): readonly Provider[]
-  /** The names of those that open sessions. */
+  /** Names of the providers with sessions. */
   readonly sessionProviders: readonly string[]
-  /** Whether hand-overs to it go through a session alone. */
+  /** Whether messages are sent only through a session. */
   sendsThroughSession(name: string): boolean
-  /** All of them, that of test mode excepted. */
+  /** All providers except the sandbox. */
   offered(testing: boolean): readonly Provider[]
-  /** Closes the connections of all. */
   close(): Promise<void>
 }
 
 export interface AdapterParts {
   readonly clock: SteadyClock
   readonly resolve: Resolve
-  /** Addresses of providers by the names of their settings; absent: their own. */
+  /** Replacement addresses by the name of the setting. */
   readonly provider_urls: Readonly<Record<string, string>>
-  /** `host:port`s that may be called whatever their address and scheme. */
+  /** `host:port`s that may be called even if they are not public or not https. */
   readonly allowed_hosts: readonly string[]
   /** Certificates to trust besides the system's; for tests. */
   readonly ca?: string
-  /** Those of tests, beside the product's. */
+  /** Additional providers, for tests. */
   readonly providers?: readonly Provider[]
 }
 
@@ -56,7 +54,7 @@ export function makeAdapters(parts: AdapterParts): Adapters {
   const byName = new Map(
     providers.map((provider) => [
       provider.name,
-      { provider, adapter: hidingSecrets(provider, provider.adapter(toolsFor(provider))) },
+      { provider, adapter: withRedactedSecrets(provider, provider.adapter(toolsFor(provider))) },
     ]),
   )
   const sessionProviders = [...byName].flatMap(([name, { adapter }]) =>

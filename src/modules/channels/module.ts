@@ -4,7 +4,7 @@ import { ofAccount, ofProcess } from '../../platform/database/table-scope.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { channelRoutes } from './routes.ts'
 import { channelService, type ChannelService } from './service.ts'
-import { channelPeriodicJobs, channelWorkers } from './worker.ts'
+import { channelPeriodicJobs, channelWorkers } from './reconnect.ts'
 
 declare module '../../module.ts' {
   interface Contributions {

@@ -1,4 +1,4 @@
-/** What can be asked about channels (behaviour: channels 2, 3, 4.3, 6). */
+/** HTTP operations of channels (behaviour: channels 2, 3, 4.3, 6). */
 import { Type } from 'typebox'
 import { deletedOf } from '../../api/resources/shared-fields.ts'
 import { Channel, channelTypes, ConnectedChannel, Template } from '../../api/resources/channel.ts'
@@ -11,17 +11,17 @@ const Deleted = deletedOf('channel')
 const ChannelCreation = Type.Object(
   {
     type: Type.String({ enum: [...channelTypes], description: 'Kind of channel.' }),
-    provider: Type.Optional(Type.String({ description: 'May be left out where the type has one provider.' })),
-    name: Type.String({ minLength: 1, maxLength: 120, description: 'For people; recipients do not see it.' }),
+    provider: Type.Optional(Type.String({ description: 'Optional if the type has only one provider.' })),
+    name: Type.String({ minLength: 1, maxLength: 120, description: 'A display name; recipients do not see it.' }),
     identifier: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 255,
-        description: 'The sender; may be left out where the provider tells it.',
+        description: 'The sender; optional if the provider reports it.',
       }),
     ),
     credentials: AnyObject({ description: "The provider's credentials: encrypted at rest, never returned." }),
-    settings: Type.Optional(AnyObject({ description: '`max_messages_per_second`, and what the provider knows.' })),
+    settings: Type.Optional(AnyObject({ description: '`max_messages_per_second`, and the settings of the provider.' })),
   },
   {
     examples: [
@@ -37,19 +37,19 @@ const ChannelCreation = Type.Object(
 )
 const ChannelChange = Type.Object({
   name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 120, description: 'For people; recipients do not see it.' }),
+    Type.String({ minLength: 1, maxLength: 120, description: 'A display name; recipients do not see it.' }),
   ),
   status: Type.Optional(
     Type.String({
       enum: ['active', 'disabled'],
-      description: '`disabled`: sends are 422 `channel_not_connected`, and what was accepted before waits.',
+      description: '`disabled`: new messages get 422 `channel_not_connected`, and accepted ones wait.',
     }),
   ),
   settings: Type.Optional(
-    AnyObject({ description: '`max_messages_per_second`, and what the provider knows. Replaced whole.' }),
+    AnyObject({ description: '`max_messages_per_second`, and the settings of the provider. Replaces all settings.' }),
   ),
   credentials: Type.Optional(
-    AnyObject({ description: "The provider's credentials, all of them: encrypted at rest, never returned." }),
+    AnyObject({ description: "The provider's credentials. Replaces all of them; encrypted at rest, never returned." }),
   ),
 })
 const tag = 'Channels'
@@ -63,7 +63,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     tag,
     summary: 'List channels',
     description:
-      'Newest first; deleted ones are left out. A test key sees the sandbox channels, whose ids begin with `ch_test_`.',
+      'Newest first, without deleted ones. A test key sees the sandbox channels, whose ids begin with `ch_test_`.',
     query: listQuery({}),
     replies: { 200: listOf(Channel) },
     errors: [],
@@ -83,8 +83,8 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     tag,
     summary: 'Connect a channel',
     description:
-      'The credentials are tried at once; where the provider refuses them or cannot be reached, nothing is created. Where the provider has a `verify_token` and none is given, one is made and shown only here. ' +
-      'What each provider asks for stands at `/docs/providers`.',
+      'The credentials are tested at once; nothing is created if the provider refuses them or cannot be reached. If the provider has a `verify_token` and none is given, one is generated and shown only here. ' +
+      'See `/docs/providers` for the fields of each provider.',
     body: ChannelCreation,
     replies: { 201: ConnectedChannel },
     errors: ['channel_identifier_taken', 'upstream_rejected', 'upstream_unavailable', 'live_mode_required'],
@@ -98,7 +98,8 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     scope: 'channels:read',
     tag,
     summary: 'Retrieve a channel',
-    description: 'Look at `connection_status` before sending and at `capabilities` for what may be sent.',
+    description:
+      'Check `connection_status` before sending, and `capabilities` for the content types that the channel can send.',
     replies: { 200: Channel },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await channels.read(sql, caller, params['id']!)),
@@ -111,7 +112,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     tag,
     summary: 'Update a channel',
     description:
-      'Only the fields given change; `settings` and `credentials` are replaced whole, but a `verify_token` that is left out stays. New credentials are tried at once, and must be those of the same sender; where the provider refuses them or cannot be reached, nothing changes. Then the channel is connected, and what waits on it goes on. While `status` is `disabled` sends are refused with `channel_not_connected`, and messages accepted before wait within their validity until it is `active` again.',
+      'Changes only the given fields; `settings` and `credentials` are replaced as a whole, except that a `verify_token` that is left out stays. New credentials are tested at once and must belong to the same sender; nothing changes if the provider refuses them or cannot be reached. The channel is then connected, and waiting messages continue. While `status` is `disabled`, new messages are refused with `channel_not_connected`, and accepted ones wait within their validity period until it is `active` again.',
     body: ChannelChange,
     replies: { 200: Channel },
     errors: [
@@ -133,7 +134,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     tag,
     summary: 'Delete a channel',
     description:
-      'Sends are 404 from now on. Messages that still wait on the channel, scheduled ones too, become `failed` with `channel_not_connected` and are refunded.',
+      'New messages get 404. Messages that still wait on the channel, including scheduled ones, become `failed` with `channel_not_connected` and are refunded.',
     replies: { 200: Deleted },
     errors: ['resource_missing', 'live_mode_required'],
     handler: async ({ caller, params, sql }) => {
@@ -148,9 +149,9 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     scope: 'channels:write',
     idempotent: 'lease',
     tag,
-    summary: "Try a channel's link again",
+    summary: 'Reconnect a channel',
     description:
-      "Looks at once whether the provider takes the account's credentials, instead of at the next regular try. Answers with the channel as it is afterwards.",
+      'Tests the credentials at once instead of at the next automatic attempt, and returns the updated channel.',
     replies: { 200: Channel },
     errors: [
       'resource_missing',

@@ -1,4 +1,4 @@
-/** What channels mean: the sandbox ones that always stand, the connected ones, their templates and their link to the provider. */
+/** The operations of channels: lookup, connection, templates and access to the adapters. */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { missing } from '../../api/problem.ts'
@@ -10,16 +10,14 @@ import type { Db, Transaction } from '../../platform/database/sql.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { ProviderAdapter, MediaReference, Provider } from '../../providers/provider.ts'
-import { missingChannel } from './missing.ts'
+import { missingChannel, channelCache } from './lookup.ts'
 import { makeAdapters } from './adapters.ts'
-import { channelCache } from './channel-cache.ts'
-import { defaultRate } from './channel-input.ts'
-import { channelObject } from './present.ts'
-import { isSessionHeld } from './sessions-store.ts'
-import * as store from './store.ts'
-import type { ChannelRow } from './store.ts'
-import type { TemplateContent } from './template-check.ts'
-import { channelTemplates } from './templates.ts'
+import { defaultRate } from './validation.ts'
+import { channelObject, type ChannelRow, type DeletedChannel } from './channel.ts'
+import { isSessionHeld } from './sessions/repository.ts'
+import * as store from './repository.ts'
+import type { TemplateContent } from './templates/validation.ts'
+import { channelTemplates } from './templates/templates.ts'
 import { isTestChannel, testChannels } from './test-channels.ts'
 import {
   createChannel,
@@ -27,31 +25,27 @@ import {
   reconnectChannel,
   removeChannel,
   setConnection,
-  tryLink,
+  retryConnection,
   updateChannel,
   type ChannelCreation,
   type ChannelDeps,
   type ChannelUpdate,
-  type KeepChannel,
-} from './writing.ts'
+  type StoreReply,
+} from './lifecycle.ts'
 
-export type { ChannelRow } from './store.ts'
-export type { TemplateVerdict } from './templates.ts'
+export { isUp, type ChannelRow } from './channel.ts'
+export type { TemplateVerdict } from './templates/templates.ts'
 export { isTestChannel } from './test-channels.ts'
-export { channelSessions } from './sessions.ts'
+export { channelSessions } from './sessions/sessions.ts'
 
 export type ChannelService = ReturnType<typeof channelService>
 
-/** Whether messages may go out on a channel: it is active, and linked to its provider. */
-export const isUp = ({ status, connection_status }: Pick<ChannelRow, 'status' | 'connection_status'>): boolean =>
-  status === 'active' && connection_status === 'connected'
-
 export interface ChannelParts {
-  /** By default names are looked up for real. */
+  /** Default: DNS. */
   readonly resolve?: Resolve
   /** Certificates to trust besides the system's. */
   readonly ca?: string
-  /** Those of tests, beside the product's. */
+  /** Additional providers, for tests. */
   readonly providers?: readonly Provider[]
 }
 
@@ -74,59 +68,59 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
       cache.forget()
       templates.forget()
     },
-    /** The connected channel that a provider's callback names; the callback carries no tenant. */
+    /** The channel of a callback address, which contains no tenant. */
     findForCallback: async (id: string): Promise<ChannelRow | null> =>
       isId('ch', id) ? await store.findAnyChannel(platform.pool, id) : null,
-    /** The channel of the same account, type and provider that has one of these identifiers, whatever another process has changed a moment ago. */
+    /** The channel of the same account, type and provider with one of these identifiers. Not cached. */
     findSibling: (sql: Db, row: ChannelRow, identifiers: readonly string[]): Promise<ChannelRow | null> =>
       store.findByIdentifier(sql, row, identifiers),
-    /** The tenant's channels that are connected with the same account at their provider, this one among them, whatever another process has changed a moment ago. */
+    /** The tenant's channels with the same provider account, including this one. Not cached. */
     listOfProviderAccount: (sql: Db, row: ChannelRow): Promise<ChannelRow[]> => listOfProviderAccount(deps, sql, row),
     get: (tenant: Tenant, id: string): Promise<ChannelRow> => getChannel(deps, tenant, id),
-    /** The channel as it stands, whatever another process has changed a moment ago. */
+    /** The channel. Not cached. */
     read: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => readChannel(deps, sql, tenant, id),
-    /** Keeps the channel from being deleted until the transaction ends. Throws 404 `resource_missing` about `param` where there is none. */
+    /** Prevents the deletion of the channel until the transaction ends. Throws 404 `resource_missing` for `param` if there is none. */
     requireStanding: (tx: Transaction, tenant: Tenant, id: string, param: string): Promise<void> =>
-      requireStanding(tx, tenant, id, param),
+      requireExisting(tx, tenant, id, param),
     list: (sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> => listChannels(platform, sql, tenant, page),
     templates: async (sql: Db, tenant: Tenant, id: string): Promise<Template[]> =>
       await templates.list(sql, await getChannel(deps, tenant, id)),
-    /** Why a template message is refused, if it is, and whether it is marketing; `ask`: the provider is asked before it is refused (behaviour: channels 6). */
+    /** Checks a template message; `ask`: with a lookup at the provider before it is refused (behaviour: channels 6). */
     templateVerdict: templates.verdictOf,
-    /** As `templateVerdict`, with the provider asked in any case. */
+    /** As `templateVerdict`, always with a lookup at the provider. */
     templateVerdictAsked: (row: ChannelRow, content: unknown) =>
       templates.verdictAsked(row, content as TemplateContent),
-    /** The templates of this channel have changed, the provider says: they are read anew. */
-    templatesChanged: (sql: Db, row: ChannelRow): Promise<void> => templates.readSoon(sql, row),
-    /** The provider has refused a template that our copy has as fit: they are read anew, every ten seconds at most. */
-    templateRefused: (sql: Db, row: ChannelRow): Promise<void> => templates.readAfterRefusal(sql, row),
+    /** The provider reported changed templates: refreshes the copies. */
+    templatesChanged: (sql: Db, row: ChannelRow): Promise<void> => templates.refreshSoon(sql, row),
+    /** The provider refused a template that the copy allows: refreshes the copies, at most every ten seconds. */
+    templateRefused: (sql: Db, row: ChannelRow): Promise<void> => templates.refreshAfterRefusal(sql, row),
     templatesWorker: templates.worker,
 
-    /** The refusal of a channel that there is not; says what was probably meant. */
+    /** The 404 of a channel that does not exist, with a hint. */
     missing: missingChannel,
-    /** The providers that a channel may be connected with. */
+    /** Providers that a channel may use. */
     offered: () => adapters.offered(settings.simulator),
-    /** `keep` keeps what is to be answered, in the transaction that creates. */
-    create: (sql: Db, caller: Tenant, creation: ChannelCreation, keep: KeepChannel): Promise<ConnectedChannel> =>
+    /** `keep` stores the reply in the transaction. */
+    create: (sql: Db, caller: Tenant, creation: ChannelCreation, keep: StoreReply): Promise<ConnectedChannel> =>
       createChannel(deps, sql, caller, creation, keep),
     update: (sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> =>
       updateChannel(deps, sql, tenant, id, change),
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeChannel(deps, sql, tenant, id),
-    /** The channels of all accounts that were deleted at this time or later. */
-    deletedSince: (sql: Db, since: string): Promise<store.DeletedChannel[]> => store.listDeletedSince(sql, since),
-    /** Tries the channel's link for somebody who asks for it; answers the channel once it is connected. */
+    /** Channels of all accounts deleted at or after this time. */
+    deletedSince: (sql: Db, since: string): Promise<DeletedChannel[]> => store.listDeletedSince(sql, since),
+    /** Reconnects on request. */
     reconnect: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => reconnectChannel(deps, sql, tenant, id),
-    /** As `reconnect`, by the service itself: nobody says that its provider answers again. */
-    tryLink: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => tryLink(deps, sql, tenant, id),
-    /** Writes a changed link and its event; an unchanged one writes nothing. */
+    /** Reconnects automatically, without resetting circuit breakers. */
+    retryConnection: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => retryConnection(deps, sql, tenant, id),
+    /** Stores a changed connection status and its event; writes nothing if it is unchanged. */
     setConnection: (sql: Db, row: ChannelRow, connection_status: 'connected' | 'disconnected'): Promise<Channel> =>
       setConnection(deps, sql, row, connection_status),
 
     rateOf,
-    /** Whether a message is marketing, which its recipient may have stopped while everything else passes (behaviour: consent 2.3). */
+    /** Whether the message is a marketing template (behaviour: consent 2.3). */
     isMarketing: async (row: ChannelRow, type: string, content: unknown): Promise<boolean> =>
       type === 'template' && (await templates.verdictOf(row, content, false)).marketing,
-    /** Fetches a file that came in; rejects as `media` of an adapter, with a sentence without secrets. */
+    /** Downloads an inbound file; rejects as `fetchMedia` of an adapter. */
     openMedia: (
       row: ChannelRow,
       reference: MediaReference,
@@ -134,15 +128,15 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
       signal: AbortSignal,
     ): Promise<Download> => openMedia(deps, row, reference, bytes_max, signal),
     adapterOf: (row: ChannelRow) => adapters.adapterOf(row.provider),
-    /** The names of providers that open sessions. */
+    /** Names of the providers with sessions. */
     sessionProviders: () => adapters.sessionProviders,
-    /** Whether one process of the installation holds a session for it. Throws where its credentials cannot be opened. */
+    /** Whether the channel needs a session. Throws if its credentials cannot be decrypted. */
     needsSession: (row: ChannelRow): boolean =>
       adapters.adapterOf(row.provider)?.needsSession?.(cache.connection(row)) === true,
-    /** Whether a process of the installation has its session at this moment, open or being opened. */
+    /** Whether a process holds the lease of its session. */
     isSessionHeld: (sql: Db, channel_id: string): Promise<boolean> =>
       isSessionHeld(sql, channel_id, isoTime(clock.now())),
-    /** Whether its messages are handed over by the process alone that holds its session. */
+    /** Whether its messages are sent only by the process that holds its session. */
     sendsThroughSession: (row: ChannelRow): boolean => adapters.sendsThroughSession(row.provider),
     close: () => adapters.close(),
   }
@@ -150,7 +144,6 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
 
 const noChannelHas = 'No channel has the id'
 
-/** The channel as it stands, whatever another process has changed a moment ago. */
 async function readChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   const { base_url } = deps.platform.settings
   if (tenant.mode === 'test') return channelObject(await getChannel(deps, tenant, id), base_url)
@@ -159,9 +152,8 @@ async function readChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: strin
   return channelObject(row, base_url)
 }
 
-/** Those of the sandbox always stand. */
-async function requireStanding(tx: Transaction, tenant: Tenant, id: string, param: string): Promise<void> {
-  if (tenant.mode === 'live' && !(await store.shareChannel(tx, tenant, id))) throw missing('channel', id, param)
+async function requireExisting(tx: Transaction, tenant: Tenant, id: string, param: string): Promise<void> {
+  if (tenant.mode === 'live' && !(await store.lockAgainstDeletion(tx, tenant, id))) throw missing('channel', id, param)
 }
 
 async function listChannels({ settings }: Platform, sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> {
@@ -190,11 +182,11 @@ async function openMedia(
   signal: AbortSignal,
 ): Promise<Download> {
   const adapter = adapters.adapterOf(row.provider)
-  if (adapter?.fetchMedia === undefined) throw new PermanentError(`The provider ${row.provider} hands out no files.`)
+  if (adapter?.fetchMedia === undefined) throw new PermanentError(`The provider ${row.provider} has no inbound files.`)
   return await adapter.fetchMedia(reference, cache.connection(row), bytes_max, signal)
 }
 
-/** Messages a second that may be handed over on this channel; null: as many as come. */
+/** Messages per second on this channel; null means unlimited. */
 const rateOf = (row: ChannelRow): number | null => {
   if (isTestChannel(row)) return null
   const set = row.settings['max_messages_per_second']
@@ -212,7 +204,7 @@ async function listOfProviderAccount(
     try {
       return adapter.accountKey!(cache.connection(one))
     } catch {
-      // its credentials cannot be opened: with which account it is connected is not known
+      // the credentials cannot be decrypted, so the account is unknown
       return null
     }
   }

@@ -1,33 +1,30 @@
-/** The sandbox channels that stand in every account's test mode without being rows, as the provider of test mode has them. */
+/** The sandbox channels of test mode. They exist in every account without database rows. */
 import type { Tenant } from '../../api/caller.ts'
 import { channelTypes, type ChannelType } from '../../api/resources/channel.ts'
 import type { Provider, TestMode } from '../../providers/provider.ts'
 import { providers } from '../../providers/registry.ts'
-import type { ChannelRow } from './store.ts'
-import type { TemplateRow } from './templates-store.ts'
+import type { ChannelRow } from './channel.ts'
+import type { TemplateRow } from './templates/repository.ts'
 
-const standingSince = '2026-01-01T00:00:00.000Z'
+const existsSince = '2026-01-01T00:00:00.000Z'
 
 const provider = providers.find(
   (one): one is Provider & { readonly test_mode: TestMode } => one.test_mode !== undefined,
 )!
 
-/** Recipients that bring about an outcome in test mode, and the outcome. */
+/** Recipients that cause a fixed outcome in test mode, with the outcome. */
 export const testRecipients = provider.test_mode.recipients
 
-/** Whether it is one of them: test mode has no others. */
+/** Test mode has no other channels. */
 export const isTestChannel = ({ mode }: Pick<ChannelRow, 'mode'>): boolean => mode === 'test'
 
-/** One of each type. */
 export const testChannels = (tenant: Tenant): ChannelRow[] => channelTypes.map((type) => testChannel(tenant, type))
 
-/** The one with this id, or null. */
 export function findTestChannel(tenant: Tenant, id: string): ChannelRow | null {
   const type = channelTypes.find((candidate) => id === `ch_test_${candidate}`)
   return type === undefined ? null : testChannel(tenant, type)
 }
 
-/** The templates of that of a type. */
 export const testTemplates = (type: ChannelType): readonly TemplateRow[] => templates.get(type)!
 
 const templates = new Map<ChannelType, readonly TemplateRow[]>(
@@ -55,6 +52,6 @@ const testChannel = (tenant: Tenant, type: ChannelType): ChannelRow => ({
   settings: {},
   credentials: '',
   deleted_at: null,
-  link_tried_at: null,
-  created_at: standingSince,
+  connection_tested_at: null,
+  created_at: existsSince,
 })

@@ -1,4 +1,4 @@
-/** Files in S3-compatible storage: path-style addresses, each request signed (AWS Signature Version 4). */
+/** Storage in an S3-compatible bucket, with path-style addresses and AWS Signature Version 4. */
 import { AwsV4Signer } from 'aws4fetch'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -6,16 +6,16 @@ import { Readable } from 'node:stream'
 import { MissingFile, type HttpClient } from '../../lib/http-client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { S3Settings } from '../../config/settings.ts'
-import { NotKept, type Storage } from './storage.ts'
+import { FileMissing, type Storage } from './storage.ts'
 
 const putTimeoutMs = 120_000
-/** Whoever reads slowly has so long. */
+/** Long, for slow readers. */
 const readTimeoutMs = 15 * 60_000
 const emptyHash = createHash('sha256').digest('hex')
 
 export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock): Storage {
   const urlOf = (id: string) => `${settings.url}/${id.slice(-2)}/${id}`
-  /** The headers of a signed request; `hash` is that of its body. */
+  /** The headers of a signed request; `hash` is the SHA-256 of its body. */
   const signed = async (
     method: string,
     id: string,
@@ -39,7 +39,7 @@ export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock):
   return {
     name: 's3',
     bucket: settings.url,
-    async keep(id, path, bytes, content_type, signal) {
+    async store(id, path, bytes, content_type, signal) {
       const headers = await signed('PUT', id, await hashOf(path, signal), { 'content-type': content_type })
       const body = createReadStream(path)
       const answer = await http
@@ -52,9 +52,9 @@ export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock):
           signal,
         })
         .finally(() => body.destroy())
-      if (answer.kind !== 'answer') throw new Error(`The storage took no file: ${answer.message}`)
+      if (answer.kind !== 'answer') throw new Error(`The file could not be stored: ${answer.message}`)
       if (answer.status < 200 || answer.status > 299)
-        throw new Error(`The storage answered ${answer.status} to a file.`)
+        throw new Error(`The storage answered ${answer.status} when a file was stored.`)
     },
     async read(id, { first, last }, signal) {
       const ended = new AbortController()
@@ -69,7 +69,7 @@ export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock):
           signal: AbortSignal.any([signal, ended.signal]),
         })
         .catch((error: unknown) => {
-          throw error instanceof MissingFile ? new NotKept(id) : error
+          throw error instanceof MissingFile ? new FileMissing(id) : error
         })
       return Readable.from(chunks, { objectMode: false, highWaterMark: 64 * 1024 }).on('close', () => ended.abort())
     },
@@ -79,9 +79,9 @@ export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock):
         url: urlOf(id),
         headers: await signed('DELETE', id, emptyHash),
       })
-      if (answer.kind !== 'answer') throw new Error(`The storage removed no file: ${answer.message}`)
+      if (answer.kind !== 'answer') throw new Error(`The file could not be removed: ${answer.message}`)
       if (answer.status > 299 && answer.status !== 404)
-        throw new Error(`The storage answered ${answer.status} where a file was to be removed.`)
+        throw new Error(`The storage answered ${answer.status} when a file was removed.`)
     },
     close: () => http.close(),
   }

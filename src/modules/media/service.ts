@@ -1,4 +1,4 @@
-/** What files mean, those that come in and those that are uploaded: announced with their message, copied at once, read by signed addresses, and after a while deleted (behaviour: channels 8). */
+/** Files: inbound ones are announced with their message and then copied, uploads are stored at once; both are served by signed URLs and deleted after a while (behaviour: channels 8). */
 import type { Tenant } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import { httpClient } from '../../lib/http-client.ts'
@@ -10,19 +10,18 @@ import type { OpenFile, Range, ServedFile } from '../../platform/http/files.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { InboundMessage, MediaReference } from '../../providers/provider.ts'
 import type { ChannelService } from '../channels/service.ts'
-import { mediaAddresses, type Addresses } from './addresses.ts'
-import { folderStorage, incomingFolder } from './folder.ts'
+import { signedUrls, type SignedUrls } from './signed-urls.ts'
+import { folderStorage, incomingFolder, FileMissing, type Storage } from './storage.ts'
 import { s3Storage } from './s3.ts'
-import { NotKept, type Storage } from './storage.ts'
-import * as store from './store.ts'
-import type { MediaRow, NewMedia } from './store.ts'
+import * as store from './repository.ts'
+import type { MediaRow, NewMedia } from './repository.ts'
 import { mediaPeriodicJobs, mediaInvariants } from './retention.ts'
 import { uploads } from './uploads.ts'
-import { mediaCopier } from './worker.ts'
+import { mediaCopier } from './copies.ts'
 
-export { filesOfMessages, insertMedia, type NewMedia } from './store.ts'
+export { filesOfMessages, insertMedia, type NewMedia } from './repository.ts'
 
-/** An event is delivered for two days, and read in the feed later. */
+/** Longer than the two days in which an event is delivered, for readers of the event feed. */
 const eventAddressMs = 7 * 24 * 3600_000
 const freshAddressMs = 24 * 3600_000
 const filesPerMessageMax = 30
@@ -33,21 +32,20 @@ export type MediaService = ReturnType<typeof mediaService>
 
 export function mediaService(platform: Platform, channels: Pick<ChannelService, 'find' | 'openMedia'>) {
   const { settings, clock } = platform
-  const addresses = mediaAddresses(settings.base_url, platform.secrets)
+  const addresses = signedUrls(settings.base_url, platform.secrets)
   const incoming = incomingFolder(settings.data_dir, platform.process_id)
   const folder = folderStorage(settings.data_dir)
   const bucket = bucketOf(platform)
   const storage = bucket ?? folder
-  // what was kept before the setting was changed is read from where it is
+  // files stored before the setting changed are still read from there
   const storageOf = (name: 'folder' | 's3') => (name === 'folder' ? folder : bucket)
   const copier = mediaCopier({ platform, channels, incoming, storage })
   return {
-    /** The type and content of a message that came in, with an address for each of its files; `rows` are to be stored with it. */
+    /** Adds a URL for each file of an inbound message; `rows` must be stored with the message. */
     announce: (tenant: Tenant, message: Announced) => announce(platform, addresses, tenant, message),
-    /** The content of a message with addresses that are good for a day from now. */
+    /** The content with URLs that are valid for a day from now. */
     refreshed: (tenant: Tenant, content: unknown): unknown =>
       refreshed(addresses, tenant, content, clock.now() + freshAddressMs),
-    /** Files that members of an account upload. */
     uploads: uploads({ platform, addresses, incoming, storage }),
     open: openFile(platform, addresses, storageOf),
     worker: copier.worker,
@@ -78,17 +76,17 @@ interface Announcement extends Pick<InboundMessage, 'type' | 'content'> {
 }
 
 /**
- * What providers write is data of any shape: what does not name one of the attachments is passed over. An attachment whose file cannot be fetched by what they wrote is left out, and a
- * message without any other one is `unsupported` (behaviour: messages 10.2).
+ * The provider's data may have any shape, so invalid references are skipped. An attachment without a valid reference is dropped, and a message without any other attachment becomes
+ * `unsupported` (behaviour: messages 10.2).
  */
-function announce({ ids, clock }: Platform, addresses: Addresses, tenant: Tenant, message: Announced): Announcement {
+function announce({ ids, clock }: Platform, addresses: SignedUrls, tenant: Tenant, message: Announced): Announcement {
   const { type, content, channel_id, message_id } = message
   if (type !== 'attachments' || !Array.isArray(content)) return { type, content, rows: [] }
   const media: readonly unknown[] = Array.isArray(message.media) ? message.media : []
   const items: unknown[] = [...content]
   const rows = new Map<number, NewMedia>()
   const now = clock.now()
-  for (const { index, reference } of media.slice(0, filesPerMessageMax).filter(isMedia)) {
+  for (const { index, reference } of media.slice(0, filesPerMessageMax).filter(isMediaReference)) {
     const item = items[index]
     if (!isRecord(item) || rows.has(index)) continue
     const id = ids('med')
@@ -121,14 +119,14 @@ const hasAddress = (item: unknown): boolean =>
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const isMedia = (value: unknown): value is { index: number; reference: MediaReference } =>
+const isMediaReference = (value: unknown): value is { index: number; reference: MediaReference } =>
   isRecord(value) &&
   Number.isInteger(value['index']) &&
   isRecord(value['reference']) &&
   Object.values(value['reference']).every((text) => typeof text === 'string') &&
   JSON.stringify(value['reference']).length <= referenceBytesMax
 
-function refreshed(addresses: Addresses, tenant: Tenant, content: unknown, expires_ms: number): unknown {
+function refreshed(addresses: SignedUrls, tenant: Tenant, content: unknown, expires_ms: number): unknown {
   if (!Array.isArray(content)) return content
   return content.map((item: unknown) => {
     const url =
@@ -137,10 +135,10 @@ function refreshed(addresses: Addresses, tenant: Tenant, content: unknown, expir
   })
 }
 
-/** Serves the file of a signed address. Problems: resource_missing, upstream_unavailable. */
+/** Serves the file of a signed URL. Problems: resource_missing, upstream_unavailable. */
 function openFile(
   platform: Platform,
-  addresses: Addresses,
+  addresses: SignedUrls,
   storageOf: (name: 'folder' | 's3') => Storage | undefined,
 ): OpenFile {
   return async (id, query): Promise<ServedFile> => {
@@ -148,12 +146,12 @@ function openFile(
     if (refusal === 'unsigned')
       throw new Problem(
         'resource_missing',
-        'The address is not one of ours, or was changed. Take `url` of the attachment as it is.',
+        'The address has no valid signature. Use the `url` of the attachment unchanged.',
       )
     if (refusal === 'expired')
       throw new Problem(
         'resource_missing',
-        'The address has expired. Retrieve its message again, which shows a new one; a file that was uploaded is uploaded again.',
+        'The address has expired. Retrieve the message again for a new one; upload an uploaded file again.',
       )
     const row = await store.findMedia(platform.pool as Db, id)
     if (row === null)
@@ -164,7 +162,7 @@ function openFile(
     if (row.status === 'failed')
       throw new Problem(
         'resource_missing',
-        `The file could not be fetched from the provider. ${row.failure ?? ''} Ask its sender to send it again.`.replace(
+        `The file could not be fetched from the provider. ${row.failure ?? ''} Ask the sender to send it again.`.replace(
           '  ',
           ' ',
         ),
@@ -188,30 +186,30 @@ function openFile(
 async function readFile(
   platform: Platform,
   row: MediaRow,
-  kept: Storage | undefined,
+  storage: Storage | undefined,
   range: Range,
   signal: AbortSignal,
 ) {
   try {
-    if (kept === undefined) throw new NotKept(row.id)
-    return await kept.read(row.id, range, signal)
+    if (storage === undefined) throw new FileMissing(row.id)
+    return await storage.read(row.id, range, signal)
   } catch (error) {
     platform.log.error(
       { media_id: row.id, store: row.store },
       `a file cannot be read: ${error instanceof Error ? error.message : String(error)}`,
     )
-    if (error instanceof NotKept)
+    if (error instanceof FileMissing)
       throw new Problem(
         'resource_missing',
-        'The file is not where it was kept. The operator of this installation finds out more in the log.',
+        'The file is missing in the storage. The log of this installation has details for its operator.',
       )
-    throw new Problem('upstream_unavailable', 'The storage of files cannot be reached. Try again with backoff.', {
+    throw new Problem('upstream_unavailable', 'The file storage cannot be reached. Try again with backoff.', {
       headers: { 'retry-after': retryAfterSeconds },
     })
   }
 }
 
-/** Shown in the browser only where nothing in it can run, and never where it was uploaded. */
+/** Inline only if the type cannot run code, and never for uploads. */
 function headersOf({ content_type, filename, id, message_id }: MediaRow): Record<string, string> {
   const shown = message_id !== null && /^(image|audio|video)\//.test(content_type!) && content_type !== 'image/svg+xml'
   const name = encodeURIComponent((filename ?? id).toWellFormed()).replaceAll(

@@ -1,4 +1,4 @@
-/** Files that members of an account upload, to be linked in messages (behaviour: channels 8.8). */
+/** Uploads of files to be linked in messages (behaviour: channels 8.8). */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Caller } from '../../api/caller.ts'
@@ -10,19 +10,17 @@ import { formOverhead, isForm, readForm, receiving, unknownField } from '../../p
 import { canonicalFingerprint } from '../../platform/http/idempotency.ts'
 import type { KeepReply, Reply } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Addresses } from './addresses.ts'
-import { bytesMaxOf, headBytes, takenExtensions, typeOfFile, uploadBytesMax, type FileType } from './file-kinds.ts'
-import type { Incoming } from './folder.ts'
-import type { Storage } from './storage.ts'
-import * as store from './store.ts'
+import type { SignedUrls } from './signed-urls.ts'
+import { bytesMaxOf, headBytes, acceptedExtensions, typeOfFile, uploadBytesMax, type FileType } from './file-types.ts'
+import type { Incoming, Storage } from './storage.ts'
+import * as store from './repository.ts'
 
-/** A file that takes longer is given up. */
 const uploadMsMax = 30 * 60_000
 const dayMs = 24 * 3600_000
 
 export interface UploadDeps {
   readonly platform: Platform
-  readonly addresses: Addresses
+  readonly addresses: SignedUrls
   readonly incoming: Incoming
   readonly storage: Storage
 }
@@ -30,10 +28,10 @@ export interface UploadDeps {
 export type Uploads = ReturnType<typeof uploads>
 
 export const uploads = (deps: UploadDeps) => ({
-  /** Keeps the file of a request, and its reply in the transaction in which it becomes one. */
+  /** Stores the file of a request; `keep` stores the reply in the same transaction. */
   take: (sql: Db, caller: Caller, request: IncomingMessage, keep: KeepReply): Promise<Reply> =>
     withDeadline(deps.platform.clock, uploadMsMax, (signal) => receiveUpload(deps, sql, caller, request, keep, signal)),
-  /** Reads an upload that came again, and keeps nothing of it: the digest of its reply, or null where no file can be read. */
+  /** The digest of a repeated upload, which is not stored; null if no file can be read. */
   async digest(request: IncomingMessage): Promise<string | null> {
     try {
       return await readUpload(request, async (_type, file_name, chunks, digest) => {
@@ -70,7 +68,7 @@ async function receiveUpload(
     }
     await store.insertUpload(sql, { ...row, created_at: isoTime(now) })
     try {
-      const size = await keepFile(deps, id, content_type, chunks, signal)
+      const size = await storeFile(deps, id, content_type, chunks, signal)
       const expires_ms = Math.floor((now + platform.settings.media_retention_days * dayMs) / 1000) * 1000
       const body: UploadedMedia = {
         object: 'media_file',
@@ -84,21 +82,24 @@ async function receiveUpload(
       }
       const reply = { status: 201, body, digest: digest(file_name) }
       await transact(sql, async (tx) => {
-        if (!(await store.settleUpload(tx, caller, id, content_type, size))) throw tooSlow()
+        if (!(await store.completeUpload(tx, caller, id, content_type, size))) throw tooSlow()
         await keep(tx, reply)
       })
       return reply
     } catch (error) {
-      // what cannot be removed now is removed by the periodic job, by its row
-      await forget(deps, sql, id).catch((left: unknown) =>
-        platform.log.warn({ err: left, media_id: id }, 'what is left of an upload is removed later'),
+      // if this fails, the periodic job removes it
+      await discard(deps, sql, id).catch((left: unknown) =>
+        platform.log.warn(
+          { err: left, media_id: id },
+          'an incomplete upload could not be removed; it is removed later',
+        ),
       )
       throw signal.aborted ? tooSlow() : error
     }
   })
 }
 
-async function keepFile(
+async function storeFile(
   { platform, incoming, storage }: UploadDeps,
   id: string,
   content_type: string,
@@ -107,27 +108,27 @@ async function keepFile(
 ): Promise<number> {
   try {
     const { path, bytes } = await incoming.write(id, chunks, uploadBytesMax, signal)
-    await storage.keep(id, path, bytes, content_type, signal).finally(() => incoming.discard(path))
+    await storage.store(id, path, bytes, content_type, signal).finally(() => incoming.discard(path))
     return bytes
   } catch (error) {
     if (error instanceof Problem || signal.aborted) throw error
     platform.storage.failed(error)
-    platform.log.error({ err: error, media_id: id }, 'a file that was uploaded could not be kept')
+    platform.log.error({ err: error, media_id: id }, 'an uploaded file could not be stored')
     throw new Problem(
       'upstream_unavailable',
-      'The file could not be kept. Try again with backoff; the operator of this installation finds out more in the log.',
+      'The file could not be stored. Try again with backoff; the log of this installation has details for its operator.',
     )
   }
 }
 
-/** One that is complete stays: its commit was not answered. */
-async function forget({ storage }: UploadDeps, sql: Db, id: string): Promise<void> {
+/** A complete one stays: its commit got no answer but succeeded. */
+async function discard({ storage }: UploadDeps, sql: Db, id: string): Promise<void> {
   if (!(await store.isIncomplete(sql, id))) return
   await storage.remove(id)
   await store.deleteMedia(sql, [id])
 }
 
-/** Takes a file whose type is known, piece by piece; `digest` tells the upload from another one, once they are all read. */
+/** Consumes the chunks of a file with a known type; afterwards `digest` identifies the upload. */
 type Taker<T> = (
   type: FileType,
   file_name: string,
@@ -140,7 +141,7 @@ const readUpload = <T>(request: IncomingMessage, take: Taker<T>): Promise<T> =>
     if (!isForm(request)) throw new Problem('invalid_json', 'Send the file as the field `file` of multipart/form-data.')
     if (Number(request.headers['content-length'] ?? 0) > uploadBytesMax + formOverhead)
       throw tooLarge(uploadBytesMax, 'A file')
-    const taken = await readForm(request, {
+    const result = await readForm(request, {
       field: (name) =>
         name === 'file'
           ? invalid(
@@ -151,8 +152,9 @@ const readUpload = <T>(request: IncomingMessage, take: Taker<T>): Promise<T> =>
           : unknownField(name, 'file'),
       file: (chunks, file_name) => readFile(chunks as AsyncIterable<Buffer>, (file_name ?? '').slice(-255), take),
     })
-    if (taken === undefined) throw invalid('file', 'missing_field', 'The form has no field `file`. Put the file there.')
-    return taken
+    if (result === undefined)
+      throw invalid('file', 'missing_field', 'The form has no field `file`. Put the file there.')
+    return result
   })
 
 async function readFile<T>(chunks: AsyncIterable<Buffer>, file_name: string, take: Taker<T>): Promise<T> {
@@ -170,7 +172,7 @@ async function readFile<T>(chunks: AsyncIterable<Buffer>, file_name: string, tak
     throw invalid(
       'file',
       'invalid_format',
-      `The file is no picture, audio, video or document that is taken, or its name says otherwise than its bytes. Taken are ${takenExtensions}.`,
+      `The file type is not accepted, or its name does not match its content. Accepted are ${acceptedExtensions}.`,
     )
   const hash = createHash('sha256')
   const digest = (name: string) => canonicalFingerprint([hash.digest('base64url'), name])
@@ -201,10 +203,10 @@ async function* bounded(
 }
 
 const tooLarge = (bytes_max: number, what: string): Problem =>
-  new Problem('payload_too_large', `${what} has up to ${bytes_max / 1024 ** 2} MB. Send a smaller one.`)
+  new Problem('payload_too_large', `${what} may have up to ${bytes_max / 1024 ** 2} MB. Send a smaller one.`)
 
 const tooSlow = (): Problem =>
   new Problem(
     'invalid_json',
-    `The upload took more than ${uploadMsMax / 60_000} minutes and was given up. Send the file again.`,
+    `The upload took more than ${uploadMsMax / 60_000} minutes and was aborted. Send the file again.`,
   )

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adapterSuite } from '../../../test/support/adapter-suite.ts'
-import { messageOf } from '../../../test/support/conformance/hand-over.ts'
+import { messageOf } from '../../../test/support/conformance/send-attempts.ts'
 import { providerTools } from '../../../test/support/provider-tools.ts'
 import { simulatedHttp } from '../../../test/support/simulators/http.ts'
 import { hmacHex } from '../../lib/hmac.ts'

@@ -185,7 +185,7 @@ export function positionOf(data: string): number | undefined {
   return /^\d$/.test(digits) ? Number(digits) : undefined
 }
 
-export interface Card {
+interface Card {
   readonly name: {
     readonly formatted_name: string
     readonly first_name?: string | null

@@ -9,7 +9,7 @@ import type {
   CallbackResult,
 } from '../../../src/providers/provider.ts'
 import type { AdapterSamples, CallbackSamples, Start } from './samples.ts'
-import { assertReport } from './report.ts'
+import { assertReport } from './callback-items.ts'
 
 interface Reading extends CallbackSamples {
   readonly adapter: ProviderAdapter

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider, CallbackItem } from '../../../src/providers/provider.ts'
 import { until, within } from '../waiting.ts'
-import { messageOf, openingOf } from './hand-over.ts'
+import { messageOf, openingOf } from './send-attempts.ts'
 import { left, type AdapterSamples, type Provoked } from './samples.ts'
 
 const never = new AbortController().signal

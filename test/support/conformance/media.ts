@@ -5,7 +5,7 @@ import type { MediaReference, Provider } from '../../../src/providers/provider.t
 import { PermanentError } from '../../../src/lib/permanent-error.ts'
 import { deafUrl } from '../hostile-server.ts'
 import { within } from '../waiting.ts'
-import { letsNothingSlip } from './hand-over.ts'
+import { assertNoSecrets } from './send-attempts.ts'
 import { left, type AdapterSamples, type Start } from './samples.ts'
 
 const bytesMax = 1024 * 1024
@@ -87,5 +87,5 @@ function assertLasting(provider: Provider, { connection }: Asking, error: unknow
   assert.ok(error instanceof Error && !(error instanceof assert.AssertionError), String(error))
   assert.equal(error instanceof PermanentError, lasting, `${error.constructor.name}: ${error.message}`)
   if (lasting) assert.match(error.message, /[.!?]$/, 'it is shown to people')
-  if (lasting) letsNothingSlip(provider, connection, { message: error.message })
+  if (lasting) assertNoSecrets(provider, connection, { message: error.message })
 }

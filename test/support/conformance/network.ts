@@ -17,7 +17,7 @@ import {
 } from '../hostile-server.ts'
 import type { Answer } from '../raw-receiver.ts'
 import { within } from '../waiting.ts'
-import { assertOutcome, inDoubt, letsNothingSlip, messageOf, openingOf } from './hand-over.ts'
+import { assertOutcome, inDoubt, assertNoSecrets, messageOf, openingOf } from './send-attempts.ts'
 
 /** More than this of an endless answer is not read: the bound of the HTTP client, and what sockets hold. */
 const floodBytesMax = 32 * 1024 * 1024
@@ -189,7 +189,7 @@ async function facesEcho(t: TestContext, provider: Provider, begin: Start): Prom
           echo(status, (request) => repeat(partsOf(request)[part] ?? '')),
         )
         for (const call of [send, connect, register, ask, templatesFailure])
-          letsNothingSlip(provider, connection, (await call()) ?? {})
+          assertNoSecrets(provider, connection, (await call()) ?? {})
       }
     }
   }

@@ -8,7 +8,7 @@ import type { Callback, Provider } from '../../../src/providers/provider.ts'
 import { closing } from '../closing.ts'
 import { patientServer } from '../patient-server.ts'
 import { within } from '../waiting.ts'
-import { sender } from './hand-over.ts'
+import { sender } from './send-attempts.ts'
 import { left, type AdapterSamples, type Provoked, type Start } from './samples.ts'
 
 /** What a hand-over gives the provider of our id comes back with the receipt, so that a message whose answer was lost is found. */

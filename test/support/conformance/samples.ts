@@ -1,4 +1,4 @@
-/** What a provider gives the conformance suite: how it is reached, and how each of its promises is brought about. */
+/** What a provider's test gives the conformance suite: a connection to its simulator, and ways to cause each case. */
 import type { TestContext } from 'node:test'
 import type {
   Callback,
@@ -10,15 +10,15 @@ import type {
   CallbackItem,
 } from '../../../src/providers/provider.ts'
 
-/** A promise that the provider has no way to be put to is left out, with the reason. */
+/** A skipped case, with the reason. */
 export interface Left {
   readonly why_not: string
 }
 
-/** How an outcome is brought about. */
+/** A way to cause an outcome. */
 export interface Provoked {
   readonly to: string
-  /** Told to the simulator before. */
+  /** Prepares the simulator. */
   readonly before?: () => void | Promise<void>
   /** Default: a text. */
   readonly content?: { readonly type: string; readonly content: unknown }
@@ -26,25 +26,25 @@ export interface Provoked {
   readonly expected?: Readonly<Record<string, unknown>>
 }
 
-/** A message that becomes several at the provider, which may take some of them alone. */
+/** A message that is sent in several parts, of which the provider may accept only some. */
 export interface SeveralSample {
   readonly message: Partial<OutboundMessage> & { readonly to: string }
-  /** How many it becomes. */
+  /** The number of parts. */
   readonly count: number
-  /** The provider takes what the first call asks, and says this to the second: that it is to come again later, or that it is refused. */
+  /** Makes the simulator accept the first part and answer the second with this. */
   readonly breakAfterFirst: (how: 'later' | 'refused') => void
-  /** How many messages it has taken. */
+  /** How many messages the simulator has accepted. */
   readonly taken: () => number
 }
 
 export interface CallbackSamples {
-  /** What forging one takes: `content`: the proof covers all that is told; `sender`: it is a secret word beside it. */
+  /** `content`: a signature over the content; `sender`: a secret token beside it. */
   readonly proof: 'content' | 'sender'
-  /** The call with a proof that fits what it now says; for `sender` it is returned as it is. */
+  /** Signs a changed call; unchanged for `sender`. */
   readonly sign: (call: Callback) => Callback
-  /** The call without its proof, where that travels in the body. Default: without headers and parameters. */
+  /** Removes a proof from the body. Default: removes headers and parameters. */
   readonly unsigned?: (call: Callback) => Callback
-  /** Every kind of callback that the provider has: receipts, what comes in, what is neither. */
+  /** All kinds of callbacks: receipts, inbound messages, and others. */
   readonly samples: readonly {
     readonly name: string
     readonly call: Callback
@@ -52,18 +52,18 @@ export interface CallbackSamples {
   }[]
 }
 
-/** A provider that can be asked what became of a message. */
+/** For status queries. */
 export interface AskedSample {
   /** How it finds one: `taken` by our id, or `alike` by what it says. */
   readonly by: 'found' | 'candidates'
   readonly to: string
-  /** The next request is done, and its answer is lost. */
+  /** The next request is executed, but its answer is lost. */
   readonly loseAnswer: () => void
-  /** The next request is lost before anything is done. */
+  /** The next request is lost. */
   readonly loseRequest: () => void
-  /** By which ids the provider knows what it has taken, the oldest first. */
+  /** The provider's ids of accepted messages, oldest first. */
   readonly ids: () => readonly string[]
-  /** What it took last has failed. */
+  /** Makes the last message fail. */
   readonly fail: () => void
 }
 

@@ -4,8 +4,8 @@ import type { TestContext } from 'node:test'
 import type { Provider, CallbackItem } from '../../../src/providers/provider.ts'
 import { until, within } from '../waiting.ts'
 import { closingPromises } from './closing.ts'
-import { letsNothingSlip, messageOf, openingOf } from './hand-over.ts'
-import { assertReport } from './report.ts'
+import { assertNoSecrets, messageOf, openingOf } from './send-attempts.ts'
+import { assertReport } from './callback-items.ts'
 import { left, type AdapterSamples, type Provoked, type Start } from './samples.ts'
 
 const never = new AbortController().signal
@@ -70,7 +70,7 @@ export async function trySessions(
 
     assert.ok(opened.kind === 'refused', JSON.stringify(opened))
     assert.match(opened.message, /[.!?]$/)
-    letsNothingSlip(provider, wrong, opened)
+    assertNoSecrets(provider, wrong, opened)
   })
 }
 

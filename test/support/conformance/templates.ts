@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider, TemplateRecord } from '../../../src/providers/provider.ts'
 import { within } from '../waiting.ts'
-import { letsNothingSlip } from './hand-over.ts'
+import { assertNoSecrets } from './send-attempts.ts'
 import { left, type AdapterSamples, type Start } from './samples.ts'
 
 const never = new AbortController().signal
@@ -55,7 +55,7 @@ export async function tryTemplates(
     if (left(wrongConnection)) return
     const message = await why(wrongConnection, never)
     assert.match(message, /[.!?]$/)
-    letsNothingSlip(provider, wrongConnection, { message })
+    assertNoSecrets(provider, wrongConnection, { message })
   })
 }
 

@@ -18,11 +18,11 @@ import { providerTools } from '../provider-tools.ts'
 import { simulateTelegram } from '../simulators/telegram.ts'
 import { askedOfTwilio, simulateTwilio } from '../simulators/twilio.ts'
 import { within } from '../waiting.ts'
-import { askingPromises } from './asking.ts'
+import { askingPromises } from './status-queries.ts'
 import { closingPromises } from './closing.ts'
-import { givesUp } from './giving-up.ts'
+import { abortedSendsNothing } from './aborted-sends.ts'
 import { catchCallbacks, givesBackOurId } from './own-ids.ts'
-import { assertOutcome } from './hand-over.ts'
+import { assertOutcome } from './send-attempts.ts'
 import type { AdapterSamples } from './samples.ts'
 import { sendsForItsHolder } from './sessions.ts'
 
@@ -102,9 +102,9 @@ test('an adapter that sends what was given up is refused, whatever it says of it
     },
   }))
 
-  await givesUp(t, twilio, await twilioSamples(t))
-  await assert.rejects(givesUp(t, deaf, await twilioSamples(t)), /it was given up, and is/)
-  await assert.rejects(givesUp(t, lying, await twilioSamples(t)), /what was given up before it began was sent/)
+  await abortedSendsNothing(t, twilio, await twilioSamples(t))
+  await assert.rejects(abortedSendsNothing(t, deaf, await twilioSamples(t)), /it was given up, and is/)
+  await assert.rejects(abortedSendsNothing(t, lying, await twilioSamples(t)), /an aborted send attempt was sent/)
 })
 
 const wrongAnswers: Readonly<Record<string, (right: ProviderAdapter) => NonNullable<ProviderAdapter['queryStatus']>>> =

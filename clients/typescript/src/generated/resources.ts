@@ -103,26 +103,26 @@ export interface ChannelsListQuery {
 export interface ChannelsCreateBody {
   /** Kind of channel. */
   type: 'whatsapp' | 'sms' | 'telegram'
-  /** May be left out where the type has one provider. */
+  /** Optional if the type has only one provider. */
   provider?: string | undefined
-  /** For people; recipients do not see it. */
+  /** A display name; recipients do not see it. */
   name: string
-  /** The sender; may be left out where the provider tells it. */
+  /** The sender; optional if the provider reports it. */
   identifier?: string | undefined
   /** The provider's credentials: encrypted at rest, never returned. */
   credentials: Record<string, unknown>
-  /** `max_messages_per_second`, and what the provider knows. */
+  /** `max_messages_per_second`, and the settings of the provider. */
   settings?: Record<string, unknown> | undefined
 }
 
 export interface ChannelsUpdateBody {
-  /** For people; recipients do not see it. */
+  /** A display name; recipients do not see it. */
   name?: string | undefined
-  /** `disabled`: sends are 422 `channel_not_connected`, and what was accepted before waits. */
+  /** `disabled`: new messages get 422 `channel_not_connected`, and accepted ones wait. */
   status?: 'active' | 'disabled' | undefined
-  /** `max_messages_per_second`, and what the provider knows. Replaced whole. */
+  /** `max_messages_per_second`, and the settings of the provider. Replaces all settings. */
   settings?: Record<string, unknown> | undefined
-  /** The provider's credentials, all of them: encrypted at rest, never returned. */
+  /** The provider's credentials. Replaces all of them; encrypted at rest, never returned. */
   credentials?: Record<string, unknown> | undefined
 }
 
@@ -755,32 +755,32 @@ export class BalanceTransactionsResource extends Resource {
 }
 
 export class ChannelsResource extends Resource {
-  /** List channels. Newest first; deleted ones are left out. A test key sees the sandbox channels, whose ids begin with `ch_test_`. */
+  /** List channels. Newest first, without deleted ones. A test key sees the sandbox channels, whose ids begin with `ch_test_`. */
   list(query?: ChannelsListQuery, options?: RequestOptions): List<Channel> {
     return this.page(['v1', 'channels'], query, options)
   }
 
-  /** Connect a channel. The credentials are tried at once; where the provider refuses them or cannot be reached, nothing is created. Where the provider has a `verify_token` and none is given, one is made and shown only here. What each provider asks for stands at `/docs/providers`. */
+  /** Connect a channel. The credentials are tested at once; nothing is created if the provider refuses them or cannot be reached. If the provider has a `verify_token` and none is given, one is generated and shown only here. See `/docs/providers` for the fields of each provider. */
   create(body: ChannelsCreateBody, options?: RequestOptions): Promise<ConnectedChannel> {
     return this.call({ method: 'POST', path: ['v1', 'channels'], body }, options)
   }
 
-  /** Retrieve a channel. Look at `connection_status` before sending and at `capabilities` for what may be sent. */
+  /** Retrieve a channel. Check `connection_status` before sending, and `capabilities` for the content types that the channel can send. */
   retrieve(id: string, options?: RequestOptions): Promise<Channel> {
     return this.call({ method: 'GET', path: ['v1', 'channels', id] }, options)
   }
 
-  /** Update a channel. Only the fields given change; `settings` and `credentials` are replaced whole, but a `verify_token` that is left out stays. New credentials are tried at once, and must be those of the same sender; where the provider refuses them or cannot be reached, nothing changes. Then the channel is connected, and what waits on it goes on. While `status` is `disabled` sends are refused with `channel_not_connected`, and messages accepted before wait within their validity until it is `active` again. */
+  /** Update a channel. Changes only the given fields; `settings` and `credentials` are replaced as a whole, except that a `verify_token` that is left out stays. New credentials are tested at once and must belong to the same sender; nothing changes if the provider refuses them or cannot be reached. The channel is then connected, and waiting messages continue. While `status` is `disabled`, new messages are refused with `channel_not_connected`, and accepted ones wait within their validity period until it is `active` again. */
   update(id: string, body: ChannelsUpdateBody = {}, options?: RequestOptions): Promise<Channel> {
     return this.call({ method: 'PATCH', path: ['v1', 'channels', id], body }, options)
   }
 
-  /** Delete a channel. Sends are 404 from now on. Messages that still wait on the channel, scheduled ones too, become `failed` with `channel_not_connected` and are refunded. */
+  /** Delete a channel. New messages get 404. Messages that still wait on the channel, including scheduled ones, become `failed` with `channel_not_connected` and are refunded. */
   delete(id: string, options?: RequestOptions): Promise<ChannelsDeleteResponse> {
     return this.call({ method: 'DELETE', path: ['v1', 'channels', id], deleted: { id: id, object: 'channel', deleted: true } }, options)
   }
 
-  /** Try a channel's link again. Looks at once whether the provider takes the account's credentials, instead of at the next regular try. Answers with the channel as it is afterwards. */
+  /** Reconnect a channel. Tests the credentials at once instead of at the next automatic attempt, and returns the updated channel. */
   reconnect(id: string, options?: RequestOptions): Promise<Channel> {
     return this.call({ method: 'POST', path: ['v1', 'channels', id, 'reconnect'] }, options)
   }

@@ -90,7 +90,7 @@ async function tryLink({ platform, channels, circuits }: LinksDeps, failing: Fai
   }
   try {
     // whoever holds a session knows best how it stands
-    if (!channels.needsSession(channel)) await channels.tryLink(pool, tenantOf(failing), channel_id)
+    if (!channels.needsSession(channel)) await channels.retryConnection(pool, tenantOf(failing), channel_id)
   } catch (error) {
     if (isDown(error)) {
       log.warn(

@@ -33,8 +33,8 @@ export function pausedQueues({ platform: { clock }, channels, sessions, circuits
         const channel = states[index]!
         // on a deleted channel messages fail, whatever its provider does
         if (channel === null) circuits.forget(queue.channel_id)
-        else if (channel.link_tried_at !== null)
-          circuits.linkTried(channel.id, Date.parse(channel.link_tried_at), clock.now())
+        else if (channel.connection_tested_at !== null)
+          circuits.linkTried(channel.id, Date.parse(channel.connection_tested_at), clock.now())
         const broken = circuits.waits(queue.channel_id, clock.now())
         if (channel === null || (!broken && mayGo(channels, sessions, channel))) open.push(queue)
         else paused.push(queue)

@@ -10,7 +10,12 @@ import { savePause } from './pauses-store.ts'
 import { channelRates } from './rates.ts'
 import { scheduler } from './scheduler.ts'
 
-const channel = { id: 'ch_1', status: 'active', connection_status: 'connected', link_tried_at: null } as ChannelRow
+const channel = {
+  id: 'ch_1',
+  status: 'active',
+  connection_status: 'connected',
+  connection_tested_at: null,
+} as ChannelRow
 
 /** A process that looks at the table, where a message of a channel with a session waits; the session is here or elsewhere. */
 async function looking(t: TestContext) {

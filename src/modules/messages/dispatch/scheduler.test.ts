@@ -33,7 +33,7 @@ async function scheduling(t: TestContext) {
           provider: 'simulator',
           status: 'active',
           connection_status: 'connected',
-          link_tried_at: null,
+          connection_tested_at: null,
         } as ChannelRow)
       : null
   const breaking = breakable(world.pool)

@@ -1,0 +1,273 @@
+/**
+ * Removes credentials from everything that adapters return or reject with. A provider or a proxy may echo requests, so this is done once, around every adapter. The results are also
+ * made storable (`storable-results.ts`).
+ */
+import { isObject } from '../../lib/json-fields.ts'
+import type {
+  ProviderAdapter,
+  StatusQueryResult,
+  Connection,
+  FoundMessage,
+  Outcome,
+  Provider,
+  CallbackResult,
+  CallbackItem,
+  Session,
+  StoreItems,
+} from '../../providers/provider.ts'
+import { storableOutcome, storableOnPartAccepted, storableItem, storableQueryResult } from './storable-results.ts'
+
+type Redact = (text: string) => string
+
+const placeholder = '[hidden]'
+/** Shorter secrets are not searched for: they would match parts of ordinary words. */
+const lengthMin = 4
+/** Shorter secrets are removed only as whole words. */
+const longLengthMin = 8
+const wordCharacter = String.raw`[\p{L}\p{N}]`
+const urls = /\bhttps?:\/\/[^\s"'<>]+/gi
+/** Credentials in addresses: before the `@`, and in query parameters. */
+const userInfo = /(?<=^https?:\/\/)[^/?#@]*@/i
+const secretParameters = /([?&][^=&#]*(?:token|key|secret|pass|sign?|auth|hash|credential)[^=&#]*=)[^&#]*/gi
+
+/** Wraps an adapter so that its results and errors contain no secrets of the connection. */
+export function withRedactedSecrets(
+  provider: Pick<Provider, 'credentials'>,
+  adapter: ProviderAdapter,
+): ProviderAdapter {
+  const redactorOf = ({ credentials }: Connection): Redact => {
+    // created only if there is a text
+    let redact: Redact | undefined
+    return (text) => (redact ??= redactor(provider, credentials))(text)
+  }
+  const {
+    send,
+    queryStatus: ask,
+    connect,
+    register,
+    disconnect,
+    receiveCallback: receive,
+    listTemplates: templates,
+    fetchMedia: media,
+    openSession: open,
+  } = bound(adapter)
+  return {
+    ...adapter,
+    ...(send && {
+      send: async (message, to, signal, onPartAccepted) =>
+        ifPresent(
+          redactorOf(to),
+          redactedOutcome,
+          await rethrowRedacted(
+            redactorOf(to),
+            send(message, to, signal, onPartAccepted && storableOnPartAccepted(onPartAccepted)),
+          ),
+        ),
+    }),
+    ...(ask && {
+      queryStatus: async (message, to, signal) =>
+        ifPresent(redactorOf(to), redactedQueryResult, await rethrowRedacted(redactorOf(to), ask(message, to, signal))),
+    }),
+    ...(connect && {
+      connect: async (to, signal) =>
+        ifPresent(redactorOf(to), redactedMessage, await rethrowRedacted(redactorOf(to), connect(to, signal))),
+    }),
+    ...(register && {
+      register: async (to, signal) =>
+        ifPresent(redactorOf(to), redactedMessage, await rethrowRedacted(redactorOf(to), register(to, signal))),
+    }),
+    ...(disconnect && { disconnect: (to, signal) => rethrowRedacted(redactorOf(to), disconnect(to, signal)) }),
+    ...(receive && {
+      receiveCallback: (callback, from) => ifPresent(redactorOf(from), redactedCallback, receive(callback, from)),
+    }),
+    ...(templates && {
+      listTemplates: (of, signal, name) => rethrowRedacted(redactorOf(of), templates(of, signal, name)),
+    }),
+    ...(media && {
+      fetchMedia: (reference, of, bytes_max, signal) =>
+        redactedDownload(redactorOf(of), media(reference, of, bytes_max, signal)),
+    }),
+    ...(open && {
+      openSession: async (to, opening) => {
+        const redact = redactorOf(to)
+        const opened = await rethrowRedacted(
+          redact,
+          open(to, { ...opening, store: redactedStore(redact, opening.store) }),
+        )
+        return opened.kind === 'open'
+          ? { ...opened, session: redactedSession(redact, opened.session) }
+          : redactedMessage(redact, opened)
+      },
+    }),
+  }
+}
+
+/** Binds the methods of the adapter. */
+const bound = (adapter: ProviderAdapter): ProviderAdapter =>
+  Object.fromEntries(
+    Object.entries(adapter).map(([name, value]) => [
+      name,
+      typeof value === 'function' ? (value as () => unknown).bind(adapter) : value,
+    ]),
+  )
+
+/** Replaces the secrets among these credentials in every encoding, and credentials in addresses. */
+function redactor(provider: Pick<Provider, 'credentials'>, credentials: Readonly<Record<string, unknown>>): Redact {
+  const declared = provider.credentials.properties as Readonly<Record<string, { readonly format?: string }>>
+  const texts = Object.entries(credentials).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  const secrets = texts.flatMap(([name, value]) =>
+    declared[name]?.format === 'password' && value.length >= lengthMin ? [value] : [],
+  )
+  const others = texts.flatMap(([, value]) => (secrets.includes(value) ? [] : [value]))
+  const forms = secrets.flatMap((secret) => [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    Buffer.from(secret).toString('base64'),
+    ...others.map((name) => Buffer.from(`${name}:${secret}`).toString('base64')),
+  ])
+  // longest first, since one secret may begin with another
+  const patterns = [...new Set(forms)].toSorted((one, other) => other.length - one.length).map(patternOf)
+  return (text) =>
+    patterns.reduce((left, pattern) => left.replace(pattern, placeholder), text.replace(urls, redactedUrl))
+}
+
+function patternOf(form: string): RegExp {
+  const literal = form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
+  return new RegExp(
+    form.length >= longLengthMin ? literal : `(?<!${wordCharacter})${literal}(?!${wordCharacter})`,
+    'gu',
+  )
+}
+
+const redactedUrl = (url: string): string =>
+  url.replace(userInfo, `${placeholder}@`).replace(secretParameters, `$1${placeholder}`)
+
+const ifPresent = <T>(
+  redact: Redact,
+  without: (redact: Redact, value: NonNullable<T>) => NonNullable<T>,
+  value: T,
+): T => (value === null || value === undefined ? value : without(redact, value))
+
+/** Rejects with the same error, redacted. */
+async function rethrowRedacted<T>(redact: Redact, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw redactedError(redact, error)
+  }
+}
+
+function redactedError(redact: Redact, error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(redact(String(error)))
+  error.message = redact(error.message)
+  if (error.stack !== undefined) error.stack = redact(error.stack)
+  // loggers print the cause too
+  if ('cause' in error) delete error.cause
+  return error
+}
+
+const redactedOutcome = (redact: Redact, outcome: Outcome): Outcome =>
+  storableOutcome(outcomeWithoutSecrets(redact, outcome))
+
+function outcomeWithoutSecrets(redact: Redact, outcome: Outcome): Outcome {
+  if (outcome.kind === 'accepted')
+    return outcome.later_items === undefined
+      ? outcome
+      : {
+          ...outcome,
+          later_items: outcome.later_items.map((one) => ({ ...one, item: itemWithoutSecrets(redact, one.item) })),
+        }
+  if (outcome.kind === 'unknown') return { ...outcome, message: redact(outcome.message) }
+  const texts = redactedTexts(redact, outcome)
+  return texts.kind === 'throttled' && texts.if_lasting !== undefined
+    ? { ...texts, if_lasting: redactedTexts(redact, texts.if_lasting) }
+    : texts
+}
+
+const redactedQueryResult = (redact: Redact, told: StatusQueryResult): StatusQueryResult =>
+  storableQueryResult(queryResultWithoutSecrets(redact, told))
+
+function queryResultWithoutSecrets(redact: Redact, told: StatusQueryResult): StatusQueryResult {
+  if (told.kind === 'found') return redactedFound(redact, told)
+  if (told.kind === 'candidates')
+    return { ...told, found: told.found.map((one) => redactedFound(redact, one)) as [FoundMessage, ...FoundMessage[]] }
+  return told.kind === 'refused' ? redactedTexts(redact, told) : redactedMessage(redact, told)
+}
+
+const redactedFound = <T extends FoundMessage>(redact: Redact, found: T): T =>
+  found.receipt === undefined ? found : { ...found, receipt: itemWithoutSecrets(redact, found.receipt) }
+
+const redactedTexts = <T extends { readonly message: string; readonly provider_code: string | null }>(
+  redact: Redact,
+  said: T,
+): T => ({
+  ...said,
+  message: redactedText(redact, said.message),
+  provider_code: redactedText(redact, said.provider_code),
+})
+
+/** The value comes from the provider and may be of any type; it is validated later. */
+const redactedText = <T>(redact: Redact, text: T): T => (typeof text === 'string' ? (redact(text) as T) : text)
+
+const redactedMessage = <T extends object>(redact: Redact, answer: T): T =>
+  'message' in answer && typeof answer.message === 'string' ? { ...answer, message: redact(answer.message) } : answer
+
+const redactedItem = (redact: Redact, report: CallbackItem): CallbackItem =>
+  storableItem(itemWithoutSecrets(redact, report))
+
+/** Message contents are not changed. */
+function itemWithoutSecrets<T extends CallbackItem>(redact: Redact, report: T): T {
+  if (report.kind === 'delivery_receipt' && isObject(report.error))
+    return { ...report, error: redactedTexts(redact, report.error) }
+  return report.kind === 'connection_status' ? { ...report, message: redact(report.message) } : report
+}
+
+const redactedCallback = (redact: Redact, received: CallbackResult): CallbackResult => ({
+  ...received,
+  items: received.items.map((report) => redactedItem(redact, report)),
+  ...(received.ignored === undefined ? {} : { ignored: redact(received.ignored) }),
+})
+
+async function redactedDownload(
+  redact: Redact,
+  opening: ReturnType<NonNullable<ProviderAdapter['fetchMedia']>>,
+): ReturnType<NonNullable<ProviderAdapter['fetchMedia']>> {
+  const { content_type, chunks } = await rethrowRedacted(redact, opening)
+  return { content_type, chunks: chunksWithout(redact, chunks) }
+}
+
+async function* chunksWithout(redact: Redact, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks
+  } catch (error) {
+    throw redactedError(redact, error)
+  }
+}
+
+const redactedStore =
+  (redact: Redact, tell: StoreItems): StoreItems =>
+  (reports, raw, ignored) =>
+    tell(
+      reports.map((report) => redactedItem(redact, report)),
+      raw,
+      ignored === undefined ? undefined : redact(ignored),
+    )
+
+const redactedSession = (redact: Redact, session: Session): Session => ({
+  ...(session.send === undefined
+    ? {}
+    : {
+        send: async (message, signal, onPartAccepted) =>
+          redactedOutcome(
+            redact,
+            await rethrowRedacted(
+              redact,
+              session.send!(message, signal, onPartAccepted && storableOnPartAccepted(onPartAccepted)),
+            ),
+          ),
+      }),
+  ...(session.max_concurrent_sends === undefined ? {} : { max_concurrent_sends: session.max_concurrent_sends }),
+  ended: session.ended.then((end) => redactedMessage(redact, end)),
+  close: (signal) => session.close(signal),
+})

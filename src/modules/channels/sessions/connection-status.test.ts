@@ -1,0 +1,104 @@
+/** What sessions promise of the links of their channels: each is told as it stands, lost ones are opened again, and what they tell is kept. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { passTime, sessionsWorld } from '../../../../test/support/sessions-world.ts'
+import { until } from '../../../../test/support/waiting.ts'
+
+test('a session whose credentials are refused disconnects its channel at once, and is tried again later and later', async (t) => {
+  const world = await sessionsWorld(t)
+  const a = world.start('a')
+  await a.beat()
+  world.answer.kind = 'refused'
+
+  await a.tick()
+  const told = [...world.told]
+  await passTime(world, 130_000, a)
+  const attempts = world.attempts.length
+  world.answer.kind = 'open'
+  await passTime(world, 61_000, a)
+
+  assert.deepEqual(told, ['ch_1 disconnected'])
+  // after 1, 3, 7, 15, 31, 63, 123 seconds
+  assert.equal(attempts, 8)
+  assert.deepEqual(world.told, ['ch_1 disconnected', 'ch_1 connected'])
+})
+
+test('a provider out of reach disconnects the channel after half a minute without a success, not before', async (t) => {
+  const world = await sessionsWorld(t)
+  const a = world.start('a')
+  await a.beat()
+  await a.tick()
+  world.answer.kind = 'unavailable'
+  world.standing()[0]!.end()
+
+  await passTime(world, 29_000, a)
+  const soon = [...world.told]
+  await passTime(world, 2000, a)
+
+  assert.deepEqual(soon, [])
+  assert.deepEqual(world.told, ['ch_1 disconnected'])
+})
+
+test('a link that ends for a moment is opened again without a word', async (t) => {
+  const world = await sessionsWorld(t)
+  const a = world.start('a')
+  await a.beat()
+  await a.tick()
+
+  world.standing()[0]!.end()
+  await passTime(world, 2000, a)
+
+  assert.deepEqual([world.standing().length, world.told], [1, []])
+})
+
+test('a channel that was told to be connected again is tried at once', async (t) => {
+  const world = await sessionsWorld(t)
+  const a = world.start('a')
+  await a.beat()
+  world.answer.kind = 'refused'
+  await a.tick()
+  await passTime(world, 70_000, a)
+  const attempts = world.attempts.length
+
+  world.answer.kind = 'open'
+  await world.pool`update channels set connection_status = 'connected'`
+  await a.tick()
+  await until('the session to be open', () => a.find('ch_1') !== undefined)
+
+  assert.equal(world.attempts.length, attempts + 1)
+})
+
+test('a channel that is changed gets a session anew, one that is disabled none', async (t) => {
+  const world = await sessionsWorld(t)
+  const a = world.start('a')
+  await a.beat()
+  await a.tick()
+
+  await world.change({ settings: { max_messages_per_second: 5 } })
+  await a.tick()
+  const untouched = world.opened.length
+  await world.change({ settings: { window_size: 3 } })
+  await a.tick()
+  await a.tick()
+  const changed = world.standing().map(({ settings }) => settings)
+  await world.change({ status: 'disabled' })
+  await a.tick()
+  await a.tick()
+
+  assert.equal(untouched, 1)
+  assert.deepEqual(changed, [{ window_size: 3 }])
+  assert.equal(world.standing().length, 0)
+})
+
+test('what a session tells is kept with its channel', async (t) => {
+  const world = await sessionsWorld(t)
+  const a = world.start('a')
+  await a.beat()
+  await a.tick()
+
+  await world
+    .standing()[0]!
+    .tell([{ kind: 'delivery_receipt', provider_id: '1', transition: 'deliver' }], Buffer.from('raw'))
+
+  assert.deepEqual(world.kept, ['ch_1 1 raw'])
+})

@@ -1,0 +1,91 @@
+/** SQL of session leases: which process holds the session of a channel, and until when. Works across tenants. */
+import type { Db } from '../../../platform/database/sql.ts'
+import type { ChannelRow } from '../channel.ts'
+
+/** Whether a lease is valid at this time (ISO 8601). Heartbeats do not matter: a process with a late heartbeat still renews its leases. */
+const isHeld = (sql: Db, at: string) => sql`s.lease_until > ${at}`
+
+/** Active channels of these providers without a lease, by id after `after`. */
+export async function listUnheld(
+  sql: Db,
+  providers: readonly string[],
+  at: string,
+  after: string,
+  rows_max: number,
+): Promise<ChannelRow[]> {
+  if (providers.length === 0) return []
+  return await sql<ChannelRow[]>`
+    select c.* from channels c
+    where c.provider = any(${[...providers]}::text[]) and c.status = 'active' and c.deleted_at is null and c.id > ${after}
+      and not exists (select from channel_sessions s where s.channel_id = c.id and ${isHeld(sql, at)})
+    order by c.id limit ${rows_max}`
+}
+
+/** Whether a process holds the session of this channel. */
+export async function isSessionHeld(sql: Db, channel_id: string, at: string): Promise<boolean> {
+  const rows = await sql`select 1 from channel_sessions s where s.channel_id = ${channel_id} and ${isHeld(sql, at)}`
+  return rows.length > 0
+}
+
+/** Whether a process holds the session of this channel and has reported it as open. */
+export async function isSessionOpen(sql: Db, channel_id: string, at: string): Promise<boolean> {
+  const rows =
+    await sql`select 1 from channel_sessions s where s.channel_id = ${channel_id} and s.is_open and ${isHeld(sql, at)}`
+  return rows.length > 0
+}
+
+/** Marks sessions held by this process as open or not. */
+export async function writeOpen(
+  sql: Db,
+  channel_ids: readonly string[],
+  is_open: boolean,
+  process_id: string,
+): Promise<void> {
+  if (channel_ids.length === 0) return
+  await sql`update channel_sessions set is_open = ${is_open} where channel_id = any(${[...channel_ids]}::text[]) and process_id = ${process_id}`
+}
+
+/** The number of leases, and of worker processes with a heartbeat since `alive_since`. */
+export async function countSessions(
+  sql: Db,
+  at: string,
+  alive_since: string,
+): Promise<{ held: number; workers: number }> {
+  const [row] = await sql<{ held: number; workers: number }[]>`
+    select (select count(*) from channel_sessions s where ${isHeld(sql, at)}) as held,
+      (select count(*) from processes where heartbeat_at > ${alive_since} and 'worker' = any(roles)) as workers`
+  return row!
+}
+
+/** Acquires leases (`taken`) and renews others (`held`) until `lease_until`. Resolves to the channels whose leases this process has. An acquired session is not marked as open. */
+export async function leaseSessions(
+  sql: Db,
+  { held, taken }: { readonly held: readonly string[]; readonly taken: readonly string[] },
+  process_id: string,
+  { at, lease_until }: { readonly at: string; readonly lease_until: string },
+): Promise<Set<string>> {
+  const channel_ids = [...held, ...taken]
+  if (channel_ids.length === 0) return new Set()
+  const rows = await sql<{ channel_id: string }[]>`
+    insert into channel_sessions as s (channel_id, process_id, lease_until)
+    select channel_id, ${process_id}, ${lease_until} from unnest(${channel_ids.toSorted()}::text[]) as c(channel_id)
+    on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until,
+        is_open = s.is_open and s.process_id = excluded.process_id and s.channel_id <> all(${[...taken]}::text[])
+      where s.process_id = excluded.process_id or not (${isHeld(sql, at)})
+    returning channel_id`
+  return new Set(rows.map(({ channel_id }) => channel_id))
+}
+
+/** The active ones of these channels. */
+export async function listActive(sql: Db, channel_ids: readonly string[]): Promise<ChannelRow[]> {
+  if (channel_ids.length === 0) return []
+  return await sql<
+    ChannelRow[]
+  >`select * from channels where id = any(${[...channel_ids]}::text[]) and status = 'active' and deleted_at is null`
+}
+
+/** Releases leases held by this process. */
+export async function releaseSessions(sql: Db, channel_ids: readonly string[], process_id: string): Promise<void> {
+  if (channel_ids.length === 0) return
+  await sql`delete from channel_sessions where process_id = ${process_id} and channel_id = any(${[...channel_ids]}::text[])`
+}

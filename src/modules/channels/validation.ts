@@ -1,0 +1,110 @@
+/** Validates the fields of a channel before its provider is called. Pure. */
+import type { Detail } from '../../api/errors.ts'
+import { isPhoneChannel, type ChannelType } from '../../api/resources/channel.ts'
+import { join, validator } from '../../api/validation.ts'
+import { nearest } from '../../lib/nearest.ts'
+import type { Provider } from '../../providers/provider.ts'
+
+const phone = /^\+[1-9]\d{6,14}$/
+const shortCode = /^\d{3,8}$/
+const alphanumeric = /^(?=.*[A-Za-z])[A-Za-z0-9 &._-]{1,11}$/
+
+/** Problems with the identifier of a channel of this type. */
+export function wrongIdentifier(type: ChannelType, identifier: string | undefined): Detail[] {
+  if (identifier === undefined || !isPhoneChannel(type)) return []
+  if (phone.test(identifier) || (type === 'sms' && (shortCode.test(identifier) || alphanumeric.test(identifier))))
+    return []
+  const message =
+    type === 'sms'
+      ? 'Give an E.164 number such as +4915112345678, a short code, or up to 11 letters and digits.'
+      : 'Give an E.164 number such as +4915112345678.'
+  return [{ param: 'identifier', code: 'invalid_format', message }]
+}
+
+/** Problems with the identifier in a request for this provider. */
+export const wrongSender = (provider: Provider, type: ChannelType, identifier: string | undefined): Detail[] =>
+  identifier === undefined && provider.identifier === 'given'
+    ? [
+        {
+          param: 'identifier',
+          code: 'missing_field',
+          message: `Give the identifier of the sender, since ${provider.title} does not report it.`,
+        },
+      ]
+    : wrongIdentifier(type, identifier)
+
+/** Problems with credentials. Unknown fields, which are often misspelt ones, come before missing fields. */
+export const wrongCredentials = (provider: Provider, given: Record<string, unknown>): Detail[] => [
+  ...(isOpen(provider.credentials)
+    ? []
+    : unknownFields('credentials', given, Object.keys(provider.credentials.properties), provider)),
+  ...validator(provider.credentials)(given, 'credentials'),
+]
+
+const isOpen = (schema: object): boolean => 'additionalProperties' in schema && schema.additionalProperties === true
+
+/** Problems with settings. */
+export const wrongSettings = (provider: Provider | undefined, given: Record<string, unknown> | undefined): Detail[] => [
+  ...(provider === undefined || given === undefined
+    ? []
+    : unknownFields(
+        'settings',
+        given,
+        [...new Set([...sharedSettings, ...Object.keys(provider.settings?.properties ?? {})])],
+        provider,
+      )),
+  ...wrongSharedSettings(given),
+  ...(provider?.settings === undefined || given === undefined ? [] : validator(provider.settings)(given, 'settings')),
+]
+
+/** Settings of every provider. */
+const sharedSettings = ['max_messages_per_second', 'mms']
+/** How many unknown fields are listed. */
+const unknownNamedMax = 10
+const nameLengthMax = 80
+
+function unknownFields(
+  base: 'credentials' | 'settings',
+  given: Record<string, unknown>,
+  known: readonly string[],
+  { title }: Provider,
+): Detail[] {
+  const unknown = Object.keys(given).filter((name) => !known.includes(name))
+  return unknown.slice(0, unknownNamedMax).map((name) => {
+    const param = join(base, name)
+    const meant = name.length > nameLengthMax ? undefined : nearest(name, known)
+    const guess = meant === undefined ? '' : ` Did you mean \`${meant}\`?`
+    return {
+      param,
+      code: 'unknown_field',
+      message: `\`${param}\` is not known to ${title}.${guess} It takes ${known.join(', ')}.`,
+    }
+  })
+}
+
+function wrongSharedSettings(given: Record<string, unknown> | undefined): Detail[] {
+  const rate = given?.['max_messages_per_second'] ?? 1
+  const failures: Detail[] = []
+  if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 1 || rate > 100_000)
+    failures.push({
+      param: 'settings.max_messages_per_second',
+      code: 'invalid_value',
+      message: 'Give a whole number of messages per second from 1 to 100000.',
+    })
+  if (typeof (given?.['mms'] ?? false) !== 'boolean')
+    failures.push({
+      param: 'settings.mms',
+      code: 'invalid_type',
+      message: 'Give true if the sender can send attachments, otherwise false.',
+    })
+  return failures
+}
+
+/** Default messages per second. */
+export const defaultRate: Readonly<Record<ChannelType, number>> = { whatsapp: 80, sms: 30, telegram: 30 }
+
+/** Adds the default rate. */
+export const withRate = (type: ChannelType, given: Record<string, unknown>): Record<string, unknown> => ({
+  ...given,
+  max_messages_per_second: given['max_messages_per_second'] ?? defaultRate[type],
+})
