@@ -18,6 +18,8 @@ const durationsFile = join(cache, 'test-durations.json')
 const concurrency = Math.min(4, availableParallelism() + 1)
 /** A group is closed once its files are expected to take this long. */
 const groupMs = 20_000
+/** A process that something keeps alive this long after its last test fails. */
+const graceMs = 150_000
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { full: { type: 'boolean' } } })
 const named = positionals.map((file) => relative(root, resolve(file)))
@@ -37,8 +39,6 @@ const status = await new Promise<number>((done) => {
   const child = spawn(
     process.execPath,
     [
-      '--import',
-      pathToFileURL(join(import.meta.dirname, 'watchdog.ts')).href,
       // tests make much garbage: collecting it took a fifth of their time with Node's default of 16 MB
       '--max-semi-space-size=64',
       '--test',
@@ -114,6 +114,10 @@ function writeEntry(group: readonly string[], at: number): string {
     `import test from 'node:test'
 for (const [file, url] of ${JSON.stringify(urls)})
   await import(url).then(() => test(file, () => undefined), (error) => test(file, () => { throw error }))
+setTimeout(() => {
+  console.error('The tests of these files are done, but ' + process.getActiveResourcesInfo().join(', ') + ' is still open: ${group.join(', ')}')
+  process.exit(1)
+}, ${graceMs}).unref()
 `,
   )
   return path
