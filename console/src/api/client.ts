@@ -1,6 +1,6 @@
 /** The clients of the API: their types are generated, every request says that it comes from the console, and what is refused is thrown as a Problem. */
 import createClient, { type Client } from 'openapi-fetch'
-import type { Place } from '../app/paths.ts'
+import type { Workspace } from '../app/paths.ts'
 import { text } from '../text/en.ts'
 import type { paths as OwnPaths } from './generated/own.ts'
 import type { paths as V1Paths } from './generated/v1.ts'
@@ -13,34 +13,38 @@ const v1Clients = new Map<string, Client<V1Paths>>()
 const ownClients = new Map<string, Client<OwnPaths>>()
 
 /** The operations of `/v1` for an account and a mode. */
-export const v1 = (place: Place): Client<V1Paths> =>
-  kept(v1Clients, place, (headers) => createClient<V1Paths>({ baseUrl: '/console/api', headers }))
+export const v1 = (workspace: Workspace): Client<V1Paths> =>
+  kept(v1Clients, workspace, (headers) => createClient<V1Paths>({ baseUrl: '/console/api', headers }))
 
 /** The console's own operations; with a place those of an account. */
-export const own = (place?: Place): Client<OwnPaths> =>
-  kept(ownClients, place, (headers) => createClient<OwnPaths>({ headers }))
+export const own = (workspace?: Workspace): Client<OwnPaths> =>
+  kept(ownClients, workspace, (headers) => createClient<OwnPaths>({ headers }))
 
-function kept<C>(clients: Map<string, C>, place: Place | undefined, make: (headers: Record<string, string>) => C): C {
-  const name = place === undefined ? '' : `${place.account} ${place.mode}`
+function kept<C>(
+  clients: Map<string, C>,
+  workspace: Workspace | undefined,
+  make: (headers: Record<string, string>) => C,
+): C {
+  const name = workspace === undefined ? '' : `${workspace.account} ${workspace.mode}`
   const known = clients.get(name)
   if (known !== undefined) return known
   const client = make(
-    place === undefined
+    workspace === undefined
       ? fromConsole
-      : { ...fromConsole, 'Service-Account': place.account, 'Service-Mode': place.mode },
+      : { ...fromConsole, 'Service-Account': workspace.account, 'Service-Mode': workspace.mode },
   )
   clients.set(name, client)
   return client
 }
 
-export interface Answer<T> {
+export interface ApiResponse<T> {
   readonly data?: T
   readonly error?: unknown
   readonly response: Response
 }
 
 /** What was answered. Throws a Problem where it was refused; where the session has ended everybody is told. */
-export async function answered<T>(request: Promise<Answer<T>>): Promise<T> {
+export async function unwrap<T>(request: Promise<ApiResponse<T>>): Promise<T> {
   const since = sessionEnd.now()
   const { data, error, response } = await request
   if (response.ok) return data as T

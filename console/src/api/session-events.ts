@@ -38,7 +38,7 @@ export const useSessionEnd = (): boolean =>
 let waiting: ((given: boolean) => void)[] = []
 const waitingListeners = new Set<() => void>()
 
-function told(): void {
+function uploadNotice(): void {
   for (const listener of waitingListeners) listener()
 }
 
@@ -48,12 +48,12 @@ export const reauthentication = {
   ask: (): Promise<boolean> =>
     new Promise((resolve) => {
       waiting = [...waiting, resolve]
-      told()
+      uploadNotice()
     }),
   answer(given: boolean): void {
     const asked = waiting
     waiting = []
-    told()
+    uploadNotice()
     for (const resolve of asked) resolve(given)
   },
 }

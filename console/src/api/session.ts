@@ -1,6 +1,6 @@
 /** Who is signed in: asked once, and put here by whoever signs in or out. */
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
-import type { Place } from '../app/paths.ts'
+import type { Workspace } from '../app/paths.ts'
 import { text } from '../text/en.ts'
 import { own, problemIn } from './client.ts'
 import type { components } from './generated/own.ts'
@@ -30,7 +30,7 @@ const query = {
 export const useSession = (): UseQueryResult<Session | null> => useQuery(query)
 
 /** The session of a screen that only stands where somebody is signed in. */
-export function useOwnSession(): Session {
+export function useRequiredSession(): Session {
   const { data } = useSession()
   if (data === undefined || data === null) throw new Error('this screen stands where somebody is signed in')
   return data
@@ -43,29 +43,31 @@ export function setSession(session: Session | null): void {
 }
 
 /** The same person again, or changed: what was read stays. */
-export const renewSession = (session: Session): void => void queryClient.setQueryData(key, session)
+export const replaceSession = (session: Session): void => void queryClient.setQueryData(key, session)
 
 /** Asks for the session anew, where what it holds may have changed. */
 export const refreshSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: key })
 
 /** What the person may do at the place of the screen, from the server's own table of roles. */
-export type Grant = (typeof roleGrants)['owner']['live'][number]
+export type Permission = (typeof roleGrants)['owner']['live'][number]
 
 /** Whether a member of the place's account may. */
-export function may({ accounts }: Session, { account, mode }: Place, grant: Grant): boolean {
+export function isAllowed({ accounts }: Session, { account, mode }: Workspace, permission: Permission): boolean {
   const role = accounts.find(({ id }) => id === account)?.role as keyof typeof roleGrants | undefined
-  return role !== undefined && (roleGrants[role][mode] as readonly string[]).includes(grant)
+  return role !== undefined && (roleGrants[role][mode] as readonly string[]).includes(permission)
 }
 
 /** An operation that an administrator of the platform may do for somebody else. */
-type OpenOperation = (typeof openToImpersonation)[number]
+type ImpersonationOperation = (typeof openToImpersonation)[number]
 
 /** Why the person may not press a button that takes this; undefined where they may. `operation`: the button does this one, which is open to who acts for the account. */
-export function useBecause(place: Place): (grant: Grant, operation?: OpenOperation) => string | undefined {
-  const session = useOwnSession()
-  return (grant, operation) => {
-    if (!may(session, place, grant)) return text.notAllowed.button
-    return session.impersonating === null || operation !== undefined || grant.endsWith(':read')
+export function useDisabledReason(
+  workspace: Workspace,
+): (permission: Permission, operation?: ImpersonationOperation) => string | undefined {
+  const session = useRequiredSession()
+  return (permission, operation) => {
+    if (!isAllowed(session, workspace, permission)) return text.notAllowed.button
+    return session.impersonating === null || operation !== undefined || permission.endsWith(':read')
       ? undefined
       : text.notAllowed.impersonating
   }

@@ -4,7 +4,7 @@ import { useMemo, useRef } from 'react'
 import { type Problem, problemOf } from './client.ts'
 import { reauthentication } from './session-events.ts'
 
-export interface Action<I, R = unknown> {
+export interface ApiMutation<I, R = unknown> {
   /** Does it, unless it is being done. */
   readonly run: (input: I) => void
   readonly isRunning: boolean
@@ -15,18 +15,18 @@ export interface Action<I, R = unknown> {
 }
 
 /** `perform` gets the input and the key, which stays until the same input has succeeded or was refused for good: on this screen, or where `attempt` keeps it. */
-export function useAction<I, R>(
+export function useApiMutation<I, R>(
   perform: (input: I, key: string) => Promise<R>,
   onDone: (result: R, input: I) => unknown = () => undefined,
-  attempt?: Attempt,
-): Action<I, R> {
-  const here = useHere()
-  const { keyOf, over } = attempt ?? here
+  attempt?: IdempotencyKeys,
+): ApiMutation<I, R> {
+  const here = useIdempotencyKeys()
+  const { keyFor, over } = attempt ?? here
   const running = useRef(false)
   const mutation = useMutation({
     mutationFn: (input: I) => {
-      const key = keyOf(JSON.stringify(input) ?? '')
-      return performed(() => perform(input, key))
+      const key = keyFor(JSON.stringify(input) ?? '')
+      return withReauthentication(() => perform(input, key))
     },
     onSuccess: async (result, input) => {
       over()
@@ -38,7 +38,7 @@ export function useAction<I, R>(
       }
     },
     onError: (error) => {
-      if (isKept(problemOf(error))) over()
+      if (isFinalRefusal(problemOf(error))) over()
     },
     onSettled: () => {
       running.current = false
@@ -57,18 +57,18 @@ export function useAction<I, R>(
   }
 }
 
-const keptStatuses: ReadonlySet<number> = new Set([402, 404, 409, 422])
-const keptNowhere: ReadonlySet<string> = new Set(['idempotency_key_in_use', 'idempotency_key_reused', 'unexpected'])
+const finalStatuses: ReadonlySet<number> = new Set([402, 404, 409, 422])
+const retryableCodes: ReadonlySet<string> = new Set(['idempotency_key_in_use', 'idempotency_key_reused', 'unexpected'])
 
 /** The service would repeat this refusal under its key, whatever is mended meanwhile; nothing was done under that (behaviour: idempotency 3). */
-const isKept = ({ status, code }: Problem): boolean => keptStatuses.has(status) && !keptNowhere.has(code)
+const isFinalRefusal = ({ status, code }: Problem): boolean => finalStatuses.has(status) && !retryableCodes.has(code)
 
 /** An attempt of this screen, until it is left. */
-function useHere(): Attempt {
+function useIdempotencyKeys(): IdempotencyKeys {
   const id = useRef<string>(undefined)
   return useMemo(
     () => ({
-      keyOf: (input) => keyOf((id.current ??= randomId()), input),
+      keyFor: (input) => keyFor((id.current ??= randomId()), input),
       over: () => (id.current = undefined),
     }),
     [],
@@ -76,7 +76,7 @@ function useHere(): Attempt {
 }
 
 /** Does it again where the person has given the password that it asked for; nothing was done before. */
-async function performed<R>(perform: () => Promise<R>): Promise<R> {
+async function withReauthentication<R>(perform: () => Promise<R>): Promise<R> {
   try {
     return await perform()
   } catch (error) {
@@ -86,9 +86,9 @@ async function performed<R>(perform: () => Promise<R>): Promise<R> {
 }
 
 /** One thing that a person does: under the same key until it has succeeded or was refused for good, so that trying it again does it once. */
-export interface Attempt {
+export interface IdempotencyKeys {
   /** The Idempotency-Key of what is sent: another one where something else is sent. */
-  readonly keyOf: (input: string) => string
+  readonly keyFor: (input: string) => string
   /** It succeeded or was refused for good: the next time is another thing. */
   readonly over: () => void
 }
@@ -97,7 +97,7 @@ export interface Attempt {
 export const randomId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-export const keyOf = (id: string, input: string): string => `${id}-${hashOf(input)}`
+export const keyFor = (id: string, input: string): string => `${id}-${hashOf(input)}`
 
 /** FNV-1a in 64 bits. The service compares what was sent besides, so two inputs of one hash are refused and not mixed up. */
 function hashOf(input: string): string {

@@ -1,25 +1,25 @@
 /** Reads what a screen shows: kept by place and name, shown while it is asked for anew. */
 import { keepPreviousData, QueryClient, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query'
-import type { Place, Query } from '../app/paths.ts'
-import { type Answer, answered, problemOf } from './client.ts'
+import type { Workspace, Query } from '../app/paths.ts'
+import { type ApiResponse, unwrap, problemOf } from './client.ts'
 
-/** `name` is the operation and what it is asked for: `['contact_lists.list', query]`. Whoever changes something makes the names stale that it may stand in (`useStale`). Nothing is read until it `isAsked`. */
-export const useRead = <T>(
-  place: Place,
+/** `name` is the operation and what it is asked for: `['contact_lists.list', query]`. Whoever changes something makes the names stale that it may stand in (`useInvalidate`). Nothing is read until it `isAsked`. */
+export const useApiQuery = <T>(
+  workspace: Workspace,
   name: readonly unknown[],
-  read: () => Promise<Answer<T>>,
+  read: () => Promise<ApiResponse<T>>,
   isAsked = true,
 ): UseQueryResult<T> =>
   useQuery({
-    queryKey: [place.account, place.mode, ...name],
-    queryFn: () => answered(read()),
+    queryKey: [workspace.account, workspace.mode, ...name],
+    queryFn: () => unwrap(read()),
     placeholderData: keepPreviousData,
     enabled: isAsked,
   })
 
 /** The same of what belongs to no account. */
-export const useReadAlone = <T>(name: readonly unknown[], read: () => Promise<Answer<T>>): UseQueryResult<T> =>
-  useQuery({ queryKey: name, queryFn: () => answered(read()), placeholderData: keepPreviousData })
+export const useGlobalQuery = <T>(name: readonly unknown[], read: () => Promise<ApiResponse<T>>): UseQueryResult<T> =>
+  useQuery({ queryKey: name, queryFn: () => unwrap(read()), placeholderData: keepPreviousData })
 
 /** How many rows a list shows at once. */
 const pageRows = 50
@@ -28,13 +28,13 @@ const pageRows = 50
 export const listQuery = (query: Query): never => ({ limit: pageRows, ...query }) as never
 
 /** `operations` are the beginnings of names: `contact_lists.`. */
-export function useStale(place: Place): (...operations: readonly string[]) => Promise<void> {
+export function useInvalidate(workspace: Workspace): (...operations: readonly string[]) => Promise<void> {
   const queries = useQueryClient()
   return (...operations) =>
     queries.invalidateQueries({
       predicate: ({ queryKey: [account, mode, operation] }) =>
-        account === place.account &&
-        mode === place.mode &&
+        account === workspace.account &&
+        mode === workspace.mode &&
         typeof operation === 'string' &&
         operations.some((begin) => operation.startsWith(begin)),
     })

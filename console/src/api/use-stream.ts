@@ -1,26 +1,26 @@
 /** Hears what happens in an account, and has what is on the screen read anew (behaviour: console 8). What nobody tells of is asked for every 15 seconds as before. */
 import { type InvalidateQueryFilters, type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { Place } from '../app/paths.ts'
+import type { Workspace } from '../app/paths.ts'
 
 /** Several events at once are one reading. */
-const soonMs = 200
+const coalesceMs = 200
 /** Between two readings, however much happens. */
-const restMs = 1_000
+const refreshIntervalMs = 1_000
 /** What follows from an event, such as its deliveries, takes a moment. */
-const afterwardsMs = 1_500
+const consequencesMs = 1_500
 /** Where nothing is to be heard it is tried again so much later. */
-const againMs = 15_000
+const reconnectMs = 15_000
 
-export function useStream(place: Place): void {
+export function useStream(workspace: Workspace): void {
   const queries = useQueryClient()
-  const { account, mode } = place
-  useEffect(() => listen({ account, mode }, queries), [account, mode, queries])
+  const { account, mode } = workspace
+  useEffect(() => openStream({ account, mode }, queries), [account, mode, queries])
 }
 
 /** Only in the window that is looked at: a browser has six connections to a service, and each stream holds one. */
-function listen(place: Place, queries: QueryClient): () => void {
-  const reading = readingAnew(place, queries)
+function openStream(workspace: Workspace, queries: QueryClient): () => void {
+  const refresher = createRefresher(workspace, queries)
   let source: EventSource | undefined
   let again: ReturnType<typeof setTimeout> | undefined
   const close = () => {
@@ -31,13 +31,15 @@ function listen(place: Place, queries: QueryClient): () => void {
   const open = () => {
     close()
     if (document.visibilityState !== 'visible') return
-    source = new EventSource(`/console/api/stream?${new URLSearchParams({ account: place.account, mode: place.mode })}`)
-    source.addEventListener('message', reading.soon)
+    source = new EventSource(
+      `/console/api/stream?${new URLSearchParams({ account: workspace.account, mode: workspace.mode })}`,
+    )
+    source.addEventListener('message', refresher.refreshSoon)
     // what happened since the screen was read, or since it was open last
-    source.addEventListener('open', reading.afterwards)
+    source.addEventListener('open', refresher.refreshLater)
     // a browser comes back by itself, but where it was refused
     source.addEventListener('error', () => {
-      if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, againMs)
+      if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, reconnectMs)
     })
   }
   document.addEventListener('visibilitychange', open)
@@ -45,7 +47,7 @@ function listen(place: Place, queries: QueryClient): () => void {
   return () => {
     document.removeEventListener('visibilitychange', open)
     close()
-    reading.stop()
+    refresher.stop()
   }
 }
 
@@ -53,7 +55,7 @@ function listen(place: Place, queries: QueryClient): () => void {
  * Reads anew what is on the screen for a place: soon after something happened, once more when its consequences are there, and never more often than once a second. What is being
  * read already is not given up but read once more, so that a slow line shows something however much happens.
  */
-function readingAnew({ account, mode }: Place, queries: QueryClient) {
+function createRefresher({ account, mode }: Workspace, queries: QueryClient) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let last: ReturnType<typeof setTimeout> | undefined
   let readAt = -Infinity
@@ -70,19 +72,19 @@ function readingAnew({ account, mode }: Place, queries: QueryClient) {
     await queries.invalidateQueries(shown, { cancelRefetch: false })
     if (wasReading) await queries.invalidateQueries(shown, { cancelRefetch: false })
   }
-  const soon = () => {
-    timer ??= setTimeout(() => void read(), Math.max(soonMs, readAt + restMs - performance.now()))
+  const refreshSoon = () => {
+    timer ??= setTimeout(() => void read(), Math.max(coalesceMs, readAt + refreshIntervalMs - performance.now()))
   }
-  const afterwards = () => {
+  const refreshLater = () => {
     clearTimeout(last)
-    last = setTimeout(soon, afterwardsMs - soonMs)
+    last = setTimeout(refreshSoon, consequencesMs - coalesceMs)
   }
   return {
-    soon() {
-      soon()
-      afterwards()
+    refreshSoon() {
+      refreshSoon()
+      refreshLater()
     },
-    afterwards,
+    refreshLater,
     stop() {
       clearTimeout(timer)
       clearTimeout(last)

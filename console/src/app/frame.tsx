@@ -3,45 +3,45 @@ import { Badge, Button, Drawer, Menu, NativeSelect, SegmentedControl } from '@ma
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { use, useEffect, useState } from 'react'
-import { answered, own } from '../api/client.ts'
-import { may, refreshSession, setSession, useOwnSession } from '../api/session.ts'
-import { useAction } from '../api/use-action.ts'
+import { unwrap, own } from '../api/client.ts'
+import { isAllowed, refreshSession, setSession, useRequiredSession } from '../api/session.ts'
+import { useApiMutation } from '../api/use-action.ts'
 import { useStream } from '../api/use-stream.ts'
 import { clearDrafts } from '../components/form/use-draft.ts'
-import { browserZone, useTime, ZoneContext } from '../components/format/intl.tsx'
+import { browserTimeZone, useTimeFormat, ZoneContext } from '../components/format/intl.tsx'
 import { text } from '../text/en.ts'
-import { type Mode, pathElsewhere, paths, pathTo, type Place, usePlace } from './paths.ts'
+import { type Mode, pathInWorkspace, paths, pathTo, type Workspace, useWorkspace } from './paths.ts'
 import { accountScreens } from './routes.ts'
 import { SearchButton } from './search.tsx'
 
 export function Frame() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const { pathname } = useLocation()
   const [isOpen, setOpen] = useState(false)
-  useStream(place)
+  useStream(workspace)
   useEffect(() => {
-    document.documentElement.dataset['mode'] = place.mode
+    document.documentElement.dataset['mode'] = workspace.mode
     return () => void delete document.documentElement.dataset['mode']
-  }, [place.mode])
+  }, [workspace.mode])
   return (
     <div className="frame">
       <header className="frame-top">
         <Button className="narrow-only" variant="default" aria-expanded={isOpen} onClick={() => setOpen(true)}>
           {text.frame.menu}
         </Button>
-        <PlaceChoices place={place} />
-        {place.mode === 'test' && (
+        <WorkspaceSwitcher workspace={workspace} />
+        {workspace.mode === 'test' && (
           <Badge className="test-mode" variant="transparent">
             {text.frame.testMode}
           </Badge>
         )}
         <div className="frame-push" />
-        <SearchButton place={place} />
-        <ZoneChoice accountZone={useAccountZone(place)} />
+        <SearchButton workspace={workspace} />
+        <TimeZoneSelect accountZone={useAccountZone(workspace)} />
         <PersonMenu />
       </header>
       <div className="frame-menu">
-        <Navigation place={place} />
+        <Navigation workspace={workspace} />
       </div>
       <Drawer
         opened={isOpen}
@@ -51,9 +51,14 @@ export function Frame() {
         transitionProps={{ duration: 0 }}
         closeButtonProps={{ 'aria-label': text.dialog.close }}
       >
-        <Navigation place={place} onGone={() => setOpen(false)} />
+        <Navigation workspace={workspace} onNavigate={() => setOpen(false)} />
       </Drawer>
-      <main id="content" className="frame-main" key={`${place.account} ${place.mode} ${pathname}`} tabIndex={-1}>
+      <main
+        id="content"
+        className="frame-main"
+        key={`${workspace.account} ${workspace.mode} ${pathname}`}
+        tabIndex={-1}
+      >
         <Outlet />
       </main>
     </div>
@@ -61,35 +66,37 @@ export function Frame() {
 }
 
 /** Undefined for who may not read the settings of the account. */
-function useAccountZone(place: Place): string | undefined {
-  const session = useOwnSession()
+function useAccountZone(workspace: Workspace): string | undefined {
+  const session = useRequiredSession()
   const account = useQuery({
-    queryKey: [place.account, place.mode, 'account.retrieve'],
-    queryFn: () => answered(own(place).GET('/console/api/account')),
-    enabled: may(session, place, 'settings'),
+    queryKey: [workspace.account, workspace.mode, 'account.retrieve'],
+    queryFn: () => unwrap(own(workspace).GET('/console/api/account')),
+    enabled: isAllowed(session, workspace, 'settings'),
     refetchInterval: false,
   })
   return account.data?.timezone
 }
 
 /** The menu of an account's screens: those that the person may see. */
-function Navigation({ place, onGone }: { place: Place; onGone?: () => void }) {
-  const session = useOwnSession()
+function Navigation({ workspace, onNavigate }: { workspace: Workspace; onNavigate?: () => void }) {
+  const session = useRequiredSession()
   const [, , , section = ''] = useLocation().pathname.split('/')
   return (
     <nav aria-label={text.frame.main}>
       <ul className="menu-list">
         {accountScreens
-          .filter(({ menu, needs }) => menu !== undefined && (needs === undefined || may(session, place, needs)))
+          .filter(
+            ({ menu, needs }) => menu !== undefined && (needs === undefined || isAllowed(session, workspace, needs)),
+          )
           .map(({ path, menu }) => {
             const step = path === '/' ? '' : path
             return (
               <li key={path}>
                 <Link
-                  to={step === '' ? pathTo(place) : pathTo(place, step)}
+                  to={step === '' ? pathTo(workspace) : pathTo(workspace, step)}
                   activeOptions={{ exact: step === '' }}
                   aria-current={section === step ? 'page' : undefined}
-                  onClick={onGone}
+                  onClick={onNavigate}
                 >
                   {text.screens[menu!]}
                 </Link>
@@ -104,35 +111,35 @@ function Navigation({ place, onGone }: { place: Place; onGone?: () => void }) {
 const modes = (['live', 'test'] as const).map((value) => ({ value, label: text.frame.modes[value] }))
 
 /** What stands above every screen: the account, the mode and the time zone. Account and mode stand in the address; choosing them goes there. */
-function PlaceChoices({ place }: { place: Place }) {
-  const { accounts } = useOwnSession()
+function WorkspaceSwitcher({ workspace }: { workspace: Workspace }) {
+  const { accounts } = useRequiredSession()
   const navigate = useNavigate()
   const { pathname } = useLocation()
-  const go = (to: Place) => void navigate({ to: pathElsewhere(pathname, to) as never })
+  const go = (to: Workspace) => void navigate({ to: pathInWorkspace(pathname, to) as never })
   return (
     <>
       <NativeSelect
         aria-label={text.frame.account}
         data={accounts.map(({ id, name }) => ({ value: id, label: name }))}
-        value={place.account}
-        onChange={(event) => go({ ...place, account: event.currentTarget.value })}
+        value={workspace.account}
+        onChange={(event) => go({ ...workspace, account: event.currentTarget.value })}
       />
       <SegmentedControl
         aria-label={text.frame.mode}
         data={modes}
-        value={place.mode}
-        onChange={(mode) => go({ ...place, mode: mode as Mode })}
+        value={workspace.mode}
+        onChange={(mode) => go({ ...workspace, mode: mode as Mode })}
       />
     </>
   )
 }
 
-function ZoneChoice({ accountZone }: { accountZone: string | undefined }) {
+function TimeZoneSelect({ accountZone }: { accountZone: string | undefined }) {
   const { name, choose } = use(ZoneContext)
   const { zones } = text.frame
   const offered = new Map([
     ['UTC', zones.utc],
-    [browserZone(), zones.browser(browserZone())],
+    [browserTimeZone(), zones.browser(browserTimeZone())],
     ...(accountZone === undefined ? [] : [[accountZone, zones.account(accountZone)] as const]),
   ])
   if (!offered.has(name)) offered.set(name, name)
@@ -148,10 +155,10 @@ function ZoneChoice({ accountZone }: { accountZone: string | undefined }) {
 
 /** The button with what concerns the person: their profile, the platform where they administer it, signing out. */
 export function PersonMenu() {
-  const { user } = useOwnSession()
+  const { user } = useRequiredSession()
   const navigate = useNavigate()
-  const signOut = useAction(
-    () => answered(own().DELETE('/console/api/session')),
+  const signOut = useApiMutation(
+    () => unwrap(own().DELETE('/console/api/session')),
     async () => {
       clearDrafts()
       // first away from what only stands where somebody is signed in: that would lead to signing in too, and back here
@@ -183,17 +190,17 @@ export function PersonMenu() {
 
 /** Stands above every screen while an administrator of the platform acts for an account. */
 export function ImpersonationBar() {
-  const { impersonating, accounts } = useOwnSession()
+  const { impersonating, accounts } = useRequiredSession()
   const navigate = useNavigate()
-  const time = useTime()
+  const time = useTimeFormat()
   const expires_at = impersonating?.expires_at
   useEffect(() => {
     if (expires_at === undefined) return undefined
     const timer = setTimeout(() => void refreshSession(), Math.max(1_000, Date.parse(expires_at) - Date.now()))
     return () => clearTimeout(timer)
   }, [expires_at])
-  const end = useAction(
-    () => answered(own().DELETE('/console/api/admin/impersonations')),
+  const end = useApiMutation(
+    () => unwrap(own().DELETE('/console/api/admin/impersonations')),
     async (session) => {
       await navigate({ to: paths.admin as never })
       setSession(session)

@@ -2,14 +2,14 @@
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useEffect, useState } from 'react'
 import { problemOf } from '../api/client.ts'
-import { type Grant, may, useOwnSession, useSession } from '../api/session.ts'
+import { type Permission, isAllowed, useRequiredSession, useSession } from '../api/session.ts'
 import { ProblemAlert } from '../components/feedback/alerts.tsx'
-import { NotAllowed, NotFound, Waiting } from '../components/feedback/screen.tsx'
+import { NotAllowed, NotFound, LoadingIndicator } from '../components/feedback/screen.tsx'
 import { Frame, ImpersonationBar } from './frame.tsx'
-import { paths, pathTo, usePlace } from './paths.ts'
+import { paths, pathTo, useWorkspace } from './paths.ts'
 import { ReauthenticationDialog, SessionEndDialog } from './session-dialogs.tsx'
 
-const Alone = ({ children }: { children: ReactNode }) => (
+const CenteredPage = ({ children }: { children: ReactNode }) => (
   <main id="content" className="card-page">
     {children}
   </main>
@@ -21,21 +21,25 @@ function Redirect({ to, next }: { to: string; next?: string }) {
   const [target] = useState({ to, search: next === undefined ? {} : { next }, replace: true })
   useEffect(() => void navigate(target as never), [navigate, target])
   return (
-    <Alone>
-      <Waiting />
-    </Alone>
+    <CenteredPage>
+      <LoadingIndicator />
+    </CenteredPage>
   )
 }
 
 /** Whoever is not signed in signs in first, and comes back. */
-export function SignedIn({ children }: { children?: ReactNode }) {
+export function RequireSession({ children }: { children?: ReactNode }) {
   const { data: session, error, refetch } = useSession()
   const { pathname, searchStr } = useLocation()
   if (session === undefined)
     return (
-      <Alone>
-        {error === null ? <Waiting /> : <ProblemAlert problem={problemOf(error)} onAgain={() => void refetch()} />}
-      </Alone>
+      <CenteredPage>
+        {error === null ? (
+          <LoadingIndicator />
+        ) : (
+          <ProblemAlert problem={problemOf(error)} onRetry={() => void refetch()} />
+        )}
+      </CenteredPage>
     )
   if (session === null) return <Redirect to={paths.signIn} next={pathname + searchStr} />
   return (
@@ -49,29 +53,29 @@ export function SignedIn({ children }: { children?: ReactNode }) {
 }
 
 /** `/console`: Home of the first account. */
-export function Start() {
-  const [account] = useOwnSession().accounts
+export function HomeRedirect() {
+  const [account] = useRequiredSession().accounts
   if (account === undefined) return <Redirect to={paths.profile} />
   return <Redirect to={pathTo({ account: account.id, mode: 'test' })} />
 }
 
 /** Everything below an account and a mode. */
-export function InAccount() {
-  const { accounts } = useOwnSession()
-  const { account, mode } = usePlace()
-  const isPlace = accounts.some(({ id }) => id === account) && (mode === 'live' || mode === 'test')
-  if (isPlace) return <Frame />
+export function AccountLayout() {
+  const { accounts } = useRequiredSession()
+  const { account, mode } = useWorkspace()
+  const isWorkspace = accounts.some(({ id }) => id === account) && (mode === 'live' || mode === 'test')
+  if (isWorkspace) return <Frame />
   return (
-    <Alone>
+    <CenteredPage>
       <NotFound />
-    </Alone>
+    </CenteredPage>
   )
 }
 
 /** A screen, where the person may see it. */
-export function Allowed({ needs, children }: { needs: Grant | undefined; children: ReactNode }) {
-  const session = useOwnSession()
-  const place = usePlace()
-  if (needs !== undefined && !may(session, place, needs)) return <NotAllowed mode={place.mode} />
-  return <Suspense fallback={<Waiting />}>{children}</Suspense>
+export function RequirePermission({ needs, children }: { needs: Permission | undefined; children: ReactNode }) {
+  const session = useRequiredSession()
+  const workspace = useWorkspace()
+  if (needs !== undefined && !isAllowed(session, workspace, needs)) return <NotAllowed mode={workspace.mode} />
+  return <Suspense fallback={<LoadingIndicator />}>{children}</Suspense>
 }

@@ -4,18 +4,18 @@ import { useParams } from '@tanstack/react-router'
 export type Mode = 'live' | 'test'
 
 /** The account and the mode that a screen is about; they stand in its address. */
-export interface Place {
+export interface Workspace {
   readonly account: string
   readonly mode: Mode
 }
 
 export const basePath = '/console'
 
-const placed = ({ account, mode }: Place, ...steps: readonly string[]): string =>
+const workspacePath = ({ account, mode }: Workspace, ...steps: readonly string[]): string =>
   ['', account, mode, ...steps].map((step, at) => (at === 0 ? step : encodeURIComponent(step))).join('/')
 
 /** A screen of an account: `screen('messages', 'msg_1')` below its place. */
-export const pathTo = (place: Place, ...steps: readonly string[]): string => placed(place, ...steps)
+export const pathTo = (workspace: Workspace, ...steps: readonly string[]): string => workspacePath(workspace, ...steps)
 
 /** Outside of any account. */
 export const paths = {
@@ -36,9 +36,11 @@ export function ownPath(next: string | undefined): string {
 }
 
 /** The same screen for another account or mode: its list where it shows one object, for objects belong to a mode. */
-export function pathElsewhere(here: string, place: Place): string {
+export function pathInWorkspace(here: string, workspace: Workspace): string {
   const [, , , section] = here.split('/')
-  return section === undefined || section === '' ? placed(place) : placed(place, decodeURIComponent(section))
+  return section === undefined || section === ''
+    ? workspacePath(workspace)
+    : workspacePath(workspace, decodeURIComponent(section))
 }
 
 export type Query = Readonly<Record<string, string>>
@@ -55,7 +57,7 @@ export function queryText(query: Readonly<Record<string, unknown>>): string {
 }
 
 /** The account and mode of the screen, from its address. */
-export function usePlace(): Place {
+export function useWorkspace(): Workspace {
   const { account, mode } = useParams({ strict: false }) as { account?: string; mode?: Mode }
   if (account === undefined || mode === undefined) throw new Error('this part stands in a screen of an account')
   return { account, mode }

@@ -1,11 +1,11 @@
 /** Which address shows which screen. Screens are loaded when they are shown. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { FunctionComponent } from 'react'
-import { Crashed, NotFound, Waiting } from '../components/feedback/screen.tsx'
+import { ErrorScreen, NotFound, LoadingIndicator } from '../components/feedback/screen.tsx'
 import { ZoneProvider } from '../components/format/intl.tsx'
 import { text } from '../text/en.ts'
-import { Allowed, InAccount, SignedIn, Start } from './guards.tsx'
-import { basePath, parseQuery, paths, queryText, usePlace } from './paths.ts'
+import { RequirePermission, AccountLayout, RequireSession, HomeRedirect } from './guards.tsx'
+import { basePath, parseQuery, paths, queryText, useWorkspace } from './paths.ts'
 import { accountScreens, type ScreenRoute } from './routes.ts'
 
 const root = createRootRoute({
@@ -48,8 +48,8 @@ const open = [
   }),
 ]
 
-const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: () => <SignedIn /> })
-const start = createRoute({ getParentRoute: () => signedIn, path: '/', component: Start })
+const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: () => <RequireSession /> })
+const start = createRoute({ getParentRoute: () => signedIn, path: '/', component: HomeRedirect })
 const profile = createRoute({
   getParentRoute: () => signedIn,
   path: paths.profile,
@@ -60,26 +60,26 @@ const platform = createRoute({
   path: paths.admin,
   component: lazyRouteComponent(() => import('../features/platform/platform-screen.tsx'), 'PlatformScreen'),
 })
-const NotFoundHere = () => <NotFound mode={usePlace().mode} />
+const NotFoundHere = () => <NotFound mode={useWorkspace().mode} />
 const inAccount = createRoute({
   getParentRoute: () => signedIn,
   path: '$account/$mode',
-  component: InAccount,
+  component: AccountLayout,
   notFoundComponent: NotFoundHere,
 })
 
 const screenOf = ({ path, needs, load }: ScreenRoute) => {
-  const Shown = lazyRouteComponent(async () => ({ Shown: (await load()) as FunctionComponent }), 'Shown')
+  const Screen = lazyRouteComponent(async () => ({ Screen: (await load()) as FunctionComponent }), 'Screen')
   const component = () => (
-    <Allowed needs={needs}>
-      <Shown />
-    </Allowed>
+    <RequirePermission needs={needs}>
+      <Screen />
+    </RequirePermission>
   )
   // loaded before the screen that is there goes: React holds what takes the place of a fallback back for 300 ms
   return createRoute({
     getParentRoute: () => inAccount,
     path,
-    component: Object.assign(component, { preload: Shown.preload }),
+    component: Object.assign(component, { preload: Screen.preload }),
   })
 }
 
@@ -92,9 +92,9 @@ export const router = createRouter({
   parseSearch: parseQuery,
   stringifySearch: queryText,
   defaultPreload: 'intent',
-  defaultPendingComponent: Waiting,
+  defaultPendingComponent: LoadingIndicator,
   defaultNotFoundComponent: () => <NotFound />,
-  defaultErrorComponent: Crashed,
+  defaultErrorComponent: ErrorScreen,
   scrollRestoration: true,
 })
 

@@ -1,6 +1,6 @@
 /** The screens of an account: their paths, the permission that each needs, and their menu entries. A screen is loaded when it is first shown. */
 import type { ComponentType } from 'react'
-import type { Grant } from '../api/session.ts'
+import type { Permission } from '../api/session.ts'
 import type { text } from '../text/en.ts'
 
 /** A screen of an account as its area declares it: where it stands, what shows it, and what one must be allowed to see it. */
@@ -8,7 +8,7 @@ export interface ScreenRoute {
   /** Below the account and mode, as the router writes it: `messages/$id`. */
   readonly path: string
   /** Absent: every member may. */
-  readonly needs?: Grant
+  readonly needs?: Permission
   /** Loaded when it is shown: `async () => (await import('./message-screen.tsx')).MessageScreen`. */
   readonly load: () => Promise<ComponentType>
   /** In the menu under this name. */

@@ -4,15 +4,15 @@ import { useDebouncedValue, useHotkeys } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, own } from '../api/client.ts'
-import { may, useOwnSession } from '../api/session.ts'
+import { unwrap, own } from '../api/client.ts'
+import { isAllowed, useRequiredSession } from '../api/session.ts'
 import { Dialog } from '../components/feedback/dialog.tsx'
 import { pathOfObject } from '../components/format/links.tsx'
-import { inWords, text } from '../text/en.ts'
-import { pathTo, type Place } from './paths.ts'
+import { humanize, text } from '../text/en.ts'
+import { pathTo, type Workspace } from './paths.ts'
 import { accountScreens } from './routes.ts'
 
-export function SearchButton({ place }: { place: Place }) {
+export function SearchButton({ workspace }: { workspace: Workspace }) {
   const [isOpen, setOpen] = useState(false)
   useHotkeys([['mod+K', () => setOpen(true)]], [])
   return (
@@ -29,27 +29,27 @@ export function SearchButton({ place }: { place: Place }) {
         {text.frame.search}
       </Button>
       <Dialog title={text.frame.search} isOpen={isOpen} onClose={() => setOpen(false)} size="lg">
-        <Search place={place} onGone={() => setOpen(false)} />
+        <Search workspace={workspace} onNavigate={() => setOpen(false)} />
       </Dialog>
     </>
   )
 }
 
-interface Found {
+interface SearchHit {
   readonly path: string
   readonly title: string
   readonly kind: string
 }
 
 /** The screens whose names hold what was typed. */
-function useScreens(place: Place, typed: string): Found[] {
-  const session = useOwnSession()
+function useScreens(workspace: Workspace, typed: string): SearchHit[] {
+  const session = useRequiredSession()
   const asked = typed.trim().toLowerCase()
   if (asked === '') return []
   return accountScreens
-    .filter(({ menu, needs }) => menu !== undefined && (needs === undefined || may(session, place, needs)))
+    .filter(({ menu, needs }) => menu !== undefined && (needs === undefined || isAllowed(session, workspace, needs)))
     .map(({ path, menu }) => ({
-      path: path === '/' ? pathTo(place) : pathTo(place, path),
+      path: path === '/' ? pathTo(workspace) : pathTo(workspace, path),
       title: text.screens[menu!],
       kind: text.frame.screen,
     }))
@@ -59,32 +59,35 @@ function useScreens(place: Place, typed: string): Found[] {
 const pauseMs = 200
 
 /** What the service finds for what was typed, once the person pauses. */
-function useFound(place: Place, typed: string): { readonly found: Found[]; readonly isAsking: boolean } {
+function useSearchResults(
+  workspace: Workspace,
+  typed: string,
+): { readonly found: SearchHit[]; readonly isAsking: boolean } {
   const [asked] = useDebouncedValue(typed.trim(), pauseMs)
   const query = useQuery({
-    queryKey: [place.account, place.mode, 'search.list', asked],
-    queryFn: () => answered(own(place).GET('/console/api/search', { params: { query: { q: asked, limit: 20 } } })),
+    queryKey: [workspace.account, workspace.mode, 'search.list', asked],
+    queryFn: () => unwrap(own(workspace).GET('/console/api/search', { params: { query: { q: asked, limit: 20 } } })),
     enabled: asked !== '',
     refetchInterval: false,
     placeholderData: keepPreviousData,
   })
   const results = asked === '' ? [] : (query.data?.data ?? [])
-  const found = results.flatMap(({ id, title, type }): Found[] => {
-    const path = pathOfObject(place, id)
-    return path === undefined ? [] : [{ path, title: title === id ? id : `${title} · ${id}`, kind: inWords(type) }]
+  const found = results.flatMap(({ id, title, type }): SearchHit[] => {
+    const path = pathOfObject(workspace, id)
+    return path === undefined ? [] : [{ path, title: title === id ? id : `${title} · ${id}`, kind: humanize(type) }]
   })
   return { found, isAsking: asked !== typed.trim() || (asked !== '' && query.isFetching) }
 }
 
-function Search({ place, onGone }: { place: Place; onGone: () => void }) {
+function Search({ workspace, onNavigate }: { workspace: Workspace; onNavigate: () => void }) {
   const [typed, setTyped] = useState('')
   const navigate = useNavigate()
   const combobox = useCombobox()
-  const screens = useScreens(place, typed)
-  const results = useFound(place, typed)
+  const screens = useScreens(workspace, typed)
+  const results = useSearchResults(workspace, typed)
   const found = [...results.found, ...screens]
   const go = (path: string) => {
-    onGone()
+    onNavigate()
     const [to, search] = path.split('?', 2)
     void navigate({ to: to as never, search: Object.fromEntries(new URLSearchParams(search)) as never })
   }

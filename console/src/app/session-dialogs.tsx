@@ -2,10 +2,10 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useLocation } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, own } from '../api/client.ts'
+import { unwrap, own } from '../api/client.ts'
 import { reauthentication, sessionEnd, useReauthentication, useSessionEnd } from '../api/session-events.ts'
-import { renewSession, setSession, useOwnSession, useSession } from '../api/session.ts'
-import { useAction } from '../api/use-action.ts'
+import { replaceSession, setSession, useRequiredSession, useSession } from '../api/session.ts'
+import { useApiMutation } from '../api/use-action.ts'
 import { queryClient } from '../api/use-api-query.ts'
 import { ProblemAlert } from '../components/feedback/alerts.tsx'
 import { Dialog } from '../components/feedback/dialog.tsx'
@@ -19,7 +19,7 @@ export function SessionEndDialog() {
   const { data: before } = useSession()
   const { pathname, searchStr } = useLocation()
   const signIn = useSignIn((session) => {
-    if (session.user.id === before?.user.id) renewSession(session)
+    if (session.user.id === before?.user.id) replaceSession(session)
     else setSession(session)
     sessionEnd.over()
     return queryClient.invalidateQueries()
@@ -50,17 +50,17 @@ export function ReauthenticationDialog() {
   const isAsked = useReauthentication()
   return (
     <Dialog title={text.people.again.title} isOpen={isAsked} onClose={() => reauthentication.answer(false)}>
-      {isAsked && <Proof />}
+      {isAsked && <PasswordPrompt />}
     </Dialog>
   )
 }
 
-function Proof() {
-  const { user } = useOwnSession()
+function PasswordPrompt() {
+  const { user } = useRequiredSession()
   const [given, setGiven] = useState({ password: '', code: '' })
-  const prove = useAction(
+  const confirm = useApiMutation(
     ({ password, code }: { password: string; code: string }) =>
-      answered(own().POST('/console/api/reauthenticate', { body: { password, ...(code === '' ? {} : { code }) } })),
+      unwrap(own().POST('/console/api/reauthenticate', { body: { password, ...(code === '' ? {} : { code }) } })),
     () => reauthentication.answer(true),
   )
   const { people } = text
@@ -68,7 +68,7 @@ function Proof() {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        prove.run(given)
+        confirm.run(given)
       }}
     >
       <Stack>
@@ -88,9 +88,9 @@ function Proof() {
             autoComplete="one-time-code"
           />
         )}
-        {prove.problem !== undefined && <ProblemAlert problem={prove.problem} />}
+        {confirm.problem !== undefined && <ProblemAlert problem={confirm.problem} />}
         <Group justify="flex-end">
-          <Button type="submit" loading={prove.isRunning}>
+          <Button type="submit" loading={confirm.isRunning}>
             {people.again.confirm}
           </Button>
         </Group>

@@ -110,7 +110,7 @@ const spellings: Readonly<Record<string, string>> = {
 }
 
 /** A word of the API, such as `provider_error`, as people read it: `Provider error`. */
-export function inWords(word: string): string {
+export function humanize(word: string): string {
   const spaced = word
     .split('_')
     .map((part) => spellings[part] ?? part)

@@ -1,34 +1,42 @@
 /** The fields of what a message says: its type, then a text, a template with its blanks, or JSON. */
 import { Group, Stack, Text } from '@mantine/core'
 import { useRef, useState } from 'react'
-import { answered, own, type Problem, v1 } from '../../api/client.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useRead } from '../../api/use-api-query.ts'
-import { type Place, usePlace } from '../../app/paths.ts'
-import { inWords, text } from '../../text/en.ts'
-import { Done, ProblemAlert } from '../feedback/alerts.tsx'
+import { unwrap, own, type Problem, v1 } from '../../api/client.ts'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useApiQuery } from '../../api/use-api-query.ts'
+import { type Workspace, useWorkspace } from '../../app/paths.ts'
+import { humanize, text } from '../../text/en.ts'
+import { SuccessNotice, ProblemAlert } from '../feedback/alerts.tsx'
 import { ActionButton } from '../form/action-button.tsx'
 import { ChoiceField, LongTextField, TextField } from '../form/fields.tsx'
-import { useTime } from '../format/intl.tsx'
+import { useTimeFormat } from '../format/intl.tsx'
 import { Bubble } from './bubble.tsx'
-import { blanksOf, canBeSent, type ContentDraft, contentOf, linkPlace, type Template, withType } from './content.ts'
+import {
+  templateVariablesOf,
+  isApproved,
+  type ContentDraft,
+  contentOf,
+  uploadTarget,
+  type Template,
+  withType,
+} from './content.ts'
 import { TemplateBubble } from './template-bubble.tsx'
 
 const templatesMax = 100
 
 /** The templates of a channel, whether or not they can be sent; none where none is chosen or it has no templates. */
 export function useTemplates(
-  place: Place,
+  workspace: Workspace,
   channel: string,
   type: string,
 ): { readonly templates: readonly Template[]; readonly isPending: boolean } {
   const isAsked = channel !== '' && type === 'template'
-  const read = useRead(
-    place,
+  const read = useApiQuery(
+    workspace,
     ['channels.list_templates', channel, 'of content'],
     () =>
-      v1(place).GET('/v1/channels/{id}/templates', {
+      v1(workspace).GET('/v1/channels/{id}/templates', {
         params: { path: { id: channel }, query: { limit: templatesMax } },
       }),
     isAsked,
@@ -59,7 +67,7 @@ export function ContentFields<D extends ContentDraft>({
   uploads = false,
 }: ContentFieldsProps<D>) {
   const words = text.content
-  const choices = types.map((value) => ({ value, label: inWords(value) }))
+  const choices = types.map((value) => ({ value, label: humanize(value) }))
   return (
     <Stack>
       <ChoiceField
@@ -113,11 +121,11 @@ export function TemplateFields<D extends ContentDraft>({
   const chosen = templates.find(({ id }) => id === draft.template)
   const isGone = draft.template !== '' && chosen === undefined
   const choices = templates
-    .filter((template) => template === chosen || canBeSent(template))
+    .filter((template) => template === chosen || isApproved(template))
     .map(({ id, name, language }) => ({ value: id, label: `${name} (${language})` }))
   const unsendable = isGone
     ? words.templateGone
-    : chosen === undefined || canBeSent(chosen)
+    : chosen === undefined || isApproved(chosen)
       ? undefined
       : words.templateStatus(chosen.status)
   return (
@@ -127,20 +135,22 @@ export function TemplateFields<D extends ContentDraft>({
         any={words.choose}
         choices={isGone ? [...choices, draft.template] : choices}
         value={draft.template}
-        onChange={(template) => onChange({ ...draft, template, blanks: {} })}
+        onChange={(template) => onChange({ ...draft, template, templateVariables: {} })}
         hint={choices.length === 0 ? words.noneApproved : undefined}
         error={unsendable}
         param={param}
         problem={problem}
       />
       {chosen !== undefined &&
-        blanksOf(chosen).map(({ name, holds }) => (
+        templateVariablesOf(chosen).map(({ name, holds }) => (
           <TextField
             key={name}
             label={name}
             hint={holds === 'text' ? undefined : words.fileAddress(holds)}
-            value={draft.blanks[name] ?? ''}
-            onChange={(value) => onChange({ ...draft, blanks: { ...draft.blanks, [name]: value } })}
+            value={draft.templateVariables[name] ?? ''}
+            onChange={(value) =>
+              onChange({ ...draft, templateVariables: { ...draft.templateVariables, [name]: value } })
+            }
           />
         ))}
     </>
@@ -150,7 +160,7 @@ export function TemplateFields<D extends ContentDraft>({
 /** The draft as a phone would show it. */
 export function ContentPreview({ draft, templates }: { draft: ContentDraft; templates: readonly Template[] }) {
   const chosen = draft.type === 'template' ? templates.find(({ id }) => id === draft.template) : undefined
-  if (chosen !== undefined) return <TemplateBubble template={chosen} filled={draft.blanks} />
+  if (chosen !== undefined) return <TemplateBubble template={chosen} filled={draft.templateVariables} />
   if (draft.type === 'template' && templates.length > 0 && draft.template === '')
     return <Text c="dimmed">{text.content.nothing}</Text>
   if (draft.type === 'text' && draft.message === '') return <Text c="dimmed">{text.content.nothing}</Text>
@@ -171,19 +181,19 @@ interface UploadButtonProps<D extends ContentDraft> {
 }
 
 function UploadButton<D extends ContentDraft>({ draft, onChange, templates }: UploadButtonProps<D>) {
-  const place = usePlace()
-  const time = useTime()
-  const because = useBecause(place)('upload')
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
+  const disabledReason = useDisabledReason(workspace)('upload')
   const words = text.content
   const chooser = useRef<HTMLInputElement>(null)
-  const [told, setTold] = useState({ done: '', wrong: '' })
-  const link = linkPlace(draft, templates)
-  const upload = useAction(
+  const [uploadNotice, setUploadNotice] = useState({ done: '', wrong: '' })
+  const link = uploadTarget(draft, templates)
+  const upload = useApiMutation(
     async ({ content }: Chosen, key) => {
       const form = new FormData()
       form.append('file', content)
-      return await answered(
-        own(place).POST('/console/api/media', {
+      return await unwrap(
+        own(workspace).POST('/console/api/media', {
           body: { file: '' },
           bodySerializer: () => form,
           headers: { 'Idempotency-Key': key },
@@ -191,13 +201,14 @@ function UploadButton<D extends ContentDraft>({ draft, onChange, templates }: Up
       )
     },
     (file) => {
-      if (link?.kinds.includes(file.type) !== true) return setTold({ done: '', wrong: words.wrongKind(file.type) })
-      onChange({ ...draft, ...link.put(file) })
-      setTold({ done: words.uploaded(time(file.expires_at)), wrong: '' })
+      if (link?.kinds.includes(file.type) !== true)
+        return setUploadNotice({ done: '', wrong: words.wrongKind(file.type) })
+      onChange({ ...draft, ...link.apply(file) })
+      setUploadNotice({ done: words.uploaded(time(file.expires_at)), wrong: '' })
     },
   )
   const choose = (content: File | undefined) => {
-    setTold({ done: '', wrong: '' })
+    setUploadNotice({ done: '', wrong: '' })
     if (content !== undefined) upload.run({ content, about: [content.name, content.size, content.lastModified] })
   }
   return (
@@ -206,12 +217,12 @@ function UploadButton<D extends ContentDraft>({ draft, onChange, templates }: Up
         <ActionButton
           label={words.upload}
           variant="default"
-          because={because ?? (link === undefined ? words.noPlace : undefined)}
+          disabledReason={disabledReason ?? (link === undefined ? words.noUploadTarget : undefined)}
           loading={upload.isRunning}
           onPress={() => chooser.current?.click()}
         />
         <Text size="sm" flex={1}>
-          {upload.isRunning ? words.uploading : link === undefined ? words.noPlace : words.uploadHint}
+          {upload.isRunning ? words.uploading : link === undefined ? words.noUploadTarget : words.uploadHint}
         </Text>
       </Group>
       <input
@@ -224,10 +235,10 @@ function UploadButton<D extends ContentDraft>({ draft, onChange, templates }: Up
           event.currentTarget.value = ''
         }}
       />
-      <Done text={told.done} />
-      {told.wrong !== '' && (
+      <SuccessNotice text={uploadNotice.done} />
+      {uploadNotice.wrong !== '' && (
         <Text role="alert" size="sm" c="var(--mantine-color-error)">
-          {told.wrong}
+          {uploadNotice.wrong}
         </Text>
       )}
       {upload.problem !== undefined && <ProblemAlert problem={upload.problem} />}

@@ -12,10 +12,10 @@ export interface ContentDraft {
   /** The id of a template of the channel; of one that the channel no longer has its name and language, and `message` is the content. */
   readonly template: string
   /** What fills the blanks of the template, by the blank's name. */
-  readonly blanks: Readonly<Record<string, string>>
+  readonly templateVariables: Readonly<Record<string, string>>
 }
 
-export const firstContent: ContentDraft = { type: 'text', message: '', template: '', blanks: {} }
+export const firstContent: ContentDraft = { type: 'text', message: '', template: '', templateVariables: {} }
 
 /** The draft with another type, which begins with a sample of it. */
 export const withType = (draft: ContentDraft, type: string): ContentDraft => ({
@@ -27,10 +27,10 @@ export const withType = (draft: ContentDraft, type: string): ContentDraft => ({
 const sampleOf = (type: string): string =>
   JSON.stringify((contentExamples as Readonly<Record<string, unknown>>)[type] ?? {}, null, 2)
 
-export const canBeSent = ({ status }: Template): boolean => status.toUpperCase() === 'APPROVED'
+export const isApproved = ({ status }: Template): boolean => status.toUpperCase() === 'APPROVED'
 
 /** A place in a template that is filled: in its header, its body or one of its buttons. */
-interface Blank {
+interface TemplateVariable {
   /** Of the field: `Body 1`, `Header`, `Button 1`. */
   readonly name: string
   readonly kind: 'header' | 'body' | 'button'
@@ -42,7 +42,7 @@ interface Blank {
 }
 
 const tag = /\{\{\s*([^{}\s]+)\s*\}\}/g
-const blanksIn = (words: unknown): string[] =>
+const placeholdersIn = (words: unknown): string[] =>
   typeof words === 'string' ? [...new Set([...words.matchAll(tag)].map(([, name]) => name!))] : []
 const files = new Set(['IMAGE', 'VIDEO', 'DOCUMENT'])
 
@@ -50,34 +50,37 @@ type Part = Readonly<Record<string, unknown>>
 const kindOf = (part: Part): string => String(part['type']).toUpperCase()
 
 /** In the order of the template. */
-export function blanksOf({ components: parts, parameter_format }: Template): Blank[] {
+export function templateVariablesOf({ components: parts, parameter_format }: Template): TemplateVariable[] {
   const isNamed = parameter_format.toUpperCase() === 'NAMED'
   return parts.flatMap((part) => {
-    if (kindOf(part) === 'BUTTONS') return buttonBlanks(part)
+    if (kindOf(part) === 'BUTTONS') return buttonVariables(part)
     const kind = kindOf(part) === 'HEADER' ? 'header' : 'body'
     const format = String(part['format']).toUpperCase()
     if (kind === 'header' && files.has(format))
       return [{ name: 'Header', kind, holds: format.toLowerCase(), named: undefined, index: 0 } as const]
-    return blanksIn(part['text']).map((name, index): Blank => {
+    return placeholdersIn(part['text']).map((name, index): TemplateVariable => {
       const label = kind === 'header' ? 'Header' : 'Body'
       return { name: `${label} ${name}`, kind, holds: 'text', named: isNamed ? name : undefined, index }
     })
   })
 }
 
-const buttonBlanks = (part: Part): Blank[] =>
-  (Array.isArray(part['buttons']) ? (part['buttons'] as Part[]) : []).flatMap((button, index): Blank[] =>
-    blanksIn(button['url']).length === 0
+const buttonVariables = (part: Part): TemplateVariable[] =>
+  (Array.isArray(part['buttons']) ? (part['buttons'] as Part[]) : []).flatMap((button, index): TemplateVariable[] =>
+    placeholdersIn(button['url']).length === 0
       ? []
       : [{ name: `Button ${index + 1}`, kind: 'button', holds: 'text', named: undefined, index }],
   )
 
 /** The content object of the API; undefined where the JSON that was entered is none. */
-export function contentOf({ type, message, template, blanks }: ContentDraft, templates: readonly Template[]): unknown {
+export function contentOf(
+  { type, message, template, templateVariables }: ContentDraft,
+  templates: readonly Template[],
+): unknown {
   if (type === 'text') return { body: message }
   if (type === 'template' && templates.length > 0 && template === '') return {}
   const chosen = type === 'template' ? templates.find(({ id }) => id === template) : undefined
-  if (chosen !== undefined) return templateContent(chosen, blanks)
+  if (chosen !== undefined) return templateContent(chosen, templateVariables)
   try {
     return JSON.parse(message) as unknown
   } catch {
@@ -86,19 +89,24 @@ export function contentOf({ type, message, template, blanks }: ContentDraft, tem
 }
 
 function templateContent(template: Template, filled: Readonly<Record<string, string>>): object {
-  const all = blanksOf(template)
-  const parameterOf = ({ name, holds, named }: Blank) => {
+  const all = templateVariablesOf(template)
+  const parameterOf = ({ name, holds, named }: TemplateVariable) => {
     const value = filled[name] ?? ''
     const what = holds === 'text' ? { text: value } : { [holds]: { link: value } }
     return { type: holds, ...(named === undefined ? {} : { parameter_name: named }), ...what }
   }
   const parts = (['header', 'body'] as const).flatMap((kind) => {
-    const own = all.filter((blank) => blank.kind === kind)
+    const own = all.filter((variable) => variable.kind === kind)
     return own.length === 0 ? [] : [{ type: kind, parameters: own.map(parameterOf) }]
   })
   const buttons = all
     .filter(({ kind }) => kind === 'button')
-    .map((blank) => ({ type: 'button', sub_type: 'url', index: String(blank.index), parameters: [parameterOf(blank)] }))
+    .map((variable) => ({
+      type: 'button',
+      sub_type: 'url',
+      index: String(variable.index),
+      parameters: [parameterOf(variable)],
+    }))
   return { name: template.name, language: { code: template.language }, components: [...parts, ...buttons] }
 }
 
@@ -126,17 +134,25 @@ export function storedContent(message: { readonly type: string }, templates: rea
       ...firstContent,
       type,
       message: JSON.stringify(content, null, 2),
-      template: type === 'template' ? goneName(named) : '',
+      template: type === 'template' ? missingTemplateName(named) : '',
     }
-  const blanks = blanksOf(template).map((blank) => [blank.name, filledIn(blank, named.components ?? [])])
-  return { ...firstContent, type, template: template.id, blanks: Object.fromEntries(blanks) as Record<string, string> }
+  const templateVariables = templateVariablesOf(template).map((variable) => [
+    variable.name,
+    variableValue(variable, named.components ?? []),
+  ])
+  return {
+    ...firstContent,
+    type,
+    template: template.id,
+    templateVariables: Object.fromEntries(templateVariables) as Record<string, string>,
+  }
 }
 
-const goneName = ({ name, language }: { name?: string; language?: { code?: string } }): string =>
+const missingTemplateName = ({ name, language }: { name?: string; language?: { code?: string } }): string =>
   name === undefined ? '' : `${name} (${language?.code ?? ''})`
 
 /** What stands in a blank of the template. */
-function filledIn({ kind, index, holds, named }: Blank, components: readonly Part[]): string {
+function variableValue({ kind, index, holds, named }: TemplateVariable, components: readonly Part[]): string {
   const isOfKind = (part: Part) =>
     String(part['type']).toLowerCase() === kind && (kind !== 'button' || Number(part['index']) === index)
   const parameters = (components.find(isOfKind)?.['parameters'] ?? []) as readonly Part[]
@@ -152,43 +168,49 @@ type Uploaded = OwnComponents['schemas']['UploadedMedia']
 type Content = Readonly<Record<string, unknown>>
 
 /** What takes a link: the kinds of files that fit, and the draft with one of them. */
-interface LinkPlace {
+interface UploadTarget {
   readonly kinds: readonly string[]
-  readonly put: (file: Uploaded) => Pick<ContentDraft, 'message' | 'blanks'>
+  readonly apply: (file: Uploaded) => Pick<ContentDraft, 'message' | 'templateVariables'>
 }
 
 const allKinds = ['image', 'video', 'audio', 'document']
 const headerKinds = ['image', 'video', 'document']
 
 /** Undefined where nothing takes one. */
-export function linkPlace(draft: ContentDraft, templates: readonly Template[]): LinkPlace | undefined {
-  const { type, message, blanks } = draft
+export function uploadTarget(draft: ContentDraft, templates: readonly Template[]): UploadTarget | undefined {
+  const { type, message, templateVariables } = draft
   if (type === 'text')
     return {
       kinds: allKinds,
-      put: ({ url }) => ({ message: [message.trimEnd(), url].filter((line) => line !== '').join('\n'), blanks }),
+      apply: ({ url }) => ({
+        message: [message.trimEnd(), url].filter((line) => line !== '').join('\n'),
+        templateVariables,
+      }),
     }
-  if (type === 'template') return placeInTemplate(draft, templates)
+  if (type === 'template') return templateUploadTarget(draft, templates)
   const content = parsed(message)
-  const put = (value: unknown) => ({ message: JSON.stringify(value, null, 2), blanks })
+  const apply = (value: unknown) => ({ message: JSON.stringify(value, null, 2), templateVariables })
   if (type === 'attachments' && Array.isArray(content)) {
     // the sample gives way to the first file
     const others: readonly unknown[] = message === withType(draft, type).message ? [] : content
-    return { kinds: allKinds, put: (file) => put([...others, attachmentOf(file)]) }
+    return { kinds: allKinds, apply: (file) => apply([...others, attachmentOf(file)]) }
   }
   if (typeof content !== 'object' || content === null || !('header' in content)) return undefined
-  return { kinds: headerKinds, put: (file) => put({ ...(content as Content), header: attachmentOf(file) }) }
+  return { kinds: headerKinds, apply: (file) => apply({ ...(content as Content), header: attachmentOf(file) }) }
 }
 
-function placeInTemplate(
-  { message, template, blanks }: ContentDraft,
+function templateUploadTarget(
+  { message, template, templateVariables }: ContentDraft,
   templates: readonly Template[],
-): LinkPlace | undefined {
+): UploadTarget | undefined {
   const chosen = templates.find(({ id }) => id === template)
-  const blank = chosen === undefined ? undefined : blanksOf(chosen).find(({ holds }) => holds !== 'text')
-  return blank === undefined
+  const variable = chosen === undefined ? undefined : templateVariablesOf(chosen).find(({ holds }) => holds !== 'text')
+  return variable === undefined
     ? undefined
-    : { kinds: [blank.holds], put: ({ url }) => ({ message, blanks: { ...blanks, [blank.name]: url } }) }
+    : {
+        kinds: [variable.holds],
+        apply: ({ url }) => ({ message, templateVariables: { ...templateVariables, [variable.name]: url } }),
+      }
 }
 
 const attachmentOf = ({ type, url, filename }: Uploaded): object => ({

@@ -1,6 +1,6 @@
 /** A template with its blanks, or with what is put into them, as a phone shows it. */
 import { Stack, Text } from '@mantine/core'
-import { blanksOf, type Template, wordsWith } from './content.ts'
+import { templateVariablesOf, type Template, wordsWith } from './content.ts'
 
 type Part = Readonly<Record<string, unknown>>
 
@@ -14,7 +14,7 @@ interface TemplateBubbleProps {
 
 export function TemplateBubble({ template, filled = {} }: TemplateBubbleProps) {
   const parts = template.components.map((part, at) => ({ key: `${typeOf(part)} ${at}`, type: typeOf(part), part }))
-  const file = blanksOf(template).find(({ kind, holds }) => kind === 'header' && holds !== 'text')
+  const file = templateVariablesOf(template).find(({ kind, holds }) => kind === 'header' && holds !== 'text')
   return (
     <div className="bubble" dir="auto">
       <Stack gap={6}>

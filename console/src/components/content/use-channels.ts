@@ -1,8 +1,8 @@
 /** The channels of the place, to choose from. */
 import { v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useRead } from '../../api/use-api-query.ts'
-import type { Place } from '../../app/paths.ts'
+import { useApiQuery } from '../../api/use-api-query.ts'
+import type { Workspace } from '../../app/paths.ts'
 import type { Choice } from '../form/fields.tsx'
 
 type Channel = components['schemas']['Channel']
@@ -15,9 +15,9 @@ export interface Channels {
   readonly isPending: boolean
 }
 
-export function useChannels(place: Place): Channels {
-  const read = useRead(place, ['channels.list', channelsMax], () =>
-    v1(place).GET('/v1/channels', { params: { query: { limit: channelsMax } } }),
+export function useChannels(workspace: Workspace): Channels {
+  const read = useApiQuery(workspace, ['channels.list', channelsMax], () =>
+    v1(workspace).GET('/v1/channels', { params: { query: { limit: channelsMax } } }),
   )
   const all = read.data?.data ?? []
   return {

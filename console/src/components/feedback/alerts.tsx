@@ -5,7 +5,7 @@ import type { Problem } from '../../api/client.ts'
 import { text } from '../../text/en.ts'
 
 /** A problem as an alert: the sentence, the code, the request, and a button that tries again. */
-export function ProblemAlert({ problem, onAgain }: { problem: Problem; onAgain?: (() => void) | undefined }) {
+export function ProblemAlert({ problem, onRetry }: { problem: Problem; onRetry?: (() => void) | undefined }) {
   return (
     <Alert role="alert" color="red" variant="outline" title={text.problem.title} my="sm">
       <Text dir="auto" size="sm">
@@ -14,8 +14,8 @@ export function ProblemAlert({ problem, onAgain }: { problem: Problem; onAgain?:
       <Group gap="xs" mt="xs">
         <Code>{text.problem.code(problem.code)}</Code>
         {problem.request_id !== undefined && <Code>{text.problem.request(problem.request_id)}</Code>}
-        {onAgain !== undefined && (
-          <Button size="xs" variant="default" onClick={onAgain}>
+        {onRetry !== undefined && (
+          <Button size="xs" variant="default" onClick={onRetry}>
             {text.problem.again}
           </Button>
         )}
@@ -25,7 +25,7 @@ export function ProblemAlert({ problem, onAgain }: { problem: Problem; onAgain?:
 }
 
 /** Says that something succeeded: a status that screen readers read out. It stands there before it has a text. */
-export function Done({ text = '', children = text }: { text?: string; children?: ReactNode }) {
+export function SuccessNotice({ text = '', children = text }: { text?: string; children?: ReactNode }) {
   const isEmpty = children === '' || children === null || children === false
   return (
     <Text
@@ -42,13 +42,13 @@ export function Done({ text = '', children = text }: { text?: string; children?:
 }
 
 /** Says that somebody else has changed what a form is about since the person began to change it. Nothing of theirs is lost by that. */
-export function Outdated({ when, onGivenUp }: { when: boolean; onGivenUp: () => void }) {
+export function ConflictAlert({ when, onDiscard }: { when: boolean; onDiscard: () => void }) {
   if (!when) return null
   return (
     <Alert color="yellow" role="alert" mb="md">
       <Group justify="space-between">
         <Text size="sm">{text.outdated.why}</Text>
-        <Button size="xs" variant="default" onClick={onGivenUp}>
+        <Button size="xs" variant="default" onClick={onDiscard}>
           {text.outdated.show}
         </Button>
       </Group>

@@ -1,18 +1,18 @@
 /** The button `API` of a screen: the request that does the same as the screen, to be copied. */
 import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import type { Place } from '../../app/paths.ts'
+import type { Workspace } from '../../app/paths.ts'
 import { text } from '../../text/en.ts'
 import { CopyButton } from './copy-button.tsx'
 import { Dialog } from './dialog.tsx'
 
-interface Shown {
+interface RequestBase {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly body?: unknown
 }
 
 /** A request of the API, which takes a key. */
-export interface ApiRequest extends Shown {
+export interface ApiRequest extends RequestBase {
   /** As in the reference: `messages.list`. */
   readonly operation: string
   /** From `/v1` on, with its query. */
@@ -20,10 +20,10 @@ export interface ApiRequest extends Shown {
 }
 
 /** A request that the console alone has: it takes the cookie of a session. */
-interface OwnRequest extends Shown {
+interface OwnRequest extends RequestBase {
   readonly path: `/console/api/${string}`
   /** The account and mode that it is about, if any. */
-  readonly place?: Place
+  readonly workspace?: Workspace
 }
 
 export function ApiButton({ request }: { request: ApiRequest | OwnRequest }) {
@@ -65,10 +65,11 @@ function curl(request: ApiRequest | OwnRequest, origin: string): string {
   return parts.join(' \\\n  ')
 }
 
-function ofSession({ method, place }: OwnRequest, origin: string): string[] {
+function ofSession({ method, workspace }: OwnRequest, origin: string): string[] {
   const cookie = origin.startsWith('https:') ? '__Host-posthorn' : 'posthorn'
   const parts = [`-b "${cookie}=$POSTHORN_SESSION"`]
-  if (place !== undefined) parts.push(`-H 'Service-Account: ${place.account}'`, `-H 'Service-Mode: ${place.mode}'`)
+  if (workspace !== undefined)
+    parts.push(`-H 'Service-Account: ${workspace.account}'`, `-H 'Service-Mode: ${workspace.mode}'`)
   if (method !== 'GET') parts.push(`-H 'Service-Console: 1'`)
   return parts
 }

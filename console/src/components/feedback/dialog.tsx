@@ -1,7 +1,7 @@
 /** A dialog that is named by its title; the focus goes to its first field and back to what opened it. */
 import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core'
 import { type ReactNode, useId, useLayoutEffect, useSyncExternalStore } from 'react'
-import type { Action } from '../../api/use-action.ts'
+import type { ApiMutation } from '../../api/use-action.ts'
 import { text } from '../../text/en.ts'
 import { ProblemAlert } from './alerts.tsx'
 import { CopyButton } from './copy-button.tsx'
@@ -21,7 +21,7 @@ export function Dialog({ isOpen, ...props }: DialogProps) {
 
 function OpenDialog({ title, onClose, size = 'md', children }: Omit<DialogProps, 'isOpen'>) {
   const { zIndex, isFront } = useDialogLayer()
-  useFocusBack()
+  useRestoreFocus()
   const closable = onClose !== undefined
   return (
     <Modal
@@ -37,7 +37,7 @@ function OpenDialog({ title, onClose, size = 'md', children }: Omit<DialogProps,
       closeButtonProps={{ 'aria-label': text.dialog.close }}
       transitionProps={{ duration: 0 }}
     >
-      <div ref={firstFieldFirst}>{children}</div>
+      <div ref={markAutofocus}>{children}</div>
     </Modal>
   )
 }
@@ -49,7 +49,7 @@ interface ConfirmDialogProps {
   readonly why: string
   readonly isOpen: boolean
   readonly onClose: () => void
-  readonly action: Pick<Action<never>, 'problem' | 'isRunning'>
+  readonly action: Pick<ApiMutation<never>, 'problem' | 'isRunning'>
   readonly onConfirm: () => void
 }
 
@@ -137,37 +137,37 @@ function useDialogLayer(): DialogLayer {
     change([...open, id])
     return () => change(open.filter((other) => other !== id))
   }, [id])
-  const place = layers.includes(id) ? layers.indexOf(id) : layers.length
-  return { zIndex: lowest + place, isFront: place >= layers.length - 1 }
+  const workspace = layers.includes(id) ? layers.indexOf(id) : layers.length
+  return { zIndex: lowest + workspace, isFront: workspace >= layers.length - 1 }
 }
 
 /** When it closes, the focus goes back to what opened it: where that is gone, to the dialog behind it, or to the heading. */
-function useFocusBack(): void {
+function useRestoreFocus(): void {
   useLayoutEffect(() => {
     const { activeElement } = document
     const opener = activeElement === null || activeElement === document.body ? left : activeElement
     return () => {
       left = opener
       // what opens instead takes the focus itself
-      setTimeout(() => giveBack(opener))
+      setTimeout(() => restoreFocus(opener))
     }
   }, [])
 }
 
-const isFree = (): boolean => document.activeElement === null || document.activeElement === document.body
+const isFocusFree = (): boolean => document.activeElement === null || document.activeElement === document.body
 
-function giveBack(opener: Element | null): void {
-  if (!isFree()) return
+function restoreFocus(opener: Element | null): void {
+  if (!isFocusFree()) return
   const behind = [...document.querySelectorAll('[role="dialog"]')].at(-1)
   for (const element of [opener, behind, document.querySelector('h1')])
-    if (isFree() && element instanceof HTMLElement && element.isConnected) element.focus({ preventScroll: true })
+    if (isFocusFree() && element instanceof HTMLElement && element.isConnected) element.focus({ preventScroll: true })
 }
 
 const fields =
   'input:not([type="hidden"], :disabled), textarea:not(:disabled), select:not(:disabled), [role="combobox"]'
 
 /** The focus goes to the first field of what it is put on, or to the first button, and not to the cross in the corner. */
-function firstFieldFirst(content: HTMLElement | null): void {
+function markAutofocus(content: HTMLElement | null): void {
   if (content === null || content.querySelector('[data-autofocus]') !== null) return
   const first = content.querySelector(fields) ?? content.querySelector('button:not(:disabled)')
   first?.setAttribute('data-autofocus', '')

@@ -3,7 +3,7 @@ import { Group, Loader, Stack, Text, Title, VisuallyHidden } from '@mantine/core
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Problem, problemOf } from '../../api/client.ts'
-import { type Mode, usePlace } from '../../app/paths.ts'
+import { type Mode, useWorkspace } from '../../app/paths.ts'
 import { text } from '../../text/en.ts'
 import { ProblemAlert } from './alerts.tsx'
 
@@ -43,7 +43,7 @@ export function Screen({ title, mode, actions, children }: ScreenProps) {
 }
 
 /** `title` is that of the screen until what it is about has come. */
-export function Loaded<T>({
+export function QueryScreen<T>({
   title,
   query,
   children,
@@ -52,20 +52,24 @@ export function Loaded<T>({
   query: UseQueryResult<T>
   children: (data: T) => ReactNode
 }) {
-  const { mode } = usePlace()
+  const { mode } = useWorkspace()
   // while another one is asked for, the one before is not shown under its address
   if (query.data !== undefined && !query.isPlaceholderData) return children(query.data)
   const problem = query.isError ? problemOf(query.error) : undefined
   if (problem?.code === 'resource_missing') return <NotFound mode={mode} />
   return (
     <Screen title={title} mode={mode}>
-      {problem === undefined ? <Waiting /> : <ProblemAlert problem={problem} onAgain={() => void query.refetch()} />}
+      {problem === undefined ? (
+        <LoadingIndicator />
+      ) : (
+        <ProblemAlert problem={problem} onRetry={() => void query.refetch()} />
+      )}
     </Screen>
   )
 }
 
 /** The states that a screen or a part of it can be in beside showing what there is: waiting, nothing there, not allowed, not found. */
-export function Waiting() {
+export function LoadingIndicator() {
   return (
     <Stack aria-busy="true" align="center" p="xl">
       <Loader aria-hidden="true" />
@@ -75,7 +79,7 @@ export function Waiting() {
 }
 
 /** `action` is what one would do about it. */
-export function Empty({ why, action }: { why: string; action?: ReactNode }) {
+export function EmptyState({ why, action }: { why: string; action?: ReactNode }) {
   return (
     <Stack align="center" p="xl" gap="sm">
       <Text>{why}</Text>
@@ -103,9 +107,9 @@ export function NotFound({ mode }: { mode?: Mode }) {
 }
 
 /** What stands in place of a screen that failed, or whose session could not be asked for. */
-export function Crashed({ error, reset }: { error: unknown; reset?: () => void }) {
+export function ErrorScreen({ error, reset }: { error: unknown; reset?: () => void }) {
   if (error instanceof Problem || !(error instanceof Error))
-    return <ProblemAlert problem={problemOf(error)} onAgain={reset} />
+    return <ProblemAlert problem={problemOf(error)} onRetry={reset} />
   return (
     <div role="alert">
       <Text>{text.problem.crashed}</Text>

@@ -2,10 +2,10 @@
 import { Button, type ButtonProps, VisuallyHidden } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
-import { answered } from '../../api/client.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useStale } from '../../api/use-api-query.ts'
-import { pathTo, type Place } from '../../app/paths.ts'
+import { unwrap } from '../../api/client.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace } from '../../app/paths.ts'
 import { ConfirmDialog } from '../feedback/dialog.tsx'
 
 interface ActionButtonProps extends ButtonProps {
@@ -14,12 +14,12 @@ interface ActionButtonProps extends ButtonProps {
   readonly named?: string
   readonly onPress: () => void
   /** Why it cannot be pressed; absent: it can. */
-  readonly because?: string | undefined
+  readonly disabledReason?: string | undefined
 }
 
-export function ActionButton({ label, named, onPress, because, ...props }: ActionButtonProps) {
+export function ActionButton({ label, named, onPress, disabledReason, ...props }: ActionButtonProps) {
   const reason = useId()
-  if (because === undefined)
+  if (disabledReason === undefined)
     return (
       <Button onClick={onPress} aria-label={named} {...props}>
         {label}
@@ -33,45 +33,59 @@ export function ActionButton({ label, named, onPress, because, ...props }: Actio
         data-disabled
         aria-disabled="true"
         aria-describedby={reason}
-        title={because}
+        title={disabledReason}
         onClick={(event) => event.preventDefault()}
       >
         {label}
       </Button>
-      <VisuallyHidden id={reason}>{because}</VisuallyHidden>
+      <VisuallyHidden id={reason}>{disabledReason}</VisuallyHidden>
     </>
   )
 }
 
 /** Deletes what the screen is about, when it has been asked about, and goes to the list that it was in. */
 interface DeleteButtonProps {
-  readonly place: Place
+  readonly workspace: Workspace
   readonly id: string
   readonly words: { readonly delete: string; readonly deleteWhy: string }
-  readonly because: string | undefined
-  readonly remove: (id: string) => Parameters<typeof answered>[0]
+  readonly disabledReason: string | undefined
+  readonly remove: (id: string) => Parameters<typeof unwrap>[0]
   /** The section of the list: `campaigns`. */
   readonly section: string
   /** Operations whose answers it stood in, by how they begin. */
-  readonly stale: readonly string[]
+  readonly invalidate: readonly string[]
   readonly onDeleted?: () => void
 }
 
-export function DeleteButton({ place, id, words, because, remove, section, stale, onDeleted }: DeleteButtonProps) {
+export function DeleteButton({
+  workspace,
+  id,
+  words,
+  disabledReason,
+  remove,
+  section,
+  invalidate,
+  onDeleted,
+}: DeleteButtonProps) {
   const navigate = useNavigate()
-  const refresh = useStale(place)
+  const refresh = useInvalidate(workspace)
   const [isAsking, setAsking] = useState(false)
-  const action = useAction(
-    (gone: string) => answered(remove(gone)),
+  const action = useApiMutation(
+    (gone: string) => unwrap(remove(gone)),
     async () => {
       onDeleted?.()
-      await navigate({ to: pathTo(place, section) as never })
-      await refresh(...stale)
+      await navigate({ to: pathTo(workspace, section) as never })
+      await refresh(...invalidate)
     },
   )
   return (
     <>
-      <ActionButton label={words.delete} variant="default" because={because} onPress={() => setAsking(true)} />
+      <ActionButton
+        label={words.delete}
+        variant="default"
+        disabledReason={disabledReason}
+        onPress={() => setAsking(true)}
+      />
       <ConfirmDialog
         title={words.delete}
         why={words.deleteWhy}

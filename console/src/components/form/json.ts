@@ -4,7 +4,7 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Undefined for what is no object in JSON; nothing is an empty one. */
-export function objectIn(written: string): Readonly<Record<string, unknown>> | undefined {
+export function parseJsonObject(written: string): Readonly<Record<string, unknown>> | undefined {
   if (written.trim() === '') return {}
   try {
     const value: unknown = JSON.parse(written)

@@ -2,7 +2,7 @@
 import { Button, Fieldset, Group, Stack } from '@mantine/core'
 import type { Problem } from '../../api/client.ts'
 import { ruleFields, ruleOperators } from '../../api/generated/tables.ts'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import { ChoiceField, LongTextField, TextField } from './fields.tsx'
 import {
   type FieldKind,
@@ -24,7 +24,7 @@ interface RulesFieldsProps {
   /** The fields with their kinds; a name that ends in a dot is followed by a key. Absent: those of contacts. */
   readonly fields?: Readonly<Record<string, FieldKind>>
   /** Rules may be left out altogether. */
-  readonly mayBeNone?: boolean
+  readonly allowsEmpty?: boolean
 }
 
 export function RulesFields({
@@ -33,7 +33,7 @@ export function RulesFields({
   problem,
   param,
   fields = ruleFields,
-  mayBeNone = false,
+  allowsEmpty = false,
 }: RulesFieldsProps) {
   const words = text.rules
   const set = (at: number, rule: RuleDraft) =>
@@ -64,7 +64,7 @@ export function RulesFields({
             param={`${param}.conditions[${at}]`}
             fields={fields}
           />
-          {(draft.rules.length > 1 || mayBeNone) && (
+          {(draft.rules.length > 1 || allowsEmpty) && (
             <Group justify="flex-end" mt="xs">
               <Button
                 variant="subtle"
@@ -136,7 +136,7 @@ function RuleFields({ rule, onChange, problem, param, fields }: RuleFieldsProps)
       )}
       <ChoiceField
         label={words.operator}
-        choices={ruleOperators[kind].map((value) => ({ value, label: inWords(value) }))}
+        choices={ruleOperators[kind].map((value) => ({ value, label: humanize(value) }))}
         value={rule.operator}
         onChange={(operator) => onChange({ ...rule, operator })}
         param={`${param}.operator`}
@@ -172,7 +172,7 @@ function ValueField(props: {
       <ChoiceField
         label={words.value}
         any=""
-        choices={statuses.map((value) => ({ value, label: inWords(value) }))}
+        choices={statuses.map((value) => ({ value, label: humanize(value) }))}
         value={rule.value}
         {...field}
       />

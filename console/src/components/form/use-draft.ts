@@ -1,22 +1,22 @@
 /** What a person has entered and not yet sent: it survives a reload, per person, account, mode and form, in this browser's tab. */
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { useOwnSession } from '../../api/session.ts'
-import { type Attempt, keyOf, randomId } from '../../api/use-action.ts'
-import type { Place } from '../../app/paths.ts'
+import { useRequiredSession } from '../../api/session.ts'
+import { type IdempotencyKeys, keyFor, randomId } from '../../api/use-action.ts'
+import type { Workspace } from '../../app/paths.ts'
 
 /** What was entered, and what the form was filled with when that began; absent where that is not known. */
-interface Entered<D> {
+interface StoredDraft<D> {
   readonly draft: D
   readonly base?: string | undefined
 }
 
 export interface DraftState<D> {
   /** What the form was filled with when the draft was begun. */
-  readonly began: D
+  readonly initial: D
   /** What the form is about was changed by somebody else since the draft was begun. */
-  readonly isOutdated: boolean
+  readonly hasConflict: boolean
   /** The draft was stored: what the form is about changes by that. */
-  readonly wasStored: () => void
+  readonly markSaved: () => void
 }
 
 /**
@@ -24,47 +24,49 @@ export interface DraftState<D> {
  * those of `first`.
  */
 export function useDraft<D extends object>(
-  place: Place,
+  workspace: Workspace,
   name: string | undefined,
   first: D,
 ): readonly [D, (draft: D) => void, () => void, DraftState<D>] {
-  const { user } = useOwnSession()
-  const key = name === undefined ? undefined : draftKey(user.id, place, name)
-  const [entered, setEntered] = useState<Entered<D> | undefined>(() => (key === undefined ? undefined : kept<D>(key)))
+  const { user } = useRequiredSession()
+  const key = name === undefined ? undefined : draftKey(user.id, workspace, name)
+  const [storedDraft, setStoredDraft] = useState<StoredDraft<D> | undefined>(() =>
+    key === undefined ? undefined : kept<D>(key),
+  )
   const now = JSON.stringify(first)
-  const save = (next: Entered<D> | undefined) => {
-    setEntered(next)
+  const save = (next: StoredDraft<D> | undefined) => {
+    setStoredDraft(next)
     if (key === undefined) return
     if (next === undefined) removeDraft(key)
     else writeDraft(key, JSON.stringify(next))
   }
-  const draft = entered === undefined ? first : { ...first, ...entered.draft }
-  const isOutdated = entered?.base !== undefined && entered.base !== now && JSON.stringify(draft) !== now
+  const draft = storedDraft === undefined ? first : { ...first, ...storedDraft.draft }
+  const hasConflict = storedDraft?.base !== undefined && storedDraft.base !== now && JSON.stringify(draft) !== now
   return [
     draft,
-    (next) => save({ draft: next, base: entered?.base ?? now }),
+    (next) => save({ draft: next, base: storedDraft?.base ?? now }),
     () => save(undefined),
     {
-      began: entered?.base === undefined ? first : (JSON.parse(entered.base) as D),
-      isOutdated,
-      wasStored: () => save({ draft, base: undefined }),
+      initial: storedDraft?.base === undefined ? first : (JSON.parse(storedDraft.base) as D),
+      hasConflict,
+      markSaved: () => save({ draft, base: undefined }),
     },
   ]
 }
 
-function kept<D>(key: string): Entered<D> | undefined {
+function kept<D>(key: string): StoredDraft<D> | undefined {
   try {
-    const entered = JSON.parse(readDraft(key) ?? 'null') as Entered<D> | null
-    return typeof entered?.draft === 'object' ? entered : undefined
+    const storedDraft = JSON.parse(readDraft(key) ?? 'null') as StoredDraft<D> | null
+    return typeof storedDraft?.draft === 'object' ? storedDraft : undefined
   } catch {
     return undefined
   }
 }
 
 /** `name` tells it from others of the account and mode. */
-export function useAttempt(place: Place, name: string): Attempt {
-  const { user } = useOwnSession()
-  const key = draftKey(user.id, place, `attempt ${name}`)
+export function useStoredIdempotencyKeys(workspace: Workspace, name: string): IdempotencyKeys {
+  const { user } = useRequiredSession()
+  const key = draftKey(user.id, workspace, `attempt ${name}`)
   useEffect(() => {
     if (readDraft(key) === undefined) writeDraft(key, randomId())
   }, [key])
@@ -72,7 +74,7 @@ export function useAttempt(place: Place, name: string): Attempt {
   const own = useRef<string>(undefined)
   return useMemo(
     () => ({
-      keyOf: (input) => keyOf(readDraft(key) ?? (own.current ??= randomId()), input),
+      keyFor: (input) => keyFor(readDraft(key) ?? (own.current ??= randomId()), input),
       over() {
         own.current = undefined
         removeDraft(key)
@@ -86,7 +88,7 @@ export function useAttempt(place: Place, name: string): Attempt {
 const prefix = 'draft '
 
 /** What is kept in this browser's tab, per person, account and mode. */
-const draftKey = (user_id: string, { account, mode }: Place, name: string): string =>
+const draftKey = (user_id: string, { account, mode }: Workspace, name: string): string =>
   `${prefix}${user_id} ${account} ${mode} ${name}`
 
 /** What is more than the browser keeps is not kept. */

@@ -1,7 +1,7 @@
 /** Files that the browser makes from what it has read. */
 
 /** Rows of one shape as CSV (RFC 4180), their names first. What a spreadsheet would take for a formula stays text. */
-export function csvOf(rows: readonly object[]): string {
+export function toCsv(rows: readonly object[]): string {
   const [first] = rows
   if (first === undefined) return ''
   const names = Object.keys(first)
@@ -13,8 +13,8 @@ function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)
   const written = typeof value === 'string' ? value : JSON.stringify(value)
-  const harmless = /^[=+\-@\t\r]/.test(written) ? `'${written}` : written
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  const escaped = /^[=+\-@\t\r]/.test(written) ? `'${written}` : written
+  return /[",\r\n]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped
 }
 
 /** Has the browser keep a text as a file of this name. */

@@ -1,6 +1,6 @@
 /** How a delivery went, in a cell of a table. */
 import type { components } from '../../api/generated/v1.ts'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 
 export type Delivery = components['schemas']['WebhookDelivery']
 
@@ -10,6 +10,6 @@ export function DeliveryAnswer({
 }: {
   delivery: Delivery
 }) {
-  if (error !== null) return <bdi>{error_message ?? inWords(error)}</bdi>
-  return response_status === null ? null : text.webhooks.deliveries.answered(response_status, duration_ms)
+  if (error !== null) return <bdi>{error_message ?? humanize(error)}</bdi>
+  return response_status === null ? null : text.webhooks.deliveries.unwrap(response_status, duration_ms)
 }

@@ -2,10 +2,10 @@
 import { Paper, Title } from '@mantine/core'
 import { Fragment, type ReactNode, useId } from 'react'
 import type { components } from '../../api/generated/v1.ts'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 
 /** Those whose value is null are left out. */
-export function Facts({ of }: { of: readonly (readonly [string, ReactNode])[] }) {
+export function DescriptionList({ of }: { of: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="facts">
       {of
@@ -32,31 +32,34 @@ export function Region({ title, children }: { title: string; children: ReactNode
   )
 }
 
-const statuses: Readonly<Record<Exclude<MarkKind, 'off'>, readonly string[]>> = {
+const statuses: Readonly<Record<Exclude<StatusKind, 'off'>, readonly string[]>> = {
   good: ['delivered', 'read', 'completed', 'succeeded', 'active', 'connected', 'opted_in', 'accepted', 'done'],
   bad: ['failed', 'disconnected', 'opted_out', 'refused', 'rejected'],
   waiting: ['queued', 'sending', 'pending', 'running', 'checked', 'draft', 'throttled', 'unavailable'],
   busy: ['sent', 'received', 'open'],
 }
 const kinds = new Map(
-  Object.entries(statuses).flatMap(([kind, words]) => words.map((word) => [word, kind as MarkKind])),
+  Object.entries(statuses).flatMap(([kind, words]) => words.map((word) => [word, kind as StatusKind])),
 )
 
 /** A status of the API as people read it, with a colour that says how good it is. */
 export const Status = ({ status }: { status: string }) => (
-  <Mark kind={kinds.get(status) ?? 'off'}>{inWords(status)}</Mark>
+  <StatusLabel kind={kinds.get(status) ?? 'off'}>{humanize(status)}</StatusLabel>
 )
 
-export type MarkKind = 'good' | 'waiting' | 'busy' | 'bad' | 'off'
+export type StatusKind = 'good' | 'waiting' | 'busy' | 'bad' | 'off'
 
-export const Mark = ({ kind, children }: { kind: MarkKind; children: string }) => (
+export const StatusLabel = ({ kind, children }: { kind: StatusKind; children: string }) => (
   <span className={`mark mark-${kind}`}>{children}</span>
 )
 
 export type Message = components['schemas']['Message']
 
 /** In one sentence. */
-export function whyOf({ status, error, send_at, ...message }: Message, time: (instant: string) => string): string {
+export function statusSentence(
+  { status, error, send_at, ...message }: Message,
+  time: (instant: string) => string,
+): string {
   const { why } = text.messages
   if (status === 'failed' && error !== null) {
     const sentence = (why.failed[error.code] ?? why.other)(error.message)
@@ -64,5 +67,5 @@ export function whyOf({ status, error, send_at, ...message }: Message, time: (in
   }
   if (status === 'queued' && send_at !== null && Date.parse(send_at) > Date.parse(message.created_at))
     return why.scheduled(time(send_at))
-  return status in why ? why[status as 'queued'] : inWords(status)
+  return status in why ? why[status as 'queued'] : humanize(status)
 }

@@ -7,19 +7,19 @@ export interface Zone {
   readonly choose: (name: string) => void
 }
 
-export const browserZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
+export const browserTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 export const ZoneContext = createContext<Zone>({ name: 'UTC', choose: () => undefined })
 
 /** Formats instants of the API in the chosen zone; null and undefined as a dash. */
-export function useTime(): (instant: string | null | undefined) => string {
+export function useTimeFormat(): (instant: string | null | undefined) => string {
   const { name } = use(ZoneContext)
   const format = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', timeZone: name })
   return (instant) => (instant === null || instant === undefined ? '–' : format.format(new Date(instant)))
 }
 
 /** The same to the minute, for lists: the year only where it is another one. */
-export function useShortTime(): (instant: string) => string {
+export function useShortTimeFormat(): (instant: string) => string {
   const { name: timeZone } = use(ZoneContext)
   const parts = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZone } as const
   const format = new Intl.DateTimeFormat('en', parts)
@@ -32,7 +32,7 @@ export function useShortTime(): (instant: string) => string {
 const localTime = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2})?))?$/
 
 /** A date or a time without zone, as typed, as the instant that it is in `zone`; anything else, such as `2026-01-31T09:30Z`, as it is. */
-export function instantOf(typed: string, zone: string): string {
+export function parseLocalTime(typed: string, zone: string): string {
   const [, date, time = '00:00'] = localTime.exec(typed.trim()) ?? []
   if (date === undefined) return typed.trim()
   const asIfUtc = Date.parse(`${date}T${time}Z`)
@@ -64,8 +64,8 @@ function offsetMs(instant: number, zone: string): number {
 /** The name of the zone that the person has chosen. */
 export const useZone = (): string => use(ZoneContext).name
 
-/** An instant of the API as `instantOf` takes it: `2026-01-31 09:30`. */
-export function localOf(instant: string, zone: string): string {
+/** An instant of the API as `parseLocalTime` takes it: `2026-01-31 09:30`. */
+export function toLocalTime(instant: string, zone: string): string {
   const at = Date.parse(instant)
   const [day, time = ''] = new Date(at + offsetMs(at, zone)).toISOString().split('T')
   return `${day} ${time.slice(0, 5)}`
@@ -75,7 +75,7 @@ const key = 'time zone'
 
 /** The zone in which times are shown: chosen above every screen, kept in this browser. */
 export function ZoneProvider({ children }: { children: ReactNode }) {
-  const [name, setName] = useState(() => localStorage.getItem(key) ?? browserZone())
+  const [name, setName] = useState(() => localStorage.getItem(key) ?? browserTimeZone())
   const choose = (next: string) => {
     localStorage.setItem(key, next)
     setName(next)
@@ -92,15 +92,15 @@ const dollars = new Intl.NumberFormat('en', {
 const whole = new Intl.NumberFormat('en')
 
 /** Micro-USD as dollars. */
-export const dollarsOf = (micros: number): string => dollars.format(micros / 1_000_000)
-export const numberOf = (value: number): string => whole.format(value)
+export const formatDollars = (micros: number): string => dollars.format(micros / 1_000_000)
+export const formatNumber = (value: number): string => whole.format(value)
 
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
 /** Of one: 0.5 is half. */
-export const percentOf = (share: number): string => percent.format(share)
+export const formatPercent = (share: number): string => percent.format(share)
 
 /** Dollars as typed in micro-USD; undefined for what is no amount of whole cents. */
-export function microsOf(typed: string): number | undefined {
+export function parseDollars(typed: string): number | undefined {
   const [, whole, cents = ''] = /^\$?\s*(\d{1,7})(?:[.,](\d{1,2}))?$/.exec(typed.trim()) ?? []
   return whole === undefined ? undefined : (Number(whole) * 100 + Number(cents.padEnd(2, '0'))) * 10_000
 }

@@ -2,7 +2,7 @@
 import { Anchor, type AnchorProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { pathTo, type Place, type Query, usePlace } from '../../app/paths.ts'
+import { pathTo, type Workspace, type Query, useWorkspace } from '../../app/paths.ts'
 
 /** A link to an address of the console, from `paths.ts`. */
 export function PathLink({
@@ -20,7 +20,7 @@ export function PathLink({
 
 /** The id of something, as a link to where it is shown. */
 export function ObjectLink({ id }: { id: string }) {
-  const path = pathOfObject(usePlace(), id)
+  const path = pathOfObject(useWorkspace(), id)
   return path === undefined ? <span>{id}</span> : <PathLink to={path}>{id}</PathLink>
 }
 
@@ -46,7 +46,7 @@ const lists: Readonly<Record<string, string>> = {
   whd: 'webhooks',
   txn: 'billing',
   top: 'billing',
-  grant: 'billing',
+  permission: 'billing',
   tpl: 'templates',
   usr: 'team',
   aud: 'audit',
@@ -54,12 +54,12 @@ const lists: Readonly<Record<string, string>> = {
 }
 
 /** Undefined where nothing shows it. */
-export function pathOfObject(place: Place, id: string): string | undefined {
+export function pathOfObject(workspace: Workspace, id: string): string | undefined {
   const prefix = id.split('_', 1)[0]!
   const section = sections[prefix]
-  if (section !== undefined) return pathTo(place, section, id)
+  if (section !== undefined) return pathTo(workspace, section, id)
   // the one list that finds by an id
-  if (prefix === 'req') return `${pathTo(place, 'developers')}?request_id=${id}`
+  if (prefix === 'req') return `${pathTo(workspace, 'developers')}?request_id=${id}`
   const list = lists[prefix]
-  return list === undefined ? undefined : pathTo(place, ...list.split('/'))
+  return list === undefined ? undefined : pathTo(workspace, ...list.split('/'))
 }

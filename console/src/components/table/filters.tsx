@@ -29,8 +29,8 @@ export function useFilters(names: readonly string[]): Filters {
     set(name, value) {
       const { [name]: before = '', ...others } = filters
       // a word that is typed on is one step back, and not as many as there were pauses
-      const isTypedOn = before !== '' && value !== '' && (value.startsWith(before) || before.startsWith(value))
-      go(value === '' ? others : { ...others, [name]: value }, isTypedOn)
+      const isContinued = before !== '' && value !== '' && (value.startsWith(before) || before.startsWith(value))
+      go(value === '' ? others : { ...others, [name]: value }, isContinued)
     },
     clear: () => go({}, false),
   }
@@ -85,11 +85,11 @@ interface FilterTextProps {
   readonly onApply: (value: string) => void
   readonly type?: 'text' | 'search'
   /** Applied with Enter or on leaving alone: what is half typed, such as a time, means something else. */
-  readonly isWhole?: boolean
+  readonly appliesOnBlur?: boolean
   readonly error?: string | undefined
 }
 
-export function FilterText({ label, value, onApply, type = 'text', isWhole = false, error }: FilterTextProps) {
+export function FilterText({ label, value, onApply, type = 'text', appliesOnBlur = false, error }: FilterTextProps) {
   const [typed, setTyped] = useState(value)
   const [seen, setSeen] = useState(value)
   // changed from elsewhere, as by `Clear filters`
@@ -111,7 +111,7 @@ export function FilterText({ label, value, onApply, type = 'text', isWhole = fal
       dir="auto"
       onChange={(event) => {
         setTyped(event.currentTarget.value)
-        if (!isWhole) later(event.currentTarget.value.trim())
+        if (!appliesOnBlur) later(event.currentTarget.value.trim())
       }}
       onBlur={now}
       onKeyDown={(event) => event.key === 'Enter' && now()}

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react'
 import { problemOf } from '../../api/client.ts'
 import { text } from '../../text/en.ts'
 import { ProblemAlert } from '../feedback/alerts.tsx'
-import { Empty, Waiting } from '../feedback/screen.tsx'
+import { EmptyState, LoadingIndicator } from '../feedback/screen.tsx'
 import { useCursorOf } from './filters.tsx'
 
 /** Nothing is sorted or filtered here: the server does both. */
@@ -44,18 +44,18 @@ interface ListTableProps<R> {
 export function ListTable<R extends RowData & { readonly id: string }>(props: ListTableProps<R>) {
   const { query, isFiltered } = props
   const { isFirst } = useCursorOf(props.cursor ?? theCursor)
-  if (query.isPending) return <Waiting />
+  if (query.isPending) return <LoadingIndicator />
   if (query.isError && query.data === undefined)
-    return <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />
+    return <ProblemAlert problem={problemOf(query.error)} onRetry={() => void query.refetch()} />
   const { data } = query.data
   if (data.length === 0 && isFiltered) {
     const clear = <Button onClick={props.onClearFilters}>{text.list.clear}</Button>
-    return <Empty why={text.list.noMatch} action={clear} />
+    return <EmptyState why={text.list.noMatch} action={clear} />
   }
-  if (data.length === 0 && isFirst) return <Empty why={props.empty} action={props.emptyAction} />
+  if (data.length === 0 && isFirst) return <EmptyState why={props.empty} action={props.emptyAction} />
   return (
     <div aria-busy={query.isPlaceholderData}>
-      {query.isError && <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />}
+      {query.isError && <ProblemAlert problem={problemOf(query.error)} onRetry={() => void query.refetch()} />}
       <RowsTable name={props.name} columns={props.columns} rows={data} />
       <Pager page={query.data} cursor={props.cursor} />
     </div>

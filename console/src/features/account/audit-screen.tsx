@@ -3,11 +3,11 @@ import { Code } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { own } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
-import { listQuery, useRead } from '../../api/use-api-query.ts'
-import { usePlace } from '../../app/paths.ts'
+import { listQuery, useApiQuery } from '../../api/use-api-query.ts'
+import { useWorkspace } from '../../app/paths.ts'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
-import { instantOf, useTime, useZone } from '../../components/format/intl.tsx'
+import { parseLocalTime, useTimeFormat, useZone } from '../../components/format/intl.tsx'
 import { PathLink, pathOfObject } from '../../components/format/links.tsx'
 import { FilterText, useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
@@ -16,19 +16,19 @@ import { text } from '../../text/en.ts'
 type Entry = components['schemas']['AuditEntry']
 
 export function AuditScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const zone = useZone()
   const { query, isFiltered, set, clear } = useFilters(['actor', 'object_id', 'created_after', 'created_before'])
-  const entries = useRead(place, ['audit_entries.list', query], () =>
-    own(place).GET('/console/api/audit_entries', { params: { query: listQuery(query) } }),
+  const entries = useApiQuery(workspace, ['audit_entries.list', query], () =>
+    own(workspace).GET('/console/api/audit_entries', { params: { query: listQuery(query) } }),
   )
   const columns = useColumns()
   const words = text.audit
   return (
     <Screen
       title={text.screens.audit}
-      mode={place.mode}
-      actions={<ApiButton request={{ method: 'GET', path: '/console/api/audit_entries', place }} />}
+      mode={workspace.mode}
+      actions={<ApiButton request={{ method: 'GET', path: '/console/api/audit_entries', workspace }} />}
     >
       <div className="filters">
         <FilterText label={words.actor} value={query['actor'] ?? ''} onApply={(value) => set('actor', value)} />
@@ -40,14 +40,14 @@ export function AuditScreen() {
         <FilterText
           label={words.createdAfter}
           value={query['created_after'] ?? ''}
-          isWhole
-          onApply={(value) => set('created_after', value === '' ? '' : instantOf(value, zone))}
+          appliesOnBlur
+          onApply={(value) => set('created_after', value === '' ? '' : parseLocalTime(value, zone))}
         />
         <FilterText
           label={words.createdBefore}
           value={query['created_before'] ?? ''}
-          isWhole
-          onApply={(value) => set('created_before', value === '' ? '' : instantOf(value, zone))}
+          appliesOnBlur
+          onApply={(value) => set('created_before', value === '' ? '' : parseLocalTime(value, zone))}
         />
       </div>
       <ListTable
@@ -63,8 +63,8 @@ export function AuditScreen() {
 }
 
 function useColumns(): Column<Entry>[] {
-  const place = usePlace()
-  const time = useTime()
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const { columns, as } = text.audit
   return [
     { id: 'at', header: columns.at, cell: ({ created_at }) => time(created_at) },
@@ -80,7 +80,7 @@ function useColumns(): Column<Entry>[] {
       id: 'object',
       header: columns.object,
       cell: ({ object_id }) => {
-        const path = object_id === null ? undefined : pathOfObject(place, object_id)
+        const path = object_id === null ? undefined : pathOfObject(workspace, object_id)
         return <Id>{path === undefined ? object_id : <PathLink to={path}>{object_id}</PathLink>}</Id>
       },
     },

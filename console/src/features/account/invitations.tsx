@@ -1,48 +1,49 @@
 /** Who is invited and has not come yet. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { answered, own, problemOf } from '../../api/client.ts'
+import { unwrap, own, problemOf } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
 import { roleGrants } from '../../api/generated/tables.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useRead, useStale } from '../../api/use-api-query.ts'
-import { usePlace } from '../../app/paths.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { useWorkspace } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { CopyButton } from '../../components/feedback/copy-button.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { ChoiceField, FormProblem, TextField } from '../../components/form/fields.tsx'
 import { useDraft } from '../../components/form/use-draft.ts'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { type Column, RowsTable } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 
 type Invitation = components['schemas']['Invitation']
 
 export function Invitations({ onDone }: { onDone: (said: string) => void }) {
-  const place = usePlace()
-  const stale = useStale(place)
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
   const [url, setUrl] = useState<string>()
-  const invitations = useRead(place, ['invitations.list'], () => own(place).GET('/console/api/invitations'))
+  const invitations = useApiQuery(workspace, ['invitations.list'], () => own(workspace).GET('/console/api/invitations'))
   const words = text.team
-  const withdraw = useAction(
-    ({ id }: Invitation) => answered(own(place).DELETE('/console/api/invitations/{id}', { params: { path: { id } } })),
+  const withdraw = useApiMutation(
+    ({ id }: Invitation) =>
+      unwrap(own(workspace).DELETE('/console/api/invitations/{id}', { params: { path: { id } } })),
     async (_, { email }) => {
-      await stale('invitations.')
+      await invalidate('invitations.')
       onDone(words.withdrawn(email))
     },
   )
-  const again = useAction(
+  const again = useApiMutation(
     ({ email, role }: Invitation, key) =>
-      answered(
-        own(place).POST('/console/api/invitations', {
+      unwrap(
+        own(workspace).POST('/console/api/invitations', {
           body: { email, role: role as Role },
           headers: { 'Idempotency-Key': key },
         }),
       ),
     async (invitation) => {
       setUrl(invitation.url ?? undefined)
-      await stale('invitations.')
+      await invalidate('invitations.')
       onDone(words.invited(invitation.email))
     },
   )
@@ -58,14 +59,14 @@ export function Invitations({ onDone }: { onDone: (said: string) => void }) {
 }
 
 function useColumns(
-  onAgain: (invitation: Invitation) => void,
+  onRetry: (invitation: Invitation) => void,
   onWithdraw: (invitation: Invitation) => void,
 ): Column<Invitation>[] {
-  const time = useTime()
+  const time = useTimeFormat()
   const words = text.team
   return [
     { id: 'email', header: words.columns.email, cell: ({ email }) => email },
-    { id: 'role', header: words.columns.role, cell: ({ role }) => inWords(role) },
+    { id: 'role', header: words.columns.role, cell: ({ role }) => humanize(role) },
     {
       id: 'mail',
       header: words.columns.mail,
@@ -82,7 +83,7 @@ function useColumns(
             named={words.againNamed(invitation.email)}
             variant="subtle"
             size="xs"
-            onPress={() => onAgain(invitation)}
+            onPress={() => onRetry(invitation)}
           />
           <ActionButton
             label={words.withdraw}
@@ -102,17 +103,17 @@ const first: { readonly email: string; readonly role: Role } = { email: '', role
 
 /** Invites somebody: by e-mail, or where the installation sends none by a link that is shown once. */
 export function Invite({ onClose, onDone }: { onClose: () => void; onDone: (said: string) => void }) {
-  const place = usePlace()
-  const stale = useStale(place)
-  const [given, change, forget] = useDraft(place, 'invitation', first)
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  const [given, change, discard] = useDraft(workspace, 'invitation', first)
   const [url, setUrl] = useState<string>()
   const words = text.team
-  const invite = useAction(
+  const invite = useApiMutation(
     (body: { email: string; role: Role }, key) =>
-      answered(own(place).POST('/console/api/invitations', { body, headers: { 'Idempotency-Key': key } })),
+      unwrap(own(workspace).POST('/console/api/invitations', { body, headers: { 'Idempotency-Key': key } })),
     async (invitation) => {
-      forget()
-      await stale('invitations.')
+      discard()
+      await invalidate('invitations.')
       onDone(words.invited(invitation.email))
       if (invitation.url === null) onClose()
       else setUrl(invitation.url)
@@ -139,7 +140,7 @@ export function Invite({ onClose, onDone }: { onClose: () => void; onDone: (said
           />
           <ChoiceField
             label={words.role}
-            choices={roleNames.map((value) => ({ value, label: inWords(value) }))}
+            choices={roleNames.map((value) => ({ value, label: humanize(value) }))}
             value={given.role}
             onChange={(role) => change({ ...given, role: role as Role })}
             param="role"

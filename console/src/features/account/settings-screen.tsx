@@ -1,18 +1,18 @@
 /** The settings of the account. */
 import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { answered, own, type Problem } from '../../api/client.ts'
+import { unwrap, own, type Problem } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
 import { refreshSession } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useRead, useStale } from '../../api/use-api-query.ts'
-import { usePlace } from '../../app/paths.ts'
-import { Done } from '../../components/feedback/alerts.tsx'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
-import { Loaded, Screen } from '../../components/feedback/screen.tsx'
+import { QueryScreen, Screen } from '../../components/feedback/screen.tsx'
 import { ChoiceField, FormProblem, TextField } from '../../components/form/fields.tsx'
 import { useDraft } from '../../components/form/use-draft.ts'
-import { microsOf } from '../../components/format/intl.tsx'
+import { parseDollars } from '../../components/format/intl.tsx'
 import { text } from '../../text/en.ts'
 
 type Account = components['schemas']['AccountSettings']
@@ -20,12 +20,12 @@ type Account = components['schemas']['AccountSettings']
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 
 export function SettingsScreen() {
-  const place = usePlace()
-  const account = useRead(place, ['account.retrieve'], () => own(place).GET('/console/api/account'))
+  const workspace = useWorkspace()
+  const account = useApiQuery(workspace, ['account.retrieve'], () => own(workspace).GET('/console/api/account'))
   return (
-    <Loaded title={text.screens.settings} query={account}>
+    <QueryScreen title={text.screens.settings} query={account}>
       {(found) => <SettingsForm key={found.id} account={found} />}
-    </Loaded>
+    </QueryScreen>
   )
 }
 
@@ -43,32 +43,32 @@ const givenOf = ({ name, timezone, low_balance_micros }: Account): Given => ({
 
 /** What is sent of it; undefined where the threshold is no amount. */
 function changesOf({ name, timezone, low }: Given) {
-  const low_balance_micros = microsOf(low)
+  const low_balance_micros = parseDollars(low)
   return low_balance_micros === undefined ? undefined : { name, timezone, low_balance_micros }
 }
 
 function SettingsForm({ account }: { account: Account }) {
-  const place = usePlace()
-  const stale = useStale(place)
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
   const [said, setSaid] = useState('')
   const words = text.settings
-  const [given, change, forget] = useDraft(place, 'settings', givenOf(account))
-  const save = useAction(
-    (body: NonNullable<ReturnType<typeof changesOf>>) => answered(own(place).PATCH('/console/api/account', { body })),
+  const [given, change, discard] = useDraft(workspace, 'settings', givenOf(account))
+  const save = useApiMutation(
+    (body: NonNullable<ReturnType<typeof changesOf>>) => unwrap(own(workspace).PATCH('/console/api/account', { body })),
     async () => {
-      forget()
+      discard()
       setSaid(words.saved)
-      await stale('account.')
+      await invalidate('account.')
       await refreshSession()
     },
   )
   return (
     <Screen
       title={text.screens.settings}
-      mode={place.mode}
-      actions={<ApiButton request={{ method: 'GET', path: '/console/api/account', place }} />}
+      mode={workspace.mode}
+      actions={<ApiButton request={{ method: 'GET', path: '/console/api/account', workspace }} />}
     >
-      <Done text={said} />
+      <SuccessNotice text={said} />
       <Fields given={given} onChange={change} problem={save.problem} isRunning={save.isRunning} onGiven={save.run} />
     </Screen>
   )

@@ -1,38 +1,38 @@
 /** Who belongs to the account, who is invited, and in which role. */
 import { NativeSelect, Stack, Title } from '@mantine/core'
 import { useState } from 'react'
-import { answered, own, problemOf } from '../../api/client.ts'
+import { unwrap, own, problemOf } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useRead, useStale } from '../../api/use-api-query.ts'
-import { usePlace } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { ConfirmDialog } from '../../components/feedback/dialog.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { type Column, RowsTable } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import { Invitations, Invite, type Role, roleNames } from './invitations.tsx'
 
 export function TeamScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const [isOpen, setOpen] = useState(false)
   const [said, setSaid] = useState('')
   const words = text.team
   return (
     <Screen
       title={text.screens.team}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <>
-          <ApiButton request={{ method: 'GET', path: '/console/api/members', place }} />
+          <ApiButton request={{ method: 'GET', path: '/console/api/members', workspace }} />
           <ActionButton label={words.invite} onPress={() => setOpen(true)} />
         </>
       }
     >
-      <Done text={said} />
+      <SuccessNotice text={said} />
       <Stack gap="lg">
         <div>
           <Title order={2} size="h4" mb="xs">
@@ -56,47 +56,47 @@ type Member = components['schemas']['Member']
 
 /** The members of the account: their role can be changed, and they can be removed. */
 export function Members({ onDone }: { onDone: (said: string) => void }) {
-  const place = usePlace()
-  const stale = useStale(place)
-  const [leaving, setLeaving] = useState<Member>()
-  const members = useRead(place, ['members.list'], () => own(place).GET('/console/api/members'))
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  const [toDelete, setToDelete] = useState<Member>()
+  const members = useApiQuery(workspace, ['members.list'], () => own(workspace).GET('/console/api/members'))
   const words = text.team
-  const change = useAction(
+  const change = useApiMutation(
     ({ id, role }: { id: string; role: Role }) =>
-      answered(own(place).PATCH('/console/api/members/{id}', { params: { path: { id } }, body: { role } })),
+      unwrap(own(workspace).PATCH('/console/api/members/{id}', { params: { path: { id } }, body: { role } })),
     async (member) => {
-      await stale('members.')
-      onDone(words.changed(member.name, inWords(member.role)))
+      await invalidate('members.')
+      onDone(words.changed(member.name, humanize(member.role)))
     },
   )
-  const remove = useAction(
-    ({ id }: Member) => answered(own(place).DELETE('/console/api/members/{id}', { params: { path: { id } } })),
+  const remove = useApiMutation(
+    ({ id }: Member) => unwrap(own(workspace).DELETE('/console/api/members/{id}', { params: { path: { id } } })),
     async (_, { name }) => {
-      setLeaving(undefined)
-      await stale('members.')
+      setToDelete(undefined)
+      await invalidate('members.')
       onDone(words.removed(name))
     },
   )
-  const columns = useColumns((id, role) => change.run({ id, role }), setLeaving)
+  const columns = useColumns((id, role) => change.run({ id, role }), setToDelete)
   const problem = change.problem ?? (members.isError ? problemOf(members.error) : undefined)
   return (
     <>
       {problem !== undefined && <ProblemAlert problem={problem} />}
       <RowsTable name={words.members} columns={columns} rows={members.data?.data ?? []} />
       <ConfirmDialog
-        title={words.removeNamed(leaving?.name ?? '')}
+        title={words.removeNamed(toDelete?.name ?? '')}
         why={words.removeWhy}
-        isOpen={leaving !== undefined}
-        onClose={() => setLeaving(undefined)}
+        isOpen={toDelete !== undefined}
+        onClose={() => setToDelete(undefined)}
         action={remove}
-        onConfirm={() => leaving !== undefined && remove.run(leaving)}
+        onConfirm={() => toDelete !== undefined && remove.run(toDelete)}
       />
     </>
   )
 }
 
 function useColumns(onRole: (id: string, role: Role) => void, onRemove: (member: Member) => void): Column<Member>[] {
-  const time = useTime()
+  const time = useTimeFormat()
   const words = text.team
   return [
     { id: 'name', header: words.columns.name, cell: ({ name }) => <bdi>{name}</bdi> },
@@ -107,7 +107,7 @@ function useColumns(onRole: (id: string, role: Role) => void, onRemove: (member:
       cell: ({ id, name, role }) => (
         <NativeSelect
           aria-label={words.roleOf(name)}
-          data={roleNames.map((value) => ({ value, label: inWords(value) }))}
+          data={roleNames.map((value) => ({ value, label: humanize(value) }))}
           value={role}
           onChange={(event) => onRole(id, event.currentTarget.value as Role)}
         />

@@ -1,12 +1,12 @@
 /** An automation as it is entered and as the API has it. */
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import { answered, type Problem, v1 } from '../../api/client.ts'
+import { unwrap, type Problem, v1 } from '../../api/client.ts'
 import { eventFields } from '../../api/generated/tables.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useStale } from '../../api/use-api-query.ts'
-import { pathTo, type Place } from '../../app/paths.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace } from '../../app/paths.ts'
 import {
   type ContentDraft,
   contentOf,
@@ -17,7 +17,7 @@ import {
 } from '../../components/content/content.ts'
 import type { Channels } from '../../components/content/use-channels.ts'
 import { draftOf as rulesDraftOf, type RulesDraft, rulesOf } from '../../components/form/rules.ts'
-import { useAttempt, useDraft } from '../../components/form/use-draft.ts'
+import { useStoredIdempotencyKeys, useDraft } from '../../components/form/use-draft.ts'
 import { text } from '../../text/en.ts'
 
 export type Automation = components['schemas']['Automation']
@@ -108,9 +108,9 @@ interface AutomationFormState {
   readonly isSaving: After | undefined
   readonly problem: Problem | undefined
   readonly done: string
-  readonly forget: () => void
+  readonly discard: () => void
   /** Somebody else has changed the stored automation since this draft was begun. */
-  readonly isOutdated: boolean
+  readonly hasConflict: boolean
 }
 
 const said: Readonly<Record<After, string>> = {
@@ -126,15 +126,15 @@ function statusAfter(id: string, after: After): { status?: 'active' | 'paused' }
 }
 
 export function useAutomationDraft(
-  place: Place,
+  workspace: Workspace,
   first: AutomationDraft,
   given: Partial<AutomationDraft>,
   channels: Channels,
 ): AutomationFormState {
   const navigate = useNavigate()
-  const stale = useStale(place)
-  const [kept, change, forget, { isOutdated, wasStored }] = useDraft(
-    place,
+  const invalidate = useInvalidate(workspace)
+  const [kept, change, discard, { hasConflict, markSaved }] = useDraft(
+    workspace,
     `automation ${first.id === '' ? 'new' : first.id}`,
     first,
   )
@@ -150,27 +150,27 @@ export function useAutomationDraft(
     change(next)
   }
   const sent = useRef('')
-  const action = useAction(
+  const action = useApiMutation(
     ({ id, body, after }: { id: string; body: AutomationCreation; after: After }, key) => {
       const whole = { ...body, ...statusAfter(id, after) }
-      return answered(
+      return unwrap(
         id === ''
-          ? v1(place).POST('/v1/automations', { body: whole, headers: { 'Idempotency-Key': key } })
-          : v1(place).PATCH('/v1/automations/{id}', { params: { path: { id } }, body: whole as never }),
+          ? v1(workspace).POST('/v1/automations', { body: whole, headers: { 'Idempotency-Key': key } })
+          : v1(workspace).PATCH('/v1/automations/{id}', { params: { path: { id } }, body: whole as never }),
       )
     },
     async (automation, { after }) => {
       if (draft.id === '') set({ ...draft, id: automation.id })
-      else wasStored()
+      else markSaved()
       setDone(said[after])
       follow.current()
-      await stale('automations.', 'integration_sources.')
+      await invalidate('automations.', 'integration_sources.')
       // what was entered while it was being stored is stored with the next press
       if (after === 'simulate' || sent.current !== JSON.stringify(draft)) return
-      forget()
-      if (first.id === '') await navigate({ to: pathTo(place, 'automations', automation.id) as never })
+      discard()
+      if (first.id === '') await navigate({ to: pathTo(workspace, 'automations', automation.id) as never })
     },
-    useAttempt(place, 'new automation'),
+    useStoredIdempotencyKeys(workspace, 'new automation'),
   )
   return {
     draft,
@@ -187,7 +187,7 @@ export function useAutomationDraft(
     isSaving: action.isRunning ? doing : undefined,
     problem: action.problem,
     done,
-    forget,
-    isOutdated,
+    discard,
+    hasConflict,
   }
 }

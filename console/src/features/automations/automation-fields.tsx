@@ -50,7 +50,7 @@ export function AutomationFields(props: AutomationFieldsProps) {
           problem={problem}
           param="conditions"
           fields={eventFields}
-          mayBeNone
+          allowsEmpty
         />
       </Fieldset>
       <TextField label={words.delay} {...field('delay', 'delay_seconds')} />

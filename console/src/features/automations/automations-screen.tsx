@@ -2,19 +2,19 @@
 import { Stack } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { v1 } from '../../api/client.ts'
-import { useBecause } from '../../api/session.ts'
-import { listQuery, useRead } from '../../api/use-api-query.ts'
-import { pathTo, type Place, queryText, usePlace } from '../../app/paths.ts'
+import { useDisabledReason } from '../../api/session.ts'
+import { listQuery, useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace, queryText, useWorkspace } from '../../app/paths.ts'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { ChoiceField } from '../../components/form/fields.tsx'
 import { Status } from '../../components/format/facts.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import { useSources } from '../integrations/sources-screen.tsx'
 import type { Automation } from './automation-draft.ts'
 import { RunsTable } from './automation-screen.tsx'
@@ -23,16 +23,16 @@ const { automations: words } = text
 const statuses = ['active', 'paused'] as const
 
 export function AutomationsScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const navigate = useNavigate()
-  const because = useBecause(place)('integrations:write')
+  const disabledReason = useDisabledReason(workspace)('integrations:write')
   const { query, isFiltered, set, clear } = useFilters(['source', 'status'])
-  const automations = useRead(place, ['automations.list', query], () =>
-    v1(place).GET('/v1/automations', { params: { query: listQuery(query) } }),
+  const automations = useApiQuery(workspace, ['automations.list', query], () =>
+    v1(workspace).GET('/v1/automations', { params: { query: listQuery(query) } }),
   )
-  const sources = useSources(place).data?.data ?? []
-  const columns = useColumns(place, (id) => sources.find((source) => source.id === id)?.name ?? id)
-  const create = () => void navigate({ to: pathTo(place, 'automations', 'new') as never })
+  const sources = useSources(workspace).data?.data ?? []
+  const columns = useColumns(workspace, (id) => sources.find((source) => source.id === id)?.name ?? id)
+  const create = () => void navigate({ to: pathTo(workspace, 'automations', 'new') as never })
   const field = (name: 'source' | 'status') => ({
     any: words.any,
     value: query[name] ?? '',
@@ -41,7 +41,7 @@ export function AutomationsScreen() {
   return (
     <Screen
       title={text.screens.automations}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <>
           <ApiButton
@@ -51,7 +51,7 @@ export function AutomationsScreen() {
               path: `/v1/automations${queryText({ ...query, limit: '50' })}`,
             }}
           />
-          <ActionButton label={words.create} because={because} onPress={create} />
+          <ActionButton label={words.create} disabledReason={disabledReason} onPress={create} />
         </>
       }
     >
@@ -63,7 +63,7 @@ export function AutomationsScreen() {
         />
         <ChoiceField
           label={words.columns.status}
-          choices={statuses.map((value) => ({ value, label: inWords(value) }))}
+          choices={statuses.map((value) => ({ value, label: humanize(value) }))}
           {...field('status')}
         />
       </div>
@@ -75,22 +75,24 @@ export function AutomationsScreen() {
           isFiltered={isFiltered}
           onClearFilters={clear}
           empty={words.none}
-          emptyAction={because === undefined && <ActionButton label={words.first} variant="light" onPress={create} />}
+          emptyAction={
+            disabledReason === undefined && <ActionButton label={words.first} variant="light" onPress={create} />
+          }
         />
-        <RunsTable place={place} />
+        <RunsTable workspace={workspace} />
       </Stack>
     </Screen>
   )
 }
 
-function useColumns(place: Place, sourceName: (id: string) => string): Column<Automation>[] {
-  const time = useTime()
+function useColumns(workspace: Workspace, sourceName: (id: string) => string): Column<Automation>[] {
+  const time = useTimeFormat()
   return [
     {
       id: 'name',
       header: words.columns.name,
       cell: ({ id, name }) => (
-        <PathLink to={pathTo(place, 'automations', id)}>
+        <PathLink to={pathTo(workspace, 'automations', id)}>
           <bdi>{name}</bdi>
         </PathLink>
       ),

@@ -1,18 +1,18 @@
 /** What would follow an event: nothing is stored or sent. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
+import { unwrap, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useRead } from '../../api/use-api-query.ts'
-import type { Place } from '../../app/paths.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useApiQuery } from '../../api/use-api-query.ts'
+import type { Workspace } from '../../app/paths.ts'
 import { Bubble } from '../../components/content/bubble.tsx'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
 import { ChoiceField, LongTextField } from '../../components/form/fields.tsx'
-import { Facts, Region, Status } from '../../components/format/facts.tsx'
-import { useTime } from '../../components/format/intl.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { DescriptionList, Region, Status } from '../../components/format/facts.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
+import { humanize, text } from '../../text/en.ts'
 
 const words = text.automations.simulation
 
@@ -41,7 +41,7 @@ function parsed(json: string): Asked['event'] {
 }
 
 interface SimulateProps {
-  readonly place: Place
+  readonly workspace: Workspace
   readonly id: string
   readonly source: string
   readonly type: string
@@ -52,19 +52,19 @@ const lastMax = 10
 /** Instead of the id of a receipt. */
 const written = 'written'
 
-export function SimulateDialog({ place, id, source, type, onClose }: SimulateProps) {
-  const time = useTime()
+export function SimulateDialog({ workspace, id, source, type, onClose }: SimulateProps) {
+  const time = useTimeFormat()
   const asked = { source, type, limit: lastMax }
-  const receipts = useRead(place, ['automation_events.list', asked], () =>
-    v1(place).GET('/v1/automation_events', { params: { query: asked } }),
+  const receipts = useApiQuery(workspace, ['automation_events.list', asked], () =>
+    v1(workspace).GET('/v1/automation_events', { params: { query: asked } }),
   )
   const last = receipts.data?.data ?? []
   const [chosen, choose] = useState<string>()
   const of = chosen ?? last[0]?.id ?? written
   const [json, setJson] = useState(() => sampleOf(type))
   const event = parsed(json)
-  const action = useAction((body: Asked) =>
-    answered(v1(place).POST('/v1/automations/{id}/simulate', { params: { path: { id } }, body })),
+  const action = useApiMutation((body: Asked) =>
+    unwrap(v1(workspace).POST('/v1/automations/{id}/simulate', { params: { path: { id } }, body })),
   )
   const body: Asked | undefined =
     of !== written ? { automation_event_id: of } : event === undefined || event === null ? undefined : { event }
@@ -113,16 +113,16 @@ export function SimulateDialog({ place, id, source, type, onClose }: SimulatePro
 }
 
 function Outcome({ simulation: { status, reason, conditions, scheduled_for, message } }: { simulation: Simulation }) {
-  const time = useTime()
+  const time = useTimeFormat()
   const type = typeof message?.['type'] === 'string' ? message['type'] : undefined
   const rules = conditions.map(({ field, met }) => `${field}: ${met ? words.met : words.unmet}`)
   return (
     <Region title={words.result}>
       <Stack gap="sm">
-        <Facts
+        <DescriptionList
           of={[
             [words.status, <Status key="status" status={status} />],
-            [words.reason, reason === null ? null : inWords(reason)],
+            [words.reason, reason === null ? null : humanize(reason)],
             [words.at, scheduled_for === null ? null : time(scheduled_for)],
             [words.rules, rules.length === 0 ? null : rules.join(', ')],
           ]}

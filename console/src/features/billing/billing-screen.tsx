@@ -2,42 +2,42 @@
 import { Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { answered, own, Problem, problemOf, v1 } from '../../api/client.ts'
+import { unwrap, own, Problem, problemOf, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useRead } from '../../api/use-api-query.ts'
-import { type Place, usePlace } from '../../app/paths.ts'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useApiQuery } from '../../api/use-api-query.ts'
+import { type Workspace, useWorkspace } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { TextField } from '../../components/form/fields.tsx'
-import { useAttempt, useDraft } from '../../components/form/use-draft.ts'
-import { Facts, Region } from '../../components/format/facts.tsx'
-import { dollarsOf, microsOf, numberOf, useTime } from '../../components/format/intl.tsx'
+import { useStoredIdempotencyKeys, useDraft } from '../../components/form/use-draft.ts'
+import { DescriptionList, Region } from '../../components/format/facts.tsx'
+import { formatDollars, parseDollars, formatNumber, useTimeFormat } from '../../components/format/intl.tsx'
 import { type Column, RowsTable } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import { Ledger } from './ledger.tsx'
 
 export function BillingScreen() {
-  const place = usePlace()
-  const because = useBecause(place)('top_up')
+  const workspace = useWorkspace()
+  const disabledReason = useDisabledReason(workspace)('top_up')
   const [isOpen, setOpen] = useState(false)
-  const topUps = useTopUps(place)
+  const topUps = useTopUps(workspace)
   const words = text.billing
   return (
     <Screen
       title={text.screens.billing}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <>
           <ApiButton request={{ operation: 'balance.retrieve', method: 'GET', path: '/v1/balance' }} />
           {topUps.areOffered && (
             <ActionButton
               label={words.topUp}
-              because={place.mode === 'test' ? words.testMode : because}
+              disabledReason={workspace.mode === 'test' ? words.testMode : disabledReason}
               onPress={() => setOpen(true)}
             />
           )}
@@ -74,25 +74,25 @@ function Section({ title, children }: { title: string; children: React.ReactNode
 }
 
 function Wallet() {
-  const place = usePlace()
-  const balance = useRead(place, ['balance.retrieve'], () => v1(place).GET('/v1/balance'))
+  const workspace = useWorkspace()
+  const balance = useApiQuery(workspace, ['balance.retrieve'], () => v1(workspace).GET('/v1/balance'))
   const words = text.billing
   return (
     <Region title={words.wallet}>
       {balance.data !== undefined && (
-        <Facts
+        <DescriptionList
           of={[
             [
               words.balance,
               <Text key="balance" span fw={600}>
-                {dollarsOf(balance.data.wallet_micros)}
+                {formatDollars(balance.data.wallet_micros)}
               </Text>,
             ],
-            [words.credits, numberOf(balance.data.credits_remaining)],
+            [words.credits, formatNumber(balance.data.credits_remaining)],
           ]}
         />
       )}
-      {balance.isError && <ProblemAlert problem={problemOf(balance.error)} onAgain={() => void balance.refetch()} />}
+      {balance.isError && <ProblemAlert problem={problemOf(balance.error)} onRetry={() => void balance.refetch()} />}
     </Region>
   )
 }
@@ -103,10 +103,10 @@ const dayOf = (instant: number): string => new Date(instant).toISOString().slice
 
 /** What was sent in the last thirty days, and what it came to. */
 function UsageRegion() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const [period] = useState(() => ({ from: dayOf(Date.now() - periodMs), to: dayOf(Date.now() + 24 * 3600_000) }))
-  const usage = useRead(place, ['usage.retrieve', period], () =>
-    v1(place).GET('/v1/usage', { params: { query: { ...period, group_by: 'channel_type', limit: 100 } } }),
+  const usage = useApiQuery(workspace, ['usage.retrieve', period], () =>
+    v1(workspace).GET('/v1/usage', { params: { query: { ...period, group_by: 'channel_type', limit: 100 } } }),
   )
   const words = text.billing
   const rows = (usage.data?.data ?? []).filter(
@@ -126,24 +126,28 @@ function UsageRegion() {
             {
               id: 'kind',
               header: words.usageColumns.kind,
-              cell: ({ channel_type }) => (channel_type === null ? words.anyChannel : inWords(channel_type)),
+              cell: ({ channel_type }) => (channel_type === null ? words.anyChannel : humanize(channel_type)),
             },
-            { id: 'messages', header: words.usageColumns.messages, cell: ({ messages }) => numberOf(messages) },
+            { id: 'messages', header: words.usageColumns.messages, cell: ({ messages }) => formatNumber(messages) },
             {
               id: 'credits',
               header: words.usageColumns.credits,
-              cell: ({ package_credits }) => numberOf(package_credits),
+              cell: ({ package_credits }) => formatNumber(package_credits),
             },
-            { id: 'wallet', header: words.usageColumns.wallet, cell: ({ wallet_micros }) => dollarsOf(wallet_micros) },
+            {
+              id: 'wallet',
+              header: words.usageColumns.wallet,
+              cell: ({ wallet_micros }) => formatDollars(wallet_micros),
+            },
             {
               id: 'refunded',
               header: words.usageColumns.refunded,
-              cell: ({ refunded_micros }) => dollarsOf(refunded_micros),
+              cell: ({ refunded_micros }) => formatDollars(refunded_micros),
             },
           ]}
         />
       )}
-      {usage.isError && <ProblemAlert problem={problemOf(usage.error)} onAgain={() => void usage.refetch()} />}
+      {usage.isError && <ProblemAlert problem={problemOf(usage.error)} onRetry={() => void usage.refetch()} />}
     </Region>
   )
 }
@@ -151,7 +155,7 @@ function UsageRegion() {
 type Package = components['schemas']['Package']
 
 function usePackageColumns(): Column<Package>[] {
-  const time = useTime()
+  const time = useTimeFormat()
   const words = text.billing.packageColumns
   return [
     { id: 'name', header: words.name, cell: ({ name }) => <bdi>{name}</bdi> },
@@ -159,27 +163,27 @@ function usePackageColumns(): Column<Package>[] {
       id: 'channels',
       header: words.channels,
       cell: ({ channel_types }) =>
-        channel_types.length === 0 ? text.billing.anyChannel : channel_types.map(inWords).join(', '),
+        channel_types.length === 0 ? text.billing.anyChannel : channel_types.map(humanize).join(', '),
     },
-    { id: 'left', header: words.left, cell: ({ credits_remaining }) => numberOf(credits_remaining) },
-    { id: 'of', header: words.of, cell: ({ credits_total }) => numberOf(credits_total) },
-    { id: 'status', header: words.status, cell: ({ status }) => inWords(status) },
+    { id: 'left', header: words.left, cell: ({ credits_remaining }) => formatNumber(credits_remaining) },
+    { id: 'of', header: words.of, cell: ({ credits_total }) => formatNumber(credits_total) },
+    { id: 'status', header: words.status, cell: ({ status }) => humanize(status) },
     { id: 'expires', header: words.expires, cell: ({ expires_at }) => time(expires_at) },
   ]
 }
 
 /** Prepaid packages, and what a message costs beyond them. */
 export function Packages() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const columns = usePackageColumns()
-  const balance = useRead(place, ['balance.retrieve'], () => v1(place).GET('/v1/balance'))
+  const balance = useApiQuery(workspace, ['balance.retrieve'], () => v1(workspace).GET('/v1/balance'))
   return <RowsTable name={text.billing.packages} rows={balance.data?.packages ?? []} columns={columns} />
 }
 
 export function Prices() {
-  const place = usePlace()
-  const prices = useRead(place, ['prices.list'], () =>
-    v1(place).GET('/v1/prices', { params: { query: { limit: 100 } } }),
+  const workspace = useWorkspace()
+  const prices = useApiQuery(workspace, ['prices.list'], () =>
+    v1(workspace).GET('/v1/prices', { params: { query: { limit: 100 } } }),
   )
   const words = text.billing.priceColumns
   return (
@@ -187,20 +191,20 @@ export function Prices() {
       name={text.billing.prices}
       rows={(prices.data?.data ?? []).map((price) => ({ ...price, id: price.channel_type }))}
       columns={[
-        { id: 'channel', header: words.channel, cell: ({ channel_type }) => inWords(channel_type) },
-        { id: 'unit', header: words.unit, cell: ({ unit }) => inWords(unit) },
-        { id: 'amount', header: words.amount, cell: ({ amount_micros }) => dollarsOf(amount_micros) },
+        { id: 'channel', header: words.channel, cell: ({ channel_type }) => humanize(channel_type) },
+        { id: 'unit', header: words.unit, cell: ({ unit }) => humanize(unit) },
+        { id: 'amount', header: words.amount, cell: ({ amount_micros }) => formatDollars(amount_micros) },
       ]}
     />
   )
 }
 
 /** Whether there is a payment provider: where there is none, nothing is offered. */
-function useTopUps(place: Place): { readonly areOffered: boolean } {
+function useTopUps(workspace: Workspace): { readonly areOffered: boolean } {
   const found = useQuery({
-    queryKey: [place.account, 'live', 'top_ups.list'],
+    queryKey: [workspace.account, 'live', 'top_ups.list'],
     queryFn: () =>
-      answered(own({ ...place, mode: 'live' }).GET('/console/api/top_ups', { params: { query: { limit: 1 } } })),
+      unwrap(own({ ...workspace, mode: 'live' }).GET('/console/api/top_ups', { params: { query: { limit: 1 } } })),
     refetchInterval: false,
     retry: false,
   })
@@ -212,22 +216,22 @@ function useTopUps(place: Place): { readonly areOffered: boolean } {
 }
 
 function TopUp({ onClose }: { onClose: () => void }) {
-  const place = usePlace()
-  const [draft, change, forget] = useDraft(place, 'top_up', { amount: '' })
+  const workspace = useWorkspace()
+  const [draft, change, discard] = useDraft(workspace, 'top_up', { amount: '' })
   const [error, setError] = useState<string>()
-  const begin = useAction(
+  const begin = useApiMutation(
     async (amount_micros: number, key) => {
-      const { url } = await answered(
-        own(place).POST('/console/api/top_ups', { body: { amount_micros }, headers: { 'Idempotency-Key': key } }),
+      const { url } = await unwrap(
+        own(workspace).POST('/console/api/top_ups', { body: { amount_micros }, headers: { 'Idempotency-Key': key } }),
       )
       if (url === null) throw new Problem(0, { code: 'unexpected', message: text.problem.unexpected })
       return url
     },
     (url) => {
-      forget()
+      discard()
       location.assign(url)
     },
-    useAttempt(place, 'top up'),
+    useStoredIdempotencyKeys(workspace, 'top up'),
   )
   const words = text.billing
   return (
@@ -235,7 +239,7 @@ function TopUp({ onClose }: { onClose: () => void }) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          const micros = microsOf(draft.amount)
+          const micros = parseDollars(draft.amount)
           setError(micros === undefined ? words.amountWrong : undefined)
           if (micros !== undefined) begin.run(micros)
         }}

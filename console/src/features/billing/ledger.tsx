@@ -1,32 +1,32 @@
 /** Every entry of the ledger, newest first, by its filters; also as a file. */
 import { Anchor, Group, Title } from '@mantine/core'
-import { answered, v1 } from '../../api/client.ts'
+import { unwrap, v1 } from '../../api/client.ts'
 import { transactionTypes } from '../../api/generated/tables.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useAction } from '../../api/use-action.ts'
-import { listQuery, useRead } from '../../api/use-api-query.ts'
-import { pathTo, type Place, type Query, usePlace } from '../../app/paths.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { listQuery, useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace, type Query, useWorkspace } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ChoiceField } from '../../components/form/fields.tsx'
-import { csvOf, downloadFile } from '../../components/format/csv.ts'
-import { dollarsOf, instantOf, numberOf, useTime, useZone } from '../../components/format/intl.tsx'
+import { toCsv, downloadFile } from '../../components/format/csv.ts'
+import { formatDollars, parseLocalTime, formatNumber, useTimeFormat, useZone } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { FilterText, useFilters } from '../../components/table/filters.tsx'
 import { type Column, InnerList } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 
 type Entry = components['schemas']['BalanceTransaction']
 
-const choices = transactionTypes.map((value) => ({ value, label: inWords(value) }))
+const choices = transactionTypes.map((value) => ({ value, label: humanize(value) }))
 
 export function Ledger() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const zone = useZone()
   const { query, isFiltered, set, clear } = useFilters(['type', 'created_after', 'created_before'])
-  const entries = useRead(place, ['balance_transactions.list', query], () =>
-    v1(place).GET('/v1/balance_transactions', { params: { query: listQuery(query) } }),
+  const entries = useApiQuery(workspace, ['balance_transactions.list', query], () =>
+    v1(workspace).GET('/v1/balance_transactions', { params: { query: listQuery(query) } }),
   )
-  const columns = useColumns(place)
+  const columns = useColumns(workspace)
   const words = text.billing
   return (
     <div>
@@ -34,7 +34,7 @@ export function Ledger() {
         <Title order={2} size="h4">
           {words.ledger}
         </Title>
-        <Download place={place} query={query} />
+        <Download workspace={workspace} query={query} />
       </Group>
       <div className="filters">
         <ChoiceField
@@ -49,7 +49,7 @@ export function Ledger() {
             key={`${name} ${query[name] ?? ''}`}
             label={name === 'created_after' ? words.createdAfter : words.createdBefore}
             value={query[name] ?? ''}
-            onApply={(typed) => set(name, typed === '' ? '' : instantOf(typed, zone))}
+            onApply={(typed) => set(name, typed === '' ? '' : parseLocalTime(typed, zone))}
           />
         ))}
       </div>
@@ -65,15 +65,15 @@ export function Ledger() {
   )
 }
 
-function useColumns(place: Place): Column<Entry>[] {
-  const time = useTime()
+function useColumns(workspace: Workspace): Column<Entry>[] {
+  const time = useTimeFormat()
   const words = text.billing.columns
   return [
     { id: 'at', header: words.at, cell: ({ created_at }) => time(created_at) },
-    { id: 'type', header: words.type, cell: ({ type }) => inWords(type) },
-    { id: 'amount', header: words.amount, cell: ({ amount_micros }) => dollarsOf(amount_micros) },
-    { id: 'credits', header: words.credits, cell: ({ credits }) => numberOf(credits) },
-    { id: 'balance', header: words.balance, cell: ({ balance_after_micros }) => dollarsOf(balance_after_micros) },
+    { id: 'type', header: words.type, cell: ({ type }) => humanize(type) },
+    { id: 'amount', header: words.amount, cell: ({ amount_micros }) => formatDollars(amount_micros) },
+    { id: 'credits', header: words.credits, cell: ({ credits }) => formatNumber(credits) },
+    { id: 'balance', header: words.balance, cell: ({ balance_after_micros }) => formatDollars(balance_after_micros) },
     {
       id: 'about',
       header: words.about,
@@ -81,7 +81,7 @@ function useColumns(place: Place): Column<Entry>[] {
         message_id === null ? (
           (payment_reference ?? top_up_id ?? '')
         ) : (
-          <PathLink to={pathTo(place, 'messages', message_id)}>{message_id}</PathLink>
+          <PathLink to={pathTo(workspace, 'messages', message_id)}>{message_id}</PathLink>
         ),
     },
     { id: 'note', header: words.note, cell: ({ note }) => <bdi>{note}</bdi> },
@@ -89,13 +89,13 @@ function useColumns(place: Place): Column<Entry>[] {
 }
 
 /** Every entry that matches, page by page. */
-async function everyEntry(place: Place, { starting_after: _page, ...filters }: Query): Promise<Entry[]> {
+async function everyEntry(workspace: Workspace, { starting_after: _page, ...filters }: Query): Promise<Entry[]> {
   const entries: Entry[] = []
   let cursor: string | null = null
   do {
     const query = { ...filters, limit: '100', ...(cursor === null ? {} : { starting_after: cursor }) }
-    const page: { data: Entry[]; next_cursor: string | null } = await answered(
-      v1(place).GET('/v1/balance_transactions', { params: { query: query as never } }),
+    const page: { data: Entry[]; next_cursor: string | null } = await unwrap(
+      v1(workspace).GET('/v1/balance_transactions', { params: { query: query as never } }),
     )
     entries.push(...page.data)
     cursor = page.next_cursor
@@ -104,10 +104,10 @@ async function everyEntry(place: Place, { starting_after: _page, ...filters }: Q
 }
 
 /** A link, for what it leads to is a file; the file is made when it is followed. */
-function Download({ place, query }: { place: Place; query: Query }) {
-  const download = useAction(
-    () => everyEntry(place, query),
-    (entries) => downloadFile(text.billing.file, csvOf(entries)),
+function Download({ workspace, query }: { workspace: Workspace; query: Query }) {
+  const download = useApiMutation(
+    () => everyEntry(workspace, query),
+    (entries) => downloadFile(text.billing.file, toCsv(entries)),
   )
   return (
     <div aria-busy={download.isRunning}>

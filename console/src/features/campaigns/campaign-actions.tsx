@@ -1,15 +1,15 @@
 /** What can be done with a campaign that has been launched; what is not possible now says why. */
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useStale } from '../../api/use-api-query.ts'
-import { pathTo, type Place } from '../../app/paths.ts'
+import { unwrap, v1 } from '../../api/client.ts'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ConfirmDialog } from '../../components/feedback/dialog.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import type { Campaign } from './campaign-draft.ts'
 
 const words = text.campaigns.one
@@ -22,45 +22,58 @@ const statuses: Readonly<Record<Step, readonly string[]>> = {
 }
 
 export function CampaignActions({
-  place,
+  workspace,
   campaign,
   onDone,
 }: {
-  place: Place
+  workspace: Workspace
   campaign: Campaign
   onDone: (said: string) => void
 }) {
-  const stale = useStale(place)
+  const invalidate = useInvalidate(workspace)
   const [isAsking, setAsking] = useState(false)
-  const allowed = useBecause(place)
-  const because = allowed('campaigns:write')
-  const step = useAction(
+  const disabledReasonFor = useDisabledReason(workspace)
+  const disabledReason = disabledReasonFor('campaigns:write')
+  const step = useApiMutation(
     ({ id, to }: { id: string; to: Step; status: string }, key) =>
-      answered(
-        v1(place).POST(`/v1/campaigns/{id}/${to}`, { params: { path: { id } }, headers: { 'Idempotency-Key': key } }),
+      unwrap(
+        v1(workspace).POST(`/v1/campaigns/{id}/${to}`, {
+          params: { path: { id } },
+          headers: { 'Idempotency-Key': key },
+        }),
       ),
     async (_campaign, { to }) => {
       setAsking(false)
       onDone(words.done[to])
-      await stale('campaigns.')
+      await invalidate('campaigns.')
     },
   )
-  const whyNot = (to: Step) =>
-    (to === 'pause' ? allowed('campaigns:write', 'campaigns.pause') : because) ??
-    (statuses[to].includes(campaign.status) ? undefined : words.not(inWords(campaign.status).toLowerCase()))
+  const stepDisabledReason = (to: Step) =>
+    (to === 'pause' ? disabledReasonFor('campaigns:write', 'campaigns.pause') : disabledReason) ??
+    (statuses[to].includes(campaign.status) ? undefined : words.not(humanize(campaign.status).toLowerCase()))
   const run = (to: Step) => step.run({ id: campaign.id, to, status: campaign.status })
   return (
     <div>
       <div className="actions">
-        <ActionButton label={words.pause} variant="default" because={whyNot('pause')} onPress={() => run('pause')} />
-        <ActionButton label={words.resume} variant="default" because={whyNot('resume')} onPress={() => run('resume')} />
+        <ActionButton
+          label={words.pause}
+          variant="default"
+          disabledReason={stepDisabledReason('pause')}
+          onPress={() => run('pause')}
+        />
+        <ActionButton
+          label={words.resume}
+          variant="default"
+          disabledReason={stepDisabledReason('resume')}
+          onPress={() => run('resume')}
+        />
         <ActionButton
           label={words.cancel}
           variant="default"
-          because={whyNot('cancel')}
+          disabledReason={stepDisabledReason('cancel')}
           onPress={() => setAsking(true)}
         />
-        <DuplicateButtons place={place} campaign={campaign} because={because} />
+        <DuplicateButtons workspace={workspace} campaign={campaign} disabledReason={disabledReason} />
       </div>
       {step.problem !== undefined && <ProblemAlert problem={step.problem} />}
       <ConfirmDialog
@@ -77,28 +90,28 @@ export function CampaignActions({
 
 /** Each makes a draft, and shows it. */
 function DuplicateButtons({
-  place,
+  workspace,
   campaign,
-  because,
+  disabledReason,
 }: {
-  place: Place
+  workspace: Workspace
   campaign: Campaign
-  because: string | undefined
+  disabledReason: string | undefined
 }) {
   const navigate = useNavigate()
-  const stale = useStale(place)
-  const action = useAction(
+  const invalidate = useInvalidate(workspace)
+  const action = useApiMutation(
     (body: { recipients: 'all' | 'failed' }, key) =>
-      answered(
-        v1(place).POST('/v1/campaigns/{id}/duplicate', {
+      unwrap(
+        v1(workspace).POST('/v1/campaigns/{id}/duplicate', {
           params: { path: { id: campaign.id } },
           body,
           headers: { 'Idempotency-Key': key },
         }),
       ),
     async ({ id }) => {
-      await stale('campaigns.list')
-      await navigate({ to: pathTo(place, 'campaigns', id) as never })
+      await invalidate('campaigns.list')
+      await navigate({ to: pathTo(workspace, 'campaigns', id) as never })
     },
   )
   const noneFailed = campaign.counters.failed === 0 ? words.noneFailed : undefined
@@ -107,13 +120,13 @@ function DuplicateButtons({
       <ActionButton
         label={words.duplicate}
         variant="default"
-        because={because}
+        disabledReason={disabledReason}
         onPress={() => action.run({ recipients: 'all' })}
       />
       <ActionButton
         label={words.again}
         variant="default"
-        because={because ?? noneFailed}
+        disabledReason={disabledReason ?? noneFailed}
         onPress={() => action.run({ recipients: 'failed' })}
       />
       {action.problem !== undefined && <ProblemAlert problem={action.problem} />}

@@ -1,11 +1,11 @@
 /** A campaign as it is entered and as the API has it. */
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { answered, type Problem, v1 } from '../../api/client.ts'
+import { unwrap, type Problem, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useStale } from '../../api/use-api-query.ts'
-import { pathTo, type Place } from '../../app/paths.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace } from '../../app/paths.ts'
 import {
   type ContentDraft,
   contentOf,
@@ -14,8 +14,8 @@ import {
   type Template,
 } from '../../components/content/content.ts'
 import type { Channels } from '../../components/content/use-channels.ts'
-import { useAttempt, useDraft } from '../../components/form/use-draft.ts'
-import { instantOf, localOf } from '../../components/format/intl.tsx'
+import { useStoredIdempotencyKeys, useDraft } from '../../components/form/use-draft.ts'
+import { parseLocalTime, toLocalTime } from '../../components/format/intl.tsx'
 import { text } from '../../text/en.ts'
 
 export type Campaign = components['schemas']['Campaign']
@@ -55,7 +55,7 @@ export const emptyCampaign: CampaignDraft = {
   type: 'text',
   message: '',
   template: '',
-  blanks: {},
+  templateVariables: {},
   audience: 'segment',
   segment: '',
   list: '',
@@ -91,7 +91,7 @@ export function creationOf(draft: CampaignDraft, templates: readonly Template[],
     require_opt_in: draft.is_opt_in,
     consent_declared: draft.is_consented,
     schedule: {
-      send_at: draft.send_at.trim() === '' ? null : instantOf(draft.send_at, zone),
+      send_at: draft.send_at.trim() === '' ? null : parseLocalTime(draft.send_at, zone),
       ...(draft.timezone === '' ? {} : { timezone: draft.timezone }),
       send_window: window,
       recipient_timezone: draft.is_recipient_zone,
@@ -131,7 +131,7 @@ export function draftOf(campaign: Campaign, templates: readonly Template[], zone
     recipients: recipientLines(audience.recipients ?? []),
     saves_contacts: audience.save_as_contacts ?? false,
     fallbacks: campaign.merge_fallbacks,
-    send_at: schedule.send_at === null ? '' : localOf(schedule.send_at, zone),
+    send_at: schedule.send_at === null ? '' : toLocalTime(schedule.send_at, zone),
     timezone: schedule.timezone,
     from: schedule.send_window?.start ?? '',
     until: schedule.send_window?.end ?? '',
@@ -153,18 +153,18 @@ export interface CampaignForm {
   readonly isSaving: Then | undefined
   readonly problem: Problem | undefined
   readonly done: string
-  readonly forget: () => void
+  readonly discard: () => void
   /** Somebody else has changed the stored draft since this one was begun. */
-  readonly isOutdated: boolean
+  readonly hasConflict: boolean
   /** To the page of the campaign that it is now. */
   readonly leave: () => Promise<void>
 }
 
-export function useCampaignDraft(place: Place, first: CampaignDraft, channels: Channels): CampaignForm {
+export function useCampaignDraft(workspace: Workspace, first: CampaignDraft, channels: Channels): CampaignForm {
   const navigate = useNavigate()
-  const stale = useStale(place)
-  const [draft, change, forget, { isOutdated, wasStored }] = useDraft(
-    place,
+  const invalidate = useInvalidate(workspace)
+  const [draft, change, discard, { hasConflict, markSaved }] = useDraft(
+    workspace,
     `campaign ${first.id === '' ? 'new' : first.id}`,
     first,
   )
@@ -172,26 +172,26 @@ export function useCampaignDraft(place: Place, first: CampaignDraft, channels: C
   const [done, setDone] = useState('')
   const follow = useRef<() => void>(() => undefined)
   const sent = useRef('')
-  const action = useAction(
+  const action = useApiMutation(
     ({ id, body }: { id: string; body: CampaignCreation; after: Then }, key) =>
-      answered(
+      unwrap(
         id === ''
-          ? v1(place).POST('/v1/campaigns', { body, headers: { 'Idempotency-Key': key } })
-          : v1(place).PATCH('/v1/campaigns/{id}', { params: { path: { id } }, body: body as never }),
+          ? v1(workspace).POST('/v1/campaigns', { body, headers: { 'Idempotency-Key': key } })
+          : v1(workspace).PATCH('/v1/campaigns/{id}', { params: { path: { id } }, body: body as never }),
       ),
     async (campaign, input) => {
       if (input.id === '') change({ ...draft, id: campaign.id })
-      else wasStored()
+      else markSaved()
       follow.current()
       setDone(input.after === 'stay' ? text.campaigns.form.saved : '')
-      await stale('campaigns.list')
+      await invalidate('campaigns.list')
       // what was entered while it was being stored is stored with the next press
       if (input.after !== 'stay' || sent.current !== JSON.stringify(draft)) return
-      forget()
-      await stale('campaigns.')
-      await navigate({ to: pathTo(place, 'campaigns', campaign.id) as never })
+      discard()
+      await invalidate('campaigns.')
+      await navigate({ to: pathTo(workspace, 'campaigns', campaign.id) as never })
     },
-    useAttempt(place, 'new campaign'),
+    useStoredIdempotencyKeys(workspace, 'new campaign'),
   )
   const [only] = channels.all
   useEffect(() => {
@@ -217,13 +217,13 @@ export function useCampaignDraft(place: Place, first: CampaignDraft, channels: C
     isSaving: action.isRunning ? then : undefined,
     problem: action.problem,
     done,
-    forget,
-    isOutdated,
+    discard,
+    hasConflict,
     async leave() {
       const { id } = draft
-      await stale('campaigns.')
-      await navigate({ to: pathTo(place, 'campaigns', id) as never })
-      forget()
+      await invalidate('campaigns.')
+      await navigate({ to: pathTo(workspace, 'campaigns', id) as never })
+      discard()
     },
   }
 }

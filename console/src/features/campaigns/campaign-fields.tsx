@@ -2,11 +2,11 @@
 import { Button, Checkbox, Fieldset, FileButton, Group, Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { type Problem, v1 } from '../../api/client.ts'
-import { useRead } from '../../api/use-api-query.ts'
-import type { Place } from '../../app/paths.ts'
-import { Done } from '../../components/feedback/alerts.tsx'
+import { useApiQuery } from '../../api/use-api-query.ts'
+import type { Workspace } from '../../app/paths.ts'
+import { SuccessNotice } from '../../components/feedback/alerts.tsx'
 import { ChoiceField, LongTextField, TextField } from '../../components/form/fields.tsx'
-import { numberOf, useZone } from '../../components/format/intl.tsx'
+import { formatNumber, useZone } from '../../components/format/intl.tsx'
 import { text } from '../../text/en.ts'
 import { type AudienceType, audienceTypes, type CampaignDraft, recipientCount } from './campaign-draft.ts'
 
@@ -14,7 +14,7 @@ const words = text.campaigns.form
 const choicesMax = 100
 
 interface AudienceFieldsProps {
-  readonly place: Place
+  readonly workspace: Workspace
   readonly draft: CampaignDraft
   readonly onChange: (draft: CampaignDraft) => void
   readonly problem: Problem | undefined
@@ -44,9 +44,9 @@ export function AudienceFields(props: AudienceFieldsProps) {
   )
 }
 
-function SegmentChoice({ place, draft, onChange, problem }: AudienceFieldsProps) {
-  const read = useRead(place, ['segments.list', choicesMax], () =>
-    v1(place).GET('/v1/segments', { params: { query: { limit: choicesMax } } }),
+function SegmentChoice({ workspace, draft, onChange, problem }: AudienceFieldsProps) {
+  const read = useApiQuery(workspace, ['segments.list', choicesMax], () =>
+    v1(workspace).GET('/v1/segments', { params: { query: { limit: choicesMax } } }),
   )
   return (
     <ChoiceField
@@ -61,9 +61,9 @@ function SegmentChoice({ place, draft, onChange, problem }: AudienceFieldsProps)
   )
 }
 
-function ListChoice({ place, draft, onChange, problem }: AudienceFieldsProps) {
-  const read = useRead(place, ['contact_lists.list', choicesMax], () =>
-    v1(place).GET('/v1/contact_lists', { params: { query: { limit: choicesMax } } }),
+function ListChoice({ workspace, draft, onChange, problem }: AudienceFieldsProps) {
+  const read = useApiQuery(workspace, ['contact_lists.list', choicesMax], () =>
+    v1(workspace).GET('/v1/contact_lists', { params: { query: { limit: choicesMax } } }),
   )
   return (
     <ChoiceField
@@ -71,7 +71,7 @@ function ListChoice({ place, draft, onChange, problem }: AudienceFieldsProps) {
       any={words.choose}
       choices={(read.data?.data ?? []).map(({ id, name, contacts_count }) => ({
         value: id,
-        label: `${name} (${numberOf(contacts_count)})`,
+        label: `${name} (${formatNumber(contacts_count)})`,
       }))}
       value={draft.list}
       onChange={(list) => onChange({ ...draft, list })}
@@ -109,7 +109,7 @@ function RecipientFields({ draft, onChange, problem }: AudienceFieldsProps) {
     // a byte order mark is no part of the first recipient
     const recipients = (await file.text()).replace(/^\uFEFF/, '')
     onChange({ ...draft, recipients })
-    setDone(words.uploaded(numberOf(recipientCount(recipients))))
+    setDone(words.uploaded(formatNumber(recipientCount(recipients))))
   }
   return (
     <>
@@ -131,7 +131,7 @@ function RecipientFields({ draft, onChange, problem }: AudienceFieldsProps) {
         </FileButton>
         <Text size="sm">{words.readFileHint}</Text>
       </Group>
-      <Done text={done} />
+      <SuccessNotice text={done} />
       <Checkbox
         label={words.saveAsContacts}
         checked={draft.saves_contacts}

@@ -2,12 +2,12 @@
 import { Checkbox, Fieldset, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { type Problem, v1 } from '../../api/client.ts'
-import { useBecause } from '../../api/session.ts'
-import { type Place, usePlace } from '../../app/paths.ts'
+import { useDisabledReason } from '../../api/session.ts'
+import { type Workspace, useWorkspace } from '../../app/paths.ts'
 import { ContentFields, useTemplates } from '../../components/content/content-fields.tsx'
 import { contentOf, mergeTagsIn, type Template } from '../../components/content/content.ts'
 import { type Channels, useChannels } from '../../components/content/use-channels.ts'
-import { Done, Outdated, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { SuccessNotice, ConflictAlert, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton, DeleteButton } from '../../components/form/action-button.tsx'
@@ -22,20 +22,20 @@ import { LaunchDialog } from './launch-dialog.tsx'
 const words = text.campaigns.form
 
 interface CampaignFormProps {
-  readonly place: Place
+  readonly workspace: Workspace
   readonly title: string
   readonly first: CampaignDraft
 }
 
-export function CampaignForm({ place, title, first }: CampaignFormProps) {
+export function CampaignForm({ workspace, title, first }: CampaignFormProps) {
   const zone = useZone()
-  const channels = useChannels(place)
-  const form = useCampaignDraft(place, first, channels)
+  const channels = useChannels(workspace)
+  const form = useCampaignDraft(workspace, first, channels)
   const { draft } = form
-  const { templates, isPending } = useTemplates(place, draft.channel, draft.type)
+  const { templates, isPending } = useTemplates(workspace, draft.channel, draft.type)
   const [open, setOpen] = useState<'test' | 'launch'>()
   const body = creationOf(draft, templates, zone)
-  const because = useBecause(place)('campaigns:write')
+  const disabledReason = useDisabledReason(workspace)('campaigns:write')
   const request =
     draft.id === ''
       ? ({ operation: 'campaigns.create', method: 'POST', path: '/v1/campaigns', body } as const)
@@ -44,48 +44,55 @@ export function CampaignForm({ place, title, first }: CampaignFormProps) {
     <ActionButton
       label={label}
       variant={variant}
-      because={because}
+      disabledReason={disabledReason}
       loading={form.isSaving === then}
       disabled={form.isSaving !== undefined}
       onPress={() => form.save(body, then, () => setOpen(then === 'stay' ? undefined : then))}
     />
   )
   return (
-    <Screen title={title} mode={place.mode} actions={<ApiButton request={request} />}>
+    <Screen title={title} mode={workspace.mode} actions={<ApiButton request={request} />}>
       <div className="two-columns">
         <Stack>
           <FormFields
-            place={place}
+            workspace={workspace}
             channels={channels}
             templates={templates}
             draft={draft}
             onChange={form.change}
             problem={form.problem}
           />
-          <Outdated when={form.isOutdated} onGivenUp={form.forget} />
-          <Done text={form.done} />
+          <ConflictAlert when={form.hasConflict} onDiscard={form.discard} />
+          <SuccessNotice text={form.done} />
           {form.problem !== undefined && <ProblemAlert problem={form.problem} />}
           <div className="actions">
             {button(words.launch, 'launch', 'filled')}
             {button(words.save, 'stay', 'default')}
             {button(words.test, 'test', 'default')}
-            {draft.id !== '' && <DeleteDraft place={place} id={draft.id} because={because} onDeleted={form.forget} />}
+            {draft.id !== '' && (
+              <DeleteDraft
+                workspace={workspace}
+                id={draft.id}
+                disabledReason={disabledReason}
+                onDeleted={form.discard}
+              />
+            )}
           </div>
         </Stack>
         <Stack className="sticky">
-          <Estimate place={place} draft={draft} body={body} templates={templates} isReady={!isPending} />
+          <Estimate workspace={workspace} draft={draft} body={body} templates={templates} isReady={!isPending} />
         </Stack>
       </div>
-      {open === 'test' && <SendTestDialog place={place} id={draft.id} onClose={() => setOpen(undefined)} />}
+      {open === 'test' && <SendTestDialog workspace={workspace} id={draft.id} onClose={() => setOpen(undefined)} />}
       {open === 'launch' && (
-        <LaunchDialog place={place} id={draft.id} onClose={() => setOpen(undefined)} onLaunched={form.leave} />
+        <LaunchDialog workspace={workspace} id={draft.id} onClose={() => setOpen(undefined)} onLaunched={form.leave} />
       )}
     </Screen>
   )
 }
 
 interface FieldsProps {
-  readonly place: Place
+  readonly workspace: Workspace
   readonly channels: Channels
   readonly templates: readonly Template[]
   readonly draft: CampaignDraft
@@ -93,7 +100,7 @@ interface FieldsProps {
   readonly problem: Problem | undefined
 }
 
-function FormFields({ place, channels, templates, draft, onChange, problem }: FieldsProps) {
+function FormFields({ workspace, channels, templates, draft, onChange, problem }: FieldsProps) {
   const types = channels.all.find(({ id }) => id === draft.channel)?.capabilities ?? [draft.type]
   return (
     <>
@@ -110,11 +117,11 @@ function FormFields({ place, channels, templates, draft, onChange, problem }: Fi
         any={words.choose}
         choices={channels.choices}
         value={draft.channel}
-        onChange={(channel) => onChange({ ...draft, channel, template: '', blanks: {} })}
+        onChange={(channel) => onChange({ ...draft, channel, template: '', templateVariables: {} })}
         param="channel"
         problem={problem}
       />
-      <AudienceFields place={place} draft={draft} onChange={onChange} problem={problem} />
+      <AudienceFields workspace={workspace} draft={draft} onChange={onChange} problem={problem} />
       <Fieldset legend={words.message}>
         <Stack>
           <ContentFields
@@ -146,7 +153,7 @@ function FormFields({ place, channels, templates, draft, onChange, problem }: Fi
 }
 
 /** What stands where a recipient has nothing for a merge tag. */
-function Fallbacks({ draft, onChange, problem, templates }: Omit<FieldsProps, 'place' | 'channels'>) {
+function Fallbacks({ draft, onChange, problem, templates }: Omit<FieldsProps, 'workspace' | 'channels'>) {
   return mergeTagsIn(contentOf(draft, templates)).map((tag) => (
     <TextField
       key={tag}
@@ -160,9 +167,9 @@ function Fallbacks({ draft, onChange, problem, templates }: Omit<FieldsProps, 'p
 }
 
 interface DeleteProps {
-  readonly place: Place
+  readonly workspace: Workspace
   readonly id: string
-  readonly because: string | undefined
+  readonly disabledReason: string | undefined
   readonly onDeleted: () => void
 }
 
@@ -170,14 +177,14 @@ const DeleteDraft = (props: DeleteProps) => (
   <DeleteButton
     {...props}
     words={text.campaigns.form}
-    remove={(id) => v1(props.place).DELETE('/v1/campaigns/{id}', { params: { path: { id } } })}
+    remove={(id) => v1(props.workspace).DELETE('/v1/campaigns/{id}', { params: { path: { id } } })}
     section="campaigns"
-    stale={['campaigns.list']}
+    invalidate={['campaigns.list']}
   />
 )
 
 /** `campaigns/new`. */
 export function NewCampaignScreen() {
-  const place = usePlace()
-  return <CampaignForm place={place} title={text.campaigns.create} first={emptyCampaign} />
+  const workspace = useWorkspace()
+  return <CampaignForm workspace={workspace} title={text.campaigns.create} first={emptyCampaign} />
 }

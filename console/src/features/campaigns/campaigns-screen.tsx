@@ -2,37 +2,37 @@
 import { useNavigate } from '@tanstack/react-router'
 import { v1 } from '../../api/client.ts'
 import { campaignStatuses } from '../../api/generated/tables.ts'
-import { useBecause } from '../../api/session.ts'
-import { listQuery, useRead } from '../../api/use-api-query.ts'
-import { pathTo, type Place, queryText, usePlace } from '../../app/paths.ts'
+import { useDisabledReason } from '../../api/session.ts'
+import { listQuery, useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace, queryText, useWorkspace } from '../../app/paths.ts'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { ChoiceField } from '../../components/form/fields.tsx'
 import { Status } from '../../components/format/facts.tsx'
-import { numberOf, useTime } from '../../components/format/intl.tsx'
+import { formatNumber, useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import type { Campaign } from './campaign-draft.ts'
 
 const { campaigns: words } = text
 
 export function CampaignsScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const navigate = useNavigate()
-  const because = useBecause(place)('campaigns:write')
+  const disabledReason = useDisabledReason(workspace)('campaigns:write')
   const { query, isFiltered, set, clear } = useFilters(['status'])
-  const campaigns = useRead(place, ['campaigns.list', query], () =>
-    v1(place).GET('/v1/campaigns', { params: { query: listQuery(query) } }),
+  const campaigns = useApiQuery(workspace, ['campaigns.list', query], () =>
+    v1(workspace).GET('/v1/campaigns', { params: { query: listQuery(query) } }),
   )
-  const columns = useColumns(place)
-  const create = () => void navigate({ to: pathTo(place, 'campaigns', 'new') as never })
+  const columns = useColumns(workspace)
+  const create = () => void navigate({ to: pathTo(workspace, 'campaigns', 'new') as never })
   return (
     <Screen
       title={text.screens.campaigns}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <>
           <ApiButton
@@ -42,7 +42,7 @@ export function CampaignsScreen() {
               path: `/v1/campaigns${queryText({ ...query, limit: '50' })}`,
             }}
           />
-          <ActionButton label={words.create} because={because} onPress={create} />
+          <ActionButton label={words.create} disabledReason={disabledReason} onPress={create} />
         </>
       }
     >
@@ -50,7 +50,7 @@ export function CampaignsScreen() {
         <ChoiceField
           label={words.status}
           any={words.any}
-          choices={campaignStatuses.map((value) => ({ value, label: inWords(value) }))}
+          choices={campaignStatuses.map((value) => ({ value, label: humanize(value) }))}
           value={query['status'] ?? ''}
           onChange={(status) => set('status', status)}
         />
@@ -62,20 +62,22 @@ export function CampaignsScreen() {
         isFiltered={isFiltered}
         onClearFilters={clear}
         empty={words.none}
-        emptyAction={because === undefined && <ActionButton label={words.first} variant="light" onPress={create} />}
+        emptyAction={
+          disabledReason === undefined && <ActionButton label={words.first} variant="light" onPress={create} />
+        }
       />
     </Screen>
   )
 }
 
-function useColumns(place: Place): Column<Campaign>[] {
-  const time = useTime()
+function useColumns(workspace: Workspace): Column<Campaign>[] {
+  const time = useTimeFormat()
   return [
     {
       id: 'name',
       header: words.columns.name,
       cell: ({ id, name }) => (
-        <PathLink to={pathTo(place, 'campaigns', id)}>
+        <PathLink to={pathTo(workspace, 'campaigns', id)}>
           <bdi>{name}</bdi>
         </PathLink>
       ),
@@ -85,9 +87,9 @@ function useColumns(place: Place): Column<Campaign>[] {
     {
       id: 'recipients',
       header: words.columns.recipients,
-      cell: ({ counters, audience }) => numberOf(counters.total || (audience.recipients_count ?? 0)),
+      cell: ({ counters, audience }) => formatNumber(counters.total || (audience.recipients_count ?? 0)),
     },
-    { id: 'sent', header: words.columns.sent, cell: ({ counters }) => numberOf(counters.sent) },
+    { id: 'sent', header: words.columns.sent, cell: ({ counters }) => formatNumber(counters.sent) },
     { id: 'created', header: words.columns.created, cell: ({ created_at }) => time(created_at) },
   ]
 }

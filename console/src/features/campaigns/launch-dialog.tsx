@@ -2,42 +2,42 @@
 import { Button, Checkbox, Group, List, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { answered, problemOf, v1 } from '../../api/client.ts'
+import { unwrap, problemOf, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useAction } from '../../api/use-action.ts'
-import type { Place } from '../../app/paths.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import type { Workspace } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
-import { Waiting } from '../../components/feedback/screen.tsx'
+import { LoadingIndicator } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
-import { Facts, Mark } from '../../components/format/facts.tsx'
-import { dollarsOf, numberOf, useTime } from '../../components/format/intl.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { DescriptionList, StatusLabel } from '../../components/format/facts.tsx'
+import { formatDollars, formatNumber, useTimeFormat } from '../../components/format/intl.tsx'
+import { humanize, text } from '../../text/en.ts'
 
 const words = text.campaigns.launch
 
 type Rehearsal = components['schemas']['CampaignRehearsal']
 
 interface LaunchDialogProps {
-  readonly place: Place
+  readonly workspace: Workspace
   readonly id: string
   readonly onClose: () => void
   readonly onLaunched: () => unknown
 }
 
-export function LaunchDialog({ place, id, onClose, onLaunched }: LaunchDialogProps) {
+export function LaunchDialog({ workspace, id, onClose, onLaunched }: LaunchDialogProps) {
   // looked at once, each time that it is opened
   const rehearsal = useQuery({
-    queryKey: [place.account, place.mode, 'campaigns.rehearse', id],
-    queryFn: () => answered(v1(place).POST('/v1/campaigns/{id}/rehearse', { params: { path: { id } } })),
+    queryKey: [workspace.account, workspace.mode, 'campaigns.rehearse', id],
+    queryFn: () => unwrap(v1(workspace).POST('/v1/campaigns/{id}/rehearse', { params: { path: { id } } })),
     refetchInterval: false,
     gcTime: 0,
   })
   const [isShort, setShort] = useState(false)
-  const action = useAction(
+  const action = useApiMutation(
     (body: { allow_insufficient_funds: boolean }, key) =>
-      answered(
-        v1(place).POST('/v1/campaigns/{id}/launch', {
+      unwrap(
+        v1(workspace).POST('/v1/campaigns/{id}/launch', {
           params: { path: { id } },
           body,
           headers: { 'Idempotency-Key': key },
@@ -52,9 +52,9 @@ export function LaunchDialog({ place, id, onClose, onLaunched }: LaunchDialogPro
   return (
     <Dialog title={words.title} isOpen onClose={onClose} size="lg">
       <Stack>
-        {data === undefined && !rehearsal.isError && <Waiting />}
+        {data === undefined && !rehearsal.isError && <LoadingIndicator />}
         {rehearsal.isError && (
-          <ProblemAlert problem={problemOf(rehearsal.error)} onAgain={() => void rehearsal.refetch()} />
+          <ProblemAlert problem={problemOf(rehearsal.error)} onRetry={() => void rehearsal.refetch()} />
         )}
         {data !== undefined && <Rehearsed rehearsal={data} />}
         {lacksFunds && (
@@ -71,7 +71,7 @@ export function LaunchDialog({ place, id, onClose, onLaunched }: LaunchDialogPro
           </Button>
           <ActionButton
             label={words.now}
-            because={data === undefined ? words.checking : isFine ? undefined : words.failing}
+            disabledReason={data === undefined ? words.checking : isFine ? undefined : words.failing}
             loading={action.isRunning}
             onPress={() => action.run({ allow_insufficient_funds: isShort })}
           />
@@ -82,12 +82,12 @@ export function LaunchDialog({ place, id, onClose, onLaunched }: LaunchDialogPro
 }
 
 function Rehearsed({ rehearsal }: { rehearsal: Rehearsal }) {
-  const time = useTime()
+  const time = useTimeFormat()
   const { recipients_count, would_send, would_skip, cost, starts_at, ends_at, checks } = rehearsal
-  const skipped = Object.entries(would_skip).map(([reason, count]) => `${inWords(reason)}: ${numberOf(count)}`)
+  const skipped = Object.entries(would_skip).map(([reason, count]) => `${humanize(reason)}: ${formatNumber(count)}`)
   const parts = [
-    cost.package_credits > 0 ? words.credits(numberOf(cost.package_credits)) : '',
-    dollarsOf(cost.wallet_micros),
+    cost.package_credits > 0 ? words.credits(formatNumber(cost.package_credits)) : '',
+    formatDollars(cost.wallet_micros),
   ]
   return (
     <>
@@ -95,13 +95,13 @@ function Rehearsed({ rehearsal }: { rehearsal: Rehearsal }) {
         {checks.map(({ code, ok, message }) => (
           <List.Item key={code}>
             <span className="mark-text-of">
-              <Mark kind={ok ? 'good' : 'bad'}>{message}</Mark>
+              <StatusLabel kind={ok ? 'good' : 'bad'}>{message}</StatusLabel>
             </span>
           </List.Item>
         ))}
       </List>
-      <Text>{words.would(numberOf(would_send), numberOf(recipients_count))}</Text>
-      <Facts
+      <Text>{words.would(formatNumber(would_send), formatNumber(recipients_count))}</Text>
+      <DescriptionList
         of={[
           [words.skipped, skipped.length === 0 ? null : skipped.join(', ')],
           [words.cost, parts.filter((part) => part !== '').join(' + ')],

@@ -2,59 +2,59 @@
 import { Button, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, problemOf, v1 } from '../../api/client.ts'
+import { unwrap, problemOf, v1 } from '../../api/client.ts'
 import type { operations } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useStale } from '../../api/use-api-query.ts'
-import { pathTo, type Place, usePlace } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
-import { NotFound, Screen, Waiting } from '../../components/feedback/screen.tsx'
+import { NotFound, Screen, LoadingIndicator } from '../../components/feedback/screen.tsx'
 import { ActionButton, DeleteButton } from '../../components/form/action-button.tsx'
 import { TextField } from '../../components/form/fields.tsx'
-import { Facts, Region } from '../../components/format/facts.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { DescriptionList, Region } from '../../components/format/facts.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { text } from '../../text/en.ts'
 import { type Channel, hasTemplates, Health, rateOf, useChannel } from './channel.tsx'
 import { providerOf } from './connect-channel-screen.tsx'
 import { ConnectedPanel } from './connected-panel.tsx'
-import { type Entered, ProviderFields, valuesOf } from './provider-fields.tsx'
+import { type StoredDraft, ProviderFields, valuesOf } from './provider-fields.tsx'
 
 const { channels: words } = text
 
 export function ChannelScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const query = useChannel(place, id)
+  const query = useChannel(workspace, id)
   if (query.data === undefined) {
-    if (query.error === null) return <Waiting />
+    if (query.error === null) return <LoadingIndicator />
     const problem = problemOf(query.error)
     return problem.code === 'resource_missing' ? (
       <NotFound />
     ) : (
-      <ProblemAlert problem={problem} onAgain={() => void query.refetch()} />
+      <ProblemAlert problem={problem} onRetry={() => void query.refetch()} />
     )
   }
-  return <ShownChannel place={place} channel={query.data} />
+  return <ShownChannel workspace={workspace} channel={query.data} />
 }
 
-function ShownChannel({ place, channel }: { place: Place; channel: Channel }) {
-  const time = useTime()
-  const isSandbox = place.mode === 'test'
+function ShownChannel({ workspace, channel }: { workspace: Workspace; channel: Channel }) {
+  const time = useTimeFormat()
+  const isSandbox = workspace.mode === 'test'
   return (
     <Screen
       title={channel.name}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <ApiButton request={{ operation: 'channels.retrieve', method: 'GET', path: `/v1/channels/${channel.id}` }} />
       }
     >
       <Stack>
         <Region title={words.one.facts}>
-          <Facts
+          <DescriptionList
             of={[
               [words.columns.health, <Health key="health" of={channel} />],
               [words.one.id, channel.id],
@@ -67,44 +67,44 @@ function ShownChannel({ place, channel }: { place: Place; channel: Channel }) {
             ]}
           />
           {hasTemplates(channel) && (
-            <PathLink to={pathTo(place, 'templates')} search={{ channel: channel.id }}>
+            <PathLink to={pathTo(workspace, 'templates')} search={{ channel: channel.id }}>
               {words.one.templates}
             </PathLink>
           )}
         </Region>
-        <ChannelActions place={place} channel={channel} />
-        <ConnectedPanel place={place} channel={channel} />
+        <ChannelActions workspace={workspace} channel={channel} />
+        <ConnectedPanel workspace={workspace} channel={channel} />
       </Stack>
     </Screen>
   )
 }
 
-function ChannelActions({ place, channel }: { place: Place; channel: Channel }) {
-  const stale = useStale(place)
+function ChannelActions({ workspace, channel }: { workspace: Workspace; channel: Channel }) {
+  const invalidate = useInvalidate(workspace)
   const [isChanging, setChanging] = useState(false)
   const [done, setDone] = useState('')
-  const allowed = useBecause(place)
+  const allowed = useDisabledReason(workspace)
   const notYours = allowed('channels:write')
-  const because = place.mode === 'test' ? words.one.sandbox : notYours
-  const notReconnected = place.mode === 'test' ? words.one.sandbox : allowed('channels:write', 'channels.reconnect')
+  const disabledReason = workspace.mode === 'test' ? words.one.sandbox : notYours
+  const notReconnected = workspace.mode === 'test' ? words.one.sandbox : allowed('channels:write', 'channels.reconnect')
   const path = { id: channel.id }
   const fresh = (said: string) => {
     setDone(said)
-    return stale('channels.')
+    return invalidate('channels.')
   }
-  const reconnect = useAction(
+  const reconnect = useApiMutation(
     (id: string, key) =>
-      answered(
-        v1(place).POST('/v1/channels/{id}/reconnect', {
+      unwrap(
+        v1(workspace).POST('/v1/channels/{id}/reconnect', {
           params: { path: { id } },
           headers: { 'Idempotency-Key': key },
         }),
       ),
     () => fresh(words.one.reconnected),
   )
-  const enabling = useAction(
+  const enabling = useApiMutation(
     (status: 'active' | 'disabled') =>
-      answered(v1(place).PATCH('/v1/channels/{id}', { params: { path }, body: { status } })),
+      unwrap(v1(workspace).PATCH('/v1/channels/{id}', { params: { path }, body: { status } })),
     () => fresh(words.one.saved),
   )
   const problem = reconnect.problem ?? enabling.problem
@@ -115,25 +115,30 @@ function ChannelActions({ place, channel }: { place: Place; channel: Channel }) 
         <ActionButton
           label={words.one.reconnect}
           variant="default"
-          because={notReconnected}
+          disabledReason={notReconnected}
           loading={reconnect.isRunning}
           onPress={() => reconnect.run(channel.id)}
         />
-        <ActionButton label={words.one.edit} variant="default" because={because} onPress={() => setChanging(true)} />
+        <ActionButton
+          label={words.one.edit}
+          variant="default"
+          disabledReason={disabledReason}
+          onPress={() => setChanging(true)}
+        />
         <ActionButton
           label={isOff ? words.one.enable : words.one.disable}
           variant="default"
-          because={because}
+          disabledReason={disabledReason}
           loading={enabling.isRunning}
           onPress={() => enabling.run(isOff ? 'active' : 'disabled')}
         />
-        <DeleteChannel place={place} channel={channel} because={because} />
+        <DeleteChannel workspace={workspace} channel={channel} disabledReason={disabledReason} />
       </div>
       {problem !== undefined && <ProblemAlert problem={problem} />}
-      <Done text={done} />
+      <SuccessNotice text={done} />
       {isChanging && (
         <ChangeChannelDialog
-          place={place}
+          workspace={workspace}
           channel={channel}
           onClose={() => setChanging(false)}
           onSaved={() => {
@@ -147,22 +152,22 @@ function ChannelActions({ place, channel }: { place: Place; channel: Channel }) 
 }
 
 const DeleteChannel = ({
-  place,
+  workspace,
   channel,
-  because,
+  disabledReason,
 }: {
-  place: Place
+  workspace: Workspace
   channel: Channel
-  because: string | undefined
+  disabledReason: string | undefined
 }) => (
   <DeleteButton
-    place={place}
+    workspace={workspace}
     id={channel.id}
     words={{ delete: words.one.delete, deleteWhy: words.one.deleteWhy(channel.name) }}
-    because={because}
-    remove={(id) => v1(place).DELETE('/v1/channels/{id}', { params: { path: { id } } })}
+    disabledReason={disabledReason}
+    remove={(id) => v1(workspace).DELETE('/v1/channels/{id}', { params: { path: { id } } })}
     section="channels"
-    stale={['channels.list']}
+    invalidate={['channels.list']}
   />
 )
 
@@ -172,20 +177,20 @@ type Change = NonNullable<operations['channels.update']['requestBody']>['content
 
 /** Changes what an account may change of a channel: its name, its settings, and its credentials, whole. */
 interface ChangeChannelDialogProps {
-  readonly place: Place
+  readonly workspace: Workspace
   readonly channel: Channel
   readonly onClose: () => void
   readonly onSaved: () => unknown
 }
 
-function ChangeChannelDialog({ place, channel, onClose, onSaved }: ChangeChannelDialogProps) {
+function ChangeChannelDialog({ workspace, channel, onClose, onSaved }: ChangeChannelDialogProps) {
   const provider = providerOf(channel)
   const [name, setName] = useState(channel.name)
-  const [settings, setSettings] = useState<Entered>(() => enteredOf(channel.settings))
+  const [settings, setSettings] = useState<StoredDraft>(() => enteredOf(channel.settings))
   const [isRenewing, setRenewing] = useState(false)
-  const [credentials, setCredentials] = useState<Entered>({})
-  const action = useAction(
-    (body: Change) => answered(v1(place).PATCH('/v1/channels/{id}', { params: { path: { id: channel.id } }, body })),
+  const [credentials, setCredentials] = useState<StoredDraft>({})
+  const action = useApiMutation(
+    (body: Change) => unwrap(v1(workspace).PATCH('/v1/channels/{id}', { params: { path: { id: channel.id } }, body })),
     onSaved,
   )
   const fields = [rateField, ...(provider?.settings ?? [])]
@@ -200,7 +205,13 @@ function ChangeChannelDialog({ place, channel, onClose, onSaved }: ChangeChannel
     <Dialog title={one.edit} isOpen onClose={onClose}>
       <Stack>
         <TextField label={changeWords.name} value={name} onChange={setName} param="name" problem={problem} />
-        <ProviderFields fields={fields} within="settings" entered={settings} onChange={setSettings} problem={problem} />
+        <ProviderFields
+          fields={fields}
+          within="settings"
+          storedDraft={settings}
+          onChange={setSettings}
+          problem={problem}
+        />
         {provider !== undefined && (
           <Checkbox
             label={one.renew}
@@ -214,7 +225,7 @@ function ChangeChannelDialog({ place, channel, onClose, onSaved }: ChangeChannel
             <ProviderFields
               fields={provider.credentials}
               within="credentials"
-              entered={credentials}
+              storedDraft={credentials}
               onChange={setCredentials}
               problem={problem}
             />
@@ -242,7 +253,7 @@ const rateField = {
   fallback: '',
 } as const
 
-const enteredOf = (settings: Channel['settings']): Entered =>
+const enteredOf = (settings: Channel['settings']): StoredDraft =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value === null ? '' : String(value)]))
 
 /** Settings without a field stay as they are: the service replaces them whole. */

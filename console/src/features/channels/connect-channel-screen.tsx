@@ -1,12 +1,12 @@
 /** `channels/new`: connects a channel with a provider, of which the server says what it asks for. */
 import { Anchor, Button, Fieldset, Group, Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { answered, type Problem, v1 } from '../../api/client.ts'
+import { unwrap, type Problem, v1 } from '../../api/client.ts'
 import { providers } from '../../api/generated/providers.ts'
 import type { components, operations } from '../../api/generated/v1.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useStale } from '../../api/use-api-query.ts'
-import { pathTo, usePlace } from '../../app/paths.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, useWorkspace } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
@@ -15,22 +15,22 @@ import { useDraft } from '../../components/form/use-draft.ts'
 import { PathLink } from '../../components/format/links.tsx'
 import { text } from '../../text/en.ts'
 import { ConnectedPanel } from './connected-panel.tsx'
-import { type Entered, type ProviderField, ProviderFields, valuesOf } from './provider-fields.tsx'
+import { type StoredDraft, type ProviderField, ProviderFields, valuesOf } from './provider-fields.tsx'
 
 export function ConnectChannelScreen() {
-  const place = usePlace()
-  const stale = useStale(place)
-  const [kept, keep, forget] = useDraft<ConnectDraft>(place, 'channel', emptyDraft)
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  const [kept, keep, discard] = useDraft<ConnectDraft>(workspace, 'channel', emptyDraft)
   // secrets are kept nowhere
   const [draft, setDraft] = useState(kept)
   const [connected, setConnected] = useState<components['schemas']['ConnectedChannel']>()
-  const action = useAction(
+  const action = useApiMutation(
     (body: ChannelCreation, key) =>
-      answered(v1(place).POST('/v1/channels', { body, headers: { 'Idempotency-Key': key } })),
+      unwrap(v1(workspace).POST('/v1/channels', { body, headers: { 'Idempotency-Key': key } })),
     (channel) => {
-      forget()
+      discard()
       setConnected(channel)
-      return stale('channels.')
+      return invalidate('channels.')
     },
   )
   const change = (next: ConnectDraft) => {
@@ -42,15 +42,15 @@ export function ConnectChannelScreen() {
   return (
     <Screen
       title={words.connect}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <ApiButton request={{ operation: 'channels.create', method: 'POST', path: '/v1/channels', body: shown }} />
       }
     >
-      {place.mode === 'test' ? (
+      {workspace.mode === 'test' ? (
         <Text>
           {words.liveOnly}{' '}
-          <PathLink to={pathTo({ ...place, mode: 'live' }, 'channels', 'new')}>{words.goLive}</PathLink>
+          <PathLink to={pathTo({ ...workspace, mode: 'live' }, 'channels', 'new')}>{words.goLive}</PathLink>
         </Text>
       ) : connected === undefined ? (
         <ConnectForm
@@ -61,7 +61,7 @@ export function ConnectChannelScreen() {
           isRunning={action.isRunning}
         />
       ) : (
-        <ConnectedPanel place={place} channel={connected} verify_token={connected.verify_token} isNew />
+        <ConnectedPanel workspace={workspace} channel={connected} verify_token={connected.verify_token} isNew />
       )}
     </Screen>
   )
@@ -138,7 +138,7 @@ function ChannelFields({ provider, draft, onChange, problem }: ChannelFieldsProp
       <TextField
         label={words.identifier}
         {...field('identifier')}
-        hint={provider.identifier === 'from_provider' ? words.told : words.given}
+        hint={provider.identifier === 'from_provider' ? words.uploadNotice : words.given}
         required={provider.identifier !== 'from_provider'}
       />
       <Fieldset legend={words.credentials}>
@@ -148,7 +148,7 @@ function ChannelFields({ provider, draft, onChange, problem }: ChannelFieldsProp
         <ProviderFields
           fields={provider.credentials}
           within="credentials"
-          entered={draft.credentials}
+          storedDraft={draft.credentials}
           onChange={(credentials) => onChange({ ...draft, credentials })}
           problem={problem}
         />
@@ -166,7 +166,7 @@ function ChannelFields({ provider, draft, onChange, problem }: ChannelFieldsProp
           <ProviderFields
             fields={provider.settings}
             within="settings"
-            entered={draft.settings}
+            storedDraft={draft.settings}
             onChange={(settings) => onChange({ ...draft, settings })}
             problem={problem}
           />
@@ -185,8 +185,8 @@ interface ConnectDraft {
   readonly name: string
   readonly identifier: string
   readonly rate: string
-  readonly credentials: Entered
-  readonly settings: Entered
+  readonly credentials: StoredDraft
+  readonly settings: StoredDraft
 }
 
 export const emptyDraft: ConnectDraft = {

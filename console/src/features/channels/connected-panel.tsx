@@ -1,16 +1,16 @@
 /** A channel that is connected: the address to give to the provider, and a message that tries it. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
+import { unwrap, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { pathTo, type Place } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { pathTo, type Workspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { CopyButton, copyText } from '../../components/feedback/copy-button.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { ChoiceField, TextField } from '../../components/form/fields.tsx'
-import { useAttempt } from '../../components/form/use-draft.ts'
+import { useStoredIdempotencyKeys } from '../../components/form/use-draft.ts'
 import { Region } from '../../components/format/facts.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { text } from '../../text/en.ts'
@@ -19,17 +19,17 @@ import { type Channel, hasTemplates, useTemplates } from './channel.tsx'
 const { connected: words } = text.channels
 
 interface ConnectedPanelProps {
-  readonly place: Place
+  readonly workspace: Workspace
   readonly channel: Channel
   readonly verify_token?: string | undefined
   /** It has just been connected. */
   readonly isNew?: boolean
 }
 
-export function ConnectedPanel({ place, channel, verify_token, isNew = false }: ConnectedPanelProps) {
+export function ConnectedPanel({ workspace, channel, verify_token, isNew = false }: ConnectedPanelProps) {
   return (
     <Stack>
-      {isNew && <Done>{words.why(channel.name)}</Done>}
+      {isNew && <SuccessNotice>{words.why(channel.name)}</SuccessNotice>}
       {channel.webhook_url !== null && (
         <Region title={words.atProvider}>
           <Stack gap="sm">
@@ -47,10 +47,10 @@ export function ConnectedPanel({ place, channel, verify_token, isNew = false }: 
           </Stack>
         </Region>
       )}
-      <TestRegion place={place} channel={channel} />
+      <TestRegion workspace={workspace} channel={channel} />
       {isNew && (
         <Text>
-          <PathLink to={pathTo(place, 'channels', channel.id)}>{words.toChannel}</PathLink>
+          <PathLink to={pathTo(workspace, 'channels', channel.id)}>{words.toChannel}</PathLink>
         </Text>
       )}
     </Stack>
@@ -70,17 +70,18 @@ function VerifyToken({ value }: { value: string }) {
 
 type SendMessage = components['schemas']['SendMessage']
 
-function TestRegion({ place, channel }: { place: Place; channel: Channel }) {
+function TestRegion({ workspace, channel }: { workspace: Workspace; channel: Channel }) {
   const [to, setTo] = useState('')
   const [chosen, choose] = useState('')
-  const templates = useTemplates(place, hasTemplates(channel) ? channel.id : undefined)
+  const templates = useTemplates(workspace, hasTemplates(channel) ? channel.id : undefined)
   const approved = (templates.data ?? []).filter(({ status }) => status === 'APPROVED')
   const template = approved.find(({ id }) => id === chosen)
-  const because = useBecause(place)('messages:write')
-  const action = useAction(
-    (body: SendMessage, key) => answered(v1(place).POST('/v1/messages', { body, headers: { 'Idempotency-Key': key } })),
+  const disabledReason = useDisabledReason(workspace)('messages:write')
+  const action = useApiMutation(
+    (body: SendMessage, key) =>
+      unwrap(v1(workspace).POST('/v1/messages', { body, headers: { 'Idempotency-Key': key } })),
     undefined,
-    useAttempt(place, `channel test ${channel.id}`),
+    useStoredIdempotencyKeys(workspace, `channel test ${channel.id}`),
   )
   const shared = { channel: channel.id, to: to.trim(), priority: 'normal' } as const
   const message: SendMessage =
@@ -109,17 +110,17 @@ function TestRegion({ place, channel }: { place: Place; channel: Channel }) {
           />
         )}
         {action.problem !== undefined && <ProblemAlert problem={action.problem} />}
-        <Done>
+        <SuccessNotice>
           {action.result !== undefined && (
             <>
-              {words.sent} <PathLink to={pathTo(place, 'messages', action.result.id)}>{words.open}</PathLink>
+              {words.sent} <PathLink to={pathTo(workspace, 'messages', action.result.id)}>{words.open}</PathLink>
             </>
           )}
-        </Done>
+        </SuccessNotice>
         <Group>
           <ActionButton
             label={words.send}
-            because={because}
+            disabledReason={disabledReason}
             loading={action.isRunning}
             onPress={() => action.run(message)}
           />

@@ -15,26 +15,26 @@ export interface ProviderField {
 }
 
 /** What was entered, by the names of the fields. */
-export type Entered = Readonly<Record<string, string>>
+export type StoredDraft = Readonly<Record<string, string>>
 
 interface ProviderFieldsProps {
   readonly fields: readonly ProviderField[]
   /** `credentials` or `settings`: refusals name `credentials.app_secret`. */
   readonly within: string
-  readonly entered: Entered
-  readonly onChange: (entered: Entered) => void
+  readonly storedDraft: StoredDraft
+  readonly onChange: (storedDraft: StoredDraft) => void
   readonly problem: Problem | undefined
 }
 
-export function ProviderFields({ fields, within, entered, onChange, problem }: ProviderFieldsProps) {
+export function ProviderFields({ fields, within, storedDraft, onChange, problem }: ProviderFieldsProps) {
   return (
     <Stack gap="sm">
       {fields.map((field) => (
         <ProviderInput
           key={field.name}
           field={field}
-          value={entered[field.name] ?? ''}
-          onChange={(value) => onChange({ ...entered, [field.name]: value })}
+          value={storedDraft[field.name] ?? ''}
+          onChange={(value) => onChange({ ...storedDraft, [field.name]: value })}
           param={`${within}.${field.name}`}
           problem={problem}
         />
@@ -77,9 +77,9 @@ function hintOf({ hint, fallback, kind, required }: ProviderField): string {
 }
 
 /** What was entered as the API takes it: what is empty is left out. */
-export function valuesOf(fields: readonly ProviderField[], entered: Entered): Record<string, unknown> {
+export function valuesOf(fields: readonly ProviderField[], storedDraft: StoredDraft): Record<string, unknown> {
   const given = fields
-    .map((field) => [field, entered[field.name]?.trim() ?? ''] as const)
+    .map((field) => [field, storedDraft[field.name]?.trim() ?? ''] as const)
     .filter(([, value]) => value !== '')
   return Object.fromEntries(given.map(([{ name, kind }, value]) => [name, valueOf(kind, value)]))
 }

@@ -2,15 +2,15 @@
 import { SimpleGrid } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { problemOf, v1 } from '../../api/client.ts'
-import { useRead } from '../../api/use-api-query.ts'
-import { pathTo, type Place, usePlace } from '../../app/paths.ts'
+import { useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace, useWorkspace } from '../../app/paths.ts'
 import { TemplateBubble } from '../../components/content/template-bubble.tsx'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
-import { Empty, NotFound, Screen, Waiting } from '../../components/feedback/screen.tsx'
+import { EmptyState, NotFound, Screen, LoadingIndicator } from '../../components/feedback/screen.tsx'
 import { ChoiceField } from '../../components/form/fields.tsx'
-import { Facts, Mark, type MarkKind, Region } from '../../components/format/facts.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { DescriptionList, StatusLabel, type StatusKind, Region } from '../../components/format/facts.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
@@ -20,9 +20,9 @@ import { type Channel, hasTemplates, type Template, useChannels, useTemplates } 
 const words = text.channels.templates
 
 export function TemplatesScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const { query, set } = useFilters(['channel'])
-  const channels = useChannels(place)
+  const channels = useChannels(workspace)
   const having = channels.data?.filter(hasTemplates)
   const channel = having?.find(({ id }) => id === query['channel']) ?? having?.[0]
   const isWaiting = having === undefined && channels.error === null
@@ -30,14 +30,14 @@ export function TemplatesScreen() {
   return (
     <Screen
       title={text.screens.templates}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         isWaiting ? undefined : <ApiButton request={{ operation: 'channels.list_templates', method: 'GET', path }} />
       }
     >
-      {isWaiting && <Waiting />}
+      {isWaiting && <LoadingIndicator />}
       {channels.error !== null && (
-        <ProblemAlert problem={problemOf(channels.error)} onAgain={() => void channels.refetch()} />
+        <ProblemAlert problem={problemOf(channels.error)} onRetry={() => void channels.refetch()} />
       )}
       {having !== undefined && (
         <div className="filters">
@@ -50,31 +50,31 @@ export function TemplatesScreen() {
         </div>
       )}
       {having !== undefined && channel === undefined && (
-        <Empty
+        <EmptyState
           why={words.noChannel}
-          action={<PathLink to={pathTo(place, 'channels')}>{text.screens.channels}</PathLink>}
+          action={<PathLink to={pathTo(workspace, 'channels')}>{text.screens.channels}</PathLink>}
         />
       )}
-      {channel !== undefined && <TemplatesTable place={place} channel={channel} />}
+      {channel !== undefined && <TemplatesTable workspace={workspace} channel={channel} />}
     </Screen>
   )
 }
 
-function TemplatesTable({ place, channel }: { place: Place; channel: Channel }) {
-  const templates = useRead(place, ['channels.list_templates', channel.id, 'page'], () =>
-    v1(place).GET('/v1/channels/{id}/templates', { params: { path: { id: channel.id } } }),
+function TemplatesTable({ workspace, channel }: { workspace: Workspace; channel: Channel }) {
+  const templates = useApiQuery(workspace, ['channels.list_templates', channel.id, 'page'], () =>
+    v1(workspace).GET('/v1/channels/{id}/templates', { params: { path: { id: channel.id } } }),
   )
-  const columns = useColumns(place, channel)
+  const columns = useColumns(workspace, channel)
   return <ListTable name={text.screens.templates} columns={columns} query={templates} empty={words.none} />
 }
 
-function useColumns(place: Place, channel: Channel): Column<Template>[] {
-  const time = useTime()
+function useColumns(workspace: Workspace, channel: Channel): Column<Template>[] {
+  const time = useTimeFormat()
   return [
     {
       id: 'name',
       header: words.columns.name,
-      cell: ({ id, name }) => <PathLink to={pathTo(place, 'templates', channel.id, id)}>{name}</PathLink>,
+      cell: ({ id, name }) => <PathLink to={pathTo(workspace, 'templates', channel.id, id)}>{name}</PathLink>,
     },
     { id: 'language', header: words.columns.language, cell: ({ language }) => language },
     { id: 'category', header: words.columns.category, cell: ({ category }) => category },
@@ -85,19 +85,19 @@ function useColumns(place: Place, channel: Channel): Column<Template>[] {
 
 /** `templates/{channel}/{id}`: a template as a phone shows it. */
 export function TemplateScreen() {
-  const place = usePlace()
-  const time = useTime()
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const { channel, id } = useParams({ strict: false }) as { channel: string; id: string }
-  const { data, error, refetch } = useTemplates(place, channel)
+  const { data, error, refetch } = useTemplates(workspace, channel)
   const template = data?.find((one) => one.id === id)
-  if (data === undefined && error === null) return <Waiting />
+  if (data === undefined && error === null) return <LoadingIndicator />
   if (data === undefined && problemOf(error).code !== 'resource_missing')
-    return <ProblemAlert problem={problemOf(error)} onAgain={() => void refetch()} />
+    return <ProblemAlert problem={problemOf(error)} onRetry={() => void refetch()} />
   if (template === undefined) return <NotFound />
   return (
     <Screen
       title={template.name}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <ApiButton
           request={{ operation: 'channels.list_templates', method: 'GET', path: `/v1/channels/${channel}/templates` }}
@@ -109,7 +109,7 @@ export function TemplateScreen() {
           <TemplateBubble template={template} />
         </Region>
         <Region title={words.facts}>
-          <Facts
+          <DescriptionList
             of={[
               [words.columns.status, <TemplateStatus key="status" status={template.status} />],
               [words.reason, template.rejected_reason],
@@ -118,7 +118,7 @@ export function TemplateScreen() {
               [words.columns.updated, time(template.updated_at)],
               [
                 words.channel,
-                <PathLink key="channel" to={pathTo(place, 'channels', channel)}>
+                <PathLink key="channel" to={pathTo(workspace, 'channels', channel)}>
                   {channel}
                 </PathLink>,
               ],
@@ -130,7 +130,9 @@ export function TemplateScreen() {
   )
 }
 
-const kinds: Readonly<Record<string, MarkKind>> = { APPROVED: 'good', PENDING: 'busy', REJECTED: 'bad' }
+const kinds: Readonly<Record<string, StatusKind>> = { APPROVED: 'good', PENDING: 'busy', REJECTED: 'bad' }
 
 /** The provider's word for a template, in its colour. */
-const TemplateStatus = ({ status }: { status: string }) => <Mark kind={kinds[status] ?? 'off'}>{status}</Mark>
+const TemplateStatus = ({ status }: { status: string }) => (
+  <StatusLabel kind={kinds[status] ?? 'off'}>{status}</StatusLabel>
+)

@@ -1,18 +1,18 @@
 /** The dialog that makes a contact or changes one. */
 import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { answered, type Problem, v1 } from '../../api/client.ts'
+import { unwrap, type Problem, v1 } from '../../api/client.ts'
 import { channelTypes } from '../../api/generated/tables.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useStale } from '../../api/use-api-query.ts'
-import { usePlace } from '../../app/paths.ts'
-import { Outdated } from '../../components/feedback/alerts.tsx'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useInvalidate } from '../../api/use-api-query.ts'
+import { useWorkspace } from '../../app/paths.ts'
+import { ConflictAlert } from '../../components/feedback/alerts.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
 import { ChoiceField, FormProblem, LongTextField, TextField } from '../../components/form/fields.tsx'
-import { objectIn } from '../../components/form/json.ts'
+import { parseJsonObject } from '../../components/form/json.ts'
 import { useDraft } from '../../components/form/use-draft.ts'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import type { Contact } from './contact-screen.tsx'
 
 type Body = components['schemas']['ContactUpdate']
@@ -26,10 +26,10 @@ export function ContactDialog({
   onClose: () => void
   onSaved: (contact: Contact) => void
 }) {
-  const place = usePlace()
-  const stale = useStale(place)
-  const [draft, change, forget, { began, isOutdated }] = useDraft(
-    place,
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  const [draft, change, discard, { initial, hasConflict }] = useDraft(
+    workspace,
     `contact ${stored?.id ?? 'new'}`,
     draftOf(stored),
   )
@@ -40,20 +40,20 @@ export function ContactDialog({
     beside: consent,
   })
   const isChosen = Object.values(chosen).some((status) => status !== '')
-  const save = useAction(
+  const save = useApiMutation(
     (body: Body, key) =>
-      answered(
+      unwrap(
         stored === undefined
-          ? v1(place).POST('/v1/contacts', { body, headers: { 'Idempotency-Key': key } })
-          : v1(place).PATCH('/v1/contacts/{id}', { body, params: { path: { id: stored.id } } }),
+          ? v1(workspace).POST('/v1/contacts', { body, headers: { 'Idempotency-Key': key } })
+          : v1(workspace).PATCH('/v1/contacts/{id}', { body, params: { path: { id: stored.id } } }),
       ),
     async (contact) => {
-      forget()
-      await stale('contacts.')
+      discard()
+      await invalidate('contacts.')
       onSaved(contact)
     },
   )
-  const body = changeOf(began, draft, chosen)
+  const body = changeOf(initial, draft, chosen)
   return (
     <Dialog title={stored === undefined ? text.contacts.create : text.contacts.edit} isOpen onClose={onClose} size="lg">
       <form
@@ -63,10 +63,10 @@ export function ContactDialog({
         }}
       >
         <Stack>
-          <Outdated
-            when={isOutdated || (isChosen && beside !== consent)}
-            onGivenUp={() => {
-              forget()
+          <ConflictAlert
+            when={hasConflict || (isChosen && beside !== consent)}
+            onDiscard={() => {
+              discard()
               choose({ chosen: {}, beside: consent })
             }}
           />
@@ -134,7 +134,7 @@ function MoreFields({ draft, onChange, consent, onConsent, problem }: FieldsProp
     param: name,
     problem,
     isCode: true,
-    error: objectIn(draft[name]) === undefined ? words.notObject : undefined,
+    error: parseJsonObject(draft[name]) === undefined ? words.notObject : undefined,
   })
   const statuses = (['opted_in', 'opted_out', 'unknown'] as const).map((value) => ({
     value,
@@ -148,7 +148,7 @@ function MoreFields({ draft, onChange, consent, onConsent, problem }: FieldsProp
         {channelTypes.map((type) => (
           <ChoiceField
             key={type}
-            label={words.consentBy(inWords(type))}
+            label={words.consentBy(humanize(type))}
             any={words.unchanged}
             choices={statuses}
             value={consent[type] ?? ''}
@@ -221,9 +221,9 @@ function changeOf(before: ContactDraft, after: ContactDraft, chosen: ConsentChos
   if (after.tags !== before.tags) change['tags'] = splitTags(after.tags)
   for (const name of objects) {
     if (after[name] === before[name]) continue
-    const written = objectIn(after[name])
+    const written = parseJsonObject(after[name])
     if (written === undefined) return undefined
-    change[name] = name === 'metadata' ? written : mergeOf(objectIn(before[name]) ?? {}, written)
+    change[name] = name === 'metadata' ? written : mergeOf(parseJsonObject(before[name]) ?? {}, written)
   }
   const consent = Object.entries(chosen).filter(
     ([type, status]) => status !== '' && (channelTypes as readonly string[]).includes(type),

@@ -1,17 +1,17 @@
 /** What has passed between a contact and the account, newest first: what was sent to it, and what it wrote. */
 import { List, Text, Title } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
-import { answered, own, problemOf, v1 } from '../../api/client.ts'
+import { unwrap, own, problemOf, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useRead } from '../../api/use-api-query.ts'
-import { pathTo, usePlace } from '../../app/paths.ts'
+import { useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, useWorkspace } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
-import { Waiting } from '../../components/feedback/screen.tsx'
+import { LoadingIndicator } from '../../components/feedback/screen.tsx'
 import { Status } from '../../components/format/facts.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { type Column, RowsTable } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import type { Contact } from './contact-screen.tsx'
 
 type Message = components['schemas']['Message']
@@ -21,19 +21,21 @@ const rowsMax = 20
 const conversationsMax = 10
 
 export function ContactTimeline({ contact }: { contact: Contact }) {
-  const place = usePlace()
-  const time = useTime()
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const { messages, conversation, isPending, error, again } = useTimeline(contact)
   const words = text.contacts
-  if (isPending) return <Waiting />
-  if (error !== null) return <ProblemAlert problem={problemOf(error)} onAgain={again} />
+  if (isPending) return <LoadingIndicator />
+  if (error !== null) return <ProblemAlert problem={problemOf(error)} onRetry={again} />
   if (messages.length === 0) return <Text c="dimmed">{words.nothingYet}</Text>
   return (
     <>
       <List listStyleType="none" spacing="xs">
         {messages.map(({ id, status, type, channel_type, created_at }) => (
           <List.Item key={id}>
-            <PathLink to={pathTo(place, 'messages', id)}>{`${inWords(channel_type)} · ${inWords(type)}`}</PathLink>{' '}
+            <PathLink
+              to={pathTo(workspace, 'messages', id)}
+            >{`${humanize(channel_type)} · ${humanize(type)}`}</PathLink>{' '}
             <Status status={status} />{' '}
             <Text span size="sm" c="dimmed">
               {time(created_at)}
@@ -43,7 +45,7 @@ export function ContactTimeline({ contact }: { contact: Contact }) {
       </List>
       {conversation !== undefined && (
         <Text mt="sm" size="sm">
-          <PathLink to={pathTo(place, 'inbox')} search={{ conversation: conversation.id }}>
+          <PathLink to={pathTo(workspace, 'inbox')} search={{ conversation: conversation.id }}>
             {words.answer}
           </PathLink>
         </Text>
@@ -54,23 +56,23 @@ export function ContactTimeline({ contact }: { contact: Contact }) {
 
 /** What was sent to its first address, and what its conversations hold. */
 function useTimeline({ id, phone, identifiers }: Contact) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const to = phone ?? Object.values(identifiers)[0]
-  const sent = useRead(
-    place,
+  const sent = useApiQuery(
+    workspace,
     ['messages.list', { to, limit: rowsMax }],
-    () => v1(place).GET('/v1/messages', { params: { query: { to, limit: rowsMax } as never } }),
+    () => v1(workspace).GET('/v1/messages', { params: { query: { to, limit: rowsMax } as never } }),
     to !== undefined,
   )
-  const found = useRead(place, ['conversations.list', { contact: id, limit: conversationsMax }], () =>
-    own(place).GET('/console/api/conversations', { params: { query: { contact: id, limit: conversationsMax } } }),
+  const found = useApiQuery(workspace, ['conversations.list', { contact: id, limit: conversationsMax }], () =>
+    own(workspace).GET('/console/api/conversations', { params: { query: { contact: id, limit: conversationsMax } } }),
   )
   const conversations = useQueries({
     queries: (found.data?.data ?? []).map((conversation) => ({
-      queryKey: [place.account, place.mode, 'conversations.list_messages', conversation.id, rowsMax],
+      queryKey: [workspace.account, workspace.mode, 'conversations.list_messages', conversation.id, rowsMax],
       queryFn: () =>
-        answered(
-          own(place).GET('/console/api/conversations/{id}/messages', {
+        unwrap(
+          own(workspace).GET('/console/api/conversations/{id}/messages', {
             params: { path: { id: conversation.id }, query: { limit: rowsMax } },
           }),
         ),
@@ -98,9 +100,11 @@ const consentRowsMax = 100
 
 /** Every change of a contact's consent: the proof. */
 export function ConsentHistory({ id }: { id: string }) {
-  const place = usePlace()
-  const changes = useRead(place, ['contacts.list_consent_history', id], () =>
-    v1(place).GET('/v1/contacts/{id}/consent_history', { params: { path: { id }, query: { limit: consentRowsMax } } }),
+  const workspace = useWorkspace()
+  const changes = useApiQuery(workspace, ['contacts.list_consent_history', id], () =>
+    v1(workspace).GET('/v1/contacts/{id}/consent_history', {
+      params: { path: { id }, query: { limit: consentRowsMax } },
+    }),
   )
   const columns = useColumns()
   return (
@@ -108,15 +112,15 @@ export function ConsentHistory({ id }: { id: string }) {
       <Title order={2} size="h4">
         {text.contacts.history}
       </Title>
-      {changes.isError && <ProblemAlert problem={problemOf(changes.error)} onAgain={() => void changes.refetch()} />}
+      {changes.isError && <ProblemAlert problem={problemOf(changes.error)} onRetry={() => void changes.refetch()} />}
       <RowsTable name={text.contacts.history} columns={columns} rows={changes.data?.data ?? []} />
     </section>
   )
 }
 
 function useColumns(): Column<Change>[] {
-  const place = usePlace()
-  const time = useTime()
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const { historyColumns: columns, consentChannel } = text.contacts
   return [
     { id: 'at', header: columns.at, cell: ({ occurred_at }) => time(occurred_at) },
@@ -124,15 +128,15 @@ function useColumns(): Column<Change>[] {
       id: 'channel',
       header: columns.channel,
       cell: ({ channel_type }) =>
-        consentChannel(inWords(channel_type.split('.')[0]!), channel_type.endsWith('.marketing')),
+        consentChannel(humanize(channel_type.split('.')[0]!), channel_type.endsWith('.marketing')),
     },
     { id: 'status', header: columns.status, cell: ({ status }) => <Status status={status} /> },
-    { id: 'source', header: columns.source, cell: ({ source }) => inWords(source) },
+    { id: 'source', header: columns.source, cell: ({ source }) => humanize(source) },
     {
       id: 'message',
       header: columns.message,
       cell: ({ message_id }) =>
-        message_id === null ? null : <PathLink to={pathTo(place, 'messages', message_id)}>{message_id}</PathLink>,
+        message_id === null ? null : <PathLink to={pathTo(workspace, 'messages', message_id)}>{message_id}</PathLink>,
     },
   ]
 }

@@ -2,40 +2,40 @@
 import { Alert, Badge, Button, CloseButton, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
+import { unwrap, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useRead, useStale } from '../../api/use-api-query.ts'
-import { pathTo, usePlace } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { ConfirmDialog } from '../../components/feedback/dialog.tsx'
-import { Loaded, Screen } from '../../components/feedback/screen.tsx'
+import { QueryScreen, Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { TextField } from '../../components/form/fields.tsx'
 import { downloadFile } from '../../components/format/csv.ts'
-import { Facts, Region } from '../../components/format/facts.tsx'
-import { useTime } from '../../components/format/intl.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { DescriptionList, Region } from '../../components/format/facts.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
+import { humanize, text } from '../../text/en.ts'
 import { ContactDialog } from './contact-dialog.tsx'
 import { ConsentHistory, ContactTimeline } from './contact-history.tsx'
 
 export function ContactScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const contact = useRead(place, ['contacts.retrieve', id], () =>
-    v1(place).GET('/v1/contacts/{id}', { params: { path: { id } } }),
+  const contact = useApiQuery(workspace, ['contacts.retrieve', id], () =>
+    v1(workspace).GET('/v1/contacts/{id}', { params: { path: { id } } }),
   )
   return (
-    <Loaded title={text.screens.contacts} query={contact}>
+    <QueryScreen title={text.screens.contacts} query={contact}>
       {(shown) => <Shown key={id} contact={shown} />}
-    </Loaded>
+    </QueryScreen>
   )
 }
 
 function Shown({ contact }: { contact: Contact }) {
-  const { mode } = usePlace()
+  const { mode } = useWorkspace()
   const [done, setDone] = useState('')
   return (
     <Screen
@@ -46,7 +46,7 @@ function Shown({ contact }: { contact: Contact }) {
       }
     >
       <Stack>
-        <Done text={done} />
+        <SuccessNotice text={done} />
         <Actions contact={contact} onDone={setDone} />
         <SimpleGrid cols={{ base: 1, md: 2 }}>
           <Region title={text.contacts.about}>
@@ -69,43 +69,48 @@ function Shown({ contact }: { contact: Contact }) {
 }
 
 function Actions({ contact, onDone }: { contact: Contact; onDone: (done: string) => void }) {
-  const place = usePlace()
-  const stale = useStale(place)
-  const because = useBecause(place)
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  const disabledReason = useDisabledReason(workspace)
   const [open, setOpen] = useState<'edit' | 'delete'>()
   const words = text.contacts
-  const block = useAction(
+  const block = useApiMutation(
     (blocked: boolean) =>
-      answered(v1(place).PATCH('/v1/contacts/{id}', { body: { blocked }, params: { path: { id: contact.id } } })),
+      unwrap(v1(workspace).PATCH('/v1/contacts/{id}', { body: { blocked }, params: { path: { id: contact.id } } })),
     async ({ blocked }) => {
-      await stale('contacts.')
+      await invalidate('contacts.')
       onDone(blocked ? words.nowBlocked : words.nowUnblocked)
     },
   )
-  const takeOut = useTakeOut(contact, () => onDone(words.takenOut))
+  const removeMember = useRemoveMember(contact, () => onDone(words.takenOut))
   const remove = useRemove(contact)
-  const problem = block.problem ?? takeOut.problem
-  const mayNot = because('contacts:write')
+  const problem = block.problem ?? removeMember.problem
+  const mayNot = disabledReason('contacts:write')
   return (
     <>
       {problem !== undefined && <ProblemAlert problem={problem} />}
       <Group gap="xs">
-        <ActionButton label={words.edit} variant="default" because={mayNot} onPress={() => setOpen('edit')} />
+        <ActionButton label={words.edit} variant="default" disabledReason={mayNot} onPress={() => setOpen('edit')} />
         <ActionButton
           label={contact.blocked ? words.unblock : words.block}
           variant="default"
-          because={mayNot}
+          disabledReason={mayNot}
           loading={block.isRunning}
           onPress={() => block.run(!contact.blocked)}
         />
         <ActionButton
-          label={words.takeOut}
+          label={words.removeMember}
           variant="default"
-          because={because('export')}
-          loading={takeOut.isRunning}
-          onPress={() => takeOut.run(contact.id)}
+          disabledReason={disabledReason('export')}
+          loading={removeMember.isRunning}
+          onPress={() => removeMember.run(contact.id)}
         />
-        <ActionButton label={words.delete} variant="default" because={mayNot} onPress={() => setOpen('delete')} />
+        <ActionButton
+          label={words.delete}
+          variant="default"
+          disabledReason={mayNot}
+          onPress={() => setOpen('delete')}
+        />
       </Group>
       {open === 'edit' && (
         <ContactDialog
@@ -130,10 +135,10 @@ function Actions({ contact, onDone }: { contact: Contact; onDone: (done: string)
 }
 
 /** Everything that is kept about the contact, as a file. */
-function useTakeOut({ id }: Contact, onDone: () => void) {
-  const place = usePlace()
-  return useAction(
-    () => answered(v1(place).GET('/v1/contacts/{id}/export', { params: { path: { id } }, parseAs: 'text' })),
+function useRemoveMember({ id }: Contact, onDone: () => void) {
+  const workspace = useWorkspace()
+  return useApiMutation(
+    () => unwrap(v1(workspace).GET('/v1/contacts/{id}/export', { params: { path: { id } }, parseAs: 'text' })),
     (json) => {
       downloadFile(`${id}.json`, json)
       onDone()
@@ -142,24 +147,24 @@ function useTakeOut({ id }: Contact, onDone: () => void) {
 }
 
 function useRemove(contact: Contact) {
-  const place = usePlace()
-  const stale = useStale(place)
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
   const navigate = useNavigate()
-  return useAction(
-    (id: string) => answered(v1(place).DELETE('/v1/contacts/{id}', { params: { path: { id } } })),
+  return useApiMutation(
+    (id: string) => unwrap(v1(workspace).DELETE('/v1/contacts/{id}', { params: { path: { id } } })),
     async () => {
       await navigate({
-        to: pathTo(place, 'contacts') as never,
+        to: pathTo(workspace, 'contacts') as never,
         state: { done: text.contacts.deleted(nameOf(contact)) },
       })
-      await stale('contacts.list')
+      await invalidate('contacts.list')
     },
   )
 }
 
 /** What is known of a contact. */
 function ContactAbout({ contact }: { contact: Contact }) {
-  const time = useTime()
+  const time = useTimeFormat()
   const { facts, consentSaid, blocked } = text.contacts
   return (
     <>
@@ -168,16 +173,16 @@ function ContactAbout({ contact }: { contact: Contact }) {
           {blocked}
         </Alert>
       )}
-      <Facts
+      <DescriptionList
         of={[
           [facts.phone, contact.phone],
           [facts.email, contact.email],
           ...Object.entries(contact.identifiers).map(
-            ([type, identifier]) => [facts.identifier(inWords(type)), identifier] as const,
+            ([type, identifier]) => [facts.identifier(humanize(type)), identifier] as const,
           ),
           ...Object.entries(contact.consent).map(
             ([type, { status, source }]) =>
-              [facts.consent(inWords(type)), consentSaid(inWords(status), inWords(source))] as const,
+              [facts.consent(humanize(type)), consentSaid(humanize(status), humanize(source))] as const,
           ),
           [facts.country, contact.country],
           [facts.locale, contact.locale],
@@ -197,7 +202,7 @@ function ContactAttributes({ contact: { attributes, metadata } }: { contact: Con
   const hasMetadata = Object.keys(metadata).length > 0
   if (Object.keys(attributes).length === 0 && !hasMetadata) return <Text c="dimmed">{noAttributes}</Text>
   return (
-    <Facts
+    <DescriptionList
       of={[
         ...Object.entries(attributes).map(([name, value]) => [name, String(value)] as const),
         [own, hasMetadata ? <Code key="metadata">{JSON.stringify(metadata)}</Code> : null],
@@ -208,18 +213,21 @@ function ContactAttributes({ contact: { attributes, metadata } }: { contact: Con
 
 /** The tags of a contact: each can be taken away, and one added. */
 function ContactTags({ contact: { id, tags } }: { contact: Contact }) {
-  const place = usePlace()
-  const stale = useStale(place)
-  const because = useBecause(place)('contacts:write')
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  const disabledReason = useDisabledReason(workspace)('contacts:write')
   const [typed, setTyped] = useState('')
-  const change = useAction(
+  const change = useApiMutation(
     (by: { add?: string[]; remove?: string[] }, key) =>
-      answered(
-        v1(place).POST('/v1/contacts/tags', { body: { contacts: [id], ...by }, headers: { 'Idempotency-Key': key } }),
+      unwrap(
+        v1(workspace).POST('/v1/contacts/tags', {
+          body: { contacts: [id], ...by },
+          headers: { 'Idempotency-Key': key },
+        }),
       ),
     async (_, { add }) => {
       if (add !== undefined) setTyped('')
-      await stale('contacts.')
+      await invalidate('contacts.')
     },
   )
   const words = text.contacts
@@ -238,7 +246,7 @@ function ContactTags({ contact: { id, tags } }: { contact: Contact }) {
             fw={500}
             className="tag"
             rightSection={
-              because === undefined && (
+              disabledReason === undefined && (
                 <CloseButton
                   size="sm"
                   variant="transparent"
@@ -256,17 +264,22 @@ function ContactTags({ contact: { id, tags } }: { contact: Contact }) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (because === undefined && typed.trim() !== '') change.run({ add: [typed.trim()] })
+          if (disabledReason === undefined && typed.trim() !== '') change.run({ add: [typed.trim()] })
         }}
       >
         <Group align="flex-end" gap="xs">
           <TextField label={words.newTag} value={typed} onChange={setTyped} />
-          {because === undefined ? (
+          {disabledReason === undefined ? (
             <Button type="submit" variant="default" loading={change.isRunning}>
               {words.addTag}
             </Button>
           ) : (
-            <ActionButton label={words.addTag} variant="default" because={because} onPress={() => undefined} />
+            <ActionButton
+              label={words.addTag}
+              variant="default"
+              disabledReason={disabledReason}
+              onPress={() => undefined}
+            />
           )}
         </Group>
       </form>

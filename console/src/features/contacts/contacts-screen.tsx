@@ -2,18 +2,18 @@
 import { Badge, Group } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { listQuery, useRead } from '../../api/use-api-query.ts'
-import { pathTo, type Query, queryText, usePlace } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { unwrap, v1 } from '../../api/client.ts'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { listQuery, useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, type Query, queryText, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { ChoiceField } from '../../components/form/fields.tsx'
 import { downloadFile } from '../../components/format/csv.ts'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { type Filters, FilterText, useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
@@ -36,14 +36,14 @@ const filterNames = [
 ]
 
 export function ContactsScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const navigate = useNavigate()
-  const because = useBecause(place)
+  const disabledReason = useDisabledReason(workspace)
   const filters = useFilters(filterNames)
   const [isNew, setNew] = useState(false)
   const [done, setDone] = useState(useLocation().state.done ?? '')
-  const contacts = useRead(place, ['contacts.list', filters.query], () =>
-    v1(place).GET('/v1/contacts', { params: { query: listQuery(filters.query) } }),
+  const contacts = useApiQuery(workspace, ['contacts.list', filters.query], () =>
+    v1(workspace).GET('/v1/contacts', { params: { query: listQuery(filters.query) } }),
   )
   const exporting = useExport(filters.query, () => setDone(text.contacts.exported))
   const columns = useColumns()
@@ -51,7 +51,7 @@ export function ContactsScreen() {
   return (
     <Screen
       title={text.screens.contacts}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <>
           <ApiButton
@@ -64,21 +64,25 @@ export function ContactsScreen() {
           <ActionButton
             label={words.importThem}
             variant="default"
-            because={because('import')}
-            onPress={() => void navigate({ to: pathTo(place, 'contacts', 'import') as never })}
+            disabledReason={disabledReason('import')}
+            onPress={() => void navigate({ to: pathTo(workspace, 'contacts', 'import') as never })}
           />
           <ActionButton
             label={words.exportAll}
             variant="default"
-            because={because('export')}
+            disabledReason={disabledReason('export')}
             loading={exporting.isRunning}
             onPress={() => exporting.run(undefined)}
           />
-          <ActionButton label={words.create} because={because('contacts:write')} onPress={() => setNew(true)} />
+          <ActionButton
+            label={words.create}
+            disabledReason={disabledReason('contacts:write')}
+            onPress={() => setNew(true)}
+          />
         </>
       }
     >
-      <Done text={done} />
+      <SuccessNotice text={done} />
       {exporting.problem !== undefined && <ProblemAlert problem={exporting.problem} />}
       <ContactFilters filters={filters} />
       <ListTable
@@ -104,9 +108,9 @@ export function ContactsScreen() {
 
 /** All that the filters find, as a file. */
 function useExport({ starting_after: _page, ...filters }: Query, onDone: () => void) {
-  const place = usePlace()
-  return useAction(
-    () => answered(v1(place).GET('/v1/contacts/export', { params: { query: filters as never }, parseAs: 'text' })),
+  const workspace = useWorkspace()
+  return useApiMutation(
+    () => unwrap(v1(workspace).GET('/v1/contacts/export', { params: { query: filters as never }, parseAs: 'text' })),
     (csv) => {
       downloadFile('contacts.csv', csv)
       onDone()
@@ -115,11 +119,13 @@ function useExport({ starting_after: _page, ...filters }: Query, onDone: () => v
 }
 
 function ContactFilters({ filters: { query, set } }: { filters: Filters }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const words = text.contacts
   const all = { params: { query: { limit: 100 } } }
-  const lists = useRead(place, ['contact_lists.list', 'choices'], () => v1(place).GET('/v1/contact_lists', all))
-  const segments = useRead(place, ['segments.list', 'choices'], () => v1(place).GET('/v1/segments', all))
+  const lists = useApiQuery(workspace, ['contact_lists.list', 'choices'], () =>
+    v1(workspace).GET('/v1/contact_lists', all),
+  )
+  const segments = useApiQuery(workspace, ['segments.list', 'choices'], () => v1(workspace).GET('/v1/segments', all))
   const choicesOf = (rows: readonly { id: string; name: string }[] | undefined) =>
     (rows ?? []).map(({ id, name }) => ({ value: id, label: name }))
   const choice = (name: string) => ({ value: query[name] ?? '', onChange: (value: string) => set(name, value) })
@@ -144,15 +150,15 @@ function ContactFilters({ filters: { query, set } }: { filters: Filters }) {
 }
 
 function useColumns(): Column<Contact>[] {
-  const place = usePlace()
-  const time = useTime()
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const { columns } = text.contacts
   return [
     {
       id: 'name',
       header: columns.name,
       cell: (contact) => (
-        <PathLink to={pathTo(place, 'contacts', contact.id)}>
+        <PathLink to={pathTo(workspace, 'contacts', contact.id)}>
           <bdi>{nameOf(contact)}</bdi>
         </PathLink>
       ),

@@ -1,9 +1,9 @@
 /** An import that is not started: what the server knows of it, and what somebody has said of it since. */
-import { answered, own } from '../../api/client.ts'
+import { unwrap, own } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
-import { type Action, useAction } from '../../api/use-action.ts'
-import { useStale } from '../../api/use-api-query.ts'
-import { usePlace } from '../../app/paths.ts'
+import { type ApiMutation, useApiMutation } from '../../api/use-action.ts'
+import { useInvalidate } from '../../api/use-api-query.ts'
+import { useWorkspace } from '../../app/paths.ts'
 import { useDraft } from '../../components/form/use-draft.ts'
 
 export type StepwiseImport = components['schemas']['StepwiseImport']
@@ -41,16 +41,16 @@ export interface DraftState {
   /** The server's counts are those of what is said now. */
   readonly isChecked: boolean
   readonly description: Description
-  readonly check: Action<Description>
-  readonly start: Action<Description>
-  readonly cancel: Action<null>
+  readonly check: ApiMutation<Description>
+  readonly start: ApiMutation<Description>
+  readonly cancel: ApiMutation<null>
 }
 
 const knownColumns = (columns: readonly ImportColumn[]): Record<string, string> =>
   Object.fromEntries(columns.map(({ name, field, understood }) => [name, understood ? (field ?? leftOut) : '']))
 
 export function useImportDraft(draft: StepwiseImport): DraftState {
-  const [said, change, forget] = useDraft<Said>(usePlace(), `import ${draft.id}`, { columns: {} })
+  const [said, change, discard] = useDraft<Said>(useWorkspace(), `import ${draft.id}`, { columns: {} })
   const known = knownColumns(draft.columns)
   const columns = { ...known, ...said.columns }
   const country = (said.country ?? draft.default_country ?? '').toUpperCase()
@@ -70,44 +70,44 @@ export function useImportDraft(draft: StepwiseImport): DraftState {
       default_country: country.trim() === '' ? null : country.trim(),
       consent_declared: consent,
     },
-    ...useSteps(draft, forget),
+    ...useSteps(draft, discard),
   }
 }
 
-/** The steps of a draft. `forget` is called where there is nothing more to say. */
+/** The steps of a draft. `discard` is called where there is nothing more to say. */
 function useSteps(
   { id, consent_declared }: StepwiseImport,
-  forget: () => void,
+  discard: () => void,
 ): Pick<DraftState, 'check' | 'start' | 'cancel'> {
-  const place = usePlace()
-  const stale = useStale(place)
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
   const path = { id }
   const change = async (body: Partial<Description>) =>
-    await answered(own(place).PATCH('/console/api/imports/{id}', { params: { path }, body }))
+    await unwrap(own(workspace).PATCH('/console/api/imports/{id}', { params: { path }, body }))
   const step = (key: string) => ({ params: { path }, headers: { 'Idempotency-Key': key } })
   const done = async () => {
-    await stale('imports.', 'contact_imports.', 'contacts.')
+    await invalidate('imports.', 'contact_imports.', 'contacts.')
   }
-  const check = useAction(async (description: Description, key) => {
+  const check = useApiMutation(async (description: Description, key) => {
     await change(description)
-    return await answered(own(place).POST('/console/api/imports/{id}/check', step(key)))
+    return await unwrap(own(workspace).POST('/console/api/imports/{id}/check', step(key)))
   }, done)
-  const start = useAction(
+  const start = useApiMutation(
     async (description: Description, key) => {
       if (description.consent_declared !== consent_declared)
         await change({ consent_declared: description.consent_declared })
-      return await answered(own(place).POST('/console/api/imports/{id}/start', step(key)))
+      return await unwrap(own(workspace).POST('/console/api/imports/{id}/start', step(key)))
     },
     async () => {
       await done()
-      forget()
+      discard()
     },
   )
-  const cancel = useAction(
-    async (_: null, key) => await answered(own(place).POST('/console/api/imports/{id}/cancel', step(key))),
+  const cancel = useApiMutation(
+    async (_: null, key) => await unwrap(own(workspace).POST('/console/api/imports/{id}/cancel', step(key))),
     async () => {
       await done()
-      forget()
+      discard()
     },
   )
   return { check, start, cancel }

@@ -1,14 +1,14 @@
 /** A draft: what its columns are, the declaration that everybody has agreed, what the check told, and the start. */
 import { Button, Checkbox, Fieldset, Group, Loader, Stack, Text, TextInput } from '@mantine/core'
-import { answered, own, type Problem } from '../../api/client.ts'
+import { unwrap, own, type Problem } from '../../api/client.ts'
 import { channelTypes, importFields } from '../../api/generated/tables.ts'
-import { useAction } from '../../api/use-action.ts'
-import { usePlace } from '../../app/paths.ts'
-import { Done } from '../../components/feedback/alerts.tsx'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice } from '../../components/feedback/alerts.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { type Choice, ChoiceField, FormProblem, TextField } from '../../components/form/fields.tsx'
-import { numberOf } from '../../components/format/intl.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { formatNumber } from '../../components/format/intl.tsx'
+import { humanize, text } from '../../text/en.ts'
 import { type DraftState, type ImportColumn, leftOut, type StepwiseImport, useImportDraft } from './import-draft.ts'
 
 export function DraftForm({ draft }: { draft: StepwiseImport }) {
@@ -26,7 +26,7 @@ export function DraftForm({ draft }: { draft: StepwiseImport }) {
       }}
     >
       <Stack>
-        <Text size="sm">{words.rows(numberOf(draft.total))}</Text>
+        <Text size="sm">{words.rows(formatNumber(draft.total))}</Text>
         <ColumnFields
           columns={draft.columns}
           said={columns}
@@ -48,7 +48,7 @@ export function DraftForm({ draft }: { draft: StepwiseImport }) {
           error={start.problem?.code === 'consent_required' ? start.problem.message : undefined}
         />
         {start.problem?.code === 'consent_required' ? null : <FormProblem problem={problem} fields={fields} />}
-        <Done text={isChecked ? countsOf(draft) : ''} />
+        <SuccessNotice text={isChecked ? countsOf(draft) : ''} />
         <Steps state={state} />
       </Stack>
     </form>
@@ -56,7 +56,7 @@ export function DraftForm({ draft }: { draft: StepwiseImport }) {
 }
 
 function countsOf({ total, created, updated, rejected }: StepwiseImport): string {
-  const [totals, ...others] = [total, created, updated, rejected].map(numberOf) as [string, string, string, string]
+  const [totals, ...others] = [total, created, updated, rejected].map(formatNumber) as [string, string, string, string]
   return text.contactImports.checked(totals, ...others)
 }
 
@@ -72,7 +72,7 @@ function Steps({ state: { isChecked, description, check, start, cancel } }: { st
         variant={isChecked ? 'filled' : 'default'}
         loading={start.isRunning}
         onPress={() => start.run(description)}
-        because={isChecked ? undefined : words.checkFirst}
+        disabledReason={isChecked ? undefined : words.checkFirst}
       />
       <Button variant="subtle" loading={cancel.isRunning} onClick={() => cancel.run(null)}>
         {words.cancel}
@@ -123,13 +123,13 @@ const paramsOf = (name: string, at: number): string[] => [`columns[${JSON.string
 /** Every field that a column can be, with an attribute of its own name, and what it is now. */
 function choicesFor(name: string, value: string): Choice[] {
   const { leaveOut, attribute, consentBy, identifierOn } = text.contactImports
-  const key = keyOf(name)
+  const key = keyFor(name)
   const choices = [
     { value: leftOut, label: leaveOut },
-    ...importFields.map((field) => ({ value: field, label: inWords(field) })),
+    ...importFields.map((field) => ({ value: field, label: humanize(field) })),
     { value: `attributes.${key}`, label: attribute(key) },
-    ...channelTypes.map((type) => ({ value: `consent.${type}`, label: consentBy(inWords(type)) })),
-    ...channelTypes.map((type) => ({ value: `identifiers.${type}`, label: identifierOn(inWords(type)) })),
+    ...channelTypes.map((type) => ({ value: `consent.${type}`, label: consentBy(humanize(type)) })),
+    ...channelTypes.map((type) => ({ value: `identifiers.${type}`, label: identifierOn(humanize(type)) })),
   ]
   return value === '' || choices.some((choice) => choice.value === value)
     ? choices
@@ -137,7 +137,7 @@ function choicesFor(name: string, value: string): Choice[] {
 }
 
 /** The key of an attribute that is called as a column. */
-function keyOf(name: string): string {
+function keyFor(name: string): string {
   const plain = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '_')
@@ -154,11 +154,11 @@ interface Chosen {
 
 /** The file, which is uploaded once it is chosen: a draft, of which nothing is imported yet. */
 export function FileField({ onUploaded }: { onUploaded: (draft: StepwiseImport) => void }) {
-  const place = usePlace()
-  const upload = useAction(
+  const workspace = useWorkspace()
+  const upload = useApiMutation(
     async ({ content }: Chosen, key) =>
-      await answered(
-        own(place).POST('/console/api/imports', {
+      await unwrap(
+        own(workspace).POST('/console/api/imports', {
           params: { query: { file_name: content.name.slice(0, 255) } },
           body: '',
           bodySerializer: () => content,

@@ -3,15 +3,15 @@ import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'react'
-import { answered, own, problemIn, problemOf, v1 } from '../../api/client.ts'
+import { unwrap, own, problemIn, problemOf, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { refetchMs, useRead } from '../../api/use-api-query.ts'
-import { pathTo, type Query, usePlace } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { refetchMs, useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, type Query, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
-import { Screen, Waiting } from '../../components/feedback/screen.tsx'
+import { Screen, LoadingIndicator } from '../../components/feedback/screen.tsx'
 import { Status } from '../../components/format/facts.tsx'
-import { numberOf, useTime } from '../../components/format/intl.tsx'
+import { formatNumber, useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { type Column, RowsTable } from '../../components/table/list-table.tsx'
 import { text } from '../../text/en.ts'
@@ -25,19 +25,19 @@ const shownMax = 10
 const whileOnItsWayMs = 1_000
 
 export function ImportScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const navigate = useNavigate()
   const { import: id } = useLocation().search as Query
   const words = text.contactImports
-  const all = useRead(place, ['contact_imports.list'], () =>
-    v1(place).GET('/v1/contact_imports', { params: { query: { limit: shownMax } } }),
+  const all = useApiQuery(workspace, ['contact_imports.list'], () =>
+    v1(workspace).GET('/v1/contact_imports', { params: { query: { limit: shownMax } } }),
   )
   const columns = useColumns()
   const rows = all.data?.data ?? []
   return (
     <Screen
       title={words.title}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <ApiButton
           request={{
@@ -65,10 +65,10 @@ export function ImportScreen() {
 
 /** The import of the address at whatever step it is, and the field that begins one. */
 function Import({ id, onUploaded }: { id: string | undefined; onUploaded: (id: string) => void }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const read = useQuery({
-    queryKey: [place.account, place.mode, 'imports.retrieve', id],
-    queryFn: () => answered(own(place).GET('/console/api/imports/{id}', { params: { path: { id: id! } } })),
+    queryKey: [workspace.account, workspace.mode, 'imports.retrieve', id],
+    queryFn: () => unwrap(own(workspace).GET('/console/api/imports/{id}', { params: { path: { id: id! } } })),
     enabled: id !== undefined,
     refetchInterval: ({ state: { data } }) => (data !== undefined && isOnItsWay(data) ? whileOnItsWayMs : refetchMs),
   })
@@ -79,9 +79,9 @@ function Import({ id, onUploaded }: { id: string | undefined; onUploaded: (id: s
       {!isWaiting && (read.data === undefined || isDraft(read.data)) && (
         <FileField onUploaded={(draft) => onUploaded(draft.id)} />
       )}
-      {isWaiting && <Waiting />}
+      {isWaiting && <LoadingIndicator />}
       {read.isError && read.data === undefined && (
-        <ProblemAlert problem={problemOf(read.error)} onAgain={() => void read.refetch()} />
+        <ProblemAlert problem={problemOf(read.error)} onRetry={() => void read.refetch()} />
       )}
       {read.data !== undefined && (
         <>
@@ -98,48 +98,48 @@ function Import({ id, onUploaded }: { id: string | undefined; onUploaded: (id: s
 }
 
 function useColumns(): Column<ContactImport>[] {
-  const place = usePlace()
-  const time = useTime()
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const { importColumns: columns, nameless } = text.contactImports
   return [
     {
       id: 'file',
       header: columns.file,
       cell: ({ id, file_name }) => (
-        <PathLink to={pathTo(place, 'contacts', 'import')} search={{ import: id }}>
+        <PathLink to={pathTo(workspace, 'contacts', 'import')} search={{ import: id }}>
           <bdi>{file_name ?? nameless}</bdi>
         </PathLink>
       ),
     },
     { id: 'status', header: columns.status, cell: ({ status }) => <Status status={status} /> },
-    { id: 'total', header: columns.total, cell: ({ total }) => numberOf(total) },
-    { id: 'created', header: columns.created, cell: ({ created }) => numberOf(created) },
-    { id: 'updated', header: columns.updated, cell: ({ updated }) => numberOf(updated) },
-    { id: 'rejected', header: columns.rejected, cell: ({ rejected }) => numberOf(rejected) },
+    { id: 'total', header: columns.total, cell: ({ total }) => formatNumber(total) },
+    { id: 'created', header: columns.created, cell: ({ created }) => formatNumber(created) },
+    { id: 'updated', header: columns.updated, cell: ({ updated }) => formatNumber(updated) },
+    { id: 'rejected', header: columns.rejected, cell: ({ rejected }) => formatNumber(rejected) },
     { id: 'at', header: columns.at, cell: ({ created_at }) => time(created_at) },
   ]
 }
 
 /** How far an import is, what it has done, and the rows that it rejected. */
 function ImportProgress({ started }: { started: StepwiseImport }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const words = text.contactImports
   const { id, status, total, processed, created, updated, rejected, warnings, error } = started
   const done = status === 'completed' ? 100 : total === 0 ? 0 : Math.round((processed / total) * 100)
-  const [totals, ...others] = [total, created, updated, rejected].map(numberOf) as [string, string, string, string]
+  const [totals, ...others] = [total, created, updated, rejected].map(formatNumber) as [string, string, string, string]
   return (
     <Stack gap="sm">
       <Group gap="sm">
         <Status status={status} />
       </Group>
       <progress className="progress" aria-label={words.progress} max={100} value={done} />
-      <Done
-        text={`${words.counts(totals, ...others)}${warnings > 0 ? ` ${words.warnings(numberOf(warnings))}` : ''}`}
+      <SuccessNotice
+        text={`${words.counts(totals, ...others)}${warnings > 0 ? ` ${words.warnings(formatNumber(warnings))}` : ''}`}
       />
       {error !== null && <ProblemAlert problem={problemIn(0, { error })} />}
       <Group>
         {!isOnItsWay(started) && (rejected > 0 || warnings > 0) && <RejectedRows id={id} />}
-        <PathLink to={pathTo(place, 'contacts', 'import')}>{words.another}</PathLink>
+        <PathLink to={pathTo(workspace, 'contacts', 'import')}>{words.another}</PathLink>
       </Group>
     </Stack>
   )
@@ -147,9 +147,9 @@ function ImportProgress({ started }: { started: StepwiseImport }) {
 
 /** A link to the rows as a file: it is read here, for the request says which account it is for. */
 function RejectedRows({ id }: { id: string }) {
-  const place = usePlace()
-  const rows = useRead(place, ['contact_imports.list_errors', id], () =>
-    v1(place).GET('/v1/contact_imports/{id}/errors', { params: { path: { id } }, parseAs: 'text' }),
+  const workspace = useWorkspace()
+  const rows = useApiQuery(workspace, ['contact_imports.list_errors', id], () =>
+    v1(workspace).GET('/v1/contact_imports/{id}/errors', { params: { path: { id } }, parseAs: 'text' }),
   )
   const url = useMemo(
     () => (rows.data === undefined ? undefined : URL.createObjectURL(new Blob([rows.data], { type: 'text/csv' }))),

@@ -1,20 +1,20 @@
 /** Contact lists: what there is, a new one, and taking one away. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
+import { unwrap, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { listQuery, useRead, useStale } from '../../api/use-api-query.ts'
-import { pathTo, usePlace } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { listQuery, useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { LongTextField, TextField } from '../../components/form/fields.tsx'
 import { useDraft } from '../../components/form/use-draft.ts'
-import { numberOf, useTime } from '../../components/format/intl.tsx'
+import { formatNumber, useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
@@ -23,22 +23,22 @@ import { text } from '../../text/en.ts'
 type ContactList = components['schemas']['ContactList']
 
 export function ListsScreen() {
-  const place = usePlace()
-  const because = useBecause(place)('contacts:write')
+  const workspace = useWorkspace()
+  const disabledReason = useDisabledReason(workspace)('contacts:write')
   const { query, clear } = useFilters([])
   const [isNew, setNew] = useState(false)
-  const [leaving, setLeaving] = useState<ContactList>()
+  const [toDelete, setToDelete] = useState<ContactList>()
   const [done, setDone] = useState('')
-  const lists = useRead(place, ['contact_lists.list', query], () =>
-    v1(place).GET('/v1/contact_lists', { params: { query: listQuery(query) } }),
+  const lists = useApiQuery(workspace, ['contact_lists.list', query], () =>
+    v1(workspace).GET('/v1/contact_lists', { params: { query: listQuery(query) } }),
   )
-  const columns = useColumns(because, setLeaving)
+  const columns = useColumns(disabledReason, setToDelete)
   const words = text.contactLists
-  const create = <ActionButton label={words.create} because={because} onPress={() => setNew(true)} />
+  const create = <ActionButton label={words.create} disabledReason={disabledReason} onPress={() => setNew(true)} />
   return (
     <Screen
       title={text.screens.lists}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <>
           <ApiButton request={{ operation: 'contact_lists.list', method: 'GET', path: '/v1/contact_lists?limit=50' }} />
@@ -46,7 +46,7 @@ export function ListsScreen() {
         </>
       }
     >
-      <Done text={done} />
+      <SuccessNotice text={done} />
       <ListTable
         name={text.screens.lists}
         columns={columns}
@@ -64,13 +64,13 @@ export function ListsScreen() {
           }}
         />
       )}
-      {leaving !== undefined && (
+      {toDelete !== undefined && (
         <DeleteList
-          list={leaving}
-          onClose={() => setLeaving(undefined)}
+          list={toDelete}
+          onClose={() => setToDelete(undefined)}
           onDeleted={() => {
-            setLeaving(undefined)
-            setDone(words.deleted(leaving.name))
+            setToDelete(undefined)
+            setDone(words.deleted(toDelete.name))
           }}
         />
       )}
@@ -78,22 +78,22 @@ export function ListsScreen() {
   )
 }
 
-function useColumns(because: string | undefined, onDelete: (list: ContactList) => void): Column<ContactList>[] {
-  const place = usePlace()
-  const time = useTime()
+function useColumns(disabledReason: string | undefined, onDelete: (list: ContactList) => void): Column<ContactList>[] {
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const words = text.contactLists
   return [
     {
       id: 'name',
       header: words.name,
       cell: ({ id, name }) => (
-        <PathLink to={pathTo(place, 'contacts')} search={{ list: id }}>
+        <PathLink to={pathTo(workspace, 'contacts')} search={{ list: id }}>
           <bdi>{name}</bdi>
         </PathLink>
       ),
     },
     { id: 'description', header: words.description, cell: ({ description }) => <bdi>{description}</bdi> },
-    { id: 'contacts', header: words.contacts, cell: ({ contacts_count }) => numberOf(contacts_count) },
+    { id: 'contacts', header: words.contacts, cell: ({ contacts_count }) => formatNumber(contacts_count) },
     { id: 'created_at', header: words.createdAt, cell: ({ created_at }) => time(created_at) },
     {
       id: 'delete',
@@ -102,7 +102,7 @@ function useColumns(because: string | undefined, onDelete: (list: ContactList) =
         <ActionButton
           label={words.remove}
           named={words.delete(list.name)}
-          because={because}
+          disabledReason={disabledReason}
           variant="subtle"
           color="red"
           size="xs"
@@ -114,13 +114,13 @@ function useColumns(because: string | undefined, onDelete: (list: ContactList) =
 }
 
 function DeleteList({ list, onClose, onDeleted }: { list: ContactList; onClose: () => void; onDeleted: () => void }) {
-  const place = usePlace()
-  const stale = useStale(place)
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
   const words = text.contactLists
-  const remove = useAction(
-    (id: string) => answered(v1(place).DELETE('/v1/contact_lists/{id}', { params: { path: { id } } })),
+  const remove = useApiMutation(
+    (id: string) => unwrap(v1(workspace).DELETE('/v1/contact_lists/{id}', { params: { path: { id } } })),
     async () => {
-      await stale('contact_lists.')
+      await invalidate('contact_lists.')
       onDeleted()
     },
   )
@@ -141,15 +141,15 @@ function DeleteList({ list, onClose, onDeleted }: { list: ContactList; onClose: 
 
 /** A new contact list. */
 function NewList({ onClose, onSaved }: { onClose: () => void; onSaved: (list: ContactList) => void }) {
-  const place = usePlace()
-  const stale = useStale(place)
-  const [draft, change, forget] = useDraft(place, 'list', { name: '', description: '' })
-  const save = useAction(
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  const [draft, change, discard] = useDraft(workspace, 'list', { name: '', description: '' })
+  const save = useApiMutation(
     (body: { name: string; description?: string }, key) =>
-      answered(v1(place).POST('/v1/contact_lists', { body, headers: { 'Idempotency-Key': key } })),
+      unwrap(v1(workspace).POST('/v1/contact_lists', { body, headers: { 'Idempotency-Key': key } })),
     async (list) => {
-      forget()
-      await stale('contact_lists.')
+      discard()
+      await invalidate('contact_lists.')
       onSaved(list)
     },
   )

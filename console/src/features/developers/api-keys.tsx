@@ -1,19 +1,19 @@
 /** The API keys of the mode: made, shown once, revoked. */
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { answered, own } from '../../api/client.ts'
+import { unwrap, own } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
 import { scopes } from '../../api/generated/tables.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { listQuery, useRead, useStale } from '../../api/use-api-query.ts'
-import { usePlace } from '../../app/paths.ts'
-import { Done } from '../../components/feedback/alerts.tsx'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { listQuery, useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice } from '../../components/feedback/alerts.tsx'
 import { ConfirmDialog, Dialog, SecretDialog } from '../../components/feedback/dialog.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { FormProblem, TextField } from '../../components/form/fields.tsx'
 import { useDraft } from '../../components/form/use-draft.ts'
-import { instantOf, useTime, useZone } from '../../components/format/intl.tsx'
+import { parseLocalTime, useTimeFormat, useZone } from '../../components/format/intl.tsx'
 import { useCursorOf } from '../../components/table/filters.tsx'
 import { type Column, InnerList } from '../../components/table/list-table.tsx'
 import { text } from '../../text/en.ts'
@@ -24,33 +24,33 @@ type Key = components['schemas']['ApiKey']
 const cursor = 'keys_after'
 
 export function ApiKeys() {
-  const place = usePlace()
-  const stale = useStale(place)
-  const because = useBecause(place)('keys')
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  const disabledReason = useDisabledReason(workspace)('keys')
   const [isNew, setNew] = useState(false)
   const [secret, setSecret] = useState<string>()
-  const [leaving, setLeaving] = useState<Key>()
+  const [toDelete, setToDelete] = useState<Key>()
   const [said, setSaid] = useState('')
   const { here, query } = useCursorOf(cursor)
-  const keys = useRead(place, ['api_keys.list', here], () =>
-    own(place).GET('/console/api/api_keys', { params: { query: listQuery({ mode: place.mode, ...query }) } }),
+  const keys = useApiQuery(workspace, ['api_keys.list', here], () =>
+    own(workspace).GET('/console/api/api_keys', { params: { query: listQuery({ mode: workspace.mode, ...query }) } }),
   )
   const words = text.developers
-  const revoke = useAction(
-    ({ id }: Key) => answered(own(place).POST('/console/api/api_keys/{id}/revoke', { params: { path: { id } } })),
+  const revoke = useApiMutation(
+    ({ id }: Key) => unwrap(own(workspace).POST('/console/api/api_keys/{id}/revoke', { params: { path: { id } } })),
     async ({ name }) => {
-      setLeaving(undefined)
-      await stale('api_keys.')
+      setToDelete(undefined)
+      await invalidate('api_keys.')
       setSaid(words.revoked(name))
     },
   )
-  const columns = useColumns(setLeaving)
+  const columns = useColumns(setToDelete)
   return (
     <>
       <Group justify="flex-end" mb="sm">
-        <ActionButton label={words.create} because={because} onPress={() => setNew(true)} />
+        <ActionButton label={words.create} disabledReason={disabledReason} onPress={() => setNew(true)} />
       </Group>
-      <Done text={said} />
+      <SuccessNotice text={said} />
       <InnerList name={words.tabs.keys} columns={columns} query={keys} cursor={cursor} empty={words.noKeys} />
       {isNew && (
         <CreateKey
@@ -63,21 +63,21 @@ export function ApiKeys() {
       )}
       <SecretDialog title={words.made} secret={secret} onStored={() => setSecret(undefined)} />
       <ConfirmDialog
-        title={words.revokeNamed(leaving?.name ?? '')}
+        title={words.revokeNamed(toDelete?.name ?? '')}
         why={words.revokeWhy}
-        isOpen={leaving !== undefined}
-        onClose={() => setLeaving(undefined)}
+        isOpen={toDelete !== undefined}
+        onClose={() => setToDelete(undefined)}
         action={revoke}
-        onConfirm={() => leaving !== undefined && revoke.run(leaving)}
+        onConfirm={() => toDelete !== undefined && revoke.run(toDelete)}
       />
     </>
   )
 }
 
 function useColumns(onRevoke: (key: Key) => void): Column<Key>[] {
-  const place = usePlace()
-  const time = useTime()
-  const because = useBecause(place)('revoke_keys')
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
+  const disabledReason = useDisabledReason(workspace)('revoke_keys')
   const words = text.developers
   return [
     { id: 'name', header: words.columns.name, cell: ({ name }) => <bdi>{name}</bdi> },
@@ -102,7 +102,7 @@ function useColumns(onRevoke: (key: Key) => void): Column<Key>[] {
           <ActionButton
             label={words.revoke}
             named={words.revokeNamed(key.name)}
-            because={because}
+            disabledReason={disabledReason}
             variant="subtle"
             color="red"
             size="xs"
@@ -131,23 +131,23 @@ function bodyOf(draft: Draft, mode: 'live' | 'test', zone: string) {
     mode,
     scopes: [...draft.scopes],
     ...(draft.name.trim() === '' ? {} : { name: draft.name.trim() }),
-    ...(draft.expires.trim() === '' ? {} : { expires_at: instantOf(draft.expires, zone) }),
+    ...(draft.expires.trim() === '' ? {} : { expires_at: parseLocalTime(draft.expires, zone) }),
     ...(addresses.length === 0 ? {} : { ip_allowlist: addresses }),
   }
 }
 
 /** A new API key of the mode, with its scopes; the answer holds the key, once. */
 function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const zone = useZone()
-  const stale = useStale(place)
-  const [draft, change, forget] = useDraft(place, 'api_key', first)
-  const create = useAction(
+  const invalidate = useInvalidate(workspace)
+  const [draft, change, discard] = useDraft(workspace, 'api_key', first)
+  const create = useApiMutation(
     (body: ReturnType<typeof bodyOf>, key) =>
-      answered(own(place).POST('/console/api/api_keys', { body, headers: { 'Idempotency-Key': key } })),
+      unwrap(own(workspace).POST('/console/api/api_keys', { body, headers: { 'Idempotency-Key': key } })),
     async ({ key }) => {
-      forget()
-      await stale('api_keys.')
+      discard()
+      await invalidate('api_keys.')
       onMade(key)
     },
   )
@@ -158,7 +158,7 @@ function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: str
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          create.run(bodyOf(draft, place.mode, zone))
+          create.run(bodyOf(draft, workspace.mode, zone))
         }}
       >
         <Stack>

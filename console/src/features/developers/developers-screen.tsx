@@ -3,16 +3,16 @@ import { Code, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, own, problemOf } from '../../api/client.ts'
+import { unwrap, own, problemOf } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
-import { listQuery, useRead } from '../../api/use-api-query.ts'
-import { type Query, usePlace } from '../../app/paths.ts'
+import { listQuery, useApiQuery } from '../../api/use-api-query.ts'
+import { type Query, useWorkspace } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { CopyButton } from '../../components/feedback/copy-button.tsx'
-import { Screen, Waiting } from '../../components/feedback/screen.tsx'
+import { Screen, LoadingIndicator } from '../../components/feedback/screen.tsx'
 import { ChoiceField } from '../../components/form/fields.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { FilterText, useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable, RowsTable } from '../../components/table/list-table.tsx'
 import { text } from '../../text/en.ts'
@@ -20,7 +20,7 @@ import { snippets } from '../../text/en/developers.ts'
 import { ApiKeys } from './api-keys.tsx'
 
 export function DevelopersScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const { tabs } = text.developers
   const { request_id } = useLocation().search as Query
   const [tab, setTab] = useState('keys')
@@ -33,8 +33,8 @@ export function DevelopersScreen() {
   return (
     <Screen
       title={text.screens.developers}
-      mode={place.mode}
-      actions={<ApiButton request={{ method: 'GET', path: '/console/api/api_keys', place }} />}
+      mode={workspace.mode}
+      actions={<ApiButton request={{ method: 'GET', path: '/console/api/api_keys', workspace }} />}
     >
       <Tabs value={tab} onChange={(chosen) => setTab(chosen ?? 'keys')} keepMounted={false}>
         <Tabs.List mb="md">
@@ -90,11 +90,11 @@ type LoggedRequest = components['schemas']['LoggedRequest']
 
 /** What was refused and what was changed: by its id, or the newest first. */
 export function Requests() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const { query, isFiltered, set, clear } = useFilters(['refused', 'request_id'])
   const { request_id, ...listed } = query
-  const requests = useRead(place, ['requests.list', listed], () =>
-    own(place).GET('/console/api/requests', { params: { query: listQuery(listed) } }),
+  const requests = useApiQuery(workspace, ['requests.list', listed], () =>
+    own(workspace).GET('/console/api/requests', { params: { query: listQuery(listed) } }),
   )
   const columns = useColumns()
   const words = text.developers
@@ -133,21 +133,21 @@ export function Requests() {
 }
 
 function OneRequest({ id, columns }: { id: string; columns: readonly Column<LoggedRequest>[] }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const found = useQuery({
-    queryKey: [place.account, place.mode, 'requests.retrieve', id],
-    queryFn: () => answered(own(place).GET('/console/api/requests/{id}', { params: { path: { id } } })),
+    queryKey: [workspace.account, workspace.mode, 'requests.retrieve', id],
+    queryFn: () => unwrap(own(workspace).GET('/console/api/requests/{id}', { params: { path: { id } } })),
   })
   if (found.isError) return <ProblemAlert problem={problemOf(found.error)} />
   return found.data === undefined ? (
-    <Waiting />
+    <LoadingIndicator />
   ) : (
     <RowsTable name={text.developers.tabs.requests} columns={columns} rows={[found.data]} />
   )
 }
 
 function useColumns(): Column<LoggedRequest>[] {
-  const time = useTime()
+  const time = useTimeFormat()
   const { requestColumns: columns, took } = text.developers
   return [
     { id: 'at', header: columns.at, cell: ({ created_at }) => time(created_at) },

@@ -3,13 +3,13 @@ import { Code, Group, Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { problemOf, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { listQuery, useRead } from '../../api/use-api-query.ts'
-import { pathTo, queryText, usePlace } from '../../app/paths.ts'
+import { listQuery, useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, queryText, useWorkspace } from '../../app/paths.ts'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { CopyButton } from '../../components/feedback/copy-button.tsx'
-import { Loaded, Screen } from '../../components/feedback/screen.tsx'
-import { Facts, Region } from '../../components/format/facts.tsx'
-import { instantOf, useTime, useZone } from '../../components/format/intl.tsx'
+import { QueryScreen, Screen } from '../../components/feedback/screen.tsx'
+import { DescriptionList, Region } from '../../components/format/facts.tsx'
+import { parseLocalTime, useTimeFormat, useZone } from '../../components/format/intl.tsx'
 import { ObjectLink, PathLink } from '../../components/format/links.tsx'
 import { FilterText, useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
@@ -32,18 +32,18 @@ function objectIdOf({ data: { object } }: Event): string | undefined {
 }
 
 export function EventsScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const zone = useZone()
   const { query, isFiltered, set, clear } = useFilters(filters)
-  const events = useRead(place, ['events.list', query], () =>
-    v1(place).GET('/v1/events', { params: { query: listQuery(query) } }),
+  const events = useApiQuery(workspace, ['events.list', query], () =>
+    v1(workspace).GET('/v1/events', { params: { query: listQuery(query) } }),
   )
   const problem = events.isError ? problemOf(events.error) : undefined
   const columns = useColumns()
   return (
     <Screen
       title={text.screens.events}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <ApiButton
           request={{
@@ -61,7 +61,9 @@ export function EventsScreen() {
             label={labels[name]}
             value={query[name] ?? ''}
             error={problem?.about(name)}
-            onApply={(typed) => set(name, typed !== '' && name.startsWith('created') ? instantOf(typed, zone) : typed)}
+            onApply={(typed) =>
+              set(name, typed !== '' && name.startsWith('created') ? parseLocalTime(typed, zone) : typed)
+            }
           />
         ))}
       </div>
@@ -78,7 +80,7 @@ export function EventsScreen() {
 }
 
 function useColumns(): Column<Event>[] {
-  const time = useTime()
+  const time = useTimeFormat()
   const { columns } = text.events
   return [
     { id: 'id', header: columns.id, cell: ({ id }) => <ObjectLink id={id} /> },
@@ -97,27 +99,27 @@ function useColumns(): Column<Event>[] {
 
 /** `events/{id}`: an event as receivers get it. */
 export function EventScreen() {
-  const place = usePlace()
-  const time = useTime()
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const { id } = useParams({ strict: false }) as { id: string }
-  const query = useRead(place, ['events.retrieve', id], () =>
-    v1(place).GET('/v1/events/{id}', { params: { path: { id } } }),
+  const query = useApiQuery(workspace, ['events.retrieve', id], () =>
+    v1(workspace).GET('/v1/events/{id}', { params: { path: { id } } }),
   )
   const words = text.events
   return (
-    <Loaded title={words.event} query={query}>
+    <QueryScreen title={words.event} query={query}>
       {(event) => {
         const object = objectIdOf(event)
         const json = JSON.stringify(event, null, 2)
         return (
           <Screen
             title={event.type}
-            mode={place.mode}
+            mode={workspace.mode}
             actions={<ApiButton request={{ operation: 'events.retrieve', method: 'GET', path: `/v1/events/${id}` }} />}
           >
             <Stack>
               <Region title={words.facts}>
-                <Facts
+                <DescriptionList
                   of={[
                     [words.id, event.id],
                     [words.columns.object, object === undefined ? null : <ObjectLink key="object" id={object} />],
@@ -125,7 +127,7 @@ export function EventScreen() {
                   ]}
                 />
                 {object !== undefined && (
-                  <PathLink to={pathTo(place, 'events')} search={{ object_id: object }}>
+                  <PathLink to={pathTo(workspace, 'events')} search={{ object_id: object }}>
                     {words.all}
                   </PathLink>
                 )}
@@ -142,6 +144,6 @@ export function EventScreen() {
           </Screen>
         )
       }}
-    </Loaded>
+    </QueryScreen>
   )
 }

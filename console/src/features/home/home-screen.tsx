@@ -3,31 +3,31 @@ import { Button, Group, List, SimpleGrid, Stack, Text, Title } from '@mantine/co
 import { lazy, Suspense, useState } from 'react'
 import { own, problemOf } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
-import { may, useOwnSession } from '../../api/session.ts'
-import { useRead } from '../../api/use-api-query.ts'
-import { pathTo, usePlace } from '../../app/paths.ts'
+import { isAllowed, useRequiredSession } from '../../api/session.ts'
+import { useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, useWorkspace } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
-import { Screen, Waiting } from '../../components/feedback/screen.tsx'
+import { Screen, LoadingIndicator } from '../../components/feedback/screen.tsx'
 import { Region } from '../../components/format/facts.tsx'
-import { numberOf, percentOf } from '../../components/format/intl.tsx'
+import { formatNumber, formatPercent } from '../../components/format/intl.tsx'
 import { PathLink, pathOfObject } from '../../components/format/links.tsx'
 import { RowsTable } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 
 type Overview = components['schemas']['Overview']
 
 export function HomeScreen() {
-  const place = usePlace()
-  const overview = useRead(place, ['overview.retrieve'], () => own(place).GET('/console/api/overview'))
+  const workspace = useWorkspace()
+  const overview = useApiQuery(workspace, ['overview.retrieve'], () => own(workspace).GET('/console/api/overview'))
   return (
     <Screen
       title={text.screens.home}
-      mode={place.mode}
-      actions={<ApiButton request={{ method: 'GET', path: '/console/api/overview', place }} />}
+      mode={workspace.mode}
+      actions={<ApiButton request={{ method: 'GET', path: '/console/api/overview', workspace }} />}
     >
-      {overview.isError && <ProblemAlert problem={problemOf(overview.error)} onAgain={() => void overview.refetch()} />}
-      {overview.isPending && <Waiting />}
+      {overview.isError && <ProblemAlert problem={problemOf(overview.error)} onRetry={() => void overview.refetch()} />}
+      {overview.isPending && <LoadingIndicator />}
       {overview.data !== undefined && <Shown overview={overview.data} />}
     </Screen>
   )
@@ -41,15 +41,15 @@ function Shown({ overview }: { overview: Overview }) {
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <Region title={words.sent}>
           <Text size="xl" fw={700}>
-            {numberOf(sent)}
+            {formatNumber(sent)}
           </Text>
           <Text size="sm" c="dimmed">
-            {words.sentWhy} {words.failed(numberOf(failed))}
+            {words.sentWhy} {words.failed(formatNumber(failed))}
           </Text>
         </Region>
         <Region title={words.rate}>
           <Text size="xl" fw={700}>
-            {sent === 0 ? '–' : percentOf(delivered / sent)}
+            {sent === 0 ? '–' : formatPercent(delivered / sent)}
           </Text>
           <Text size="sm" c="dimmed">
             {sent === 0 ? words.noRate : words.rateWhy}
@@ -66,7 +66,7 @@ function Shown({ overview }: { overview: Overview }) {
 }
 
 function Attention({ matters }: { matters: Overview['needs_attention'] }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const words = text.home
   return (
     <Region title={words.attention}>
@@ -77,9 +77,13 @@ function Attention({ matters }: { matters: Overview['needs_attention'] }) {
           {matters.map(({ type, id }) => (
             <List.Item key={`${type} ${id}`}>
               <PathLink
-                to={type === 'balance_low' ? pathTo(place, 'billing') : (pathOfObject(place, id) ?? pathTo(place))}
+                to={
+                  type === 'balance_low'
+                    ? pathTo(workspace, 'billing')
+                    : (pathOfObject(workspace, id) ?? pathTo(workspace))
+                }
               >
-                {words.matters[type] ?? inWords(type)}
+                {words.matters[type] ?? humanize(type)}
               </PathLink>
             </List.Item>
           ))}
@@ -90,22 +94,22 @@ function Attention({ matters }: { matters: Overview['needs_attention'] }) {
 }
 
 function FirstSteps() {
-  const place = usePlace()
-  const session = useOwnSession()
+  const workspace = useWorkspace()
+  const session = useRequiredSession()
   const { steps, first } = text.home
-  const test = { ...place, mode: 'test' } as const
+  const test = { ...workspace, mode: 'test' } as const
   const all = [
     { needs: 'messages:write', to: pathTo(test, 'messages'), label: steps.message },
-    { needs: 'channels:write', to: pathTo({ ...place, mode: 'live' }, 'channels', 'new'), label: steps.channel },
-    { needs: 'keys', to: pathTo(place, 'developers'), label: steps.key },
-    { needs: 'webhooks:write', to: pathTo(place, 'webhooks'), label: steps.webhook },
-    { needs: 'team', to: pathTo(place, 'team'), label: steps.team },
+    { needs: 'channels:write', to: pathTo({ ...workspace, mode: 'live' }, 'channels', 'new'), label: steps.channel },
+    { needs: 'keys', to: pathTo(workspace, 'developers'), label: steps.key },
+    { needs: 'webhooks:write', to: pathTo(workspace, 'webhooks'), label: steps.webhook },
+    { needs: 'team', to: pathTo(workspace, 'team'), label: steps.team },
   ] as const
   return (
     <Region title={first}>
       <List type="ordered">
         {all
-          .filter(({ needs }) => may(session, test, needs))
+          .filter(({ needs }) => isAllowed(session, test, needs))
           .map(({ to, label }) => (
             <List.Item key={to}>
               <PathLink to={to}>{label}</PathLink>
@@ -129,7 +133,7 @@ const DaysChart = lazy(async () => ({ default: (await import('./days-chart.tsx')
 const columns = (['date', 'sent', 'delivered', 'failed'] as const).map((name) => ({
   id: name,
   header: text.home.columns[name],
-  cell: (day: Day) => (name === 'date' ? day.date : numberOf(day[name])),
+  cell: (day: Day) => (name === 'date' ? day.date : formatNumber(day[name])),
 }))
 
 /** The last thirty days: as a chart, and as a table for who reads numbers or hears them. */
@@ -149,7 +153,7 @@ export function Days({ days }: { days: readonly Day[] }) {
       {isTable ? (
         <RowsTable name={words.chart} columns={columns} rows={days.map((day) => ({ ...day, id: day.date }))} />
       ) : (
-        <Suspense fallback={<Waiting />}>
+        <Suspense fallback={<LoadingIndicator />}>
           <DaysChart days={days} />
         </Suspense>
       )}

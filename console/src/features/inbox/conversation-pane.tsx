@@ -2,41 +2,41 @@
 import { Box, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react'
-import { answered, own, problemOf, v1 } from '../../api/client.ts'
+import { unwrap, own, problemOf, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useOwnSession } from '../../api/session.ts'
-import { useRead } from '../../api/use-api-query.ts'
-import { pathTo, type Query, usePlace } from '../../app/paths.ts'
+import { useRequiredSession } from '../../api/session.ts'
+import { useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, type Query, useWorkspace } from '../../app/paths.ts'
 import { Bubble } from '../../components/content/bubble.tsx'
 import { useChannels } from '../../components/content/use-channels.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
-import { Waiting } from '../../components/feedback/screen.tsx'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { LoadingIndicator } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
-import { Facts, Region, Status, whyOf } from '../../components/format/facts.tsx'
-import { useShortTime, useTime } from '../../components/format/intl.tsx'
+import { DescriptionList, Region, Status, statusSentence } from '../../components/format/facts.tsx'
+import { useShortTimeFormat, useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import { type Conversation, type Message, nameOf, useChange, useConversation } from './conversation-list.tsx'
-import { Answer } from './reply-form.tsx'
+import { ReplyArea } from './reply-form.tsx'
 
 export function ConversationPane({ id, back }: { id: string; back: Query }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const conversation = useConversation(id)
   return (
     <div className="inbox-pane">
-      <PathLink to={pathTo(place, 'inbox')} search={back} className="narrow-only">
+      <PathLink to={pathTo(workspace, 'inbox')} search={back} className="narrow-only">
         {text.inbox.back}
       </PathLink>
-      {conversation.isPending && <Waiting />}
+      {conversation.isPending && <LoadingIndicator />}
       {conversation.isError && (
-        <ProblemAlert problem={problemOf(conversation.error)} onAgain={() => void conversation.refetch()} />
+        <ProblemAlert problem={problemOf(conversation.error)} onRetry={() => void conversation.refetch()} />
       )}
-      {conversation.data !== undefined && <Read conversation={conversation.data} />}
+      {conversation.data !== undefined && <OpenConversation conversation={conversation.data} />}
     </div>
   )
 }
 
-function Read({ conversation }: { conversation: Conversation }) {
+function OpenConversation({ conversation }: { conversation: Conversation }) {
   const [done, setDone] = useState('')
   const heading = useFocusWhenChosen()
   const { minutes, isClosed } = useWindow(conversation.window_expires_at)
@@ -50,10 +50,10 @@ function Read({ conversation }: { conversation: Conversation }) {
           </Title>
           <ServiceWindow minutes={minutes} />
         </Group>
-        <Handling conversation={conversation} onDone={setDone} />
-        <Done text={done} />
+        <ConversationActions conversation={conversation} onDone={setDone} />
+        <SuccessNotice text={done} />
         <MessageLog conversation={conversation} />
-        <Answer conversation={conversation} isClosed={isClosed} onDone={setDone} />
+        <ReplyArea conversation={conversation} isClosed={isClosed} onDone={setDone} />
       </Stack>
       <ContactRegion conversation={conversation} />
     </div>
@@ -61,14 +61,14 @@ function Read({ conversation }: { conversation: Conversation }) {
 }
 
 /** Who sees to it, and whether there is still something to see to. */
-function Handling({
+function ConversationActions({
   conversation: { id, status, assignee, assignee_name },
   onDone,
 }: {
   conversation: Conversation
   onDone: (done: string) => void
 }) {
-  const { user } = useOwnSession()
+  const { user } = useRequiredSession()
   const words = text.inbox
   const change = useChange(id, ({ status: to, assignee: whose }) => {
     if (to !== undefined) onDone(to === 'done' ? words.isDone : words.isOpen)
@@ -82,14 +82,14 @@ function Handling({
           label={status === 'open' ? words.markDone : words.reopen}
           variant="default"
           size="xs"
-          because={change.because}
+          disabledReason={change.disabledReason}
           onPress={() => change.run({ status: status === 'open' ? 'done' : 'open' })}
         />
         <ActionButton
           label={isMine ? words.unassign : words.assign}
           variant="default"
           size="xs"
-          because={change.because}
+          disabledReason={change.disabledReason}
           onPress={() => change.run({ assignee: isMine ? null : user.id })}
         />
         <Text size="sm" c="dimmed" dir="auto">
@@ -107,9 +107,9 @@ function Handling({
 
 /** What is on the screen of who may answer it counts as read; not so for who acts in the place of somebody else. */
 function useMarkedRead({ id, read, last_message_at }: Conversation): void {
-  const { impersonating } = useOwnSession()
-  const { run, because } = useChange(id)
-  const isDue = !read && because === undefined && impersonating === null
+  const { impersonating } = useRequiredSession()
+  const { run, disabledReason } = useChange(id)
+  const isDue = !read && disabledReason === undefined && impersonating === null
   const mark = useEffectEvent((_upTo: string) => run({ read: true }))
   useEffect(() => {
     if (isDue) mark(last_message_at)
@@ -140,8 +140,8 @@ function MessageLog({ conversation }: { conversation: Conversation }) {
   const words = text.inbox
   return (
     <Box className="log" role="log" aria-label={words.conversation} aria-busy={pages.isPending} tabIndex={0} ref={log}>
-      {pages.isPending && <Waiting />}
-      {pages.isError && <ProblemAlert problem={problemOf(pages.error)} onAgain={() => void pages.refetch()} />}
+      {pages.isPending && <LoadingIndicator />}
+      {pages.isError && <ProblemAlert problem={problemOf(pages.error)} onRetry={() => void pages.refetch()} />}
       {pages.hasNextPage && (
         <Button
           variant="default"
@@ -154,19 +154,19 @@ function MessageLog({ conversation }: { conversation: Conversation }) {
       )}
       {pages.isSuccess && messages.length === 0 && <Text c="dimmed">{words.noMessages}</Text>}
       {messages.map((message) => (
-        <Said key={message.id} message={message} who={nameOf(conversation)} />
+        <MessageItem key={message.id} message={message} who={nameOf(conversation)} />
       ))}
     </Box>
   )
 }
 
 function useMessages({ id }: Conversation) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   return useInfiniteQuery({
-    queryKey: [place.account, place.mode, 'conversations.list_messages', id],
+    queryKey: [workspace.account, workspace.mode, 'conversations.list_messages', id],
     queryFn: ({ pageParam }) =>
-      answered(
-        own(place).GET('/console/api/conversations/{id}/messages', {
+      unwrap(
+        own(workspace).GET('/console/api/conversations/{id}/messages', {
           params: {
             path: { id },
             query: { limit: pageMessages, ...(pageParam === '' ? {} : { starting_after: pageParam }) },
@@ -178,10 +178,10 @@ function useMessages({ id }: Conversation) {
   })
 }
 
-function Said({ message, who }: { message: Message; who: string }) {
-  const place = usePlace()
-  const time = useTime()
-  const shortTime = useShortTime()
+function MessageItem({ message, who }: { message: Message; who: string }) {
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
+  const shortTime = useShortTimeFormat()
   const { id, type, content, status, direction, origin, created_at } = message
   const isOurs = direction === 'outbound'
   const words = text.inbox
@@ -189,15 +189,15 @@ function Said({ message, who }: { message: Message; who: string }) {
     <div className="said" data-ours={isOurs || undefined}>
       <Bubble type={type} content={content} isOurs={isOurs} />
       <Text size="xs" c="dimmed" component="div" className="said-about">
-        <bdi>{isOurs ? (words.by[origin.type] ?? inWords(origin.type)) : who}</bdi>
-        <PathLink to={pathTo(place, 'messages', id)} size="xs">
+        <bdi>{isOurs ? (words.by[origin.type] ?? humanize(origin.type)) : who}</bdi>
+        <PathLink to={pathTo(workspace, 'messages', id)} size="xs">
           {shortTime(created_at)}
         </PathLink>
         {isOurs && <Status status={status} />}
       </Text>
       {status === 'failed' && (
         <Text size="sm" dir="auto" className="said-why">
-          {whyOf(message, time)}
+          {statusSentence(message, time)}
         </Text>
       )}
     </div>
@@ -247,16 +247,16 @@ function useWindow(expires_at: string | null): { readonly minutes: number | null
 
 /** Who a conversation is with, as far as it is known. */
 function ContactRegion({ conversation }: { conversation: Conversation }) {
-  const place = usePlace()
-  const time = useTime()
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const { contact_id, channel_id, identifier } = conversation
-  const contact = useRead(
-    place,
+  const contact = useApiQuery(
+    workspace,
     ['contacts.retrieve', contact_id],
-    () => v1(place).GET('/v1/contacts/{id}', { params: { path: { id: contact_id ?? '' } } }),
+    () => v1(workspace).GET('/v1/contacts/{id}', { params: { path: { id: contact_id ?? '' } } }),
     contact_id !== null,
   )
-  const channel = useChannels(place).all.find(({ id }) => id === channel_id)
+  const channel = useChannels(workspace).all.find(({ id }) => id === channel_id)
   const { facts, contact: title, noContact } = text.inbox
   return (
     <Region title={title}>
@@ -265,11 +265,11 @@ function ContactRegion({ conversation }: { conversation: Conversation }) {
           {noContact}
         </Text>
       ) : (
-        <PathLink to={pathTo(place, 'contacts', contact_id)}>
+        <PathLink to={pathTo(workspace, 'contacts', contact_id)}>
           <bdi>{nameOf(conversation)}</bdi>
         </PathLink>
       )}
-      <Facts
+      <DescriptionList
         of={[
           [facts.channel, channel === undefined ? channel_id : channel.name],
           [facts.address, nameOf(conversation) === identifier ? null : identifier],
@@ -292,7 +292,7 @@ function factsOf(
   return [
     [facts.phone, phone === identifier ? null : phone],
     [facts.email, email],
-    [facts.consent, consents[status] ?? inWords(status)],
+    [facts.consent, consents[status] ?? humanize(status)],
     [facts.blocked, blocked ? blockedYes : null],
     [facts.tags, tags.length === 0 ? null : tags.join(', ')],
     [facts.seen, last_seen_at === null ? null : time(last_seen_at)],

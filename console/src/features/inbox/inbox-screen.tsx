@@ -3,10 +3,10 @@ import { Text } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { own } from '../../api/client.ts'
-import { useOwnSession } from '../../api/session.ts'
-import { listQuery, useRead } from '../../api/use-api-query.ts'
-import { type Query, usePlace } from '../../app/paths.ts'
-import { Done } from '../../components/feedback/alerts.tsx'
+import { useRequiredSession } from '../../api/session.ts'
+import { listQuery, useApiQuery } from '../../api/use-api-query.ts'
+import { type Query, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice } from '../../components/feedback/alerts.tsx'
 import { ApiButton, type ApiRequest } from '../../components/feedback/api-button.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ChoiceField } from '../../components/form/fields.tsx'
@@ -24,11 +24,11 @@ const incoming: ApiRequest = {
 }
 
 export function InboxScreen() {
-  const place = usePlace()
-  const shown = useShow()
+  const workspace = useWorkspace()
+  const shown = useConversationFilter()
   const [done, setDone] = useState('')
-  const conversations = useRead(place, ['conversations.list', shown.query], () =>
-    own(place).GET('/console/api/conversations', { params: { query: listQuery(shown.query) } }),
+  const conversations = useApiQuery(workspace, ['conversations.list', shown.query], () =>
+    own(workspace).GET('/console/api/conversations', { params: { query: listQuery(shown.query) } }),
   )
   const read = useConversation(shown.open)
   const request =
@@ -36,15 +36,15 @@ export function InboxScreen() {
   const list = useFocusOnReturn(shown.open)
   const words = text.inbox
   return (
-    <Screen title={text.screens.inbox} mode={place.mode} actions={<ApiButton request={request} />}>
-      <Done text={done} />
+    <Screen title={text.screens.inbox} mode={workspace.mode} actions={<ApiButton request={request} />}>
+      <SuccessNotice text={done} />
       <div className="inbox" data-open={shown.open !== undefined || undefined}>
         <div className="inbox-list" ref={list}>
           <ChoiceField
             label={words.show}
             choices={choices}
             value={shown.show}
-            onChange={(show) => shown.choose(show as Show)}
+            onChange={(show) => shown.choose(show as ConversationFilterName)}
           />
           <ConversationList shown={shown} query={conversations} onTried={() => setDone(words.tried)} />
         </div>
@@ -74,11 +74,11 @@ function useFocusOnReturn(open: string | undefined) {
 }
 
 /** Which conversations are listed and which one is read: both stand in the address. */
-export type Show = 'open' | 'mine' | 'done'
+export type ConversationFilterName = 'open' | 'mine' | 'done'
 
-export interface Shown {
-  readonly show: Show
-  readonly choose: (show: Show) => void
+export interface ConversationFilter {
+  readonly show: ConversationFilterName
+  readonly choose: (show: ConversationFilterName) => void
   /** Of the list: what is asked for, under the API's names. */
   readonly filters: Filters
   readonly query: Query
@@ -88,14 +88,18 @@ export interface Shown {
   readonly searchFor: (id: string | undefined) => Query
 }
 
-function useShow(): Shown {
-  const { user } = useOwnSession()
+function useConversationFilter(): ConversationFilter {
+  const { user } = useRequiredSession()
   const navigate = useNavigate()
   const search = useLocation().search as Query
   const filters = useFilters(['status', 'assignee'])
   const { status, assignee } = filters.query
   const show = assignee === user.id ? 'mine' : status === 'done' ? 'done' : 'open'
-  const asked: Record<Show, Query> = { open: {}, mine: { assignee: user.id }, done: { status: 'done' } }
+  const asked: Record<ConversationFilterName, Query> = {
+    open: {},
+    mine: { assignee: user.id },
+    done: { status: 'done' },
+  }
   const { conversation: open, ...list } = search
   return {
     show,

@@ -1,28 +1,28 @@
 /** How a conversation is answered: by a reply, or by a template once its service window is closed. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
+import { unwrap, v1 } from '../../api/client.ts'
 import { contentExamples } from '../../api/generated/contents.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { type Action, useAction } from '../../api/use-action.ts'
-import { useStale } from '../../api/use-api-query.ts'
-import { pathTo, usePlace } from '../../app/paths.ts'
+import { useDisabledReason } from '../../api/session.ts'
+import { type ApiMutation, useApiMutation } from '../../api/use-action.ts'
+import { useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, useWorkspace } from '../../app/paths.ts'
 import { ContentPreview, TemplateFields, useTemplates } from '../../components/content/content-fields.tsx'
-import { canBeSent, contentOf, firstContent } from '../../components/content/content.ts'
+import { isApproved, contentOf, firstContent } from '../../components/content/content.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import type { ApiRequest } from '../../components/feedback/api-button.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
-import { Waiting } from '../../components/feedback/screen.tsx'
+import { LoadingIndicator } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { FormProblem, LongTextField } from '../../components/form/fields.tsx'
-import { useAttempt, useDraft } from '../../components/form/use-draft.ts'
+import { useStoredIdempotencyKeys, useDraft } from '../../components/form/use-draft.ts'
 import { Region } from '../../components/format/facts.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { text } from '../../text/en.ts'
 import type { Conversation } from './conversation-list.tsx'
 
-export function Answer({
+export function ReplyArea({
   conversation,
   isClosed,
   onDone,
@@ -44,10 +44,10 @@ export function Answer({
 
 /** A reply in words. What was written is kept per conversation until it is sent. */
 function ReplyForm({ conversation, onDone }: { conversation: Conversation; onDone: (done: string) => void }) {
-  const place = usePlace()
-  const because = useBecause(place)('messages:write')
+  const workspace = useWorkspace()
+  const disabledReason = useDisabledReason(workspace)('messages:write')
   const form = useRef<HTMLFormElement>(null)
-  const [{ reply }, change, forget] = useDraft(place, `reply ${conversation.id}`, { reply: '' })
+  const [{ reply }, change, discard] = useDraft(workspace, `reply ${conversation.id}`, { reply: '' })
   const [isMissing, setMissing] = useState(false)
   const words = text.inbox
   const latest = useRef(reply)
@@ -56,18 +56,18 @@ function ReplyForm({ conversation, onDone }: { conversation: Conversation; onDon
   }, [reply])
   const send = useSend(conversation, (sent) => {
     // the next reply may have been begun meanwhile
-    if ((sent.content as { body?: string }).body === latest.current) forget()
+    if ((sent.content as { body?: string }).body === latest.current) discard()
     onDone(words.sent)
     form.current?.querySelector('textarea')?.focus()
   })
   const { problem } = send
   const said = { type: 'text', content: { body: reply } }
-  const atField =
+  const shownAtField =
     problem === undefined ? undefined : (words.refused[problem.code] ?? problem.about('text') ?? problem.about('to'))
   const submit = () => {
     const isEmpty = reply.trim() === ''
     setMissing(isEmpty)
-    if (!isEmpty && because === undefined) send.run(said)
+    if (!isEmpty && disabledReason === undefined) send.run(said)
   }
   return (
     <form
@@ -86,12 +86,12 @@ function ReplyForm({ conversation, onDone }: { conversation: Conversation; onDon
           change({ reply: value })
         }}
         onSubmit={submit}
-        error={isMissing ? text.problem.required : atField}
+        error={isMissing ? text.problem.required : shownAtField}
       />
-      {problem !== undefined && atField === undefined && <ProblemAlert problem={problem} />}
+      {problem !== undefined && shownAtField === undefined && <ProblemAlert problem={problem} />}
       <Group justify="flex-end" mt="xs" gap="xs">
         {problem?.code === 'policy_violation' && <SendTemplate conversation={conversation} onDone={onDone} />}
-        <ActionButton label={words.send} because={because} loading={send.isRunning} onPress={submit} />
+        <ActionButton label={words.send} disabledReason={disabledReason} loading={send.isRunning} onPress={submit} />
       </Group>
     </form>
   )
@@ -104,11 +104,11 @@ interface SendTemplateProps {
 
 /** An approved template of the conversation's channel, filled field by field. */
 function SendTemplate({ conversation, onDone }: SendTemplateProps) {
-  const because = useBecause(usePlace())('messages:write')
+  const disabledReason = useDisabledReason(useWorkspace())('messages:write')
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <ActionButton label={text.inbox.template} because={because} onPress={() => setOpen(true)} />
+      <ActionButton label={text.inbox.template} disabledReason={disabledReason} onPress={() => setOpen(true)} />
       <Dialog title={text.inbox.template} isOpen={isOpen} onClose={() => setOpen(false)} size="lg">
         <TemplateForm
           conversation={conversation}
@@ -123,20 +123,23 @@ function SendTemplate({ conversation, onDone }: SendTemplateProps) {
 }
 
 function TemplateForm({ conversation, onDone }: SendTemplateProps) {
-  const place = usePlace()
-  const { templates, isPending } = useTemplates(place, conversation.channel_id, 'template')
-  const [draft, change, forget] = useDraft(place, `template ${conversation.id}`, { ...firstContent, type: 'template' })
+  const workspace = useWorkspace()
+  const { templates, isPending } = useTemplates(workspace, conversation.channel_id, 'template')
+  const [draft, change, discard] = useDraft(workspace, `template ${conversation.id}`, {
+    ...firstContent,
+    type: 'template',
+  })
   const words = text.inbox
   const send = useSend(conversation, () => {
-    forget()
+    discard()
     onDone(words.sent)
   })
-  if (isPending) return <Waiting />
-  if (!templates.some(canBeSent))
+  if (isPending) return <LoadingIndicator />
+  if (!templates.some(isApproved))
     return (
       <Stack gap="xs">
         <Text>{words.noTemplates}</Text>
-        <PathLink to={pathTo(place, 'templates')} search={{ channel: conversation.channel_id }}>
+        <PathLink to={pathTo(workspace, 'templates')} search={{ channel: conversation.channel_id }}>
           {words.toTemplates}
         </PathLink>
       </Stack>
@@ -167,12 +170,12 @@ function TemplateForm({ conversation, onDone }: SendTemplateProps) {
 type Body = components['schemas']['SendMessage']
 
 /** `content` is that of the type, as the API has it. */
-interface Said {
+interface OutgoingMessage {
   readonly type: string
   readonly content: unknown
 }
 
-const bodyOf = ({ channel_id, identifier }: Conversation, { type, content }: Said): Body =>
+const bodyOf = ({ channel_id, identifier }: Conversation, { type, content }: OutgoingMessage): Body =>
   ({ channel: channel_id, to: identifier, type, [type]: content }) as Body
 
 /** For the button `API`: what a reply is to the API. */
@@ -183,18 +186,18 @@ export const replyRequest = (conversation: Conversation): ApiRequest => ({
   body: bodyOf(conversation, { type: 'text', content: contentExamples.text }),
 })
 
-function useSend(conversation: Conversation, onSent: (said: Said) => void): Action<Said> {
-  const place = usePlace()
-  const stale = useStale(place)
-  return useAction(
-    (said: Said, key) =>
-      answered(
-        v1(place).POST('/v1/messages', { body: bodyOf(conversation, said), headers: { 'Idempotency-Key': key } }),
+function useSend(conversation: Conversation, onSent: (said: OutgoingMessage) => void): ApiMutation<OutgoingMessage> {
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  return useApiMutation(
+    (said: OutgoingMessage, key) =>
+      unwrap(
+        v1(workspace).POST('/v1/messages', { body: bodyOf(conversation, said), headers: { 'Idempotency-Key': key } }),
       ),
     async (_, said) => {
       onSent(said)
-      await stale('messages.', 'conversations.list_messages')
+      await invalidate('messages.', 'conversations.list_messages')
     },
-    useAttempt(place, `reply ${conversation.id}`),
+    useStoredIdempotencyKeys(workspace, `reply ${conversation.id}`),
   )
 }

@@ -1,13 +1,13 @@
 /** What can be done with a source: changed, given a new key, disabled, deleted. */
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
+import { unwrap, v1 } from '../../api/client.ts'
 import type { operations } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useStale } from '../../api/use-api-query.ts'
-import type { Place } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useInvalidate } from '../../api/use-api-query.ts'
+import type { Workspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ConfirmDialog, Dialog, SecretDialog } from '../../components/feedback/dialog.tsx'
 import { ActionButton, DeleteButton } from '../../components/form/action-button.tsx'
 import { ChoiceField, PasswordField, TextField } from '../../components/form/fields.tsx'
@@ -17,58 +17,63 @@ import type { Source, SourceSecrets } from './sources-screen.tsx'
 const words = text.integrations.one
 
 interface ActionProps {
-  readonly place: Place
+  readonly workspace: Workspace
   readonly source: Source
-  readonly because: string | undefined
+  readonly disabledReason: string | undefined
 }
 
-export function SourceActions({ place, source }: { place: Place; source: Source }) {
-  const stale = useStale(place)
-  const because = useBecause(place)('integrations:write')
+export function SourceActions({ workspace, source }: { workspace: Workspace; source: Source }) {
+  const invalidate = useInvalidate(workspace)
+  const disabledReason = useDisabledReason(workspace)('integrations:write')
   const [isChanging, setChanging] = useState(false)
   const [done, setDone] = useState('')
-  const enabling = useAction(
+  const enabling = useApiMutation(
     ({ id, status }: { id: string; status: 'active' | 'disabled' }) =>
-      answered(v1(place).PATCH('/v1/integration_sources/{id}', { params: { path: { id } }, body: { status } })),
+      unwrap(v1(workspace).PATCH('/v1/integration_sources/{id}', { params: { path: { id } }, body: { status } })),
     async ({ status }) => {
       setDone(status === 'active' ? words.enabled : words.disabled)
-      await stale('integration_sources.')
+      await invalidate('integration_sources.')
     },
   )
   const isOff = source.status === 'disabled'
   return (
     <div>
       <div className="actions">
-        <ActionButton label={words.change} variant="default" because={because} onPress={() => setChanging(true)} />
-        <RollButton place={place} source={source} because={because} />
+        <ActionButton
+          label={words.change}
+          variant="default"
+          disabledReason={disabledReason}
+          onPress={() => setChanging(true)}
+        />
+        <RollButton workspace={workspace} source={source} disabledReason={disabledReason} />
         <ActionButton
           label={isOff ? words.enable : words.disable}
           variant="default"
-          because={because}
+          disabledReason={disabledReason}
           loading={enabling.isRunning}
           onPress={() => enabling.run({ id: source.id, status: isOff ? 'active' : 'disabled' })}
         />
         <DeleteButton
-          place={place}
+          workspace={workspace}
           id={source.id}
           words={words}
-          because={because}
-          remove={(id) => v1(place).DELETE('/v1/integration_sources/{id}', { params: { path: { id } } })}
+          disabledReason={disabledReason}
+          remove={(id) => v1(workspace).DELETE('/v1/integration_sources/{id}', { params: { path: { id } } })}
           section="integrations"
-          stale={['integration_sources.list', 'automations.']}
+          invalidate={['integration_sources.list', 'automations.']}
         />
       </div>
       {enabling.problem !== undefined && <ProblemAlert problem={enabling.problem} />}
-      <Done text={done} />
+      <SuccessNotice text={done} />
       {isChanging && (
         <ChangeSource
-          place={place}
+          workspace={workspace}
           source={source}
           onClose={() => setChanging(false)}
           onSaved={() => {
             setChanging(false)
             setDone(words.saved)
-            return stale('integration_sources.')
+            return invalidate('integration_sources.')
           }}
         />
       )}
@@ -76,14 +81,14 @@ export function SourceActions({ place, source }: { place: Place; source: Source 
   )
 }
 
-function RollButton({ place, source, because }: ActionProps) {
-  const stale = useStale(place)
+function RollButton({ workspace, source, disabledReason }: ActionProps) {
+  const invalidate = useInvalidate(workspace)
   const [isAsking, setAsking] = useState(false)
   const [made, setMade] = useState<SourceSecrets>()
-  const action = useAction(
+  const action = useApiMutation(
     (id: string, key) =>
-      answered(
-        v1(place).POST('/v1/integration_sources/{id}/roll_key', {
+      unwrap(
+        v1(workspace).POST('/v1/integration_sources/{id}/roll_key', {
           params: { path: { id } },
           headers: { 'Idempotency-Key': key },
         }),
@@ -91,12 +96,17 @@ function RollButton({ place, source, because }: ActionProps) {
     async (rolled) => {
       setAsking(false)
       setMade(rolled)
-      await stale('integration_sources.')
+      await invalidate('integration_sources.')
     },
   )
   return (
     <>
-      <ActionButton label={words.roll} variant="default" because={because} onPress={() => setAsking(true)} />
+      <ActionButton
+        label={words.roll}
+        variant="default"
+        disabledReason={disabledReason}
+        onPress={() => setAsking(true)}
+      />
       <ConfirmDialog
         title={words.roll}
         why={words.rollWhy}
@@ -119,17 +129,17 @@ type Change = NonNullable<operations['integration_sources.update']['requestBody'
 
 /** Changes a source: its name and address, what its events mean for contacts, and the secret of its webhooks. */
 interface ChangeSourceProps {
-  readonly place: Place
+  readonly workspace: Workspace
   readonly source: Source
   readonly onClose: () => void
   readonly onSaved: () => unknown
 }
 
-function ChangeSource({ place, source, onClose, onSaved }: ChangeSourceProps) {
+function ChangeSource({ workspace, source, onClose, onSaved }: ChangeSourceProps) {
   const [draft, setDraft] = useState({ name: source.name, url: source.url ?? '', secret: '', ...source.settings })
-  const action = useAction(
+  const action = useApiMutation(
     (body: Change) =>
-      answered(v1(place).PATCH('/v1/integration_sources/{id}', { params: { path: { id: source.id } }, body })),
+      unwrap(v1(workspace).PATCH('/v1/integration_sources/{id}', { params: { path: { id: source.id } }, body })),
     onSaved,
   )
   const { problem } = action

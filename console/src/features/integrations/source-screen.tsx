@@ -4,43 +4,43 @@ import { useParams } from '@tanstack/react-router'
 import { problemOf, v1 } from '../../api/client.ts'
 import { receiptStatuses } from '../../api/generated/tables.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { listQuery, useRead } from '../../api/use-api-query.ts'
-import { pathTo, type Place, usePlace } from '../../app/paths.ts'
+import { listQuery, useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace, useWorkspace } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
-import { Loaded, Screen } from '../../components/feedback/screen.tsx'
+import { QueryScreen, Screen } from '../../components/feedback/screen.tsx'
 import { ChoiceField } from '../../components/form/fields.tsx'
-import { Facts, Region, Status } from '../../components/format/facts.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { DescriptionList, Region, Status } from '../../components/format/facts.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { FilterText, useFilters } from '../../components/table/filters.tsx'
 import { type Column, Pager, RowsTable } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import { SourceActions } from './source-actions.tsx'
 import type { Source } from './sources-screen.tsx'
 
 const words = text.integrations.one
 
 export function SourceScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const source = useRead(place, ['integration_sources.retrieve', id], () =>
-    v1(place).GET('/v1/integration_sources/{id}', { params: { path: { id } } }),
+  const source = useApiQuery(workspace, ['integration_sources.retrieve', id], () =>
+    v1(workspace).GET('/v1/integration_sources/{id}', { params: { path: { id } } }),
   )
   return (
-    <Loaded title={text.screens.integrations} query={source}>
-      {(one) => <ShownSource place={place} source={one} />}
-    </Loaded>
+    <QueryScreen title={text.screens.integrations} query={source}>
+      {(one) => <ShownSource workspace={workspace} source={one} />}
+    </QueryScreen>
   )
 }
 
-function ShownSource({ place, source }: { place: Place; source: Source }) {
-  const time = useTime()
+function ShownSource({ workspace, source }: { workspace: Workspace; source: Source }) {
+  const time = useTimeFormat()
   const columns = text.integrations.columns
   return (
     <Screen
       title={source.name}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <ApiButton
           request={{
@@ -52,9 +52,9 @@ function ShownSource({ place, source }: { place: Place; source: Source }) {
       }
     >
       <Stack>
-        <SourceActions place={place} source={source} />
+        <SourceActions workspace={workspace} source={source} />
         <Region title={words.facts}>
-          <Facts
+          <DescriptionList
             of={[
               [words.status, <Status key="status" status={source.status} />],
               [words.id, source.id],
@@ -66,7 +66,7 @@ function ShownSource({ place, source }: { place: Place; source: Source }) {
               [words.events, source.enabled_events.length === 0 ? words.none : source.enabled_events.join(', ')],
             ]}
           />
-          <PathLink to={pathTo(place, 'automations', 'new')} search={{ source: source.id }}>
+          <PathLink to={pathTo(workspace, 'automations', 'new')} search={{ source: source.id }}>
             {words.automate}
           </PathLink>
         </Region>
@@ -78,7 +78,7 @@ function ShownSource({ place, source }: { place: Place; source: Source }) {
             {Object.keys(source.ingest_urls).length === 0 && <Text size="sm">{words.none}</Text>}
           </Stack>
         </Region>
-        <ReceiptsTable place={place} source={source.id} />
+        <ReceiptsTable workspace={workspace} source={source.id} />
       </Stack>
     </Screen>
   )
@@ -89,11 +89,11 @@ const receiptWords = text.integrations.receipts
 type Receipt = components['schemas']['AutomationEvent']
 
 /** What a source has reported, and what followed. */
-function ReceiptsTable({ place, source }: { place: Place; source: string }) {
+function ReceiptsTable({ workspace, source }: { workspace: Workspace; source: string }) {
   const { query, set } = useFilters(['type', 'status'])
   const asked = { ...query, source }
-  const receipts = useRead(place, ['automation_events.list', asked], () =>
-    v1(place).GET('/v1/automation_events', { params: { query: listQuery(asked) } }),
+  const receipts = useApiQuery(workspace, ['automation_events.list', asked], () =>
+    v1(workspace).GET('/v1/automation_events', { params: { query: listQuery(asked) } }),
   )
   const columns = useColumns()
   const type = query['type'] ?? ''
@@ -107,12 +107,12 @@ function ReceiptsTable({ place, source }: { place: Place; source: string }) {
         <ChoiceField
           label={receiptWords.status}
           any={receiptWords.any}
-          choices={receiptStatuses.map((value) => ({ value, label: inWords(value) }))}
+          choices={receiptStatuses.map((value) => ({ value, label: humanize(value) }))}
           value={query['status'] ?? ''}
           onChange={(status) => set('status', status)}
         />
       </div>
-      {receipts.isError && <ProblemAlert problem={problemOf(receipts.error)} onAgain={() => void receipts.refetch()} />}
+      {receipts.isError && <ProblemAlert problem={problemOf(receipts.error)} onRetry={() => void receipts.refetch()} />}
       <RowsTable name={text.integrations.one.receipts} columns={columns} rows={receipts.data?.data ?? []} />
       {receipts.data !== undefined && <Pager page={receipts.data} />}
     </section>
@@ -120,13 +120,17 @@ function ReceiptsTable({ place, source }: { place: Place; source: string }) {
 }
 
 function useColumns(): Column<Receipt>[] {
-  const time = useTime()
+  const time = useTimeFormat()
   return [
     { id: 'id', header: receiptWords.id, cell: ({ id }) => id },
     { id: 'type', header: receiptWords.type, cell: ({ type }) => type },
     { id: 'status', header: receiptWords.status, cell: ({ status }) => <Status status={status} /> },
-    { id: 'reason', header: receiptWords.reason, cell: ({ reason }) => (reason === null ? '' : inWords(reason)) },
-    { id: 'runs', header: receiptWords.runs, cell: ({ runs }) => runs.map(({ status }) => inWords(status)).join(', ') },
+    { id: 'reason', header: receiptWords.reason, cell: ({ reason }) => (reason === null ? '' : humanize(reason)) },
+    {
+      id: 'runs',
+      header: receiptWords.runs,
+      cell: ({ runs }) => runs.map(({ status }) => humanize(status)).join(', '),
+    },
     { id: 'at', header: receiptWords.at, cell: ({ created_at }) => time(created_at) },
   ]
 }

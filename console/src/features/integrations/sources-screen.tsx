@@ -3,13 +3,13 @@ import { Button, Group, Stack } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { answered, type Problem, v1 } from '../../api/client.ts'
+import { unwrap, type Problem, v1 } from '../../api/client.ts'
 import type { components, operations } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { listQuery, useRead, useStale } from '../../api/use-api-query.ts'
-import { pathTo, type Place, queryText, usePlace } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { listQuery, useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace, queryText, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Dialog, SecretDialog } from '../../components/feedback/dialog.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
@@ -17,7 +17,7 @@ import { ActionButton } from '../../components/form/action-button.tsx'
 import { TextField } from '../../components/form/fields.tsx'
 import { useDraft } from '../../components/form/use-draft.ts'
 import { Status } from '../../components/format/facts.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
@@ -26,18 +26,18 @@ import { text } from '../../text/en.ts'
 const { integrations: words } = text
 
 export function SourcesScreen() {
-  const place = usePlace()
-  const because = useBecause(place)('integrations:write')
+  const workspace = useWorkspace()
+  const disabledReason = useDisabledReason(workspace)('integrations:write')
   const [isCreating, setCreating] = useState(false)
   const { query, clear } = useFilters([])
-  const sources = useRead(place, ['integration_sources.list', query], () =>
-    v1(place).GET('/v1/integration_sources', { params: { query: listQuery(query) } }),
+  const sources = useApiQuery(workspace, ['integration_sources.list', query], () =>
+    v1(workspace).GET('/v1/integration_sources', { params: { query: listQuery(query) } }),
   )
-  const columns = useColumns(place)
+  const columns = useColumns(workspace)
   return (
     <Screen
       title={text.screens.integrations}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <>
           <ApiButton
@@ -47,7 +47,7 @@ export function SourcesScreen() {
               path: `/v1/integration_sources${queryText({ ...query, limit: '50' })}`,
             }}
           />
-          <ActionButton label={words.create} because={because} onPress={() => setCreating(true)} />
+          <ActionButton label={words.create} disabledReason={disabledReason} onPress={() => setCreating(true)} />
         </>
       }
     >
@@ -59,24 +59,24 @@ export function SourcesScreen() {
         onClearFilters={clear}
         empty={words.none}
         emptyAction={
-          because === undefined && (
+          disabledReason === undefined && (
             <ActionButton label={words.first} variant="light" onPress={() => setCreating(true)} />
           )
         }
       />
-      {isCreating && <NewSource place={place} onClose={() => setCreating(false)} />}
+      {isCreating && <NewSource workspace={workspace} onClose={() => setCreating(false)} />}
     </Screen>
   )
 }
 
-function useColumns(place: Place): Column<Source>[] {
-  const time = useTime()
+function useColumns(workspace: Workspace): Column<Source>[] {
+  const time = useTimeFormat()
   return [
     {
       id: 'name',
       header: words.columns.name,
       cell: ({ id, name }) => (
-        <PathLink to={pathTo(place, 'integrations', id)}>
+        <PathLink to={pathTo(workspace, 'integrations', id)}>
           <bdi>{name}</bdi>
         </PathLink>
       ),
@@ -95,20 +95,20 @@ type Creation = operations['integration_sources.upsert']['requestBody']['content
 const empty = { platform: '', external_id: '', name: '', url: '' }
 
 /** Makes a source, and shows its key once. */
-function NewSource({ place, onClose }: { place: Place; onClose: () => void }) {
+function NewSource({ workspace, onClose }: { workspace: Workspace; onClose: () => void }) {
   const navigate = useNavigate()
-  const stale = useStale(place)
-  const [draft, change, forget] = useDraft(place, 'source', empty)
+  const invalidate = useInvalidate(workspace)
+  const [draft, change, discard] = useDraft(workspace, 'source', empty)
   const [made, setMade] = useState<SourceSecrets>()
   const [existing, setExisting] = useState<string>()
-  const action = useAction(
+  const action = useApiMutation(
     (body: Creation, key) =>
-      answered(v1(place).POST('/v1/integration_sources', { body, headers: { 'Idempotency-Key': key } })),
+      unwrap(v1(workspace).POST('/v1/integration_sources', { body, headers: { 'Idempotency-Key': key } })),
     async (source) => {
-      forget()
+      discard()
       if ('source_key' in source) setMade(source)
       else setExisting(source.id)
-      await stale('integration_sources.')
+      await invalidate('integration_sources.')
     },
   )
   if (made !== undefined)
@@ -119,7 +119,7 @@ function NewSource({ place, onClose }: { place: Place; onClose: () => void }) {
         also={{ label: formWords.signing, secret: made.signing_secret }}
         onStored={() => {
           onClose()
-          void navigate({ to: pathTo(place, 'integrations', made.id) as never })
+          void navigate({ to: pathTo(workspace, 'integrations', made.id) as never })
         }}
       />
     )
@@ -135,7 +135,7 @@ function NewSource({ place, onClose }: { place: Place; onClose: () => void }) {
         {existing !== undefined && (
           <>
             {formWords.existed}{' '}
-            <PathLink to={pathTo(place, 'integrations', existing)}>{text.integrations.one.facts}</PathLink>
+            <PathLink to={pathTo(workspace, 'integrations', existing)}>{text.integrations.one.facts}</PathLink>
           </>
         )}
       </SourceForm>
@@ -173,7 +173,7 @@ function SourceForm({ draft, onChange, problem, isRunning, onSubmit, children }:
         <TextField label={formWords.name} {...field('name')} />
         <TextField label={formWords.url} {...field('url')} />
         {problem !== undefined && <ProblemAlert problem={problem} />}
-        <Done>{children}</Done>
+        <SuccessNotice>{children}</SuccessNotice>
         <Group justify="space-between">
           <ApiButton
             request={{
@@ -208,9 +208,9 @@ export type Source = components['schemas']['IntegrationSource']
 const sourcesMax = 100
 
 /** Those to choose from. */
-export const useSources = (place: Place): UseQueryResult<{ data: Source[] }> =>
-  useRead(place, ['integration_sources.list', sourcesMax], () =>
-    v1(place).GET('/v1/integration_sources', { params: { query: { limit: sourcesMax } } }),
+export const useSources = (workspace: Workspace): UseQueryResult<{ data: Source[] }> =>
+  useApiQuery(workspace, ['integration_sources.list', sourcesMax], () =>
+    v1(workspace).GET('/v1/integration_sources', { params: { query: { limit: sourcesMax } } }),
   )
 
 /** What is shown once: the key, and the secret that comes with it. */

@@ -2,34 +2,34 @@
 import { List, Text, Title } from '@mantine/core'
 import { own, problemOf, v1 } from '../../api/client.ts'
 import type { operations } from '../../api/generated/v1.ts'
-import { useRead } from '../../api/use-api-query.ts'
-import { pathTo, usePlace } from '../../app/paths.ts'
+import { useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, useWorkspace } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
-import { Waiting } from '../../components/feedback/screen.tsx'
+import { LoadingIndicator } from '../../components/feedback/screen.tsx'
 import { type Delivery, DeliveryAnswer } from '../../components/format/deliveries.tsx'
 import { Status } from '../../components/format/facts.tsx'
-import { numberOf, useTime } from '../../components/format/intl.tsx'
+import { formatNumber, useTimeFormat } from '../../components/format/intl.tsx'
 import { ObjectLink, PathLink } from '../../components/format/links.tsx'
 import { type Column, RowsTable } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 
 const rowsMax = 100
 
 export function Timeline({ id }: { id: string }) {
-  const place = usePlace()
-  const time = useTime()
-  const events = useRead(place, ['messages.list_events', id], () =>
-    v1(place).GET('/v1/messages/{id}/events', { params: { path: { id }, query: { limit: rowsMax } } }),
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
+  const events = useApiQuery(workspace, ['messages.list_events', id], () =>
+    v1(workspace).GET('/v1/messages/{id}/events', { params: { path: { id }, query: { limit: rowsMax } } }),
   )
-  if (events.isPending) return <Waiting />
+  if (events.isPending) return <LoadingIndicator />
   if (events.data === undefined)
-    return <ProblemAlert problem={problemOf(events.error)} onAgain={() => void events.refetch()} />
+    return <ProblemAlert problem={problemOf(events.error)} onRetry={() => void events.refetch()} />
   return (
     <List type="ordered" className="timeline" withPadding={false}>
       {events.data.data.toReversed().map(({ id: event, status, error, created_at }) => (
         <List.Item key={event}>
           <Text span fw={600}>
-            {inWords(status)}
+            {humanize(status)}
           </Text>{' '}
           <Text span size="sm" c="dimmed">
             {time(created_at)}
@@ -45,12 +45,13 @@ export function Timeline({ id }: { id: string }) {
   )
 }
 
-type Attempt = operations['messages.list_attempts']['responses'][200]['content']['application/json']['data'][number]
+type IdempotencyKeys =
+  operations['messages.list_attempts']['responses'][200]['content']['application/json']['data'][number]
 
 export function Attempts({ id }: { id: string }) {
-  const place = usePlace()
-  const attempts = useRead(place, ['messages.list_attempts', id], () =>
-    v1(place).GET('/v1/messages/{id}/attempts', { params: { path: { id }, query: { limit: rowsMax } } }),
+  const workspace = useWorkspace()
+  const attempts = useApiQuery(workspace, ['messages.list_attempts', id], () =>
+    v1(workspace).GET('/v1/messages/{id}/attempts', { params: { path: { id }, query: { limit: rowsMax } } }),
   )
   const columns = useAttemptColumns()
   return (
@@ -58,26 +59,26 @@ export function Attempts({ id }: { id: string }) {
       <Title order={2} size="h4">
         {text.messages.attempts}
       </Title>
-      {attempts.isError && <ProblemAlert problem={problemOf(attempts.error)} onAgain={() => void attempts.refetch()} />}
+      {attempts.isError && <ProblemAlert problem={problemOf(attempts.error)} onRetry={() => void attempts.refetch()} />}
       <RowsTable name={text.messages.attempts} columns={columns} rows={attempts.data?.data ?? []} />
     </section>
   )
 }
 
-function useAttemptColumns(): Column<Attempt>[] {
-  const time = useTime()
+function useAttemptColumns(): Column<IdempotencyKeys>[] {
+  const time = useTimeFormat()
   const { attemptColumns: columns, milliseconds, said } = text.messages
   return [
     { id: 'number', header: columns.number, cell: ({ number }) => number },
     { id: 'at', header: columns.at, cell: ({ created_at }) => time(created_at) },
-    { id: 'provider', header: columns.provider, cell: ({ provider }) => inWords(provider) },
+    { id: 'provider', header: columns.provider, cell: ({ provider }) => humanize(provider) },
     { id: 'outcome', header: columns.outcome, cell: ({ outcome }) => <Status status={outcome} /> },
     {
       id: 'said',
       header: columns.said,
       cell: ({ provider_code, provider_message }) => <bdi>{said(provider_code, provider_message)}</bdi>,
     },
-    { id: 'took', header: columns.took, cell: ({ duration_ms }) => milliseconds(numberOf(duration_ms)) },
+    { id: 'took', header: columns.took, cell: ({ duration_ms }) => milliseconds(formatNumber(duration_ms)) },
   ]
 }
 
@@ -85,9 +86,9 @@ const deliveryRowsMax = 100
 
 /** What webhook endpoints were told of a message, and how that went. */
 export function MessageDeliveries({ id }: { id: string }) {
-  const place = usePlace()
-  const deliveries = useRead(place, ['messages.list_deliveries', id], () =>
-    own(place).GET('/console/api/messages/{id}/deliveries', {
+  const workspace = useWorkspace()
+  const deliveries = useApiQuery(workspace, ['messages.list_deliveries', id], () =>
+    own(workspace).GET('/console/api/messages/{id}/deliveries', {
       params: { path: { id }, query: { limit: deliveryRowsMax } },
     }),
   )
@@ -100,7 +101,7 @@ export function MessageDeliveries({ id }: { id: string }) {
         {words.deliveries}
       </Title>
       {deliveries.isError && (
-        <ProblemAlert problem={problemOf(deliveries.error)} onAgain={() => void deliveries.refetch()} />
+        <ProblemAlert problem={problemOf(deliveries.error)} onRetry={() => void deliveries.refetch()} />
       )}
       <RowsTable name={words.deliveries} columns={columns} rows={rows} />
       {deliveries.isSuccess && rows.length === 0 && (
@@ -113,10 +114,10 @@ export function MessageDeliveries({ id }: { id: string }) {
 }
 
 function useColumns(): Column<Delivery>[] {
-  const place = usePlace()
-  const time = useTime()
-  const endpoints = useRead(place, ['webhook_endpoints.list', deliveryRowsMax], () =>
-    v1(place).GET('/v1/webhook_endpoints', { params: { query: { limit: deliveryRowsMax } } }),
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
+  const endpoints = useApiQuery(workspace, ['webhook_endpoints.list', deliveryRowsMax], () =>
+    v1(workspace).GET('/v1/webhook_endpoints', { params: { query: { limit: deliveryRowsMax } } }),
   )
   const urls = new Map(endpoints.data?.data.map(({ id, url }) => [id, url]))
   const { deliveryColumns: columns } = text.messages
@@ -125,7 +126,7 @@ function useColumns(): Column<Delivery>[] {
       id: 'endpoint',
       header: columns.endpoint,
       cell: ({ endpoint_id }) => (
-        <PathLink to={pathTo(place, 'webhooks', endpoint_id)}>{urls.get(endpoint_id) ?? endpoint_id}</PathLink>
+        <PathLink to={pathTo(workspace, 'webhooks', endpoint_id)}>{urls.get(endpoint_id) ?? endpoint_id}</PathLink>
       ),
     },
     { id: 'event', header: columns.event, cell: ({ event_id }) => <ObjectLink id={event_id} /> },

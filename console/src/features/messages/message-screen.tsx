@@ -2,23 +2,23 @@
 import { Code, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
+import { unwrap, v1 } from '../../api/client.ts'
 import { cancellableStatuses } from '../../api/generated/tables.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { may, useBecause, useOwnSession } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useRead, useStale } from '../../api/use-api-query.ts'
-import { pathTo, usePlace } from '../../app/paths.ts'
+import { isAllowed, useDisabledReason, useRequiredSession } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, useWorkspace } from '../../app/paths.ts'
 import { Bubble } from '../../components/content/bubble.tsx'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
-import { Loaded, Screen } from '../../components/feedback/screen.tsx'
+import { QueryScreen, Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
-import { useAttempt } from '../../components/form/use-draft.ts'
-import { Facts, type Message, Region, Status, whyOf } from '../../components/format/facts.tsx'
-import { dollarsOf, useTime } from '../../components/format/intl.tsx'
+import { useStoredIdempotencyKeys } from '../../components/form/use-draft.ts'
+import { DescriptionList, type Message, Region, Status, statusSentence } from '../../components/format/facts.tsx'
+import { formatDollars, useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import { Attempts, MessageDeliveries, Timeline } from './message-history.tsx'
 
 declare module '@tanstack/react-router' {
@@ -30,26 +30,26 @@ declare module '@tanstack/react-router' {
 type Body = components['schemas']['SendMessage']
 
 export function MessageScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const message = useRead(place, ['messages.retrieve', id], () =>
-    v1(place).GET('/v1/messages/{id}', { params: { path: { id } } }),
+  const message = useApiQuery(workspace, ['messages.retrieve', id], () =>
+    v1(workspace).GET('/v1/messages/{id}', { params: { path: { id } } }),
   )
   return (
-    <Loaded title={text.messages.title} query={message}>
+    <QueryScreen title={text.messages.title} query={message}>
       {(shown) => <Shown key={id} message={shown} />}
-    </Loaded>
+    </QueryScreen>
   )
 }
 
 function Shown({ message }: { message: Message }) {
-  const place = usePlace()
-  const { mode } = place
-  const mayReadDeliveries = may(useOwnSession(), place, 'webhooks:read')
-  const { done: told = '' } = useLocation().state
-  const [done, setDone] = useState(told)
+  const workspace = useWorkspace()
+  const { mode } = workspace
+  const mayReadDeliveries = isAllowed(useRequiredSession(), workspace, 'webhooks:read')
+  const { done: uploadNotice = '' } = useLocation().state
+  const [done, setDone] = useState(uploadNotice)
   const words = text.messages
-  const { again, cancel, because } = useActions(message, setDone)
+  const { again, cancel, disabledReason } = useActions(message, setDone)
   const problem = again.problem ?? cancel.problem
   return (
     <Screen
@@ -62,21 +62,21 @@ function Shown({ message }: { message: Message }) {
             label={words.sendAgain}
             variant="default"
             loading={again.isRunning}
-            because={because.again}
+            disabledReason={disabledReason.again}
             onPress={() => again.run(bodyOf(message))}
           />
           <ActionButton
             label={words.cancel}
             variant="default"
             loading={cancel.isRunning}
-            because={because.cancel}
+            disabledReason={disabledReason.cancel}
             onPress={() => cancel.run(message.id)}
           />
         </>
       }
     >
       <Stack>
-        <Done text={done} />
+        <SuccessNotice text={done} />
         {problem !== undefined && <ProblemAlert problem={problem} />}
         <SimpleGrid cols={{ base: 1, md: 2 }}>
           <Region title={words.status}>
@@ -104,25 +104,28 @@ function Shown({ message }: { message: Message }) {
 
 /** What can be done with a message, and why not. */
 function useActions(message: Message, onDone: (done: string) => void) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const navigate = useNavigate()
-  const stale = useStale(place)
-  const because = useBecause(place)('messages:write')
-  const again = useAction(
-    (body: Body, key) => answered(v1(place).POST('/v1/messages', { body, headers: { 'Idempotency-Key': key } })),
+  const invalidate = useInvalidate(workspace)
+  const disabledReason = useDisabledReason(workspace)('messages:write')
+  const again = useApiMutation(
+    (body: Body, key) => unwrap(v1(workspace).POST('/v1/messages', { body, headers: { 'Idempotency-Key': key } })),
     async ({ id }) => {
-      await stale('messages.')
-      await navigate({ to: pathTo(place, 'messages', id) as never, state: { done: text.messages.sentAgain } })
+      await invalidate('messages.')
+      await navigate({ to: pathTo(workspace, 'messages', id) as never, state: { done: text.messages.sentAgain } })
     },
-    useAttempt(place, `send again ${message.id}`),
+    useStoredIdempotencyKeys(workspace, `send again ${message.id}`),
   )
-  const cancel = useAction(
+  const cancel = useApiMutation(
     (id: string, key) =>
-      answered(
-        v1(place).POST('/v1/messages/{id}/cancel', { params: { path: { id } }, headers: { 'Idempotency-Key': key } }),
+      unwrap(
+        v1(workspace).POST('/v1/messages/{id}/cancel', {
+          params: { path: { id } },
+          headers: { 'Idempotency-Key': key },
+        }),
       ),
     async () => {
-      await stale('messages.')
+      await invalidate('messages.')
       onDone(text.messages.cancelled)
     },
   )
@@ -130,9 +133,9 @@ function useActions(message: Message, onDone: (done: string) => void) {
   return {
     again,
     cancel,
-    because: {
-      again: because ?? (message.direction === 'outbound' ? undefined : text.messages.onlyOutbound),
-      cancel: because ?? (isCancellable ? undefined : text.messages.onlyQueued),
+    disabledReason: {
+      again: disabledReason ?? (message.direction === 'outbound' ? undefined : text.messages.onlyOutbound),
+      cancel: disabledReason ?? (isCancellable ? undefined : text.messages.onlyQueued),
     },
   }
 }
@@ -144,50 +147,50 @@ function bodyOf({ channel_id, to, type, content, reference, metadata, reply_to, 
 
 /** Where a message stands and why, in one sentence, and what else is known of it. */
 export function Why({ message }: { message: Message }) {
-  const time = useTime()
+  const time = useTimeFormat()
   return (
     <Stack gap="xs" mb="md">
       <div>
         <Status status={message.status} />
       </div>
-      <Text dir="auto">{whyOf(message, time)}</Text>
+      <Text dir="auto">{statusSentence(message, time)}</Text>
     </Stack>
   )
 }
 
 function MessageFacts({ message }: { message: Message }) {
-  const place = usePlace()
-  const time = useTime()
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const { facts, origin, parts } = text.messages
   const { contact_id, reply_to, segments, metadata } = message
   return (
-    <Facts
+    <DescriptionList
       of={[
         [facts.id, <Code key="id">{message.id}</Code>],
         [facts.to, message.to],
         [facts.from, message.from],
-        [facts.channel, `${inWords(message.channel_type)} · ${message.channel_id}`],
+        [facts.channel, `${humanize(message.channel_type)} · ${message.channel_id}`],
         [
           facts.contact,
           contact_id === null ? null : (
-            <PathLink key="contact" to={pathTo(place, 'contacts', contact_id)}>
+            <PathLink key="contact" to={pathTo(workspace, 'contacts', contact_id)}>
               {contact_id}
             </PathLink>
           ),
         ],
         [facts.reference, message.reference],
-        [facts.origin, origin(inWords(message.origin.type), message.origin.id)],
+        [facts.origin, origin(humanize(message.origin.type), message.origin.id)],
         [
           facts.replyTo,
           reply_to === null ? null : (
-            <PathLink key="reply" to={pathTo(place, 'messages', reply_to)}>
+            <PathLink key="reply" to={pathTo(workspace, 'messages', reply_to)}>
               {reply_to}
             </PathLink>
           ),
         ],
         [facts.sendAt, message.send_at === null ? null : time(message.send_at)],
         [facts.expiresAt, message.expires_at === null ? null : time(message.expires_at)],
-        [facts.priority, inWords(message.priority)],
+        [facts.priority, humanize(message.priority)],
         [facts.parts, segments === null ? null : parts(segments, message.encoding)],
         [
           facts.metadata,
@@ -201,11 +204,11 @@ function MessageFacts({ message }: { message: Message }) {
 export function Cost({ message: { billing } }: { message: Message }) {
   const { costs, paidBy, yes, no } = text.messages
   return (
-    <Facts
+    <DescriptionList
       of={[
-        [costs.paidBy, paidBy[billing.source as keyof typeof paidBy] ?? inWords(billing.source)],
-        [costs.amount, dollarsOf(billing.amount_micros)],
-        [costs.grant, billing.package_grant_id],
+        [costs.paidBy, paidBy[billing.source as keyof typeof paidBy] ?? humanize(billing.source)],
+        [costs.amount, formatDollars(billing.amount_micros)],
+        [costs.permission, billing.package_grant_id],
         [costs.refunded, billing.refunded ? yes : no],
       ]}
     />

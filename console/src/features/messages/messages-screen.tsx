@@ -4,20 +4,20 @@ import { useState } from 'react'
 import { v1 } from '../../api/client.ts'
 import { messageStatuses } from '../../api/generated/tables.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { listQuery, useRead } from '../../api/use-api-query.ts'
-import { pathTo, queryText, usePlace } from '../../app/paths.ts'
+import { useDisabledReason } from '../../api/session.ts'
+import { listQuery, useApiQuery } from '../../api/use-api-query.ts'
+import { pathTo, queryText, useWorkspace } from '../../app/paths.ts'
 import { useChannels } from '../../components/content/use-channels.ts'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { ChoiceField } from '../../components/form/fields.tsx'
 import { Status } from '../../components/format/facts.tsx'
-import { instantOf, useTime, useZone } from '../../components/format/intl.tsx'
+import { parseLocalTime, useTimeFormat, useZone } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { type Filters, FilterText, useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import { SendMessage } from './send-message.tsx'
 
 type Message = components['schemas']['Message']
@@ -34,21 +34,21 @@ const filterNames = [
 ]
 
 export function MessagesScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const navigate = useNavigate()
-  const because = useBecause(place)('messages:write')
+  const disabledReason = useDisabledReason(workspace)('messages:write')
   const filters = useFilters(filterNames)
   const [isSending, setSending] = useState(false)
-  const messages = useRead(place, ['messages.list', filters.query], () =>
-    v1(place).GET('/v1/messages', { params: { query: listQuery(filters.query) } }),
+  const messages = useApiQuery(workspace, ['messages.list', filters.query], () =>
+    v1(workspace).GET('/v1/messages', { params: { query: listQuery(filters.query) } }),
   )
   const columns = useColumns()
   const words = text.messages
-  const send = <ActionButton label={words.send} because={because} onPress={() => setSending(true)} />
+  const send = <ActionButton label={words.send} disabledReason={disabledReason} onPress={() => setSending(true)} />
   return (
     <Screen
       title={text.screens.messages}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <>
           <ApiButton
@@ -74,7 +74,7 @@ export function MessagesScreen() {
       {isSending && (
         <SendMessage
           onClose={() => setSending(false)}
-          onSent={({ id }) => void navigate({ to: pathTo(place, 'messages', id) as never })}
+          onSent={({ id }) => void navigate({ to: pathTo(workspace, 'messages', id) as never })}
         />
       )}
     </Screen>
@@ -82,15 +82,15 @@ export function MessagesScreen() {
 }
 
 function MessageFilters({ filters: { query, set } }: { filters: Filters }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const zone = useZone()
-  const channels = useChannels(place)
+  const channels = useChannels(workspace)
   const words = text.messages.filters
   const directions = (['outbound', 'inbound'] as const).map((value) => ({
     value,
     label: text.messages.directions[value],
   }))
-  const statuses = messageStatuses.map((value) => ({ value, label: inWords(value) }))
+  const statuses = messageStatuses.map((value) => ({ value, label: humanize(value) }))
   const choice = (name: string) => ({ value: query[name] ?? '', onChange: (value: string) => set(name, value) })
   const typed = (name: string) => query[name] ?? ''
   return (
@@ -101,40 +101,44 @@ function MessageFilters({ filters: { query, set } }: { filters: Filters }) {
       <FilterText label={words.to} value={typed('to')} onApply={(value) => set('to', value)} />
       <FilterText label={words.reference} value={typed('reference')} onApply={(value) => set('reference', value)} />
       <FilterText
-        isWhole
+        appliesOnBlur
         label={words.createdAfter}
         value={typed('created_after')}
-        onApply={(value) => set('created_after', instantOf(value, zone))}
+        onApply={(value) => set('created_after', parseLocalTime(value, zone))}
       />
       <FilterText
-        isWhole
+        appliesOnBlur
         label={words.createdBefore}
         value={typed('created_before')}
-        onApply={(value) => set('created_before', instantOf(value, zone))}
+        onApply={(value) => set('created_before', parseLocalTime(value, zone))}
       />
     </search>
   )
 }
 
 function useColumns(): Column<Message>[] {
-  const place = usePlace()
-  const time = useTime()
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const { columns, directions } = text.messages
   return [
-    { id: 'id', header: columns.id, cell: ({ id }) => <PathLink to={pathTo(place, 'messages', id)}>{id}</PathLink> },
+    {
+      id: 'id',
+      header: columns.id,
+      cell: ({ id }) => <PathLink to={pathTo(workspace, 'messages', id)}>{id}</PathLink>,
+    },
     {
       id: 'who',
       header: columns.who,
       cell: ({ direction, to, from }) => <bdi>{direction === 'inbound' ? from : to}</bdi>,
     },
     { id: 'status', header: columns.status, cell: ({ status }) => <Status status={status} /> },
-    { id: 'channel', header: columns.channel, cell: ({ channel_type }) => inWords(channel_type) },
+    { id: 'channel', header: columns.channel, cell: ({ channel_type }) => humanize(channel_type) },
     {
       id: 'direction',
       header: columns.direction,
       cell: ({ direction }) => directions[direction as keyof typeof directions] ?? direction,
     },
-    { id: 'type', header: columns.type, cell: ({ type }) => inWords(type) },
+    { id: 'type', header: columns.type, cell: ({ type }) => humanize(type) },
     { id: 'reference', header: columns.reference, cell: ({ reference }) => <bdi>{reference}</bdi> },
     { id: 'created', header: columns.created, cell: ({ created_at }) => time(created_at) },
   ]

@@ -1,19 +1,19 @@
 /** The dialog that sends a message. What was entered survives a reload. */
 import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { answered, type Problem, v1 } from '../../api/client.ts'
+import { unwrap, type Problem, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useStale } from '../../api/use-api-query.ts'
-import { usePlace } from '../../app/paths.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useInvalidate } from '../../api/use-api-query.ts'
+import { useWorkspace } from '../../app/paths.ts'
 import { ContentFields, ContentPreview, useTemplates } from '../../components/content/content-fields.tsx'
 import { type ContentDraft, contentOf, firstContent, type Template } from '../../components/content/content.ts'
 import { type Channels, useChannels } from '../../components/content/use-channels.ts'
 import { Dialog } from '../../components/feedback/dialog.tsx'
 import { ChoiceField, FormProblem, LongTextField, TextField } from '../../components/form/fields.tsx'
-import { useAttempt, useDraft } from '../../components/form/use-draft.ts'
+import { useStoredIdempotencyKeys, useDraft } from '../../components/form/use-draft.ts'
 import { Region } from '../../components/format/facts.tsx'
-import { instantOf, useZone } from '../../components/format/intl.tsx'
+import { parseLocalTime, useZone } from '../../components/format/intl.tsx'
 import { text } from '../../text/en.ts'
 
 type Message = components['schemas']['Message']
@@ -51,21 +51,21 @@ export function SendMessage({
   onSent: (message: Message) => void
   to?: string
 }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const zone = useZone()
-  const stale = useStale(place)
-  const channels = useChannels(place)
-  const [draft, change, forget] = useDraft(place, `message ${to ?? ''}`, { ...first, to: to ?? '' })
+  const invalidate = useInvalidate(workspace)
+  const channels = useChannels(workspace)
+  const [draft, change, discard] = useDraft(workspace, `message ${to ?? ''}`, { ...first, to: to ?? '' })
   const channel = channels.all.find(({ id }) => id === draft.channel) ?? channels.all[0]
-  const { templates, isPending } = useTemplates(place, channel?.id ?? '', draft.type)
-  const send = useAction(
-    (body: Body, key) => answered(v1(place).POST('/v1/messages', { body, headers: { 'Idempotency-Key': key } })),
+  const { templates, isPending } = useTemplates(workspace, channel?.id ?? '', draft.type)
+  const send = useApiMutation(
+    (body: Body, key) => unwrap(v1(workspace).POST('/v1/messages', { body, headers: { 'Idempotency-Key': key } })),
     async (message) => {
-      forget()
-      await stale('messages.')
+      discard()
+      await invalidate('messages.')
       onSent(message)
     },
-    useAttempt(place, 'send message'),
+    useStoredIdempotencyKeys(workspace, 'send message'),
   )
   const body = bodyOf({ ...draft, channel: channel?.id ?? '' }, templates, zone)
   const words = text.messages
@@ -220,7 +220,7 @@ function bodyOf(draft: SendDraft, templates: readonly Template[], zone: string):
     [draft.type]: content,
     ...(draft.reference === '' ? {} : { reference: draft.reference }),
     ...(draft.reply_to === '' ? {} : { reply_to: draft.reply_to.trim() }),
-    ...(draft.send_at === '' ? {} : { send_at: instantOf(draft.send_at, zone) }),
+    ...(draft.send_at === '' ? {} : { send_at: parseLocalTime(draft.send_at, zone) }),
     ...(seconds === '' ? {} : { expires_in_seconds: Number.isNaN(Number(seconds)) ? seconds : Number(seconds) }),
     ...(draft.priority === '' ? {} : { priority: draft.priority }),
     ...(metadata === null ? {} : { metadata }),

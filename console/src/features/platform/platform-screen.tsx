@@ -4,31 +4,31 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { RowData } from '@tanstack/react-table'
 import { type ReactNode, useState } from 'react'
-import { answered, own } from '../../api/client.ts'
+import { unwrap, own } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
-import { refreshSession, setSession, useOwnSession } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { listQuery, useReadAlone } from '../../api/use-api-query.ts'
+import { refreshSession, setSession, useRequiredSession } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { listQuery, useGlobalQuery } from '../../api/use-api-query.ts'
 import { PersonMenu } from '../../app/frame.tsx'
 import { paths, pathTo } from '../../app/paths.ts'
-import { Done } from '../../components/feedback/alerts.tsx'
+import { SuccessNotice } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
 import { NotAllowed, Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { FormProblem, TextField } from '../../components/form/fields.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { useCursorOf } from '../../components/table/filters.tsx'
 import { type Column, InnerList } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 
 type Account = components['schemas']['AdminAccount']
 type User = components['schemas']['AdminUser']
 type Email = components['schemas']['AdminEmail']
 
 export function PlatformScreen() {
-  const { user, impersonating } = useOwnSession()
+  const { user, impersonating } = useRequiredSession()
   const words = text.platform
   return (
     <>
@@ -44,7 +44,7 @@ export function PlatformScreen() {
             actions={<ApiButton request={{ method: 'GET', path: '/console/api/admin/accounts' }} />}
           >
             <Stack gap="xl">
-              <Accounts because={impersonating === null ? undefined : text.notAllowed.impersonating} />
+              <Accounts disabledReason={impersonating === null ? undefined : text.notAllowed.impersonating} />
               <Users />
               <Emails />
             </Stack>
@@ -72,7 +72,7 @@ function List<R extends RowData & { readonly id: string }>(props: {
   children?: ReactNode
 }) {
   const cursor = useCursorOf(props.cursor)
-  const query = useReadAlone(['admin', props.cursor, cursor.here], () => props.read(listQuery(cursor.query)))
+  const query = useGlobalQuery(['admin', props.cursor, cursor.here], () => props.read(listQuery(cursor.query)))
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
@@ -84,12 +84,12 @@ function List<R extends RowData & { readonly id: string }>(props: {
   )
 }
 
-function Accounts({ because }: { because: string | undefined }) {
+function Accounts({ disabledReason }: { disabledReason: string | undefined }) {
   const words = text.platform
   const [isNew, setNew] = useState(false)
   const [chosen, choose] = useState<Account>()
   const [said, setSaid] = useState('')
-  const columns = useAccountColumns(because, choose)
+  const columns = useAccountColumns(disabledReason, choose)
   return (
     <List
       name={words.accounts}
@@ -99,17 +99,20 @@ function Accounts({ because }: { because: string | undefined }) {
       read={(query) => own().GET('/console/api/admin/accounts', { params: { query } })}
     >
       <div className="actions">
-        <ActionButton label={words.create} because={because} onPress={() => setNew(true)} />
+        <ActionButton label={words.create} disabledReason={disabledReason} onPress={() => setNew(true)} />
       </div>
-      <Done text={said} />
+      <SuccessNotice text={said} />
       {isNew && <NewAccount onClose={() => setNew(false)} onMade={(name) => setSaid(words.created(name))} />}
       {chosen !== undefined && <Impersonate account={chosen} onClose={() => choose(undefined)} />}
     </List>
   )
 }
 
-function useAccountColumns(because: string | undefined, onChosen: (account: Account) => void): Column<Account>[] {
-  const time = useTime()
+function useAccountColumns(
+  disabledReason: string | undefined,
+  onChosen: (account: Account) => void,
+): Column<Account>[] {
+  const time = useTimeFormat()
   const { columns, active, suspended, impersonate, impersonateNamed } = text.platform
   return [
     { id: 'name', header: columns.name, cell: ({ name }) => <bdi>{name}</bdi> },
@@ -128,7 +131,7 @@ function useAccountColumns(because: string | undefined, onChosen: (account: Acco
         <ActionButton
           label={impersonate}
           named={impersonateNamed(account.name)}
-          because={because}
+          disabledReason={disabledReason}
           variant="default"
           size="xs"
           onPress={() => onChosen(account)}
@@ -167,7 +170,7 @@ function Emails() {
 }
 
 function useUserColumns(): Column<User>[] {
-  const time = useTime()
+  const time = useTimeFormat()
   const words = text.platform
   const { columns } = words
   return [
@@ -176,7 +179,7 @@ function useUserColumns(): Column<User>[] {
     {
       id: 'accounts',
       header: columns.memberOf,
-      cell: ({ accounts }) => <bdi>{accounts.map(({ name, role }) => `${name} (${inWords(role)})`).join(', ')}</bdi>,
+      cell: ({ accounts }) => <bdi>{accounts.map(({ name, role }) => `${name} (${humanize(role)})`).join(', ')}</bdi>,
     },
     { id: 'factor', header: columns.factor, cell: ({ two_factor }) => (two_factor ? words.on : words.off) },
     { id: 'role', header: columns.role, cell: ({ admin }) => (admin ? words.admin : null) },
@@ -185,13 +188,13 @@ function useUserColumns(): Column<User>[] {
 }
 
 function useEmailColumns(): Column<Email>[] {
-  const time = useTime()
+  const time = useTimeFormat()
   const words = text.platform
   const { columns } = words
   return [
     { id: 'recipient', header: columns.recipient, cell: ({ recipient }) => recipient ?? words.nobody },
     { id: 'subject', header: columns.subject, cell: ({ subject }) => <bdi>{subject}</bdi> },
-    { id: 'status', header: columns.status, cell: ({ status }) => inWords(status) },
+    { id: 'status', header: columns.status, cell: ({ status }) => humanize(status) },
     { id: 'attempts', header: columns.attempts, cell: ({ attempts }) => attempts },
     { id: 'error', header: columns.error, cell: ({ error }) => <bdi>{error}</bdi> },
     { id: 'created', header: columns.created, cell: ({ created_at }) => time(created_at) },
@@ -209,8 +212,8 @@ function Impersonate({
   const [reason, setReason] = useState('')
   const navigate = useNavigate()
   const words = text.platform
-  const begin = useAction(
-    (body: { account: string; reason: string }) => answered(own().POST('/console/api/admin/impersonations', { body })),
+  const begin = useApiMutation(
+    (body: { account: string; reason: string }) => unwrap(own().POST('/console/api/admin/impersonations', { body })),
     async (session) => {
       setSession(session)
       await navigate({ to: pathTo({ account: id, mode: 'live' }) as never })
@@ -252,11 +255,9 @@ function NewAccount({ onClose, onMade }: { onClose: () => void; onMade: (name: s
   const [name, setName] = useState('')
   const queries = useQueryClient()
   const words = text.platform
-  const make = useAction(
+  const make = useApiMutation(
     (given: string, key) =>
-      answered(
-        own().POST('/console/api/admin/accounts', { body: { name: given }, headers: { 'Idempotency-Key': key } }),
-      ),
+      unwrap(own().POST('/console/api/admin/accounts', { body: { name: given }, headers: { 'Idempotency-Key': key } })),
     async (account) => {
       onMade(account.name)
       onClose()

@@ -3,10 +3,10 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, own, problemOf } from '../../api/client.ts'
-import { useAction } from '../../api/use-action.ts'
+import { unwrap, own, problemOf } from '../../api/client.ts'
+import { useApiMutation } from '../../api/use-action.ts'
 import { basePath, paths } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { Region } from '../../components/format/facts.tsx'
@@ -18,7 +18,7 @@ const key = ['identities.list']
 export function Identities() {
   const { data: setup } = useQuery({
     queryKey: ['setup.retrieve'],
-    queryFn: () => answered(own().GET('/console/api/setup')),
+    queryFn: () => unwrap(own().GET('/console/api/setup')),
   })
   const { identity, error } = useSearch({ strict: false }) as { identity?: string; error?: string }
   const queries = useQueryClient()
@@ -33,7 +33,7 @@ export function Identities() {
   return (
     <Region title={words.identitiesTitle}>
       <Stack gap="sm">
-        <Done text={said} />
+        <SuccessNotice text={said} />
         {error !== undefined && (
           <Text role="alert" size="sm">
             {words.linkFailed}
@@ -53,9 +53,9 @@ export function Identities() {
 }
 
 function Linked({ onUnlinked }: { onUnlinked: () => Promise<void> }) {
-  const identities = useQuery({ queryKey: key, queryFn: () => answered(own().GET('/console/api/identities')) })
-  const unlink = useAction(
-    (id: string) => answered(own().DELETE('/console/api/identities/{id}', { params: { path: { id } } })),
+  const identities = useQuery({ queryKey: key, queryFn: () => unwrap(own().GET('/console/api/identities')) })
+  const unlink = useApiMutation(
+    (id: string) => unwrap(own().DELETE('/console/api/identities/{id}', { params: { path: { id } } })),
     onUnlinked,
   )
   const problem = unlink.problem ?? (identities.isError ? problemOf(identities.error) : undefined)
@@ -85,12 +85,12 @@ function Pending({ name, onLinked }: { name: string; onLinked: () => Promise<voi
   const navigate = useNavigate()
   const pending = useQuery({
     queryKey: ['oauth.retrieve_pending'],
-    queryFn: () => answered(own().GET('/console/api/oauth/pending')),
+    queryFn: () => unwrap(own().GET('/console/api/oauth/pending')),
     retry: false,
   })
   const close = () => void navigate({ to: paths.profile as never, replace: true })
-  const settle = useAction(
-    (action: 'link' | 'cancel') => answered(own().POST('/console/api/oauth/pending', { body: { action } })),
+  const settle = useApiMutation(
+    (action: 'link' | 'cancel') => unwrap(own().POST('/console/api/oauth/pending', { body: { action } })),
     async ({ object }) => {
       if (object === 'identity') await onLinked()
       close()

@@ -10,12 +10,12 @@ import {
   useMantineColorScheme,
 } from '@mantine/core'
 import { useState } from 'react'
-import { answered, own } from '../../api/client.ts'
-import { refreshSession, useOwnSession } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
+import { unwrap, own } from '../../api/client.ts'
+import { refreshSession, useRequiredSession } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
 import { PersonMenu } from '../../app/frame.tsx'
 import { paths } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { PasswordField, TextField } from '../../components/form/fields.tsx'
@@ -79,8 +79,8 @@ interface Changes {
 /** Changes oneself; `done` is what is said of it. */
 function useChange(done: string, after: () => void) {
   const [said, setSaid] = useState('')
-  const change = useAction(
-    (body: Changes) => answered(own().PATCH('/console/api/me', { body })),
+  const change = useApiMutation(
+    (body: Changes) => unwrap(own().PATCH('/console/api/me', { body })),
     async () => {
       setSaid(done)
       after()
@@ -92,7 +92,7 @@ function useChange(done: string, after: () => void) {
 
 /** A person's name, e-mail address and password. */
 export function You() {
-  const { user } = useOwnSession()
+  const { user } = useRequiredSession()
   const [given, setGiven] = useState({ name: user.name, email: user.email, current_password: '' })
   const words = text.profile
   const change = useChange(words.saved, () => setGiven((now) => ({ ...now, current_password: '' })))
@@ -109,7 +109,7 @@ export function You() {
         }}
       >
         <Stack gap="sm">
-          <Done text={change.said} />
+          <SuccessNotice text={change.said} />
           <TextField
             label={text.people.name}
             value={given.name}
@@ -152,7 +152,7 @@ export function You() {
 const none = { current_password: '', new_password: '' }
 
 export function Password() {
-  const { user } = useOwnSession()
+  const { user } = useRequiredSession()
   const [given, setGiven] = useState(none)
   const words = text.profile
   const change = useChange(words.changed, () => setGiven(none))
@@ -171,7 +171,7 @@ export function Password() {
         }}
       >
         <Stack gap="sm">
-          <Done text={change.said} />
+          <SuccessNotice text={change.said} />
           {/* so that password managers know whose it is */}
           <input type="hidden" autoComplete="username" value={user.email} readOnly />
           <PasswordField label={words.current} {...field('current_password')} autoComplete="current-password" />

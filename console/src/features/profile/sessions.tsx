@@ -2,12 +2,12 @@
 import { Button, Group, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { answered, own, problemOf } from '../../api/client.ts'
+import { unwrap, own, problemOf } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
-import { useAction } from '../../api/use-action.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { useApiMutation } from '../../api/use-action.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { type Column, RowsTable } from '../../components/table/list-table.tsx'
 import { text } from '../../text/en.ts'
 
@@ -18,17 +18,17 @@ const key = ['sessions.list']
 export function Sessions() {
   const queries = useQueryClient()
   const [said, setSaid] = useState('')
-  const sessions = useQuery({ queryKey: key, queryFn: () => answered(own().GET('/console/api/sessions')) })
+  const sessions = useQuery({ queryKey: key, queryFn: () => unwrap(own().GET('/console/api/sessions')) })
   const again = (count: number) => {
     setSaid(text.profile.ended(count))
     return queries.invalidateQueries({ queryKey: key })
   }
-  const endOthers = useAction(
-    () => answered(own().DELETE('/console/api/sessions')),
+  const endOthers = useApiMutation(
+    () => unwrap(own().DELETE('/console/api/sessions')),
     ({ count }) => again(count),
   )
-  const end = useAction(
-    (id: string) => answered(own().DELETE('/console/api/sessions/{id}', { params: { path: { id } } })),
+  const end = useApiMutation(
+    (id: string) => unwrap(own().DELETE('/console/api/sessions/{id}', { params: { path: { id } } })),
     () => again(1),
   )
   const columns = useColumns(end.run)
@@ -44,7 +44,7 @@ export function Sessions() {
           {words.endOthers}
         </Button>
       </Group>
-      <Done text={said} />
+      <SuccessNotice text={said} />
       {problem !== undefined && <ProblemAlert problem={problem} />}
       <RowsTable name={words.sessions} rows={sessions.data?.data ?? []} columns={columns} />
     </div>
@@ -52,7 +52,7 @@ export function Sessions() {
 }
 
 function useColumns(onEnd: (id: string) => void): Column<Summary>[] {
-  const time = useTime()
+  const time = useTimeFormat()
   const words = text.profile
   return [
     { id: 'where', header: words.columns.where, cell: ({ user_agent }) => <bdi>{user_agent ?? words.unknown}</bdi> },

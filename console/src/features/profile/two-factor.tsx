@@ -2,11 +2,11 @@
 import { Button, Code, Group, List, Stack, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { renderSVG } from 'uqr'
-import { answered, own } from '../../api/client.ts'
+import { unwrap, own } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
-import { refreshSession, useOwnSession } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { refreshSession, useRequiredSession } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { CopyButton } from '../../components/feedback/copy-button.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
 import { TextField } from '../../components/form/fields.tsx'
@@ -16,13 +16,13 @@ import { text } from '../../text/en.ts'
 type SecondFactor = components['schemas']['SecondFactor']
 
 export function TwoFactor() {
-  const { user } = useOwnSession()
+  const { user } = useRequiredSession()
   const [factor, setFactor] = useState<SecondFactor>()
   const [codes, setCodes] = useState<readonly string[]>()
   const [said, setSaid] = useState('')
-  const begin = useAction(() => answered(own().POST('/console/api/two_factor')), setFactor)
-  const end = useAction(
-    () => answered(own().DELETE('/console/api/two_factor')),
+  const begin = useApiMutation(() => unwrap(own().POST('/console/api/two_factor')), setFactor)
+  const end = useApiMutation(
+    () => unwrap(own().DELETE('/console/api/two_factor')),
     async () => {
       setSaid(text.profile.turnedOff)
       await refreshSession()
@@ -33,7 +33,7 @@ export function TwoFactor() {
   return (
     <Region title={words.factorTitle}>
       <Stack gap="sm">
-        <Done text={said} />
+        <SuccessNotice text={said} />
         <Text size="sm">{user.two_factor ? words.factorOn : words.factorOff}</Text>
         {problem !== undefined && <ProblemAlert problem={problem} />}
         <Group>
@@ -96,8 +96,8 @@ function Confirm({
   onConfirmed: (codes: readonly string[]) => void
 }) {
   const [code, setCode] = useState('')
-  const confirm = useAction(
-    (given: string) => answered(own().POST('/console/api/two_factor/confirm', { body: { code: given } })),
+  const confirm = useApiMutation(
+    (given: string) => unwrap(own().POST('/console/api/two_factor/confirm', { body: { code: given } })),
     ({ recovery_codes }) => onConfirmed(recovery_codes),
   )
   const words = text.profile

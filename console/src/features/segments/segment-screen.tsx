@@ -4,21 +4,21 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, own, type Problem, v1 } from '../../api/client.ts'
+import { unwrap, own, type Problem, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useRead, useStale } from '../../api/use-api-query.ts'
-import { pathTo, type Place, usePlace } from '../../app/paths.ts'
-import { Done, Outdated, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, type Workspace, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice, ConflictAlert, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton, type ApiRequest } from '../../components/feedback/api-button.tsx'
-import { Loaded, Screen } from '../../components/feedback/screen.tsx'
+import { QueryScreen, Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { LongTextField, TextField } from '../../components/form/fields.tsx'
 import { RulesFields } from '../../components/form/rules-fields.tsx'
 import { draftOf, firstRules, type RulesDraft, rulesOf } from '../../components/form/rules.ts'
 import { useDraft } from '../../components/form/use-draft.ts'
-import { numberOf } from '../../components/format/intl.tsx'
+import { formatNumber } from '../../components/format/intl.tsx'
 import { text } from '../../text/en.ts'
 
 type Segment = components['schemas']['Segment']
@@ -30,25 +30,25 @@ interface SegmentDraft {
 }
 
 export function NewSegmentScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   return (
     <SegmentForm
       stored={undefined}
       title={text.segments.create}
       first={{ name: '', description: '', rules: firstRules }}
-      place={place}
+      workspace={workspace}
     />
   )
 }
 
 export function SegmentScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const segment = useRead(place, ['segments.retrieve', id], () =>
-    v1(place).GET('/v1/segments/{id}', { params: { path: { id } } }),
+  const segment = useApiQuery(workspace, ['segments.retrieve', id], () =>
+    v1(workspace).GET('/v1/segments/{id}', { params: { path: { id } } }),
   )
   return (
-    <Loaded title={text.screens.segments} query={segment}>
+    <QueryScreen title={text.screens.segments} query={segment}>
       {(stored) => {
         const { name, description, rules } = stored
         return (
@@ -57,11 +57,11 @@ export function SegmentScreen() {
             stored={stored}
             title={name}
             first={{ name, description, rules: draftOf(rules) }}
-            place={place}
+            workspace={workspace}
           />
         )
       }}
-    </Loaded>
+    </QueryScreen>
   )
 }
 
@@ -74,54 +74,54 @@ function SegmentForm({
   stored,
   title,
   first,
-  place,
+  workspace,
 }: {
   stored: Segment | undefined
   title: string
   first: SegmentDraft
-  place: Place
+  workspace: Workspace
 }) {
   const navigate = useNavigate()
-  const stale = useStale(place)
-  const because = useBecause(place)('contacts:write')
+  const invalidate = useInvalidate(workspace)
+  const disabledReason = useDisabledReason(workspace)('contacts:write')
   const [done, setDone] = useState('')
-  const [draft, change, forget, { isOutdated }] = useDraft(place, `segment ${stored?.id ?? 'new'}`, first)
-  const save = useAction(
+  const [draft, change, discard, { hasConflict }] = useDraft(workspace, `segment ${stored?.id ?? 'new'}`, first)
+  const save = useApiMutation(
     (body: { name: string; description: string; rules: never }, key) =>
-      answered(
+      unwrap(
         stored === undefined
-          ? v1(place).POST('/v1/segments', { body, headers: { 'Idempotency-Key': key } })
-          : v1(place).PATCH('/v1/segments/{id}', { body, params: { path: { id: stored.id } } }),
+          ? v1(workspace).POST('/v1/segments', { body, headers: { 'Idempotency-Key': key } })
+          : v1(workspace).PATCH('/v1/segments/{id}', { body, params: { path: { id: stored.id } } }),
       ),
     async (segment) => {
-      forget()
-      await stale('segments.')
+      discard()
+      await invalidate('segments.')
       setDone(text.segments.saved(segment.name))
-      if (stored === undefined) await navigate({ to: pathTo(place, 'segments', segment.id) as never })
+      if (stored === undefined) await navigate({ to: pathTo(workspace, 'segments', segment.id) as never })
     },
   )
   const rules = rulesOf(draft.rules)
   const body = { name: draft.name, description: draft.description, rules: rules as never }
   return (
-    <Screen title={title} mode={place.mode} actions={<ApiButton request={requestOf(stored, body)} />}>
+    <Screen title={title} mode={workspace.mode} actions={<ApiButton request={requestOf(stored, body)} />}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (because === undefined) save.run(body)
+          if (disabledReason === undefined) save.run(body)
         }}
       >
         <Stack maw="60rem">
-          <Done text={done} />
-          <Outdated when={isOutdated} onGivenUp={forget} />
+          <SuccessNotice text={done} />
+          <ConflictAlert when={hasConflict} onDiscard={discard} />
           <Fields draft={draft} onChange={change} problem={save.problem} />
           {save.problem !== undefined && <ProblemAlert problem={save.problem} />}
           <Group>
-            {because === undefined ? (
+            {disabledReason === undefined ? (
               <Button type="submit" loading={save.isRunning}>
                 {text.segments.save}
               </Button>
             ) : (
-              <ActionButton label={text.segments.save} because={because} onPress={() => undefined} />
+              <ActionButton label={text.segments.save} disabledReason={disabledReason} onPress={() => undefined} />
             )}
           </Group>
         </Stack>
@@ -173,11 +173,11 @@ const previewDelayMs = 300
 
 /** How many contacts the rules on the form match, while they are edited. */
 function Matching({ rules }: { rules: ReturnType<typeof rulesOf> }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const [asked] = useDebouncedValue(JSON.stringify(rules), previewDelayMs)
   const { data, isError, isPlaceholderData } = useQuery({
-    queryKey: [place.account, place.mode, 'segment_previews.create', asked],
-    queryFn: () => answered(own(place).POST('/console/api/segment_previews', { body: { rules: JSON.parse(asked) } })),
+    queryKey: [workspace.account, workspace.mode, 'segment_previews.create', asked],
+    queryFn: () => unwrap(own(workspace).POST('/console/api/segment_previews', { body: { rules: JSON.parse(asked) } })),
     placeholderData: keepPreviousData,
     retry: false,
   })
@@ -187,7 +187,7 @@ function Matching({ rules }: { rules: ReturnType<typeof rulesOf> }) {
         ? text.segments.unreadable
         : data === undefined
           ? ''
-          : text.segments.matching(data.count, numberOf(data.count))}
+          : text.segments.matching(data.count, formatNumber(data.count))}
     </Text>
   )
 }

@@ -2,18 +2,18 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
+import { unwrap, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { listQuery, useRead, useStale } from '../../api/use-api-query.ts'
-import { pathTo, usePlace } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { listQuery, useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
@@ -22,33 +22,33 @@ import { text } from '../../text/en.ts'
 type Segment = components['schemas']['Segment']
 
 export function SegmentsScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const navigate = useNavigate()
-  const because = useBecause(place)('contacts:write')
+  const disabledReason = useDisabledReason(workspace)('contacts:write')
   const { query, clear } = useFilters([])
-  const [leaving, setLeaving] = useState<Segment>()
+  const [toDelete, setToDelete] = useState<Segment>()
   const [done, setDone] = useState('')
-  const segments = useRead(place, ['segments.list', query], () =>
-    v1(place).GET('/v1/segments', { params: { query: listQuery(query) } }),
+  const segments = useApiQuery(workspace, ['segments.list', query], () =>
+    v1(workspace).GET('/v1/segments', { params: { query: listQuery(query) } }),
   )
-  const columns = useColumns(because, setLeaving)
+  const columns = useColumns(disabledReason, setToDelete)
   const words = text.segments
   return (
     <Screen
       title={text.screens.segments}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <>
           <ApiButton request={{ operation: 'segments.list', method: 'GET', path: '/v1/segments?limit=50' }} />
           <ActionButton
             label={words.create}
-            because={because}
-            onPress={() => void navigate({ to: pathTo(place, 'segments', 'new') as never })}
+            disabledReason={disabledReason}
+            onPress={() => void navigate({ to: pathTo(workspace, 'segments', 'new') as never })}
           />
         </>
       }
     >
-      <Done text={done} />
+      <SuccessNotice text={done} />
       <ListTable
         name={text.screens.segments}
         columns={columns}
@@ -57,13 +57,13 @@ export function SegmentsScreen() {
         onClearFilters={clear}
         empty={words.empty}
       />
-      {leaving !== undefined && (
+      {toDelete !== undefined && (
         <DeleteSegment
-          segment={leaving}
-          onClose={() => setLeaving(undefined)}
+          segment={toDelete}
+          onClose={() => setToDelete(undefined)}
           onDeleted={() => {
-            setLeaving(undefined)
-            setDone(words.deleted(leaving.name))
+            setToDelete(undefined)
+            setDone(words.deleted(toDelete.name))
           }}
         />
       )}
@@ -71,16 +71,16 @@ export function SegmentsScreen() {
   )
 }
 
-function useColumns(because: string | undefined, onDelete: (segment: Segment) => void): Column<Segment>[] {
-  const place = usePlace()
-  const time = useTime()
+function useColumns(disabledReason: string | undefined, onDelete: (segment: Segment) => void): Column<Segment>[] {
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const words = text.segments
   return [
     {
       id: 'name',
       header: words.name,
       cell: ({ id, name }) => (
-        <PathLink to={pathTo(place, 'segments', id)}>
+        <PathLink to={pathTo(workspace, 'segments', id)}>
           <bdi>{name}</bdi>
         </PathLink>
       ),
@@ -94,7 +94,7 @@ function useColumns(because: string | undefined, onDelete: (segment: Segment) =>
         <ActionButton
           label={words.remove}
           named={words.delete(segment.name)}
-          because={because}
+          disabledReason={disabledReason}
           variant="subtle"
           color="red"
           size="xs"
@@ -114,13 +114,13 @@ function DeleteSegment({
   onClose: () => void
   onDeleted: () => void
 }) {
-  const place = usePlace()
-  const stale = useStale(place)
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
   const words = text.segments
-  const remove = useAction(
-    (id: string) => answered(v1(place).DELETE('/v1/segments/{id}', { params: { path: { id } } })),
+  const remove = useApiMutation(
+    (id: string) => unwrap(v1(workspace).DELETE('/v1/segments/{id}', { params: { path: { id } } })),
     async () => {
-      await stale('segments.')
+      await invalidate('segments.')
       onDeleted()
     },
   )

@@ -15,9 +15,9 @@ export function CardScreen({ title, children }: { title: string; children: React
 
 /** The token of the link that the screen was opened with, also where it is pasted into the tab that shows the screen already; empty where there is none. */
 export function useToken(): string {
-  const [token, setToken] = useState(takenToken)
+  const [token, setToken] = useState(takeTokenFromUrl)
   useEffect(() => {
-    const take = () => setToken(takenToken())
+    const take = () => setToken(takeTokenFromUrl())
     addEventListener('hashchange', take)
     return () => removeEventListener('hashchange', take)
   }, [])
@@ -25,7 +25,7 @@ export function useToken(): string {
 }
 
 /** Takes it out of the address, so that no history holds it; it is kept for a reload of this tab. */
-function takenToken(): string {
+function takeTokenFromUrl(): string {
   const key = `token ${location.pathname}`
   const given = location.hash.slice(1)
   if (given === '') return sessionStorage.getItem(key) ?? ''
@@ -35,4 +35,4 @@ function takenToken(): string {
 }
 
 /** The link was used. */
-export const forgetToken = (): void => sessionStorage.removeItem(`token ${location.pathname}`)
+export const clearToken = (): void => sessionStorage.removeItem(`token ${location.pathname}`)

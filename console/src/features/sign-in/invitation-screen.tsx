@@ -3,16 +3,16 @@ import { Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, own, problemOf } from '../../api/client.ts'
+import { unwrap, own, problemOf } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
 import { setSession } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
+import { useApiMutation } from '../../api/use-action.ts'
 import { paths } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
-import { Waiting } from '../../components/feedback/screen.tsx'
+import { LoadingIndicator } from '../../components/feedback/screen.tsx'
 import { FormProblem, PasswordField, TextField } from '../../components/form/fields.tsx'
-import { inWords, text } from '../../text/en.ts'
-import { CardScreen, forgetToken, useToken } from './card-screen.tsx'
+import { humanize, text } from '../../text/en.ts'
+import { CardScreen, clearToken, useToken } from './card-screen.tsx'
 
 type Invitation = components['schemas']['InvitationPreview']
 
@@ -21,7 +21,7 @@ export function InvitationScreen() {
   const words = text.people.invitation
   const found = useQuery({
     queryKey: ['invitations.preview', token],
-    queryFn: () => answered(own().POST('/console/api/invitations/preview', { body: { token } })),
+    queryFn: () => unwrap(own().POST('/console/api/invitations/preview', { body: { token } })),
     enabled: token !== '',
     refetchInterval: false,
   })
@@ -34,7 +34,7 @@ export function InvitationScreen() {
   if (found.data === undefined)
     return (
       <CardScreen title={words.unknown}>
-        {found.isError ? <ProblemAlert problem={problemOf(found.error)} /> : <Waiting />}
+        {found.isError ? <ProblemAlert problem={problemOf(found.error)} /> : <LoadingIndicator />}
       </CardScreen>
     )
   return (
@@ -54,15 +54,15 @@ function Join({ token, invitation }: { token: string; invitation: Invitation }) 
   const navigate = useNavigate()
   const [given, setGiven] = useState<Given>({ name: '', password: '', code: '' })
   const { people } = text
-  const accept = useAction(
+  const accept = useApiMutation(
     ({ name, password, code }: Given) =>
-      answered(
+      unwrap(
         own().POST('/console/api/invitations/accept', {
           body: { token, password, ...(name === '' ? {} : { name }), ...(code === '' ? {} : { code }) },
         }),
       ),
     (session) => {
-      forgetToken()
+      clearToken()
       setSession(session)
       return navigate({ to: paths.start as never, replace: true })
     },
@@ -81,7 +81,7 @@ function Join({ token, invitation }: { token: string; invitation: Invitation }) 
       }}
     >
       <Stack>
-        <Text size="sm">{people.invitation.why(invitation.email, inWords(invitation.role))}</Text>
+        <Text size="sm">{people.invitation.why(invitation.email, humanize(invitation.role))}</Text>
         {!invitation.has_user && <TextField label={people.name} {...field('name')} autoComplete="name" />}
         <PasswordField
           label={people.password}

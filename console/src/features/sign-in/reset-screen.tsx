@@ -2,14 +2,14 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, own } from '../../api/client.ts'
-import { useAction } from '../../api/use-action.ts'
+import { unwrap, own } from '../../api/client.ts'
+import { useApiMutation } from '../../api/use-action.ts'
 import { paths } from '../../app/paths.ts'
-import { Done } from '../../components/feedback/alerts.tsx'
+import { SuccessNotice } from '../../components/feedback/alerts.tsx'
 import { FormProblem, PasswordField, TextField } from '../../components/form/fields.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { text } from '../../text/en.ts'
-import { CardScreen, forgetToken, useToken } from './card-screen.tsx'
+import { CardScreen, clearToken, useToken } from './card-screen.tsx'
 
 export function ResetScreen() {
   const token = useToken()
@@ -21,8 +21,8 @@ function Ask() {
   const [email, setEmail] = useState('')
   const [said, setSaid] = useState('')
   const words = text.people.reset
-  const ask = useAction(
-    (to: string) => answered(own().POST('/console/api/password_resets', { body: { email: to } })),
+  const ask = useApiMutation(
+    (to: string) => unwrap(own().POST('/console/api/password_resets', { body: { email: to } })),
     () => setSaid(words.asked),
   )
   return (
@@ -34,7 +34,7 @@ function Ask() {
     >
       <Stack>
         <Text size="sm">{words.why}</Text>
-        <Done text={said} />
+        <SuccessNotice text={said} />
         <TextField
           label={text.people.email}
           type="email"
@@ -60,10 +60,10 @@ function Choose({ token }: { token: string }) {
   const navigate = useNavigate()
   const [password, setPassword] = useState('')
   const words = text.people.reset
-  const choose = useAction(
-    (next: string) => answered(own().POST('/console/api/password_resets/confirm', { body: { token, password: next } })),
+  const choose = useApiMutation(
+    (next: string) => unwrap(own().POST('/console/api/password_resets/confirm', { body: { token, password: next } })),
     () => {
-      forgetToken()
+      clearToken()
       return navigate({ to: paths.signIn as never, replace: true })
     },
   )

@@ -2,14 +2,14 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, own, type Problem } from '../../api/client.ts'
+import { unwrap, own, type Problem } from '../../api/client.ts'
 import { setSession } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
+import { useApiMutation } from '../../api/use-action.ts'
 import { paths, pathTo } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { PasswordField, TextField } from '../../components/form/fields.tsx'
 import { text } from '../../text/en.ts'
-import { CardScreen, forgetToken, useToken } from './card-screen.tsx'
+import { CardScreen, clearToken, useToken } from './card-screen.tsx'
 
 interface Owner {
   readonly name: string
@@ -20,10 +20,10 @@ interface Owner {
 export function SetUpScreen() {
   const navigate = useNavigate()
   const token = useToken()
-  const action = useAction(
-    (body: Owner & { token: string }) => answered(own().POST('/console/api/setup', { body })),
+  const action = useApiMutation(
+    (body: Owner & { token: string }) => unwrap(own().POST('/console/api/setup', { body })),
     (session) => {
-      forgetToken()
+      clearToken()
       setSession(session)
       const [account] = session.accounts
       return navigate({

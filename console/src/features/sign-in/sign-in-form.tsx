@@ -3,9 +3,9 @@ import { Alert, Anchor, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, own, type Problem } from '../../api/client.ts'
+import { unwrap, own, type Problem } from '../../api/client.ts'
 import type { Session } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
+import { useApiMutation } from '../../api/use-action.ts'
 import { basePath, ownPath } from '../../app/paths.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { PasswordField, TextField } from '../../components/form/fields.tsx'
@@ -95,7 +95,7 @@ export function PasswordForm(props: {
 /** It leads back to `to`, or to where the person was going when they were asked to sign in. */
 export function SignInWith({ to }: { to?: string }) {
   const { next = to, error } = useSearch({ strict: false }) as { next?: string; error?: string }
-  const { data } = useQuery({ queryKey: ['setup.retrieve'], queryFn: () => answered(own().GET('/console/api/setup')) })
+  const { data } = useQuery({ queryKey: ['setup.retrieve'], queryFn: () => unwrap(own().GET('/console/api/setup')) })
   const words = text.people.signIn
   const failures: Readonly<Record<string, string>> = words.withFailed
   if (data === undefined || data.oauth === null) return null
@@ -127,11 +127,11 @@ interface SignIn {
 export function useSignIn(onDone: (session: Session) => unknown): SignIn {
   const [given, setGiven] = useState<Credentials>()
   const [asksForCode, setAsks] = useState(false)
-  const action = useAction(
+  const action = useApiMutation(
     async (credentials: Credentials) => {
       setGiven(credentials)
       try {
-        return await answered(own().POST('/console/api/session', { body: credentials }))
+        return await unwrap(own().POST('/console/api/session', { body: credentials }))
       } catch (error) {
         if ((error as Problem).code === 'mfa_required') setAsks(true)
         throw error

@@ -1,26 +1,26 @@
 /** What was delivered to an endpoint, by its status, and once more. */
 import { Title } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { answered, own, v1 } from '../../api/client.ts'
+import { unwrap, own, v1 } from '../../api/client.ts'
 import { deliveryStatuses } from '../../api/generated/tables.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { listQuery, useRead, useStale } from '../../api/use-api-query.ts'
-import { type Place, usePlace } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { listQuery, useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { type Workspace, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ConfirmDialog } from '../../components/feedback/dialog.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { ChoiceField } from '../../components/form/fields.tsx'
 import { type Delivery, DeliveryAnswer } from '../../components/format/deliveries.tsx'
 import { Status } from '../../components/format/facts.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { ObjectLink } from '../../components/format/links.tsx'
 import { useFilters } from '../../components/table/filters.tsx'
 import { type Column, InnerList } from '../../components/table/list-table.tsx'
-import { inWords, text } from '../../text/en.ts'
+import { humanize, text } from '../../text/en.ts'
 import type { Endpoint } from './endpoint-form.tsx'
 
-const choices = deliveryStatuses.map((value) => ({ value, label: inWords(value) }))
+const choices = deliveryStatuses.map((value) => ({ value, label: humanize(value) }))
 
 /** What became of an attempt, in a sentence. */
 export function outcomeOf({
@@ -33,28 +33,28 @@ export function outcomeOf({
 }: Delivery): string {
   const words = text.webhooks.one
   if (status === 'delivered') return words.delivered(event_type, response_status, duration_ms)
-  return error === null ? words.waiting(event_type) : words.failed(event_type, error_message ?? inWords(error))
+  return error === null ? words.waiting(event_type) : words.failed(event_type, error_message ?? humanize(error))
 }
 
 export function Deliveries({ endpoint: { id } }: { endpoint: Endpoint }) {
-  const place = usePlace()
-  const stale = useStale(place)
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
   const { query, isFiltered, set, clear } = useFilters(['status'])
   const [done, setDone] = useState('')
-  const deliveries = useRead(place, ['webhook_endpoints.list_deliveries', id, query], () =>
-    v1(place).GET('/v1/webhook_endpoints/{id}/deliveries', { params: { path: { id }, query: listQuery(query) } }),
+  const deliveries = useApiQuery(workspace, ['webhook_endpoints.list_deliveries', id, query], () =>
+    v1(workspace).GET('/v1/webhook_endpoints/{id}/deliveries', { params: { path: { id }, query: listQuery(query) } }),
   )
-  const retry = useAction(
+  const retry = useApiMutation(
     (delivery_id: string, key) =>
-      answered(
-        v1(place).POST('/v1/webhook_endpoints/{id}/deliveries/{delivery_id}/retry', {
+      unwrap(
+        v1(workspace).POST('/v1/webhook_endpoints/{id}/deliveries/{delivery_id}/retry', {
           params: { path: { id, delivery_id } },
           headers: { 'Idempotency-Key': key },
         }),
       ),
     (delivery) => {
       setDone(outcomeOf(delivery))
-      return stale('webhook_endpoints.list_deliveries')
+      return invalidate('webhook_endpoints.list_deliveries')
     },
   )
   const columns = useColumns(retry.run)
@@ -73,7 +73,7 @@ export function Deliveries({ endpoint: { id } }: { endpoint: Endpoint }) {
           onChange={(status) => set('status', status)}
         />
       </div>
-      <Done text={done} />
+      <SuccessNotice text={done} />
       {retry.problem !== undefined && <ProblemAlert problem={retry.problem} />}
       <InnerList
         name={words.title}
@@ -88,8 +88,8 @@ export function Deliveries({ endpoint: { id } }: { endpoint: Endpoint }) {
 }
 
 function useColumns(onRetry: (id: string) => void): Column<Delivery>[] {
-  const time = useTime()
-  const notYours = useBecause(usePlace())('webhooks:write', 'webhook_endpoints.retry_delivery')
+  const time = useTimeFormat()
+  const notYours = useDisabledReason(useWorkspace())('webhooks:write', 'webhook_endpoints.retry_delivery')
   const { columns, retry, pending } = text.webhooks.deliveries
   return [
     { id: 'event', header: columns.event, cell: ({ event_id }) => <ObjectLink id={event_id} /> },
@@ -105,7 +105,7 @@ function useColumns(onRetry: (id: string) => void): Column<Delivery>[] {
       cell: ({ id, status }) => (
         <ActionButton
           label={retry}
-          because={notYours ?? (status === 'pending' ? pending : undefined)}
+          disabledReason={notYours ?? (status === 'pending' ? pending : undefined)}
           variant="default"
           size="xs"
           onPress={() => onRetry(id)}
@@ -121,27 +121,30 @@ const atOnce = 5_000
 /** `Replay failed`: how many those are, one attempt of each, and what became of them. */
 interface ReplayFailedProps {
   readonly id: string
-  readonly because: string | undefined
+  readonly disabledReason: string | undefined
   /** Is told how it stands, again and again. */
-  readonly onTold: (said: string) => unknown
+  readonly onOutcome: (said: string) => unknown
 }
 
-export function ReplayFailed({ id, because, onTold }: ReplayFailedProps) {
-  const place = usePlace()
+export function ReplayFailed({ id, disabledReason, onOutcome }: ReplayFailedProps) {
+  const workspace = useWorkspace()
   const words = text.webhooks.replay
-  const count = useAction(
-    () => failedOf(place, id),
-    (found) => (found === 0 ? onTold(words.none) : undefined),
+  const count = useApiMutation(
+    () => failedOf(workspace, id),
+    (found) => (found === 0 ? onOutcome(words.none) : undefined),
   )
-  const follow = useReplayOutcome(id, onTold)
-  const replay = useAction(
+  const follow = useReplayOutcome(id, onOutcome)
+  const replay = useApiMutation(
     (endpoint: string, key) =>
-      answered(
-        own(place).POST('/console/api/deliveries/retry', { body: { endpoint }, headers: { 'Idempotency-Key': key } }),
+      unwrap(
+        own(workspace).POST('/console/api/deliveries/retry', {
+          body: { endpoint },
+          headers: { 'Idempotency-Key': key },
+        }),
       ),
     async (made) => {
       count.reset()
-      await onTold(words.begun(made.count))
+      await onOutcome(words.begun(made.count))
       follow(made.count)
     },
   )
@@ -151,7 +154,7 @@ export function ReplayFailed({ id, because, onTold }: ReplayFailedProps) {
       <ActionButton
         label={words.button}
         variant="default"
-        because={because}
+        disabledReason={disabledReason}
         loading={count.isRunning}
         onPress={() => count.run(undefined)}
       />
@@ -172,8 +175,9 @@ export function ReplayFailed({ id, because, onTold }: ReplayFailedProps) {
 }
 
 /** How many would be made again. */
-async function failedOf(place: Place, endpoint: string): Promise<number> {
-  return (await answered(own(place).POST('/console/api/deliveries/retry', { body: { endpoint, dry_run: true } }))).count
+async function failedOf(workspace: Workspace, endpoint: string): Promise<number> {
+  return (await unwrap(own(workspace).POST('/console/api/deliveries/retry', { body: { endpoint, dry_run: true } })))
+    .count
 }
 
 /** Between two looks, and after the first minute. */
@@ -181,47 +185,47 @@ const lookEveryMs = 1_000
 const laterEveryMs = 5_000
 const looksSoon = 60
 
-/** What is answered takes how many were begun; `onTold` hears in a sentence how many are left, and last what became of them. */
-function useReplayOutcome(id: string, onTold: (said: string) => unknown): (count: number) => void {
-  const place = usePlace()
+/** What is answered takes how many were begun; `onOutcome` hears in a sentence how many are left, and last what became of them. */
+function useReplayOutcome(id: string, onOutcome: (said: string) => unknown): (count: number) => void {
+  const workspace = useWorkspace()
   const [begun, begin] = useState<{ readonly count: number }>()
-  const tell = useRef(onTold)
+  const tell = useRef(onOutcome)
   useEffect(() => {
-    tell.current = onTold
+    tell.current = onOutcome
   })
-  const { account, mode } = place
+  const { account, mode } = workspace
   useEffect(() => {
     if (begun === undefined) return
-    const leaving = new AbortController()
+    const toDelete = new AbortController()
     // the table asks as well, and says what is wrong
-    follow({ account, mode }, id, begun.count, leaving.signal, (said) => tell.current(said)).catch(() => undefined)
-    return () => leaving.abort()
+    follow({ account, mode }, id, begun.count, toDelete.signal, (said) => tell.current(said)).catch(() => undefined)
+    return () => toDelete.abort()
   }, [begun, account, mode, id])
   return (count) => begin({ count })
 }
 
 async function follow(
-  place: Place,
+  workspace: Workspace,
   endpoint: string,
   count: number,
-  leaving: AbortSignal,
+  toDelete: AbortSignal,
   tell: (said: string) => unknown,
 ): Promise<void> {
   const words = text.webhooks.replay
-  const { created_until } = await progressOf(place, { endpoint })
-  let told = count
-  for (let looks = 0; !leaving.aborted; looks++) {
-    const { pending, failed } = await progressOf(place, { endpoint, created_until })
-    if (leaving.aborted) return
+  const { created_until } = await progressOf(workspace, { endpoint })
+  let uploadNotice = count
+  for (let looks = 0; !toDelete.aborted; looks++) {
+    const { pending, failed } = await progressOf(workspace, { endpoint, created_until })
+    if (toDelete.aborted) return
     if (pending === 0) {
       const again = Math.min(count, failed)
       await tell(words.ended(count - again, again))
       return
     }
-    if (pending < told) await tell(words.begun((told = pending)))
+    if (pending < uploadNotice) await tell(words.begun((uploadNotice = pending)))
     await new Promise((resolve) => setTimeout(resolve, looks < looksSoon ? lookEveryMs : laterEveryMs))
   }
 }
 
-const progressOf = (place: Place, query: { endpoint: string; created_until?: string }) =>
-  answered(own(place).GET('/console/api/deliveries/retry', { params: { query } }))
+const progressOf = (workspace: Workspace, query: { endpoint: string; created_until?: string }) =>
+  unwrap(own(workspace).GET('/console/api/deliveries/retry', { params: { query } }))

@@ -1,15 +1,15 @@
 /** The fields of a webhook endpoint. */
 import { Button, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { answered, type Problem, v1 } from '../../api/client.ts'
+import { unwrap, type Problem, v1 } from '../../api/client.ts'
 import { endpointFilterValues, eventTypes } from '../../api/generated/tables.ts'
 import type { components, operations } from '../../api/generated/v1.ts'
-import { useAction } from '../../api/use-action.ts'
-import { usePlace } from '../../app/paths.ts'
-import { Outdated } from '../../components/feedback/alerts.tsx'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useWorkspace } from '../../app/paths.ts'
+import { ConflictAlert } from '../../components/feedback/alerts.tsx'
 import { Dialog } from '../../components/feedback/dialog.tsx'
 import { CheckGroup, FormProblem, LongTextField, TextField } from '../../components/form/fields.tsx'
-import { objectIn } from '../../components/form/json.ts'
+import { parseJsonObject } from '../../components/form/json.ts'
 import { useDraft } from '../../components/form/use-draft.ts'
 import { text } from '../../text/en.ts'
 
@@ -83,7 +83,7 @@ const eventsAfter = (before: readonly string[], now: readonly string[]): readonl
 
 function MoreFields({ draft, onChange, token, onToken, problem, isChange }: EndpointFieldsProps) {
   const words = text.webhooks
-  const isWrong = objectIn(draft.metadata) === undefined
+  const isWrong = parseJsonObject(draft.metadata) === undefined
   return (
     <Stack mt="sm">
       <TextField
@@ -222,7 +222,7 @@ export function bodyOf(draft: EndpointDraft, verification_token: string): Omit<C
     url: draft.url.trim(),
     events: [...draft.events] as Creation['events'],
     description: draft.description,
-    metadata: objectIn(draft.metadata) ?? {},
+    metadata: parseJsonObject(draft.metadata) ?? {},
     filters: Object.fromEntries(Object.entries(filters).filter(([, values]) => values.length > 0)) as NonNullable<
       Creation['filters']
     >,
@@ -243,15 +243,15 @@ export function ChangeEndpoint({
   onClose: () => void
   onSaved: () => unknown
 }) {
-  const place = usePlace()
-  const [draft, change, forget, { isOutdated }] = useDraft(place, `endpoint ${endpoint.id}`, draftOf(endpoint))
+  const workspace = useWorkspace()
+  const [draft, change, discard, { hasConflict }] = useDraft(workspace, `endpoint ${endpoint.id}`, draftOf(endpoint))
   const [token, setToken] = useState('')
   const { id } = endpoint
-  const save = useAction(
+  const save = useApiMutation(
     (body: Omit<Creation, 'source'>) =>
-      answered(v1(place).PATCH('/v1/webhook_endpoints/{id}', { params: { path: { id } }, body })),
+      unwrap(v1(workspace).PATCH('/v1/webhook_endpoints/{id}', { params: { path: { id } }, body })),
     () => {
-      forget()
+      discard()
       return onSaved()
     },
   )
@@ -260,11 +260,11 @@ export function ChangeEndpoint({
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (objectIn(draft.metadata) !== undefined) save.run(bodyOf(draft, token))
+          if (parseJsonObject(draft.metadata) !== undefined) save.run(bodyOf(draft, token))
         }}
       >
         <Stack>
-          <Outdated when={isOutdated} onGivenUp={forget} />
+          <ConflictAlert when={hasConflict} onDiscard={discard} />
           <EndpointFields
             draft={draft}
             onChange={change}

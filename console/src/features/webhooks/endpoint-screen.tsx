@@ -2,36 +2,36 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { useRead, useStale } from '../../api/use-api-query.ts'
-import { pathTo, usePlace } from '../../app/paths.ts'
-import { Done, ProblemAlert } from '../../components/feedback/alerts.tsx'
+import { unwrap, v1 } from '../../api/client.ts'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { ConfirmDialog, Dialog, SecretDialog } from '../../components/feedback/dialog.tsx'
-import { Loaded, Screen } from '../../components/feedback/screen.tsx'
+import { QueryScreen, Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { ChoiceField } from '../../components/form/fields.tsx'
-import { Facts, Region, Status } from '../../components/format/facts.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { DescriptionList, Region, Status } from '../../components/format/facts.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { ObjectLink } from '../../components/format/links.tsx'
 import { text } from '../../text/en.ts'
 import { Deliveries, outcomeOf, ReplayFailed } from './deliveries.tsx'
 import { ChangeEndpoint, type Endpoint, eventsOf } from './endpoint-form.tsx'
 
 export function EndpointScreen() {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const { id } = useParams({ strict: false }) as { id: string }
-  const endpoint = useRead(place, ['webhook_endpoints.retrieve', id], () =>
-    v1(place).GET('/v1/webhook_endpoints/{id}', { params: { path: { id } } }),
+  const endpoint = useApiQuery(workspace, ['webhook_endpoints.retrieve', id], () =>
+    v1(workspace).GET('/v1/webhook_endpoints/{id}', { params: { path: { id } } }),
   )
   return (
-    <Loaded title={text.screens.webhooks} query={endpoint}>
+    <QueryScreen title={text.screens.webhooks} query={endpoint}>
       {(loaded) => (
         <Screen
           title={loaded.url}
-          mode={place.mode}
+          mode={workspace.mode}
           actions={
             <ApiButton
               request={{ operation: 'webhook_endpoints.retrieve', method: 'GET', path: `/v1/webhook_endpoints/${id}` }}
@@ -45,17 +45,17 @@ export function EndpointScreen() {
           </Stack>
         </Screen>
       )}
-    </Loaded>
+    </QueryScreen>
   )
 }
 
 function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
-  const time = useTime()
+  const time = useTimeFormat()
   const words = text.webhooks
   const { filters, metadata, source } = endpoint
   return (
     <Region title={words.one.facts}>
-      <Facts
+      <DescriptionList
         of={[
           [words.columns.status, <Status key="status" status={endpoint.status} />],
           [words.one.id, endpoint.id],
@@ -79,10 +79,10 @@ type Asked = 'change' | 'roll' | 'disable' | 'delete'
 
 /** What can be done with an endpoint. */
 function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
-  const place = usePlace()
-  const stale = useStale(place)
-  const allowed = useBecause(place)
-  const because = allowed('webhooks:write')
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  const allowed = useDisabledReason(workspace)
+  const disabledReason = allowed('webhooks:write')
   const notTested = allowed('webhooks:write', 'webhook_endpoints.test')
   const notReplayed = allowed('webhooks:write', 'deliveries.retry')
   const words = text.webhooks.one
@@ -93,31 +93,31 @@ function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
   const fresh = (said: string) => {
     close()
     setDone(said)
-    return stale('webhook_endpoints.')
+    return invalidate('webhook_endpoints.')
   }
-  const test = useAction(
+  const test = useApiMutation(
     (of: string, key) =>
-      answered(
-        v1(place).POST('/v1/webhook_endpoints/{id}/test', {
+      unwrap(
+        v1(workspace).POST('/v1/webhook_endpoints/{id}/test', {
           params: { path: { id: of } },
           headers: { 'Idempotency-Key': key },
         }),
       ),
     (delivery) => fresh(outcomeOf(delivery)),
   )
-  const set = useAction(
+  const set = useApiMutation(
     (to: 'active' | 'disabled') =>
-      answered(v1(place).PATCH('/v1/webhook_endpoints/{id}', { params: { path: { id } }, body: { status: to } })),
+      unwrap(v1(workspace).PATCH('/v1/webhook_endpoints/{id}', { params: { path: { id } }, body: { status: to } })),
     (changed) => fresh(changed.status === 'active' ? words.enabled : words.disabled),
   )
-  const shared = { variant: 'default', because } as const
+  const shared = { variant: 'default', disabledReason } as const
   return (
     <div>
       <div className="actions">
         <ActionButton
           label={words.test}
           {...shared}
-          because={notTested}
+          disabledReason={notTested}
           loading={test.isRunning}
           onPress={() => test.run(id)}
         />
@@ -130,14 +130,14 @@ function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
         )}
         <ReplayFailed
           id={id}
-          because={notReplayed ?? (status === 'active' ? undefined : words.enableFirst)}
-          onTold={fresh}
+          disabledReason={notReplayed ?? (status === 'active' ? undefined : words.enableFirst)}
+          onOutcome={fresh}
         />
         <ActionButton label={words.delete} {...shared} onPress={() => ask('delete')} />
       </div>
       {test.problem !== undefined && <ProblemAlert problem={test.problem} />}
       {asked === undefined && set.problem !== undefined && <ProblemAlert problem={set.problem} />}
-      <Done text={done} />
+      <SuccessNotice text={done} />
       {asked === 'change' && <ChangeEndpoint endpoint={endpoint} onClose={close} onSaved={() => fresh(words.saved)} />}
       {asked === 'roll' && <RollSecret id={id} onClose={close} />}
       <ConfirmDialog
@@ -154,14 +154,14 @@ function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
 }
 
 function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const navigate = useNavigate()
-  const stale = useStale(place)
-  const action = useAction(
-    (id: string) => answered(v1(place).DELETE('/v1/webhook_endpoints/{id}', { params: { path: { id } } })),
+  const invalidate = useInvalidate(workspace)
+  const action = useApiMutation(
+    (id: string) => unwrap(v1(workspace).DELETE('/v1/webhook_endpoints/{id}', { params: { path: { id } } })),
     async () => {
-      await navigate({ to: pathTo(place, 'webhooks') as never })
-      await stale('webhook_endpoints.list')
+      await navigate({ to: pathTo(workspace, 'webhooks') as never })
+      await invalidate('webhook_endpoints.list')
     },
   )
   const words = text.webhooks.one
@@ -179,12 +179,12 @@ function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: ()
 
 /** Asks how long the previous secret signs as well, and shows the new one. */
 function RollSecret({ id, onClose }: { id: string; onClose: () => void }) {
-  const place = usePlace()
+  const workspace = useWorkspace()
   const words = text.webhooks.one
   const [seconds, setSeconds] = useState('3600')
-  const roll = useAction((expire_previous_in_seconds: number, key) =>
-    answered(
-      v1(place).POST('/v1/webhook_endpoints/{id}/roll_secret', {
+  const roll = useApiMutation((expire_previous_in_seconds: number, key) =>
+    unwrap(
+      v1(workspace).POST('/v1/webhook_endpoints/{id}/roll_secret', {
         params: { path: { id } },
         body: { expire_previous_in_seconds },
         headers: { 'Idempotency-Key': key },

@@ -1,22 +1,22 @@
 /** Webhook endpoints: what there is, and a new one with its secret. */
 import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { answered, v1 } from '../../api/client.ts'
+import { unwrap, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/session.ts'
-import { useAction } from '../../api/use-action.ts'
-import { listQuery, useRead, useStale } from '../../api/use-api-query.ts'
-import { pathTo, usePlace } from '../../app/paths.ts'
-import { Done } from '../../components/feedback/alerts.tsx'
+import { useDisabledReason } from '../../api/session.ts'
+import { useApiMutation } from '../../api/use-action.ts'
+import { listQuery, useApiQuery, useInvalidate } from '../../api/use-api-query.ts'
+import { pathTo, useWorkspace } from '../../app/paths.ts'
+import { SuccessNotice } from '../../components/feedback/alerts.tsx'
 import { ApiButton } from '../../components/feedback/api-button.tsx'
 import { Dialog, SecretDialog } from '../../components/feedback/dialog.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton } from '../../components/form/action-button.tsx'
 import { FormProblem } from '../../components/form/fields.tsx'
-import { objectIn } from '../../components/form/json.ts'
+import { parseJsonObject } from '../../components/form/json.ts'
 import { useDraft } from '../../components/form/use-draft.ts'
 import { Status } from '../../components/format/facts.tsx'
-import { useTime } from '../../components/format/intl.tsx'
+import { useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
@@ -32,23 +32,23 @@ import {
 } from './endpoint-form.tsx'
 
 export function WebhooksScreen() {
-  const place = usePlace()
-  const because = useBecause(place)('webhooks:write')
+  const workspace = useWorkspace()
+  const disabledReason = useDisabledReason(workspace)('webhooks:write')
   const { query, clear } = useFilters([])
   const [isOpen, setOpen] = useState(false)
   const [secret, setSecret] = useState<string>()
   const [done, setDone] = useState('')
-  const endpoints = useRead(place, ['webhook_endpoints.list', query], () =>
-    v1(place).GET('/v1/webhook_endpoints', { params: { query: listQuery(query) } }),
+  const endpoints = useApiQuery(workspace, ['webhook_endpoints.list', query], () =>
+    v1(workspace).GET('/v1/webhook_endpoints', { params: { query: listQuery(query) } }),
   )
   const columns = useColumns()
   const words = text.webhooks
-  const create = <ActionButton label={words.create} because={because} onPress={() => setOpen(true)} />
+  const create = <ActionButton label={words.create} disabledReason={disabledReason} onPress={() => setOpen(true)} />
   const isEmpty = endpoints.data?.data.length === 0
   return (
     <Screen
       title={text.screens.webhooks}
-      mode={place.mode}
+      mode={workspace.mode}
       actions={
         <>
           <ApiButton
@@ -58,7 +58,7 @@ export function WebhooksScreen() {
         </>
       }
     >
-      <Done text={done} />
+      <SuccessNotice text={done} />
       <ListTable
         name={text.screens.webhooks}
         columns={columns}
@@ -90,15 +90,15 @@ export function WebhooksScreen() {
 }
 
 function useColumns(): Column<Endpoint>[] {
-  const place = usePlace()
-  const time = useTime()
+  const workspace = useWorkspace()
+  const time = useTimeFormat()
   const { columns, allEvents } = text.webhooks
   return [
     {
       id: 'url',
       header: columns.url,
       cell: ({ id, url }) => (
-        <PathLink to={pathTo(place, 'webhooks', id)}>
+        <PathLink to={pathTo(workspace, 'webhooks', id)}>
           <bdi>{url}</bdi>
         </PathLink>
       ),
@@ -118,17 +118,17 @@ function NewEndpoint({
   onClose: () => void
   onCreated: (made: components['schemas']['WebhookEndpointWithSecret']) => void
 }) {
-  const place = usePlace()
-  const stale = useStale(place)
-  const [draft, change, forget] = useDraft(place, 'endpoint', emptyDraft)
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  const [draft, change, discard] = useDraft(workspace, 'endpoint', emptyDraft)
   // a secret, and so kept nowhere
   const [token, setToken] = useState('')
-  const create = useAction(
+  const create = useApiMutation(
     (body: Creation, key) =>
-      answered(v1(place).POST('/v1/webhook_endpoints', { body, headers: { 'Idempotency-Key': key } })),
+      unwrap(v1(workspace).POST('/v1/webhook_endpoints', { body, headers: { 'Idempotency-Key': key } })),
     async (made) => {
-      forget()
-      await stale('webhook_endpoints.')
+      discard()
+      await invalidate('webhook_endpoints.')
       onCreated(made)
     },
   )
@@ -137,7 +137,7 @@ function NewEndpoint({
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (objectIn(draft.metadata) === undefined) return
+          if (parseJsonObject(draft.metadata) === undefined) return
           create.run({ ...bodyOf(draft, token), ...(draft.source === '' ? {} : { source: draft.source.trim() }) })
         }}
       >

@@ -75,7 +75,7 @@ export const contacts = {
   confirmDelete:
     'The contact goes, with its attributes, tags and memberships. Its messages stay; so does a refusal to be written to.',
   deleted: (name: string) => `${name} is deleted.`,
-  takeOut: 'Export data',
+  removeMember: 'Export data',
   takenOut: 'Everything that is kept about the contact is in the file.',
   send: 'Send message',
 

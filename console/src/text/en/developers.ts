@@ -173,7 +173,7 @@ export const webhooks = {
       at: 'Created at',
       next: 'Next attempt',
     },
-    answered: (status: number, ms: number | null) => (ms === null ? String(status) : `${status} in ${ms} ms`),
+    unwrap: (status: number, ms: number | null) => (ms === null ? String(status) : `${status} in ${ms} ms`),
     retry: 'Retry',
     pending: 'It is attempted anyway.',
   },

@@ -88,7 +88,7 @@ export const messages = {
   },
   origin: (kind: string, id: string | null) => (id === null ? kind : `${kind} ${id}`),
   parts: (count: number, encoding: string | null) => (encoding === null ? String(count) : `${count} (${encoding})`),
-  costs: { paidBy: 'Paid by', amount: 'Amount', grant: 'Package', refunded: 'Refunded' },
+  costs: { paidBy: 'Paid by', amount: 'Amount', permission: 'Package', refunded: 'Refunded' },
   paidBy: { package: 'A credit of a package', wallet: 'The wallet' },
   yes: 'Yes',
   no: 'No',
@@ -146,7 +146,8 @@ export const content = {
   uploadHint: 'A picture, audio, video or document becomes a link in the message.',
   uploading: 'Uploading …',
   uploaded: (until: string) => `The file is linked. It is deleted on ${until}.`,
-  noPlace: 'There is no place for a file here: choose attachments, or a template or type whose header shows one.',
+  noUploadTarget:
+    'There is no place for a file here: choose attachments, or a template or type whose header shows one.',
   wrongKind: (kind: string) => `A file of type ${kind} does not fit there.`,
 } as const
 
