@@ -196,10 +196,10 @@ function useReplayOutcome(id: string, onOutcome: (said: string) => unknown): (co
   const { account, mode } = workspace
   useEffect(() => {
     if (begun === undefined) return
-    const toDelete = new AbortController()
+    const controller = new AbortController()
     // the table asks as well, and says what is wrong
-    follow({ account, mode }, id, begun.count, toDelete.signal, (said) => tell.current(said)).catch(() => undefined)
-    return () => toDelete.abort()
+    follow({ account, mode }, id, begun.count, controller.signal, (said) => tell.current(said)).catch(() => undefined)
+    return () => controller.abort()
   }, [begun, account, mode, id])
   return (count) => begin({ count })
 }
@@ -208,15 +208,15 @@ async function follow(
   workspace: Workspace,
   endpoint: string,
   count: number,
-  toDelete: AbortSignal,
+  signal: AbortSignal,
   tell: (said: string) => unknown,
 ): Promise<void> {
   const words = text.webhooks.replay
   const { created_until } = await progressOf(workspace, { endpoint })
   let uploadNotice = count
-  for (let looks = 0; !toDelete.aborted; looks++) {
+  for (let looks = 0; !signal.aborted; looks++) {
     const { pending, failed } = await progressOf(workspace, { endpoint, created_until })
-    if (toDelete.aborted) return
+    if (signal.aborted) return
     if (pending === 0) {
       const again = Math.min(count, failed)
       await tell(words.ended(count - again, again))
