@@ -67,7 +67,8 @@ test('in modules SQL stands in stores, in sql/ and in invariants', () => {
 test('a store opens no transaction: it writes in the one that it is given', () => {
   const opening = files().filter(
     ({ path, text }) =>
-      /(?:^|\/)(?:store|[a-z-]+-store)\.ts$/.test(path) && /\btransact\(|\.begin\(/.test(withoutComments(text)),
+      /(?:^|\/)(?:[a-z-]+-)?(?:store|repository)\.ts$/.test(path) &&
+      /\btransact\(|\.begin\(/.test(withoutComments(text)),
   )
 
   assert.deepEqual(

@@ -97,13 +97,13 @@ const exempt: Record<string, string> = {
   'src/modules/contacts/imports/repository.ts':
     'the imports worker and its periodicJobs work for every account, by the ids of jobs',
   'src/modules/mail/store.ts': 'e-mails to people of all accounts, and of none',
-  'src/modules/console/team/store.ts findInvitation': 'a link tells which account it opens',
-  'src/modules/console/team/store.ts forgetInvitations': 'a periodicJob',
+  'src/modules/console/team/repository.ts findInvitation': 'a link tells which account it opens',
+  'src/modules/console/team/repository.ts forgetInvitations': 'a periodicJob',
   'src/modules/accounts/store.ts countUnrevokedKeys': 'the limit of keys is of both modes',
   'src/platform/database/migrate.ts updateInstallation': 'the order of the feed is one for all',
   'src/platform/http/idempotency-store.ts expireKeys': 'a periodicJob',
-  'src/modules/console/audit/store.ts forgetAudit': 'a periodicJob',
-  'src/modules/console/conversations/store.ts forgetConversations': 'a periodicJob',
+  'src/modules/console/audit/repository.ts forgetAudit': 'a periodicJob',
+  'src/modules/console/conversations/repository.ts forgetConversations': 'a periodicJob',
   'src/modules/messages/retention-store.ts': 'months of messages end for every account',
 }
 

@@ -1,6 +1,7 @@
 /** What is tried at the console's guard with sessions and links that are forged, fixed, stolen, used up or of another kind (docs/reference/threat-model.md). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hashPassword } from '../../src/modules/console/people/passwords.ts'
 import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { holdOpen } from '../support/open-transactions.ts'
@@ -383,4 +384,25 @@ test('what was answered under an Idempotency-Key is for whoever asked, as long a
   const { id } = (await owner.send('GET', '/me')).body
   await world.pool`update memberships set role = 'developer' where user_id = ${id}`
   assert.deepEqual(refusal(await liveKey(owner)), [403, 'role_not_allowed'])
+})
+
+test("a password hashed at another argon2 cost still signs in, and is stored at today's cost from then on", async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  await signedInOwner(world)
+  const stored = async () => (await world.pool<{ password_hash: string }[]>`select password_hash from users`)[0]!
+  const { password_hash: today } = await stored()
+  const costOf = (hash: string) => hash.split('$')[3]
+  const older = await hashPassword(ownerPassword, { memory: 64, passes: 1, parallelism: 2 })
+  await world.pool`update users set password_hash = ${older}`
+
+  const wrong = await consoleClient(world).send('POST', '/session', { email, password: newPassword })
+  assert.deepEqual(refusal(wrong), [401, 'invalid_credentials'])
+  assert.equal((await stored()).password_hash, older)
+
+  await signIn(world)
+  const { password_hash: rehashed } = await stored()
+  assert.equal(costOf(rehashed), costOf(today))
+  await signIn(world)
+  assert.equal((await stored()).password_hash, rehashed)
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consoleClient, signedInOwner } from '../support/console-api.ts'
 import type { Route } from '../../src/platform/http/route.ts'
-import type { Access } from '../../src/modules/console/console-route.ts'
+import type { Access } from '../../src/modules/console/route.ts'
 import { startWorld } from '../support/world.ts'
 
 const roles = ['owner', 'admin', 'developer', 'marketer', 'agent', 'finance', 'viewer']

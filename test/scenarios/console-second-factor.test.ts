@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { secondFactorPeriodicJobs } from '../../src/modules/console/people/second-factor.ts'
+import { secondFactorPeriodicJobs } from '../../src/modules/console/sign-in/second-factor.ts'
 import { openSecrets } from '../../src/platform/secrets/secrets.ts'
 import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
 import { startWorld, testSecretKeys, type World } from '../support/world.ts'

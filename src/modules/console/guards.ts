@@ -4,11 +4,10 @@ import type { RateLimiter } from '../../platform/http/rate-limit.ts'
 import type { Route } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { consoleRecorder } from './audit/recording.ts'
-import type { ConsoleRoute, Entrant } from './console-route.ts'
-import type { ConsoleServices } from './console-services.ts'
 import { consoleGuard } from './guard.ts'
+import type { ConsoleRoute, ConsoleServices, Entrant } from './route.ts'
 import type { OperatorService } from './service.ts'
-import { requireRecent } from './sessions/recent.ts'
+import { requireRecent } from './sign-in/sessions.ts'
 
 export interface ConsoleGuardsParts extends ConsoleServices {
   readonly operators: OperatorService

@@ -2,13 +2,12 @@
 import type { Module } from '../../module.ts'
 import { on } from '../../module.ts'
 import { ofAccount, ofInstallation } from '../../platform/database/table-scope.ts'
-import { mailOfDisabledEndpoint } from './account/disabled-endpoint.ts'
-import { mailOfLowBalance } from './account/low-balance.ts'
-import type { ConsoleServices } from './console-services.ts'
 import { forgetContacts, keepConversations } from './conversations/conversations.ts'
 import { consoleGuards } from './guards.ts'
+import type { ConsoleServices } from './route.ts'
 import { operatorRoutes } from './routes.ts'
 import { operatorService, type OperatorService } from './service.ts'
+import { mailOfDisabledEndpoint, mailOfLowBalance } from './team/owner-mail.ts'
 
 export const consoleModule: Module<Omit<ConsoleServices, 'platform'>, { readonly operators: OperatorService }> = {
   name: 'console',

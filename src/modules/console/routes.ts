@@ -1,24 +1,27 @@
 /** Everything below `/console/api`, but for the rows of `/v1` that stand there once more. */
-import { accountRoutes } from './account/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
-import type { ConsoleRoute } from './console-route.ts'
-import { identityRoutes } from './identities/routes.ts'
-import { adminRoutes } from './platform-admin/routes.ts'
-import { deliveryRoutes } from './deliveries/routes.ts'
-import type { ConsoleServices } from './console-services.ts'
-import { screenRoutes } from './screen-routes.ts'
+import { conversationRoutes } from './conversations/routes.ts'
+import { streamRoutes } from './live/routes.ts'
+import type { Streams } from './live/streams.ts'
 import { credentialRoutes } from './people/credential-routes.ts'
 import { linkRoutes } from './people/link-routes.ts'
 import type { Resets } from './people/resets.ts'
-import { keyRoutes } from './keys/routes.ts'
-import { requestRoutes } from './requests/routes.ts'
-import { sessionRoutes } from './sessions/routes.ts'
-import { streamRoutes } from './stream/routes.ts'
-import type { Streams } from './stream/streams.ts'
-import type { Sessions } from './sessions/sessions.ts'
-import { addressLimit } from './sessions/sign-in.ts'
+import { adminRoutes } from './platform-admin/routes.ts'
+import { requestRoutes } from './request-log/routes.ts'
+import type { ConsoleRoute, ConsoleServices } from './route.ts'
+import { accountRoutes } from './screens/account.ts'
+import { keyRoutes } from './screens/api-keys.ts'
+import { deliveryRoutes } from './screens/deliveries.ts'
+import { importStepRoutes } from './screens/imports.ts'
+import { mediaRoutes, previewRoutes } from './screens/message-preview.ts'
+import { overviewRoutes, responseRoutes } from './screens/overview.ts'
+import { searchRoutes } from './screens/search.ts'
+import { topUpRoutes } from './screens/top-ups.ts'
+import { identityRoutes } from './sign-in/oidc-routes.ts'
+import { sessionRoutes } from './sign-in/routes.ts'
+import type { Sessions } from './sign-in/sessions.ts'
+import { addressLimit } from './sign-in/sign-in.ts'
 import { teamRoutes } from './team/routes.ts'
-import { topUpRoutes } from './top-up-routes.ts'
 
 export interface OperatorRoutesParts extends ConsoleServices {
   readonly sessions: Sessions
@@ -47,3 +50,14 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
     ...streamRoutes(parts),
   ]
 }
+
+/** What the console's screens ask beyond `/v1` (behaviour: console 7). */
+export const screenRoutes = (services: ConsoleServices): ConsoleRoute[] => [
+  ...overviewRoutes(services),
+  ...searchRoutes(services),
+  ...previewRoutes(services),
+  ...conversationRoutes(services),
+  ...importStepRoutes(services),
+  ...mediaRoutes(services),
+  ...responseRoutes(services),
+]

@@ -138,7 +138,7 @@ function ChannelFields({ provider, draft, onChange, problem }: ChannelFieldsProp
       <TextField
         label={words.identifier}
         {...field('identifier')}
-        hint={provider.identifier === 'from_provider' ? words.uploadNotice : words.given}
+        hint={provider.identifier === 'from_provider' ? words.identifierFromProvider : words.given}
         required={provider.identifier !== 'from_provider'}
       />
       <Fieldset legend={words.credentials}>

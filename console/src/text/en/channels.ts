@@ -23,7 +23,7 @@ export const channels = {
     type: 'Type',
     identifier: 'Identifier',
     given: 'The sender that recipients see, such as +4915112345678.',
-    uploadNotice: 'May be left empty: the provider tells it.',
+    identifierFromProvider: 'May be left empty: the provider tells it.',
     rate: 'Messages per second',
     rateHint: 'At most so many are handed over. Left empty, what suits the type.',
     credentials: 'Credentials',

@@ -1,15 +1,15 @@
 /** Entries of the audit log, written by themselves for every change that is asked for over HTTP (behaviour: console-records 1). */
 import { actorOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { type Db, transact, type Transaction } from '../../../platform/database/sql.ts'
 import { addressList, clientAddress } from '../../../platform/http/client-address.ts'
 import type { Change, Recorder, RecorderOf } from '../../../platform/http/recording.ts'
 import type { Route } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { ConsoleFacts, Entrant } from '../console-route.ts'
-import type { Session } from '../sessions/sessions.ts'
-import { maskedChanges } from './masking.ts'
-import { insertAudit } from './store.ts'
-import { auditUser } from './user-entries.ts'
+import { listMemberships } from '../people/repository.ts'
+import type { ConsoleFacts, Entrant } from '../route.ts'
+import type { Session } from '../sign-in/sessions.ts'
+import { type AuditRow, insertAudit } from './repository.ts'
 
 /** Single contacts and messages, and what sources report: they have a history of their own. */
 const single: ReadonlySet<string> = new Set([
@@ -113,3 +113,96 @@ const idIn = (outcome: unknown): string | null =>
   typeof outcome === 'object' && outcome !== null && 'id' in outcome && typeof outcome.id === 'string'
     ? outcome.id
     : null
+
+const masked = '[masked]'
+const textLengthMax = 200
+const itemsMax = 20
+const depthMax = 4
+
+/** Names of fields whose values nobody may read back. */
+const secretName = /(^|_)(password|secret|token|credentials|code|key)$/
+
+/** The fields of a body as they may be kept. */
+export const maskedChanges = (body: unknown): Record<string, unknown> => (isRecord(body) ? maskedFields(body, 0) : {})
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const maskedFields = (fields: Record<string, unknown>, depth: number): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      secretName.test(name) && value !== null ? masked : shown(value, depth + 1),
+    ]),
+  )
+
+function shown(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return shownText(value)
+  if (Array.isArray(value))
+    return value.length > itemsMax || depth >= depthMax
+      ? `${value.length} items`
+      : value.map((item) => shown(item, depth + 1))
+  if (!isRecord(value)) return value
+  return depth >= depthMax ? `${Object.keys(value).length} fields` : maskedFields(value, depth)
+}
+
+/** What follows `?` in an address, and who signs in with it, is a secret as often as not. */
+function shownText(text: string): string {
+  const open = /^https?:\/\//i.test(text)
+    ? text.replace(/^(https?:\/\/)[^/?#]*@/i, `$1${masked}@`).replace(/[?#].*$/s, `?${masked}`)
+    : text
+  return open.length > textLengthMax ? `${open.slice(0, textLengthMax).toWellFormed()}…` : open
+}
+
+/** Changes that commands make, with their entries in the audit log (behaviour: console-records 1). */
+export interface CommandEntry {
+  readonly account_id: string
+  readonly object_id: string
+  /** What was given. */
+  readonly changes: object
+}
+
+/** Makes a change and its entry in one transaction; `command` are its words, `entryOf` says what it came to; null: it is of no account. */
+export type ByCommand = <T>(
+  words: { readonly command: string; readonly action: string },
+  change: (tx: Transaction) => Promise<T>,
+  entryOf: (made: T) => CommandEntry | null,
+) => Promise<T>
+
+export const byCommand =
+  ({ pool, ids, clock }: Platform): ByCommand =>
+  async ({ command, action }, change, entryOf) =>
+    await transact(pool, async (tx) => {
+      const made = await change(tx)
+      const told = entryOf(made)
+      if (told === null) return made
+      const { changes, ...entry } = told
+      await insertAudit(tx, {
+        ...entry,
+        id: ids('aud'),
+        actor_type: 'command',
+        actor_id: command,
+        impersonator_id: null,
+        action,
+        changes: maskedChanges(changes),
+        address: null,
+        request_id: null,
+        created_at: isoTime(clock.now()),
+      })
+      return made
+    })
+
+/** Entries about a person: in the audit log of every account that they are a member of (behaviour: console-records 1.5). */
+export type UserEntry = Omit<AuditRow, 'account_id' | 'id' | 'impersonator_id' | 'created_at'>
+
+/** Adds an entry about a user to each of their accounts, in the transaction of the change that it tells of. */
+export async function auditUser(
+  tx: Db,
+  { ids, clock }: Pick<Platform, 'ids' | 'clock'>,
+  user_id: string,
+  entry: UserEntry,
+): Promise<void> {
+  const created_at = isoTime(clock.now())
+  for (const { account_id } of await listMemberships(tx, user_id))
+    await insertAudit(tx, { ...entry, account_id, id: ids('aud'), impersonator_id: null, created_at })
+}

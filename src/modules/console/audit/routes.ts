@@ -5,8 +5,8 @@ import { isId } from '../../../api/ids.ts'
 import { AuditEntry } from '../../../api/resources/audit-entry.ts'
 import { listOf, listQuery, pageOf, pageReply, requireCursor } from '../../../platform/http/paging.ts'
 import { reply } from '../../../platform/http/route.ts'
-import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import { auditExists, listAudit, type AuditRow } from './store.ts'
+import { consoleRoute, type ConsoleRoute } from '../route.ts'
+import { auditExists, type AuditRow, listAudit } from './repository.ts'
 
 const id = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }))
 

@@ -5,15 +5,16 @@ import { isId } from '../../../api/ids.ts'
 import { invalid, missing } from '../../../api/problem.ts'
 import type { Conversation, ConversationUpdate } from '../../../api/resources/conversation.ts'
 import type { Db } from '../../../platform/database/sql.ts'
-import { wrongCursor, type Page } from '../../../platform/http/paging.ts'
-import { windowUntil } from '../../contacts/service.ts'
+import { type Page, wrongCursor } from '../../../platform/http/paging.ts'
+import { fullName, windowUntil } from '../../contacts/service.ts'
 import type { MessageService } from '../../messages/service.ts'
-import { shownConversations, type Beside } from './present.ts'
-import * as store from './store.ts'
+import type { ConsoleServices } from '../route.ts'
+import * as repository from './repository.ts'
+import { type ConversationRow, userNames } from './repository.ts'
 
 /** In the transaction that stores messages that came in. */
 export async function keepConversations(tx: Db, events: readonly LinkedInboundEvent[]): Promise<void> {
-  await store.arrive(
+  await repository.arrive(
     tx,
     events.map(({ account_id, mode, channel_id, channel_type, from, contact_id, message_id, received_at }) => {
       return {
@@ -32,17 +33,21 @@ export async function keepConversations(tx: Db, events: readonly LinkedInboundEv
 
 /** In the transaction that deletes contacts. */
 export async function forgetContacts(tx: Db, events: readonly ContactDeletedEvent[]): Promise<void> {
-  for (const event of events) await store.forgetContact(tx, event)
+  for (const event of events) await repository.forgetContact(tx, event)
 }
 
-async function existing(sql: Db, tenant: Tenant, id: string): Promise<store.ConversationRow> {
-  const row = isId('cnv', id) ? await store.findConversation(sql, tenant, id) : null
+async function existing(sql: Db, tenant: Tenant, id: string): Promise<repository.ConversationRow> {
+  const row = isId('cnv', id) ? await repository.findConversation(sql, tenant, id) : null
   if (row === null) throw missing('conversation', id)
   return row
 }
 
-const shownOne = async (beside: Beside, sql: Db, tenant: Tenant, row: store.ConversationRow): Promise<Conversation> =>
-  (await shownConversations(beside, sql, tenant, [row]))[0]!
+const shownOne = async (
+  beside: Beside,
+  sql: Db,
+  tenant: Tenant,
+  row: repository.ConversationRow,
+): Promise<Conversation> => (await shownConversations(beside, sql, tenant, [row]))[0]!
 
 /** 404 `resource_missing` when there is none. */
 export const getConversation = async (beside: Beside, sql: Db, tenant: Tenant, id: string): Promise<Conversation> =>
@@ -53,17 +58,18 @@ export async function pageOfConversations(
   beside: Beside,
   sql: Db,
   tenant: Tenant,
-  filters: store.ConversationFilters,
+  filters: repository.ConversationFilters,
   page: Page,
 ): Promise<Conversation[]> {
   const { starting_after: after } = page
-  const before = after === undefined || !isId('cnv', after) ? null : await store.findConversation(sql, tenant, after)
+  const before =
+    after === undefined || !isId('cnv', after) ? null : await repository.findConversation(sql, tenant, after)
   if (after !== undefined && before === null) throw wrongCursor('No conversation has the id')
   return await shownConversations(
     beside,
     sql,
     tenant,
-    await store.listConversations(sql, tenant, filters, before?.last_message_id ?? null, page),
+    await repository.listConversations(sql, tenant, filters, before?.last_message_id ?? null, page),
   )
 }
 
@@ -76,13 +82,13 @@ export async function changeConversation(
 ): Promise<Conversation> {
   await existing(sql, tenant, id)
   const { assignee } = change
-  if (typeof assignee === 'string' && !(await store.isMemberId(sql, tenant.account_id, assignee)))
+  if (typeof assignee === 'string' && !(await repository.isMemberId(sql, tenant.account_id, assignee)))
     throw invalid(
       'assignee',
       'invalid_value',
       'Nobody in the team has this id. Take one of GET /console/api/members, or null for nobody.',
     )
-  const row = await store.updateConversation(sql, tenant, id, change)
+  const row = await repository.updateConversation(sql, tenant, id, change)
   if (row === null) throw missing('conversation', id)
   return await shownOne(beside, sql, tenant, row)
 }
@@ -91,6 +97,56 @@ export async function changeConversation(
 export async function messagesOf(messages: MessageService, sql: Db, tenant: Tenant, id: string, page: Page) {
   const { channel_id, identifier } = await existing(sql, tenant, id)
   const sent = await messages.list(sql, tenant, { channel: channel_id, to: identifier, direction: 'outbound' }, page)
-  const arrived = await messages.rows(sql, tenant, await store.listArrived(sql, tenant, id, page))
+  const arrived = await messages.rows(sql, tenant, await repository.listArrived(sql, tenant, id, page))
   return [...sent, ...arrived].toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, page.limit + 1)
+}
+
+/** Characters of the message that came in last. */
+const beginning = 120
+
+/** The services that know what a conversation does not. */
+export type Beside = Pick<ConsoleServices, 'contacts' | 'messages'>
+
+/** A look-up each for all of them. */
+export async function shownConversations(
+  { contacts, messages }: Beside,
+  sql: Db,
+  tenant: Tenant,
+  rows: readonly ConversationRow[],
+): Promise<Conversation[]> {
+  const idsOf = (field: 'contact_id' | 'assignee' | 'last_message_id') =>
+    rows.map((row) => row[field]).filter((id) => id !== null)
+  const members = await userNames(sql, idsOf('assignee'))
+  const names = new Map(
+    (await contacts.rows(sql, tenant, idsOf('contact_id'))).map((contact) => [contact.id, fullName(contact)]),
+  )
+  const last = new Map(
+    (await messages.rows(sql, tenant, idsOf('last_message_id'))).map((message) => [message.id, message]),
+  )
+  return rows.map((row) => {
+    const message = last.get(row.last_message_id)
+    return {
+      object: 'conversation',
+      id: row.id,
+      mode: row.mode,
+      contact_id: row.contact_id,
+      contact_name: row.contact_id === null ? null : (names.get(row.contact_id) ?? null),
+      channel_id: row.channel_id,
+      identifier: row.identifier,
+      status: row.status,
+      assignee: row.assignee,
+      assignee_name: row.assignee === null ? null : (members.get(row.assignee) ?? null),
+      read: row.read,
+      window_expires_at: row.window_expires_at,
+      last_message_at: row.last_message_at,
+      last_message_type: message?.type ?? null,
+      last_message_text: textOf(message?.content),
+    }
+  })
+}
+
+/** Of a content with a `body`. */
+function textOf(content: unknown): string | null {
+  const body = typeof content === 'object' && content !== null && 'body' in content ? content.body : undefined
+  return typeof body === 'string' ? [...body].slice(0, beginning).join('') : null
 }

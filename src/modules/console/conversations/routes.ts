@@ -2,16 +2,15 @@
 import { Type } from 'typebox'
 import {
   Conversation,
+  type ConversationStatus,
   conversationStatuses,
   ConversationUpdate,
-  type ConversationStatus,
 } from '../../../api/resources/conversation.ts'
 import { Message } from '../../../api/resources/message.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
 import { reply } from '../../../platform/http/route.ts'
 import { messageObject } from '../../messages/service.ts'
-import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import type { ConsoleServices } from '../console-services.ts'
+import { consoleRoute, type ConsoleRoute, type ConsoleServices } from '../route.ts'
 import { changeConversation, getConversation, messagesOf, pageOfConversations } from './conversations.ts'
 
 const reads = { access: 'account', moded: true, method: 'GET', scope: 'messages:read' } as const

@@ -1,15 +1,15 @@
 /** What an operator does about people on the command line: a link is printed, no password is (behaviour: command-line 3.4). */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { transact, type Db } from '../../../platform/database/sql.ts'
+import { type Db, transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { auditUser, type UserEntry } from '../audit/user-entries.ts'
+import { auditUser, type UserEntry } from '../audit/recording.ts'
 import type { Role } from '../roles.ts'
-import type { Sessions } from '../sessions/sessions.ts'
+import { deleteSecondFactor } from '../sign-in/second-factor-repository.ts'
+import type { Sessions } from '../sign-in/sessions.ts'
+import * as repository from './repository.ts'
 import { resetLink } from './resets.ts'
-import { deleteSecondFactor } from './second-factor-store.ts'
 import { requireEmail, requireName } from './setup.ts'
-import * as store from './store.ts'
 
 export interface NewUser {
   readonly email: string
@@ -21,7 +21,7 @@ export interface NewUser {
 
 /** Somebody, with the link with which they choose a password. */
 export interface Linked {
-  readonly user: store.UserRow
+  readonly user: repository.UserRow
   readonly link: string
 }
 
@@ -55,7 +55,7 @@ export const peopleCommands = (platform: Platform, sessions: Sessions): PeopleCo
 async function createUser(platform: Platform, { admin, membership, ...given }: NewUser): Promise<Linked> {
   const at = isoTime(platform.clock.now())
   const named = { email: requireEmail('email', given.email), name: requireName('name', given.name) }
-  const user: store.UserRow = {
+  const user: repository.UserRow = {
     id: platform.ids('usr'),
     ...named,
     password_hash: null,
@@ -64,10 +64,10 @@ async function createUser(platform: Platform, { admin, membership, ...given }: N
     created_at: at,
   }
   return await transact(platform.pool, async (tx) => {
-    if ((await store.findUserByEmail(tx, user.email)) !== null) throw new Problem('email_taken')
-    await store.insertUser(tx, user)
+    if ((await repository.findUserByEmail(tx, user.email)) !== null) throw new Problem('email_taken')
+    await repository.insertUser(tx, user)
     if (membership !== null) {
-      await store.insertMembership(tx, { ...membership, user_id: user.id }, at)
+      await repository.insertMembership(tx, { ...membership, user_id: user.id }, at)
       await auditUser(
         tx,
         platform,
@@ -77,7 +77,7 @@ async function createUser(platform: Platform, { admin, membership, ...given }: N
     }
     return { user, link: await resetLink(platform, tx, user.id) }
   }).catch((error: unknown) => {
-    throw store.wasTaken(error) ? new Problem('email_taken') : error
+    throw repository.wasTaken(error) ? new Problem('email_taken') : error
   })
 }
 
@@ -97,8 +97,8 @@ const entryOf = (
 })
 
 /** Locked, as wherever links are made or used: of two links that are made at once only the later is good. */
-async function knownBy(tx: Db, given: string): Promise<store.UserRow> {
-  const user = await store.lockUserByEmail(tx, requireEmail('email', given))
+async function knownBy(tx: Db, given: string): Promise<repository.UserRow> {
+  const user = await repository.lockUserByEmail(tx, requireEmail('email', given))
   if (user === null)
     throw new Problem(
       'resource_missing',

@@ -4,14 +4,12 @@ import { ConsoleSession, ConsoleSetup, RecoveryCodes, SecondFactor } from '../..
 import { deletedOf } from '../../../api/resources/shared-fields.ts'
 import { reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import { sessionObject } from '../sessions/present.ts'
-import { requireRecent } from '../sessions/recent.ts'
-import type { Sessions } from '../sessions/sessions.ts'
-import { proveAgain } from '../sessions/sign-in.ts'
+import { consoleRoute, type ConsoleRoute } from '../route.ts'
+import { beginFactor, confirmFactor, removeFactor } from '../sign-in/second-factor.ts'
+import { requireRecent, sessionObject, type Sessions } from '../sign-in/sessions.ts'
+import { proveAgain } from '../sign-in/sign-in.ts'
 import { removePassword } from './me.ts'
-import { beginFactor, confirmFactor, removeFactor } from './second-factor.ts'
-import { anyUser } from './store.ts'
+import { anyUser } from './repository.ts'
 
 export interface CredentialRoutesParts {
   readonly platform: Platform

@@ -7,13 +7,11 @@ import { InvitationPreview } from '../../../api/resources/team.ts'
 import { reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
-import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import { cookieOf, setCookie } from '../sessions/cookie.ts'
-import { sessionObject } from '../sessions/present.ts'
-import type { Sessions } from '../sessions/sessions.ts'
+import { consoleRoute, type ConsoleRoute } from '../route.ts'
+import { cookieOf, sessionObject, type Sessions, setCookie } from '../sign-in/sessions.ts'
 import { accept, invitationOf } from '../team/invitations.ts'
+import { findUserByEmail } from './repository.ts'
 import type { Resets } from './resets.ts'
-import { findUserByEmail } from './store.ts'
 
 export interface LinkRoutesParts {
   readonly platform: Platform

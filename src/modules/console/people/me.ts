@@ -1,14 +1,13 @@
 /** What somebody changes about themselves (behaviour: console 3). */
 import { invalid, Problem } from '../../../api/problem.ts'
-import { transact, type Db } from '../../../platform/database/sql.ts'
+import { type Db, transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { hasIdentity } from '../identities/store.ts'
-import { requireRecent } from '../sessions/recent.ts'
-import type { Session, Sessions } from '../sessions/sessions.ts'
-import { proveAgain, wrongPassword } from '../sessions/sign-in.ts'
+import { hasIdentity } from '../sign-in/repository.ts'
+import { requireRecent, type Session, type Sessions } from '../sign-in/sessions.ts'
+import { proveAgain, wrongPassword } from '../sign-in/sign-in.ts'
 import { hashPassword, requirePassword } from './passwords.ts'
+import * as repository from './repository.ts'
 import { requireEmail, requireName } from './setup.ts'
-import * as store from './store.ts'
 
 export interface MyChanges {
   readonly name?: string
@@ -43,13 +42,13 @@ export async function updateMe(
       email: email ?? user.email,
       password_hash: password_hash ?? user.password_hash,
     }
-    if (next.email !== user.email && (await store.findUserByEmail(tx, next.email)) !== null)
+    if (next.email !== user.email && (await repository.findUserByEmail(tx, next.email)) !== null)
       throw new Problem('email_taken')
-    await store.updateUser(tx, next)
+    await repository.updateUser(tx, next)
     if (password_hash !== undefined) await sessions.endOthers(tx, user.id, session.id)
     return { name: next.name, email: next.email }
   }).catch((error: unknown) => {
-    throw store.wasTaken(error) ? new Problem('email_taken') : error
+    throw repository.wasTaken(error) ? new Problem('email_taken') : error
   })
 }
 
@@ -62,7 +61,7 @@ async function requireProof(
   session: Session,
   { current_password, new_password }: MyChanges,
   email: string | undefined,
-): Promise<store.UserRow | undefined> {
+): Promise<repository.UserRow | undefined> {
   const moves = email !== undefined && email !== session.email
   if (new_password === undefined && !moves) return undefined
   if (current_password !== undefined && session.has_password)
@@ -80,6 +79,6 @@ export async function removePassword(platform: Platform, sql: Db, sessions: Sess
     const user = await sessions.lockUser(tx, session)
     const { oidc } = platform.settings
     if (oidc === undefined || !(await hasIdentity(tx, user.id, oidc.issuer))) throw new Problem('last_sign_in_method')
-    await store.updateUser(tx, { ...user, password_hash: null })
+    await repository.updateUser(tx, { ...user, password_hash: null })
   })
 }

@@ -1,56 +1,107 @@
-/** Passwords: which are taken, and how they are kept: argon2id (RFC 9106) in the form of PHC strings. */
+/** Passwords: which ones are accepted, and how they are hashed: argon2id (RFC 9106), stored as PHC strings. */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { invalid } from '../../../api/problem.ts'
+import { invalid, Problem } from '../../../api/problem.ts'
 import { atOnce } from '../../../lib/at-once.ts'
 import { commonPasswords } from './common-passwords.ts'
 
-const hashed = promisify(argon2)
+const argon2Async = promisify(argon2)
 
-/** 19 MiB, two passes, one worker: OWASP's first recommendation (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). */
-const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const
+interface Cost {
+  /** KiB */
+  readonly memory: number
+  readonly passes: number
+  readonly parallelism: number
+}
+
+/** 19 MiB, two passes, one thread: OWASP's first recommendation (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). */
+const currentCost: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const tagLength = 32
 const saltLength = 16
 const length = { min: 12, max: 200 } as const
 
-/** Refuses passwords that anybody would try. */
+/** Refuses passwords that are too short, too long, or among the first that attackers try. */
 export function requirePassword(param: string, password: string): void {
   const characters = [...password.normalize('NFC')].length
   if (characters < length.min)
     throw invalid(
       param,
       'too_short',
-      `A password has ${length.min} characters or more. A few words in a row are easy to keep in mind.`,
+      `The password is too short. Choose one of ${length.min} characters or more: a few words in a row are easy to remember.`,
     )
-  if (characters > length.max) throw invalid(param, 'too_long', `A password has ${length.max} characters at most.`)
+  if (characters > length.max)
+    throw invalid(param, 'too_long', `The password is longer than ${length.max} characters. Choose a shorter one.`)
   if (commonPasswords.has(password.toLowerCase()) || new Set(password).size < 4)
-    throw invalid(param, 'invalid_value', 'This password is among the first that are tried. Choose another one.')
+    throw invalid(param, 'invalid_value', 'This password is too easy to guess. Choose another one.')
 }
 
-/** What is kept of a password. */
-export async function hashPassword(password: string): Promise<string> {
-  const nonce = randomBytes(saltLength)
-  const tag = await tagOf(password, nonce)
-  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(nonce)}$${unpadded(tag)}`
+/** The PHC string to store for a password. */
+export async function hashPassword(password: string, cost: Cost = currentCost): Promise<string> {
+  const salt = randomBytes(saltLength)
+  return phcString(cost, salt, await tagOf(password, salt, tagLength, cost))
 }
 
-/** Whether it is the password of which this was kept. With null, for somebody unknown, it takes as long and is false. */
-export async function isPassword(password: string, kept: string | null): Promise<boolean> {
-  const [, , , , salt, tag] = (kept ?? nobody).split('$')
-  const right = Buffer.from(tag!, 'base64')
-  const given = await tagOf(password, Buffer.from(salt!, 'base64'))
-  return timingSafeEqual(right, given) && kept !== null
+/**
+ * Whether the password matches the stored hash, verified with the cost that the hash names. With null, for an unknown user, the check takes as long as a real one and fails.
+ * Throws an Error if the stored hash is no argon2id string.
+ */
+export async function isPassword(password: string, stored: string | null): Promise<boolean> {
+  const { cost, salt, tag } = parsePhc(stored ?? nobody)
+  const given = await tagOf(password, salt, tag.length, cost)
+  return timingSafeEqual(tag, given) && stored !== null
 }
 
-/** Each takes 19 MiB: only so many at once. */
+/** Whether a stored hash was made with another cost than today's: hash the password again once it is known. */
+export function isOutdatedHash(stored: string): boolean {
+  const { cost, tag } = parsePhc(stored)
+  return (
+    cost.memory !== currentCost.memory ||
+    cost.passes !== currentCost.passes ||
+    cost.parallelism !== currentCost.parallelism ||
+    tag.length !== tagLength
+  )
+}
+
+/** Each hash takes 19 MiB, so few run at once. */
 const inTurn = atOnce(4)
 
-const tagOf = async (password: string, nonce: Buffer): Promise<Buffer> =>
+const tagOf = async (password: string, nonce: Buffer, bytes: number, cost: Cost): Promise<Buffer> =>
   await inTurn(
-    async () => (await hashed('argon2id', { message: password.normalize('NFC'), nonce, tagLength, ...cost })) as Buffer,
+    async () =>
+      (await argon2Async('argon2id', {
+        message: password.normalize('NFC'),
+        nonce,
+        tagLength: bytes,
+        ...cost,
+      })) as Buffer,
   )
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
 
-/** Of the same cost as any other, and nobody's. */
-const nobody = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(randomBytes(saltLength))}$${unpadded(randomBytes(tagLength))}`
+const phcString = ({ memory, passes, parallelism }: Cost, salt: Buffer, tag: Buffer): string =>
+  `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`
+
+function parsePhc(stored: string): { readonly cost: Cost; readonly salt: Buffer; readonly tag: Buffer } {
+  const [, memory, passes, parallelism, salt, tag] =
+    /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(stored) ?? []
+  if (tag === undefined) throw new Error('a stored password hash is not an argon2id PHC string')
+  return {
+    cost: { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    salt: Buffer.from(salt!, 'base64'),
+    tag: Buffer.from(tag, 'base64'),
+  }
+}
+
+/** The hash of no password, which costs as much to check as any other. */
+const nobody = phcString(currentCost, randomBytes(saltLength), randomBytes(tagLength))
+
+/** A wrong password or code from someone who is signed in: 400 and not 401, because the session is still valid. */
+export class WrongCredentials extends Problem {
+  constructor(param: string, message: string) {
+    super('invalid_credentials', message, { param })
+  }
+
+  override get status(): number {
+    return 400
+  }
+}

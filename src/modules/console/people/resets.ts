@@ -1,15 +1,15 @@
 /** A new password by a link: asked for by whoever has forgotten the old one, or printed by a command (behaviour: console 3.11). */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { transact, type Db } from '../../../platform/database/sql.ts'
+import { type Db, transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { writeEmail } from '../../mail/service.ts'
-import { auditUser } from '../audit/user-entries.ts'
-import type { Sessions } from '../sessions/sessions.ts'
-import { unlock } from '../sessions/sign-in.ts'
-import { newLink, tokenHash } from './links.ts'
+import { auditUser } from '../audit/recording.ts'
+import type { Sessions } from '../sign-in/sessions.ts'
+import { unlock } from '../sign-in/sign-in.ts'
 import { hashPassword, requirePassword } from './passwords.ts'
-import * as store from './store.ts'
+import { newLink, tokenHash } from './repository.ts'
+import * as repository from './repository.ts'
 
 const validForMs = 3600_000
 
@@ -41,12 +41,13 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
       const password_hash = await hashPassword(password)
       await transact(pool, async (tx) => {
         const [hash, at] = [tokenHash(token), isoTime(clock.now())]
-        const user_id = await store.userOfToken(tx, 'reset', hash, at)
+        const user_id = await repository.userOfToken(tx, 'reset', hash, at)
         // users are locked before their links, as where these are made
-        const user = user_id === null ? null : await store.lockUser(tx, user_id)
-        if (user === null || (await store.useToken(tx, 'reset', hash, at)) === null) throw new Problem('token_invalid')
-        await store.deleteTokens(tx, 'reset', user.id)
-        await store.updateUser(tx, { ...user, password_hash })
+        const user = user_id === null ? null : await repository.lockUser(tx, user_id)
+        if (user === null || (await repository.useToken(tx, 'reset', hash, at)) === null)
+          throw new Problem('token_invalid')
+        await repository.deleteTokens(tx, 'reset', user.id)
+        await repository.updateUser(tx, { ...user, password_hash })
         await sessions.endAll(tx, user.id)
         await unlock(tx, user.email)
         const { id } = user
@@ -70,7 +71,7 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
 export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: string): Promise<string> {
   const { token_hash, url } = newLink(settings.base_url, 'reset')
   const at = clock.now()
-  await store.replaceToken(tx, {
+  await repository.replaceToken(tx, {
     token_hash,
     kind: 'reset',
     user_id,
@@ -83,7 +84,7 @@ export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: 
 async function mailLink(platform: Platform, email: string): Promise<void> {
   await transact(platform.pool, async (tx) => {
     // of two that ask at once the later ends the link of the earlier
-    const user = await store.lockUserByEmail(tx, email)
+    const user = await repository.lockUserByEmail(tx, email)
     if (user === null) return
     const body = [
       `Hello ${user.name},`,

@@ -4,10 +4,10 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
-import { insertAudit } from '../audit/store.ts'
-import { newLink, tokenHash } from './links.ts'
+import { insertAudit } from '../audit/repository.ts'
 import { hashPassword, requirePassword } from './passwords.ts'
-import * as store from './store.ts'
+import { newLink, tokenHash } from './repository.ts'
+import * as repository from './repository.ts'
 
 const validForMs = 24 * 3600_000
 const nameLengthMax = 120
@@ -32,10 +32,10 @@ export function requireName(param: string, given: string): string {
 /** A new link for the first owner, which ends the earlier ones; null where somebody can sign in already. */
 export async function offerSetup({ pool, clock, settings }: Platform): Promise<string | null> {
   return await transact(pool, async (tx) => {
-    if (await store.anyUser(tx)) return null
+    if (await repository.anyUser(tx)) return null
     const { token_hash, url } = newLink(settings.base_url, 'setup')
     const at = clock.now()
-    await store.replaceToken(tx, {
+    await repository.replaceToken(tx, {
       token_hash,
       kind: 'setup',
       user_id: null,
@@ -60,7 +60,7 @@ export async function setUp(
   given: FirstOwner,
   address: string,
   request_id: string,
-): Promise<store.UserRow> {
+): Promise<repository.UserRow> {
   const name = requireName('name', given.name)
   const email = requireEmail('email', given.email)
   requirePassword('password', given.password)
@@ -71,7 +71,7 @@ export async function setUp(
       'There is no account yet. Make one with `posthorn accounts create`, then start again.',
     )
   const at = isoTime(platform.clock.now())
-  const row: store.UserRow = {
+  const row: repository.UserRow = {
     id: platform.ids('usr'),
     email,
     name,
@@ -81,14 +81,14 @@ export async function setUp(
     created_at: at,
   }
   await transact(platform.pool, async (tx) => {
-    const used = await store.useToken(tx, 'setup', tokenHash(given.token), at)
-    if (used === null || (await store.anyUser(tx)))
+    const used = await repository.useToken(tx, 'setup', tokenHash(given.token), at)
+    if (used === null || (await repository.anyUser(tx)))
       throw new Problem(
         'token_invalid',
         'This link was used or has expired. A restart prints a new one while nobody can sign in.',
       )
-    await store.insertUser(tx, row)
-    await store.insertMembership(tx, { account_id: oldest.id, user_id: row.id, role: 'owner' }, at)
+    await repository.insertUser(tx, row)
+    await repository.insertMembership(tx, { account_id: oldest.id, user_id: row.id, role: 'owner' }, at)
     await insertAudit(tx, {
       account_id: oldest.id,
       id: platform.ids('aud'),

@@ -1,14 +1,15 @@
 /** Acting for an account: for half an hour, with a reason that its audit log shows (behaviour: console 3.15). */
 import { invalid } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { transact, type Db } from '../../../platform/database/sql.ts'
+import { type Db, transact } from '../../../platform/database/sql.ts'
+import type { Route } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
-import { insertAudit } from '../audit/store.ts'
-import { firstOwner } from '../people/store.ts'
-import { requireRecent } from '../sessions/recent.ts'
-import type { Session } from '../sessions/sessions.ts'
-import { keepImpersonation, type Impersonation } from '../sessions/store.ts'
+import { insertAudit } from '../audit/repository.ts'
+import { firstOwner } from '../people/repository.ts'
+import type { Permission } from '../roles.ts'
+import { type Impersonation, keepImpersonation } from '../sign-in/repository.ts'
+import { requireRecent, type Session } from '../sign-in/sessions.ts'
 
 const validForMs = 30 * 60_000
 
@@ -81,3 +82,27 @@ async function audit(
     created_at: isoTime(clock.now()),
   })
 }
+
+/** Beside reads. Some only work something out, though they are asked for with a body. */
+export const openToImpersonation: readonly string[] = [
+  'session.delete',
+  'session.reauthenticate',
+  'impersonations.delete',
+  'campaigns.pause',
+  'campaigns.rehearse',
+  'automations.simulate',
+  'segments.preview',
+  'channels.reconnect',
+  'webhook_endpoints.test',
+  'webhook_endpoints.retry_delivery',
+  'deliveries.retry',
+  'segment_previews.create',
+  'preview.message',
+]
+
+const open: ReadonlySet<string> = new Set(openToImpersonation)
+
+export const isOpenToImpersonation = (
+  { method, operation }: Pick<Route, 'method' | 'operation'>,
+  permission: Permission | undefined,
+): boolean => permission !== 'export' && (method === 'GET' || open.has(operation))

@@ -1,23 +1,27 @@
 /** What administrators of the platform see of all accounts, and acting for one (behaviour: console 3.15). */
 import { Type } from 'typebox'
 import { isId } from '../../../api/ids.ts'
-import { AdminAccount, AdminEmail, AdminUser } from '../../../api/resources/platform-admin.ts'
 import { ConsoleSession } from '../../../api/resources/console-session.ts'
+import { AdminAccount, AdminEmail, AdminUser } from '../../../api/resources/platform-admin.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import { listOf, listQuery, pageOf, pageReply, requireCursor } from '../../../platform/http/paging.ts'
 import { reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
-import { listEmails } from '../../mail/service.ts'
-import { insertAudit } from '../audit/store.ts'
-import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import { findUser, insertMembership, listUsers, membershipsOf } from '../people/store.ts'
-import { cookieOf } from '../sessions/cookie.ts'
-import { sessionObject } from '../sessions/present.ts'
-import type { Sessions } from '../sessions/sessions.ts'
+import { listEmails, type ShownEmail } from '../../mail/service.ts'
+import { insertAudit } from '../audit/repository.ts'
+import {
+  findUser,
+  insertMembership,
+  listUsers,
+  type MembershipRow,
+  membershipsOf,
+  type UserRow,
+} from '../people/repository.ts'
+import { consoleRoute, type ConsoleRoute } from '../route.ts'
+import { cookieOf, sessionObject, type Sessions } from '../sign-in/sessions.ts'
 import { beginImpersonation, endImpersonation } from './impersonation.ts'
-import { accountObject, emailObject, userObject } from './present.ts'
 
 export interface AdminRoutesParts {
   readonly platform: Platform
@@ -188,3 +192,53 @@ const impersonationRoutes = ({ platform, accounts, sessions }: AdminRoutesParts)
     },
   }),
 ]
+
+type AccountRow = Awaited<ReturnType<AccountService['create']>>
+
+/** Accounts, users and e-mails as administrators of the platform see them. */
+export const accountObject = ({ id, name, owner_email, suspended_at, created_at }: AccountRow) => ({
+  object: 'admin_account' as const,
+  id,
+  name,
+  owner_email,
+  suspended_at,
+  created_at,
+})
+
+export const userObject = (
+  row: UserRow,
+  memberships: readonly MembershipRow[],
+  names: ReadonlyMap<string, string>,
+) => ({
+  object: 'admin_user' as const,
+  id: row.id,
+  name: row.name,
+  email: row.email,
+  admin: row.admin,
+  two_factor: row.two_factor,
+  accounts: memberships.map(({ account_id, role }) => ({ id: account_id, name: names.get(account_id) ?? '', role })),
+  created_at: row.created_at,
+})
+
+export const emailObject = ({
+  id,
+  account_id,
+  recipient,
+  subject,
+  status,
+  attempts,
+  error,
+  sent_at,
+  created_at,
+}: ShownEmail) => ({
+  object: 'email' as const,
+  id: String(id),
+  account_id,
+  recipient,
+  subject,
+  status,
+  attempts,
+  error,
+  sent_at,
+  created_at,
+})

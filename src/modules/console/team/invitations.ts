@@ -1,19 +1,26 @@
 /** Invitations: a link of seven days, mailed to whom it is for, or given to the inviter where there is no mail server (behaviour: console 3.13). */
 import { invalid, missing, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { transact, type Db } from '../../../platform/database/sql.ts'
+import { type Db, transact } from '../../../platform/database/sql.ts'
 import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
 import { writeEmail } from '../../mail/service.ts'
-import { insertAudit } from '../audit/store.ts'
-import { newLink, tokenHash } from '../people/links.ts'
+import { insertAudit } from '../audit/repository.ts'
 import { hashPassword, requirePassword } from '../people/passwords.ts'
+import {
+  findUserByEmail,
+  insertMembership,
+  insertUser,
+  newLink,
+  tokenHash,
+  type UserRow,
+  wasTaken,
+} from '../people/repository.ts'
 import { requireEmail, requireName } from '../people/setup.ts'
-import { findUserByEmail, insertMembership, insertUser, wasTaken, type UserRow } from '../people/store.ts'
 import type { Role } from '../roles.ts'
-import type { Session } from '../sessions/sessions.ts'
-import { signIn } from '../sessions/sign-in.ts'
-import { requireGrant, type Acting } from './members.ts'
-import * as store from './store.ts'
+import type { Session } from '../sign-in/sessions.ts'
+import { signIn } from '../sign-in/sign-in.ts'
+import { type Acting, requireGrant } from './members.ts'
+import * as repository from './repository.ts'
 
 const validForMs = 7 * 24 * 3600_000
 
@@ -29,19 +36,19 @@ export async function invite(
   sql: Db,
   acting: Inviting,
   given: { readonly email: string; readonly role: Role },
-): Promise<store.InvitationRow & { readonly url: string | null }> {
+): Promise<repository.InvitationRow & { readonly url: string | null }> {
   const { clock, ids, settings } = platform
   const email = requireEmail('email', given.email)
   const link = newLink(settings.base_url, 'invitation')
   const at = clock.now()
   return await transact(sql, async (tx) => {
-    const roles = await store.lockRoles(tx, acting.account_id, [acting.user_id])
+    const roles = await repository.lockRoles(tx, acting.account_id, [acting.user_id])
     const mine = roles.find(({ user_id }) => user_id === acting.user_id)?.role
     if (mine === undefined) throw new Problem('account_required')
     requireGrant(mine, given.role)
-    if (await store.isMember(tx, acting.account_id, email)) throw new Problem('member_exists')
+    if (await repository.isMember(tx, acting.account_id, email)) throw new Problem('member_exists')
     const mailed = settings.smtp_url !== undefined
-    const row: store.InvitationRow = {
+    const row: repository.InvitationRow = {
       account_id: acting.account_id as `acc_${string}`,
       id: ids('inv'),
       email,
@@ -52,7 +59,7 @@ export async function invite(
       expires_at: isoTime(at + validForMs),
       created_at: isoTime(at),
     }
-    await store.replaceInvitation(tx, row)
+    await repository.replaceInvitation(tx, row)
     return { ...row, url: mailed ? null : link.url }
   })
 }
@@ -79,17 +86,17 @@ async function mail(
 
 export async function withdraw(sql: Db, { account_id, user_id }: Acting, id: string): Promise<void> {
   await transact(sql, async (tx) => {
-    const roles = await store.lockRoles(tx, account_id, [user_id])
-    const row = await store.lockInvitation(tx, account_id, id)
+    const roles = await repository.lockRoles(tx, account_id, [user_id])
+    const row = await repository.lockInvitation(tx, account_id, id)
     if (row === null) throw missing('invitation', id)
     requireGrant(roles.find((each) => each.user_id === user_id)?.role ?? 'viewer', row.role)
-    await store.deleteInvitation(tx, account_id, id)
+    await repository.deleteInvitation(tx, account_id, id)
   })
 }
 
 /** The open invitation of a link. Throws `token_invalid`. */
-export async function invitationOf({ pool, clock }: Platform, token: string): Promise<store.InvitationRow> {
-  const row = await store.findInvitation(pool, tokenHash(token), isoTime(clock.now()))
+export async function invitationOf({ pool, clock }: Platform, token: string): Promise<repository.InvitationRow> {
+  const row = await repository.findInvitation(pool, tokenHash(token), isoTime(clock.now()))
   if (row === null)
     throw new Problem(
       'token_invalid',
@@ -133,10 +140,10 @@ export async function accept(
   }
   const at = isoTime(platform.clock.now())
   await transact(platform.pool, async (tx) => {
-    if ((await store.useInvitation(tx, invitation)) === null) throw new Problem('token_invalid')
+    if ((await repository.useInvitation(tx, invitation)) === null) throw new Problem('token_invalid')
     if (known === null) await insertUser(tx, user)
     const { account_id, role, id } = invitation
-    if (await store.isMember(tx, account_id, user.email)) throw new Problem('member_exists')
+    if (await repository.isMember(tx, account_id, user.email)) throw new Problem('member_exists')
     await insertMembership(tx, { account_id, user_id: user.id, role }, at)
     await insertAudit(tx, {
       account_id,
@@ -174,5 +181,9 @@ async function newUser({ ids, clock }: Platform, { name, password }: Accepting, 
 }
 
 export const invitationPeriodicJobs = ({ pool, ageing }: Platform): PeriodicJob[] => [
-  { name: 'expired invitations', every_ms: 3600_000, run: () => store.forgetInvitations(pool, isoTime(ageing.now())) },
+  {
+    name: 'expired invitations',
+    every_ms: 3600_000,
+    run: () => repository.forgetInvitations(pool, isoTime(ageing.now())),
+  },
 ]

@@ -1,8 +1,8 @@
 /** The people of an account: nobody grants above themselves, changes their own role or removes the last owner (behaviour: console 3.12). */
 import { missing, Problem } from '../../../api/problem.ts'
-import { transact, type Db } from '../../../platform/database/sql.ts'
-import { mayIn, roles, type Role } from '../roles.ts'
-import * as store from './store.ts'
+import { type Db, transact } from '../../../platform/database/sql.ts'
+import { mayIn, type Role, roles } from '../roles.ts'
+import * as repository from './repository.ts'
 
 /** Whoever acts, in which account. */
 export interface Acting {
@@ -26,7 +26,7 @@ export function requireGrant(mine: Role, role: Role): void {
 }
 
 async function lockBoth(tx: Db, { account_id, user_id }: Acting, other_id: string) {
-  const rows = await store.lockRoles(tx, account_id, [user_id, other_id])
+  const rows = await repository.lockRoles(tx, account_id, [user_id, other_id])
   const roleOf = (id: string) => rows.find((row) => row.user_id === id)?.role
   const [mine, theirs] = [roleOf(user_id), roleOf(other_id)]
   if (mine === undefined) throw new Problem('account_required')
@@ -35,17 +35,17 @@ async function lockBoth(tx: Db, { account_id, user_id }: Acting, other_id: strin
 }
 
 /** Changes the role of a member, and withdraws the invitations that they sent as far as the new role may not grant them. */
-export async function changeRole(sql: Db, acting: Acting, other_id: string, role: Role): Promise<store.MemberRow> {
+export async function changeRole(sql: Db, acting: Acting, other_id: string, role: Role): Promise<repository.MemberRow> {
   return await transact(sql, async (tx) => {
     const { mine, theirs } = await lockBoth(tx, acting, other_id)
     if (other_id === acting.user_id)
       throw new Problem('role_not_allowed', 'Nobody changes their own role. Ask an owner of the account.')
     requireGrant(mine, theirs)
     requireGrant(mine, role)
-    await store.updateRole(tx, acting.account_id, other_id, role)
+    await repository.updateRole(tx, acting.account_id, other_id, role)
     const beyond = roles.filter((each) => !mayGrant(role, each))
-    await store.deleteInvitationsBy(tx, acting.account_id, other_id, beyond)
-    return (await store.listMembers(tx, acting.account_id)).find(({ id }) => id === other_id)!
+    await repository.deleteInvitationsBy(tx, acting.account_id, other_id, beyond)
+    return (await repository.listMembers(tx, acting.account_id)).find(({ id }) => id === other_id)!
   })
 }
 
@@ -55,6 +55,6 @@ export async function removeMember(sql: Db, acting: Acting, other_id: string): P
     requireGrant(mine, theirs)
     if (theirs === 'owner' && owners === 1)
       throw new Problem('role_not_allowed', 'This is the last owner of the account. Make somebody else an owner first.')
-    await store.deleteMember(tx, acting.account_id, other_id)
+    await repository.deleteMember(tx, acting.account_id, other_id)
   })
 }

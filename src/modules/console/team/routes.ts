@@ -1,20 +1,19 @@
 /** Who works in an account (behaviour: console 3). */
 import { Type } from 'typebox'
 import { roleNames } from '../../../api/resources/console-session.ts'
-import { Invitation, Member } from '../../../api/resources/team.ts'
 import { deletedOf } from '../../../api/resources/shared-fields.ts'
+import { Invitation, Member } from '../../../api/resources/team.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { listOf, onePage } from '../../../platform/http/paging.ts'
 import { reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { emailsOf, type ShownEmail } from '../../mail/service.ts'
-import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
 import type { Role } from '../roles.ts'
-import { requireRecent } from '../sessions/recent.ts'
-import { roleIn } from '../sessions/sessions.ts'
+import { consoleRoute, type ConsoleRoute } from '../route.ts'
+import { requireRecent, roleIn } from '../sign-in/sessions.ts'
 import { invite, withdraw } from './invitations.ts'
 import { changeRole, removeMember, requireGrant } from './members.ts'
-import * as store from './store.ts'
+import * as repository from './repository.ts'
 
 const facts = { access: 'account', permission: 'team', scope: null } as const
 const closed = { additionalProperties: false } as const
@@ -40,7 +39,7 @@ const memberRoutes = (platform: Platform): ConsoleRoute[] => [
     replies: { 200: listOf(Member) },
     errors: [],
     handler: async ({ caller, sql }) =>
-      reply(200, onePage((await store.listMembers(sql, caller.account_id)).map(memberObject))),
+      reply(200, onePage((await repository.listMembers(sql, caller.account_id)).map(memberObject))),
   }),
   consoleRoute({
     ...facts,
@@ -93,7 +92,7 @@ const invitationRoutes = (platform: Platform): ConsoleRoute[] => [
     replies: { 200: listOf(Invitation) },
     errors: [],
     async handler({ caller, sql }) {
-      const rows = await store.listInvitations(sql, caller.account_id, isoTime(platform.clock.now()))
+      const rows = await repository.listInvitations(sql, caller.account_id, isoTime(platform.clock.now()))
       const mails = await emailsOf(
         sql,
         rows.flatMap(({ email_id }) => (email_id === null ? [] : [email_id])),
@@ -157,7 +156,7 @@ const invitationRoutes = (platform: Platform): ConsoleRoute[] => [
   }),
 ]
 
-const memberObject = ({ id, name, email, role, two_factor, created_at }: store.MemberRow) => ({
+const memberObject = ({ id, name, email, role, two_factor, created_at }: repository.MemberRow) => ({
   object: 'member',
   id,
   name,
@@ -168,7 +167,7 @@ const memberObject = ({ id, name, email, role, two_factor, created_at }: store.M
 })
 
 function invitationObject(
-  row: store.InvitationRow & { readonly url: string | null },
+  row: repository.InvitationRow & { readonly url: string | null },
   mails: ReadonlyMap<number, ShownEmail>,
 ) {
   const mail = row.email_id === null ? undefined : mails.get(row.email_id)

@@ -1,0 +1,206 @@
+/** The request log: what is in it, what never is, and what it costs those who answer: nothing. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { signedInOwner } from '../../../../test/support/console-api.ts'
+import { startPlatform, startWorld, type World } from '../../../../test/support/world.ts'
+import { requestRing, type RequestRing } from './ring.ts'
+
+const logged = async ({ pool }: World) => [
+  ...(await pool<
+    {
+      id: string
+      method: string
+      path: string
+      operation: string | null
+      status: number
+      code: string | null
+      key_id: string
+    }[]
+  >`select id, method, path, operation, status, code, key_id from request_log order by id`),
+]
+
+test('refusals and changes are logged with what they were answered, reads and accepted sends are not', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const api = world.api(account)
+
+  await api.get('/v1/messages')
+  await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hello' } })
+  const list = await api.post('/v1/contact_lists', { name: 'Customers' })
+  const refused = await api.post('/v1/messages?secret=1', { type: 'text' })
+  const unknown = await api.get('/v1/nothing?token=hidden')
+  await world.tick('request-log')
+
+  const rows = await logged(world)
+  assert.deepEqual(
+    rows.map(({ method, path, operation, status, code, key_id }) => ({
+      method,
+      path,
+      operation,
+      status,
+      code,
+      known: key_id === account.key_id,
+    })),
+    [
+      {
+        method: 'POST',
+        path: '/v1/contact_lists',
+        operation: 'contact_lists.create',
+        status: 201,
+        code: null,
+        known: true,
+      },
+      {
+        method: 'POST',
+        path: '/v1/messages',
+        operation: 'messages.send',
+        status: 400,
+        code: 'parameter_invalid',
+        known: true,
+      },
+      { method: 'GET', path: '/v1/nothing', operation: null, status: 404, code: 'resource_missing', known: true },
+    ].map((row, at) => ({ ...row, code: row.code === null ? null : [list, refused, unknown][at]!.body['error'].code })),
+  )
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    [list, refused, unknown].map(({ headers }) => headers['x-request-id']),
+  )
+})
+
+test('what came without a valid key belongs to nobody and is not logged', async (t) => {
+  const world = await startWorld(t)
+  await world.api('svc_test_nobody').get('/v1/messages')
+  await world.api().get('/v1/messages')
+  await world.tick('request-log')
+  assert.deepEqual(await logged(world), [])
+})
+
+test('a process that ends writes what it has noted, and what is seven days old is forgotten', async (t) => {
+  const world = await startWorld(t)
+  const api = world.api(await world.account())
+  await api.post('/v1/contact_lists', { name: 'Customers' })
+  await world.app.services.operators.stop()
+  assert.equal((await logged(world)).length, 1)
+
+  await world.clock.advance(7 * 24 * 3600_000 + 1000)
+  await world.periodicJobs()
+  assert.equal((await logged(world)).length, 0)
+})
+
+test('a process that ends while it writes what it has noted writes each row once, and ends', async (t) => {
+  const { platform, pool } = await startPlatform(t)
+  const ring = requestRing(platform)
+  for (let n = 0; n < 1_500; n++) note(ring, n)
+
+  await Promise.all([ring.worker.tick(), ring.flush()])
+
+  assert.deepEqual(
+    [...(await pool`select count(*)::int as rows, count(distinct id)::int as ids from request_log`)],
+    [{ rows: 1_500, ids: 1_500 }],
+  )
+})
+
+/** How many statements have added rows to the request log. */
+async function statements(pool: World['pool']): Promise<number> {
+  const [row] = await pool<{ count: number }[]>`select count(distinct xmin::text)::int as count from request_log`
+  return row!.count
+}
+
+/** Lets the ring take note of a change. */
+function note(ring: RequestRing, n: number): void {
+  const caller = { account_id: 'acc_1', mode: 'live', key_id: 'key_1', user_id: null }
+  const prepared = { route: { method: 'PATCH', operation: 'contacts.update' } }
+  const request = {
+    caller,
+    prepared,
+    id: `req_${n}`,
+    method: 'PATCH',
+    url: '/v1/contacts/ct_1?token=hidden',
+    refused: null,
+  }
+  ring.note(request as unknown as FastifyRequest, { statusCode: 200, elapsedTime: 1.4 } as unknown as FastifyReply)
+}
+
+const unlogged = async ({ metrics }: World['platform']) => (await metrics.requests_unlogged.get()).values[0]!.value
+
+test('a process holds ten thousand; what comes beyond is counted, and neither kept nor waited for', async (t) => {
+  const { platform, pool } = await startPlatform(t)
+  const ring = requestRing(platform)
+  for (let n = 0; n < 10_003; n++) note(ring, n)
+  assert.equal(await unlogged(platform), 3)
+
+  const before = await statements(pool)
+  assert.equal(await ring.worker.tick(), 10_000)
+  assert.equal((await statements(pool)) - before, 10)
+  note(ring, 10_004)
+  assert.equal(await ring.worker.tick(), 1)
+  assert.equal(await unlogged(platform), 3)
+  assert.deepEqual([ring.worker.rest_ms, ring.worker.idle_ms], [1000, 0])
+})
+
+test('rows that the database does not take are written when it does, once', async (t) => {
+  const world = await startWorld(t)
+  const api = world.api(await world.account())
+  await world.pool`alter table request_log add constraint refused check (false) not valid`
+  await api.post('/v1/contact_lists', { name: 'Customers' })
+  await assert.rejects(world.tick('request-log'))
+  await world.pool`alter table request_log drop constraint refused`
+  assert.equal(await world.tick('request-log'), 1)
+  assert.equal(await world.tick('request-log'), 0)
+  assert.equal((await logged(world)).length, 1)
+})
+
+test('people find what they and the keys of the account were refused and have changed, by mode, method, code and id, without anything secret', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const client = await signedInOwner(world)
+  const foreign = await world.account()
+  const message = { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'a secret' } }
+
+  await client.send('POST', '/v1/messages', message)
+  await client.send('POST', '/v1/messages/batch', { messages: [message] })
+  await client.send('GET', '/v1/messages?reference=secret')
+  await account.api.post('/v1/messages/batch', { messages: [message] })
+  const list = await client.send('POST', '/v1/contact_lists', { name: 'secret' })
+  const wrong = await account.api.post('/v1/messages', { ...message, channel: 'ch_secret' })
+  const read = await account.api.get('/v1/messages/msg_01m7z10y8texgrjk0p9bvk2cq6')
+  await foreign.api.post('/v1/contact_lists', { name: 'Theirs' })
+  client.mode = 'live'
+  const live = await client.send('POST', '/v1/contact_lists', { name: 'Live' })
+  await world.tick('request-log')
+
+  const me = (await client.send('GET', '/me')).body.id
+  const ids = async (query: string) =>
+    (await client.send('GET', `/requests${query}`)).body.data.map(({ id }: { id: string }) => id)
+  const idOf = ({ headers }: { headers: Record<string, string> }) => headers['x-request-id']
+  assert.deepEqual(await ids(''), [idOf(live)])
+  assert.equal((await client.send('GET', `/requests/${idOf(list)}`)).status, 404)
+  client.mode = 'test'
+  assert.deepEqual(await ids(''), [read, wrong, list].map(idOf))
+  assert.deepEqual(await ids('?refused=true'), [read, wrong].map(idOf))
+  assert.deepEqual(await ids('?refused=false'), [idOf(list)])
+  assert.deepEqual(await ids('?method=GET'), [idOf(read)])
+  assert.deepEqual(await ids(`?code=${wrong.body.error.code}&method=POST`), [idOf(wrong)])
+  assert.deepEqual(await ids(`?limit=1&starting_after=${idOf(read)}`), [idOf(wrong)])
+
+  const { body: one } = await client.send('GET', `/requests/${idOf(list)}`)
+  assert.deepEqual(one, {
+    ...one,
+    object: 'request',
+    mode: 'test',
+    method: 'POST',
+    operation: 'contact_lists.create',
+    status: 201,
+    code: null,
+    key_id: null,
+    user_id: me,
+  })
+  const { body: other } = await client.send('GET', `/requests/${idOf(wrong)}`)
+  assert.deepEqual(
+    [other.path, other.status, other.code, other.key_id, other.user_id],
+    ['/v1/messages', 404, 'resource_missing', account.key_id, null],
+  )
+  assert.ok(Number.isInteger(one.duration_ms))
+  assert.doesNotMatch(JSON.stringify(await world.pool`select * from request_log`), /secret/)
+})

@@ -1,0 +1,91 @@
+/** Answered requests on their way into the request log: noted in memory after the answer, written set-wise once a second (behaviour: console 4.1). */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isoTime } from '../../../lib/clock.ts'
+import type { Worker } from '../../../platform/jobs/worker.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { insertRequests, type RequestRow } from './repository.ts'
+
+/** What a process holds at most; what comes beyond it is counted and not kept. */
+const heldMax = 10_000
+const writtenAtOnce = 1_000
+const everyMs = 1_000
+const pathLengthMax = 512
+
+/** Accepting is not noted: who wants to know finds the message. */
+const sends: ReadonlySet<string> = new Set(['messages.send', 'messages.send_batch'])
+
+export interface RequestRing {
+  /** Takes note of an answer; costs nothing but memory, and never fails. */
+  note(request: FastifyRequest, reply: FastifyReply): void
+  /** Writes what was noted, once a second; in every process that answers requests. */
+  readonly worker: Worker
+  /** Writes what is left, when the process ends. */
+  flush(): Promise<void>
+}
+
+/** `changed` is told of each change right after its answer. */
+export function requestRing(platform: Platform, changed: (row: RequestRow) => void = () => undefined): RequestRing {
+  const { pool, clock, metrics } = platform
+  let held: RequestRow[] = []
+  const write = async (): Promise<number> => {
+    const rows = held.slice(0, writtenAtOnce)
+    if (rows.length === 0) return 0
+    await insertRequests(pool, rows)
+    held = held.slice(rows.length)
+    return rows.length
+  }
+  /** What is held now; what is noted meanwhile is of the next round. */
+  const writeHeld = async (): Promise<number> => {
+    const due = held.length
+    let written = 0
+    while (written < due) written += await write()
+    return written
+  }
+  // one at a time: two would write the same and let go of what neither has written
+  let last: Promise<unknown> = Promise.resolve()
+  const writeAll = (): Promise<number> => {
+    const turn = last.then(writeHeld)
+    last = turn.catch(() => undefined)
+    return turn
+  }
+  return {
+    note(request, reply) {
+      if (!isKept(request, reply)) return
+      const row = rowOf(request, reply, clock.now())
+      if (row.status < 400) changed(row)
+      if (held.length < heldMax) held.push(row)
+      else metrics.requests_unlogged.inc()
+    },
+    // all that is held at once, then a rest: a busy service writes as often as an idle one
+    worker: { name: 'request-log', idle_ms: 0, rest_ms: everyMs, tick: writeAll },
+    async flush() {
+      while ((await writeAll()) > 0);
+    },
+  }
+}
+
+/** Refusals and changes of accounts that are known. */
+function isKept({ caller, prepared }: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  // whoever signs in, or fails to, is of no account yet: nobody could look it up
+  if (caller === null || (caller.key_id === null && caller.user_id === null)) return false
+  if (statusCode >= 400) return true
+  return prepared !== null && prepared.route.method !== 'GET' && !sends.has(prepared.route.operation)
+}
+
+function rowOf(request: FastifyRequest, reply: FastifyReply, now: number): RequestRow {
+  const { account_id, mode, key_id, user_id } = request.caller!
+  return {
+    account_id,
+    mode,
+    id: request.id,
+    method: request.method,
+    path: request.url.split('?', 1)[0]!.slice(0, pathLengthMax).toWellFormed(),
+    operation: request.prepared?.route.operation ?? null,
+    status: reply.statusCode,
+    code: request.refused,
+    key_id,
+    user_id,
+    duration_ms: Math.round(reply.elapsedTime),
+    created_at: isoTime(now),
+  }
+}

@@ -1,0 +1,115 @@
+/** Webhook deliveries as the console looks at them beyond `/v1`: those of a message, and many made again (behaviour: console-records 3). */
+import { Type } from 'typebox'
+import { DateTimeQuery } from '../../../api/date-time-query.ts'
+import { Timestamp } from '../../../api/resources/nullable.ts'
+import { objectName } from '../../../api/resources/shared-fields.ts'
+import { WebhookDelivery } from '../../../api/resources/webhook-delivery.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { listOf, onePage, onePageQuery } from '../../../platform/http/paging.ts'
+import { reply } from '../../../platform/http/route.ts'
+import { consoleRoute, type ConsoleRoute, type ConsoleServices } from '../route.ts'
+
+const DeliveryRetry = Type.Object(
+  {
+    object: objectName('delivery_retry'),
+    count: Type.Integer({ description: 'Deliveries that are attempted once more, or would be.' }),
+  },
+  { $id: 'DeliveryRetry', description: 'How many deliveries are made again.' },
+)
+
+const DeliveryRetryProgress = Type.Object(
+  {
+    object: objectName('delivery_retry_progress'),
+    pending: Type.Integer({
+      description:
+        'Deliveries that somebody asked for once more and that have not been attempted yet; as far as 5,000.',
+    }),
+    failed: Type.Integer({
+      description: 'Of all that were made until `created_until`, those that have failed; as far as 5,000.',
+    }),
+    created_until: Timestamp(),
+  },
+  { $id: 'DeliveryRetryProgress', description: 'How far the deliveries that are made again have come.' },
+)
+
+/** An id of an endpoint, wherever one is asked for. */
+const endpointField = { minLength: 1, maxLength: 100, description: 'The id of the endpoint (`we_`).' } as const
+
+export const deliveryRoutes = ({
+  platform,
+  messages,
+  webhooks,
+}: Pick<ConsoleServices, 'platform' | 'messages' | 'webhooks'>): ConsoleRoute[] => [
+  consoleRoute({
+    operation: 'messages.list_deliveries',
+    method: 'GET',
+    path: '/console/api/messages/{id}/deliveries',
+    access: 'account',
+    moded: true,
+    scope: 'webhooks:read',
+    summary: "List the webhook deliveries of a message's events",
+    description: 'To every endpoint that got them, newest first. Kept 30 days.',
+    query: onePageQuery,
+    replies: { 200: listOf(WebhookDelivery) },
+    errors: ['resource_missing'],
+    async handler({ caller, params, query, sql }) {
+      const { id } = await messages.get(sql, caller, params['id']!)
+      return reply(200, onePage(await webhooks.deliveries.listOfObject(sql, caller, id), query))
+    },
+  }),
+  consoleRoute({
+    operation: 'deliveries.retry',
+    method: 'POST',
+    path: '/console/api/deliveries/retry',
+    access: 'account',
+    moded: true,
+    scope: 'webhooks:write',
+    summary: 'Make the deliveries of an endpoint again',
+    description:
+      'One attempt of each that ended with this status, without a schedule, oldest first, up to 5,000 at a time. `dry_run` tells how many those are.',
+    body: Type.Object(
+      {
+        endpoint: Type.String({ ...endpointField, examples: ['we_01jd0xgz1te5k9a0v3m3cm4n5p'] }),
+        status: Type.Optional(
+          Type.Unsafe<'delivered' | 'failed'>({
+            type: 'string',
+            enum: ['delivered', 'failed'],
+            description: 'Those that ended so. Default: `failed`.',
+          }),
+        ),
+        dry_run: Type.Optional(Type.Boolean({ description: 'Only count them.' })),
+      },
+      { additionalProperties: false },
+    ),
+    replies: { 200: DeliveryRetry },
+    errors: ['resource_missing', 'delivery_state_invalid'],
+    async handler({ caller, body: { endpoint, status = 'failed', dry_run = false }, sql }) {
+      return reply(200, {
+        object: 'delivery_retry',
+        count: await webhooks.deliveries.retryAll(sql, caller, endpoint, status, dry_run),
+      })
+    },
+  }),
+  consoleRoute({
+    operation: 'deliveries.retry_progress',
+    method: 'GET',
+    path: '/console/api/deliveries/retry',
+    access: 'account',
+    moded: true,
+    scope: 'webhooks:read',
+    summary: 'How far deliveries that are made again have come',
+    description:
+      'What is pending still, and what has failed of all that were made until `created_until` (default: now, which is answered). Nothing pending: all have been attempted.',
+    query: Type.Object(
+      { endpoint: Type.String(endpointField), created_until: Type.Optional(DateTimeQuery) },
+      { additionalProperties: false },
+    ),
+    example_query: 'endpoint=we_01jd0xgz1te5k9a0v3m3cm4n5p',
+    replies: { 200: DeliveryRetryProgress },
+    errors: ['resource_missing'],
+    async handler({ caller, query: { endpoint, created_until = isoTime(platform.clock.now()) }, sql }) {
+      const progress = await webhooks.deliveries.retryProgress(sql, caller, endpoint, created_until)
+      return reply(200, { object: 'delivery_retry_progress', ...progress, created_until })
+    },
+  }),
+]

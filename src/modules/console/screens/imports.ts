@@ -1,0 +1,104 @@
+/** Imports of contacts in steps (behaviour: console 7.5). */
+import { Type } from 'typebox'
+import { draftLimits, ImportChange, StepwiseImport } from '../../../api/resources/stepwise-import.ts'
+import { reply } from '../../../platform/http/route.ts'
+import { consoleRoute, type ConsoleRoute, type ConsoleServices } from '../route.ts'
+
+const hoursKept = draftLimits.kept_ms / 3600_000
+const facts = { access: 'account', moded: true } as const
+const change = { ...facts, permission: 'import', scope: 'contacts:write' } as const
+
+const UploadQuery = Type.Object(
+  { file_name: Type.Optional(Type.String({ maxLength: 255, description: 'Shown on the import.' })) },
+  { additionalProperties: false },
+)
+
+export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): ConsoleRoute[] => [
+  consoleRoute({
+    ...change,
+    operation: 'imports.create',
+    method: 'POST',
+    path: '/console/api/imports',
+    summary: 'Upload contacts as a draft',
+    description: `The body is the CSV file itself, in UTF-8. Nothing is imported: say what its columns are, check it, then start it. A draft that nobody starts is forgotten ${hoursKept} hours after it was last changed.`,
+    query: UploadQuery,
+    streamed: true,
+    uploads: {
+      'text/csv': {
+        schema: Type.String({ description: 'The file itself.' }),
+        example: 'phone,first_name\n+15005550006,Ada\n',
+      },
+    },
+    replies: { 201: StepwiseImport },
+    errors: ['payload_too_large', 'invalid_json'],
+    digestOf: ({ query, raw }) => steps.digest(raw, query),
+    refuses: ['import_file_invalid'],
+    async handler({ caller, query, raw, sql }) {
+      const { draft, digest } = await steps.upload(sql, caller, raw, query)
+      return { status: 201, body: draft, digest }
+    },
+  }),
+  consoleRoute({
+    ...facts,
+    permission: 'read_imports',
+    scope: 'contacts:read',
+    operation: 'imports.retrieve',
+    method: 'GET',
+    path: '/console/api/imports/{id}',
+    summary: 'Retrieve an import at any step',
+    description: 'Those that were started elsewhere, too.',
+    replies: { 200: StepwiseImport },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => reply(200, await steps.get(sql, caller, params['id']!)),
+  }),
+  consoleRoute({
+    ...change,
+    operation: 'imports.update',
+    method: 'PATCH',
+    path: '/console/api/imports/{id}',
+    summary: 'Say what the columns are, and that everybody has agreed',
+    description: 'Other columns or another country make a draft of one that is checked.',
+    body: ImportChange,
+    replies: { 200: StepwiseImport },
+    errors: ['resource_missing'],
+    refuses: ['import_state_invalid'],
+    handler: async ({ caller, params, body, sql }) => reply(200, await steps.change(sql, caller, params['id']!, body)),
+  }),
+  consoleRoute({
+    ...change,
+    operation: 'imports.check',
+    method: 'POST',
+    path: '/console/api/imports/{id}/check',
+    idempotent: 'lease',
+    summary: 'Count what an import would do',
+    description: 'Reads the whole file as the start would, and writes no contact. May be repeated.',
+    replies: { 200: StepwiseImport },
+    errors: ['resource_missing', 'parameter_missing', 'parameter_invalid'],
+    refuses: ['import_state_invalid'],
+    handler: async ({ caller, params, sql }) => reply(200, await steps.check(sql, caller, params['id']!)),
+  }),
+  consoleRoute({
+    ...change,
+    operation: 'imports.start',
+    method: 'POST',
+    path: '/console/api/imports/{id}/start',
+    summary: 'Start a checked import',
+    description: 'Its rows are applied in the background; of several starts one succeeds.',
+    replies: { 200: StepwiseImport },
+    errors: ['resource_missing', 'consent_required'],
+    refuses: ['import_state_invalid'],
+    handler: async ({ caller, params, sql }) => reply(200, await steps.start(sql, caller, params['id']!)),
+  }),
+  consoleRoute({
+    ...change,
+    operation: 'imports.cancel',
+    method: 'POST',
+    path: '/console/api/imports/{id}/cancel',
+    summary: 'Cancel an import that is not started',
+    description: 'Its file is deleted at once.',
+    replies: { 200: StepwiseImport },
+    errors: ['resource_missing'],
+    refuses: ['import_state_invalid'],
+    handler: async ({ caller, params, sql }) => reply(200, await steps.cancel(sql, caller, params['id']!)),
+  }),
+]

@@ -1,0 +1,227 @@
+/** Sessions of people: begun by signing in, found by their cookie, ended by hand or by themselves (behaviour: console 2.4). */
+import { hash, randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { Problem } from '../../../api/problem.ts'
+import type { ConsoleSession, SessionSummary } from '../../../api/resources/console-session.ts'
+import type { Settings } from '../../../config/settings.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { AccountService } from '../../accounts/service.ts'
+import { listMemberships, lockUser, type UserRow } from '../people/repository.ts'
+import type { Role } from '../roles.ts'
+import * as repository from './repository.ts'
+import type { SessionRow } from './repository.ts'
+
+const seenEveryMs = 60_000
+const agentLengthMax = 300
+
+/** Where somebody signs in from. */
+export interface From {
+  readonly address: string
+  readonly user_agent: string
+}
+
+/** Somebody who is signed in, with the accounts that are open to them. */
+export interface Session extends repository.OpenSession {
+  readonly accounts: readonly { readonly id: `acc_${string}`; readonly name: string; readonly role: Role }[]
+  /** For whom an administrator of the platform acts; its account is the only one that is open then. */
+  readonly impersonation: repository.Impersonation | null
+}
+
+export interface Sessions {
+  /** Begins one of whom was proved to be `user`, as read before that. `invalid_credentials` where the password or second factor has changed since. Resolves to the value of its cookie, which nobody can read back. */
+  begin(sql: Db, user: UserRow, from: From): Promise<string>
+  /** The session of a cookie; null where it has ended. */
+  find(cookie: string): Promise<Session | null>
+  /** The roles that these sessions have now, by the hash of their cookie and the account. Of a session that has ended there are none. */
+  rolesOf(hashes: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, Role>>>
+  list(user_id: string): Promise<repository.SessionRow[]>
+  end(sql: Db, user_id: string, id: string): Promise<boolean>
+  /** Locks the user of a session until the transaction ends. `session_required` where it was ended meanwhile, by a reset for example. */
+  lockUser(tx: Db, session: Pick<Session, 'user_id' | 'id'>): Promise<UserRow>
+  endOthers(sql: Db, user_id: string, kept_id: string): Promise<number>
+  endAll(sql: Db, user_id: string): Promise<void>
+  /** Password and second factor were given just now. */
+  renew(id: string): Promise<void>
+  forgetEnded(): Promise<number>
+}
+
+export function sessions(platform: Platform, accounts: AccountService): Sessions {
+  const { pool, clock, ids } = platform
+  const bounds = (now: number) =>
+    [isoTime(now - sessionLifetime.idle_ms), isoTime(now - sessionLifetime.all_ms)] as const
+  return {
+    async begin(sql, user, { address, user_agent }) {
+      const cookie = newCookieValue()
+      const at = isoTime(clock.now())
+      const agent = user_agent.slice(0, agentLengthMax).toWellFormed().replaceAll('\0', '')
+      const row = {
+        id: ids('ses'),
+        user_id: user.id,
+        token_hash: cookieHash(cookie),
+        authenticated_at: at,
+        seen_at: at,
+        address,
+        user_agent: agent,
+        created_at: at,
+      }
+      if (!(await repository.insertSession(sql, row, user)))
+        throw new Problem(
+          'invalid_credentials',
+          'The password or the second factor has changed just now. Sign in with what it is now.',
+        )
+      return cookie
+    },
+    async find(cookie) {
+      const now = clock.now()
+      const row = await repository.findSession(pool, cookieHash(cookie), ...bounds(now))
+      if (row === null) return null
+      if (now - Date.parse(row.seen_at) >= seenEveryMs) await repository.touchSession(pool, row.id, isoTime(now))
+      const impersonation = impersonationOf(row, isoTime(now))
+      const memberships =
+        impersonation === null
+          ? await listMemberships(pool, row.user_id)
+          : [{ account_id: impersonation.account_id, role: 'owner' as const }]
+      const names = await accounts.namesOf(
+        pool,
+        memberships.map(({ account_id }) => account_id),
+      )
+      return {
+        ...row,
+        impersonation,
+        accounts: memberships.map(({ account_id, role }) => ({
+          id: account_id,
+          name: names.get(account_id) ?? '',
+          role,
+        })),
+      }
+    },
+    async rolesOf(hashes) {
+      const now = clock.now()
+      const rows = await repository.listEntrances(pool, hashes, ...bounds(now), isoTime(now))
+      const bySession = Map.groupBy(rows, ({ token_hash }) => token_hash)
+      return new Map(
+        [...bySession].map(([hash, own]) => [
+          hash,
+          new Map(own.map(({ account_id, role }) => [account_id, role as Role])),
+        ]),
+      )
+    },
+    list: (user_id) => repository.listSessions(pool, user_id, ...bounds(clock.now())),
+    end: (sql, user_id, id) => repository.deleteSession(sql, user_id, id),
+    async lockUser(tx, { user_id, id }) {
+      const user = await lockUser(tx, user_id)
+      if (user === null || !(await repository.sessionStands(tx, user_id, id))) throw new Problem('session_required')
+      return user
+    },
+    endOthers: (sql, user_id, kept_id) => repository.deleteOtherSessions(sql, user_id, kept_id),
+    endAll: (sql, user_id) => repository.deleteAllSessions(sql, user_id),
+    renew: (id) => repository.renewSession(pool, id, isoTime(clock.now())),
+    forgetEnded: () =>
+      repository.forgetSessions(pool, ...bounds(platform.ageing.now()), isoTime(platform.ageing.now() - 24 * 3600_000)),
+  }
+}
+
+/** The role of somebody whom the guard let into an account. */
+export const roleIn = ({ accounts }: Session, account_id: string): Role =>
+  accounts.find(({ id }) => id === account_id)!.role
+
+/** null where it has ended, or its user administers the platform no more. */
+function impersonationOf(
+  { impersonated_account_id: account_id, impersonated_user_id: user_id, ...row }: repository.OpenSession,
+  at: string,
+): repository.Impersonation | null {
+  const { impersonation_reason: reason, impersonation_until: expires_at } = row
+  if (account_id === null || reason === null || expires_at === null || expires_at <= at || !row.admin) return null
+  return { account_id, user_id, reason, expires_at }
+}
+
+/** How long a session lasts that nobody uses, and at most. */
+export const sessionLifetime = { idle_ms: 12 * 3600_000, all_ms: 14 * 24 * 3600_000 } as const
+
+const isSecure = ({ base_url }: Settings): boolean => base_url.startsWith('https:')
+
+/** The prefix has browsers keep others from setting it; it takes https (RFC 6265bis 4.1.3.2). */
+const nameOf = (settings: Settings): string => (isSecure(settings) ? '__Host-posthorn' : 'posthorn')
+
+export const newCookieValue = (): string => randomBytes(32).toString('base64url')
+
+export const cookieHash = (value: string): string => hash('sha256', value, 'hex')
+
+const attributes = (settings: Settings): string =>
+  `Path=/; HttpOnly; SameSite=Lax${isSecure(settings) ? '; Secure' : ''}`
+
+export const setCookie = (settings: Settings, value: string): string =>
+  `${nameOf(settings)}=${value}; ${attributes(settings)}; Max-Age=${sessionLifetime.all_ms / 1000}`
+
+export const clearCookie = (settings: Settings): string => `${nameOf(settings)}=; ${attributes(settings)}; Max-Age=0`
+
+const shape = /^[\w-]{43}$/
+
+/** The session's secret in a request; undefined where it carries none of a possible form. */
+export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, settings: Settings): string | undefined {
+  const wanted = `${nameOf(settings)}=`
+  for (const part of (headers.cookie ?? '').split(';')) {
+    const pair = part.trim()
+    if (pair.startsWith(wanted) && shape.test(pair.slice(wanted.length))) return pair.slice(wanted.length)
+  }
+  return undefined
+}
+
+/** Sessions and users as the console shows them. */
+export const sessionObject = (session: Session): ConsoleSession => ({
+  object: 'session',
+  id: session.id,
+  user: userObject(session),
+  accounts: session.accounts.map(({ id, name, role }) => ({ id, name, role })),
+  impersonating: impersonatingOf(session),
+})
+
+function impersonatingOf({ impersonation }: Session): ConsoleSession['impersonating'] {
+  return impersonation === null
+    ? null
+    : { account_id: impersonation.account_id, reason: impersonation.reason, expires_at: impersonation.expires_at }
+}
+
+export const userObject = ({
+  user_id,
+  name,
+  email,
+  admin,
+  two_factor,
+}: Pick<Session, 'user_id' | 'name' | 'email' | 'admin' | 'two_factor'>): ConsoleSession['user'] => ({
+  id: user_id,
+  name,
+  email,
+  admin,
+  two_factor,
+})
+
+export const summaryObject = (row: SessionRow, current_id: string): SessionSummary => ({
+  object: 'session_summary',
+  id: row.id,
+  current: row.id === current_id,
+  address: row.address,
+  user_agent: row.user_agent === '' ? null : row.user_agent,
+  seen_at: row.seen_at,
+  created_at: row.created_at,
+})
+
+/** Throws `reauthentication_required` where password and second factor were given too long ago. */
+export function requireRecent({ clock, settings }: Platform, { authenticated_at }: Session): void {
+  if (clock.now() - Date.parse(authenticated_at) > settings.reauthenticate_after_ms)
+    throw new Problem('reauthentication_required')
+}
+
+/** Of `/v1`: credentials of channels, rolls, and the export. */
+const operations: ReadonlySet<string> = new Set([
+  'channels.create',
+  'contacts.export',
+  'contacts.export_data',
+  'integration_sources.roll_key',
+  'webhook_endpoints.roll_secret',
+])
+
+/** Whether an operation of `/v1` does so, whatever it is given. */
+export const takesRecent = (operation: string): boolean => operations.has(operation)
