@@ -1,9 +1,9 @@
-/** How the console is built: `scripts/build-console.mjs` calls this and compresses what comes of it. */
+/** The Vite build of the console, run by `scripts/build-console.mjs`. */
 import { defineConfig } from 'vite'
 
 export default defineConfig({
   base: '/console/',
-  // the server puts the nonce of each response in its place
+  // replaced by the server with the nonce of each response
   html: { cspNonce: '__NONCE__' },
   build: {
     target: 'baseline-widely-available',
@@ -13,7 +13,7 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1000,
     rolldownOptions: {
-      // Mantine's files say "use client", which means nothing here
+      // Mantine's "use client" directives have no meaning here
       onLog: (level, log, report) => {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log)
       },

@@ -1,4 +1,4 @@
-/** Starts the console in its page. */
+/** The entry point of the console. */
 import '@mantine/core/styles.css'
 import './style.css'
 import { MantineProvider } from '@mantine/core'
@@ -11,7 +11,10 @@ import { queryClient } from './api/use-api-query.ts'
 import { router } from './app/router.tsx'
 import { theme, variables } from './app/theme.ts'
 
-/** The page's policy lets in styles with its nonce alone: Mantine asks for it here, what its dialogs use by `get-nonce`. */
+/**
+ * The Content Security Policy allows styles with this nonce only. Mantine reads it here, its scroll lock by
+ * `get-nonce`.
+ */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''
 setNonce(nonce)
 

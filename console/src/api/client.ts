@@ -1,4 +1,4 @@
-/** The clients of the API: their types are generated, every request says that it comes from the console, and what is refused is thrown as a Problem. */
+/** Typed clients of the API. Every request carries the console header, and error responses are thrown as a Problem. */
 import createClient, { type Client } from 'openapi-fetch'
 import type { Workspace } from '../app/paths.ts'
 import { text } from '../text/en.ts'
@@ -6,17 +6,17 @@ import type { paths as OwnPaths } from './generated/own.ts'
 import type { paths as V1Paths } from './generated/v1.ts'
 import { sessionEnd } from './session-events.ts'
 
-/** Foreign sites cannot send it without being asked first. */
+/** CSRF protection: a foreign site cannot send this header without a preflight. */
 const fromConsole = { 'Service-Console': '1' }
 
 const v1Clients = new Map<string, Client<V1Paths>>()
 const ownClients = new Map<string, Client<OwnPaths>>()
 
-/** The operations of `/v1` for an account and a mode. */
+/** Operations of `/v1`, for an account and a mode. */
 export const v1 = (workspace: Workspace): Client<V1Paths> =>
   kept(v1Clients, workspace, (headers) => createClient<V1Paths>({ baseUrl: '/console/api', headers }))
 
-/** The console's own operations; with a place those of an account. */
+/** The console's own operations; those of an account need a workspace. */
 export const own = (workspace?: Workspace): Client<OwnPaths> =>
   kept(ownClients, workspace, (headers) => createClient<OwnPaths>({ headers }))
 
@@ -43,7 +43,7 @@ export interface ApiResponse<T> {
   readonly response: Response
 }
 
-/** What was answered. Throws a Problem where it was refused; where the session has ended everybody is told. */
+/** The body of a successful response. Throws a Problem otherwise, and reports an ended session to the page. */
 export async function unwrap<T>(request: Promise<ApiResponse<T>>): Promise<T> {
   const since = sessionEnd.now()
   const { data, error, response } = await request
@@ -53,14 +53,17 @@ export async function unwrap<T>(request: Promise<ApiResponse<T>>): Promise<T> {
   throw problem
 }
 
-/** What a request answered when it did not do what was asked: the API's error envelope, or that nothing was heard. */
+/** One invalid field of a request. */
 interface Detail {
   readonly param: string
   readonly code: string
   readonly message: string
 }
 
-/** `code` is the API's, or `network` where no answer came, or `unexpected` where it was not understood. */
+/**
+ * A failed request. `code` is the API's error code, `network` if there was no response, or `unexpected` if it could
+ * not be parsed.
+ */
 export class Problem extends Error {
   readonly code: string
   readonly status: number
@@ -82,7 +85,7 @@ export class Problem extends Error {
     this.request_id = body.request_id
   }
 
-  /** What is wrong with the field of this name, or with something in it. */
+  /** The error message for a field, or for something inside it. */
   about(param: string): string | undefined {
     return this.details.find(
       (detail) =>
@@ -91,13 +94,11 @@ export class Problem extends Error {
   }
 }
 
-/** Whatever was thrown, as a problem. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   return new Problem(0, { code: 'network', message: text.problem.network })
 }
 
-/** The problem in the answer with this status and body. */
 export function problemIn(status: number, body: unknown): Problem {
   const error = (body as { error?: unknown } | undefined)?.error
   if (typeof error === 'object' && error !== null && 'code' in error)

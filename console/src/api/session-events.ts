@@ -1,8 +1,8 @@
-/** What any request can bring about for the whole page: the session has ended, or the password is needed once more. */
+/** Conditions that any request can raise for the whole page: the session has ended, or the password is needed again. */
 import { useSyncExternalStore } from 'react'
 
 let ended = false
-/** How often somebody has signed in again. */
+/** Counts sign-ins, to recognise a 401 that belongs to an earlier session. */
 let renewals = 0
 const listeners = new Set<() => void>()
 
@@ -12,11 +12,11 @@ function set(to: boolean): void {
   for (const listener of listeners) listener()
 }
 
-/** Whether the session has ended under the person's hands: told by any request, shown by one dialog. */
+/** Whether the session has ended while the page was open. Any request reports it; one dialog shows it. */
 export const sessionEnd = {
-  /** What a request began under, for `tell`. */
+  /** The sign-in that a request starts under; pass it to `tell`. */
   now: (): number => renewals,
-  /** A request that began under `since` was answered that there is no session: of one that has been renewed since, that says nothing. */
+  /** Reports that a request got 401. Ignored if the person has signed in again since the request started. */
   tell: (since: number) => {
     if (since === renewals) set(true)
   },
@@ -42,9 +42,9 @@ function uploadNotice(): void {
   for (const listener of waitingListeners) listener()
 }
 
-/** What matters most takes the password once more: asked by whatever needs it, answered by one dialog. */
+/** Asks for the password before a sensitive change. Any request may ask; one dialog answers. */
 export const reauthentication = {
-  /** Resolves once the person has given the password, or to false when they have gone away from it. */
+  /** Resolves to true once the password was accepted, to false if the person closed the dialog. */
   ask: (): Promise<boolean> =>
     new Promise((resolve) => {
       waiting = [...waiting, resolve]

@@ -1,4 +1,4 @@
-/** Who is signed in: asked once, and put here by whoever signs in or out. */
+/** The signed-in person and their permissions. */
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import type { Workspace } from '../app/paths.ts'
 import { text } from '../text/en.ts'
@@ -29,38 +29,38 @@ const query = {
 
 export const useSession = (): UseQueryResult<Session | null> => useQuery(query)
 
-/** The session of a screen that only stands where somebody is signed in. */
+/** The session, on screens that exist only for signed-in people. */
 export function useRequiredSession(): Session {
   const { data } = useSession()
   if (data === undefined || data === null) throw new Error('this screen stands where somebody is signed in')
   return data
 }
 
-/** Everything that was read belongs to who was signed in before. */
+/** Clears every cached query: they belong to the previous person. */
 export function setSession(session: Session | null): void {
   queryClient.clear()
   queryClient.setQueryData(key, session)
 }
 
-/** The same person again, or changed: what was read stays. */
+/** Same person, new session: cached queries stay. */
 export const replaceSession = (session: Session): void => void queryClient.setQueryData(key, session)
 
-/** Asks for the session anew, where what it holds may have changed. */
 export const refreshSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: key })
 
-/** What the person may do at the place of the screen, from the server's own table of roles. */
 export type Permission = (typeof roleGrants)['owner']['live'][number]
 
-/** Whether a member of the place's account may. */
 export function isAllowed({ accounts }: Session, { account, mode }: Workspace, permission: Permission): boolean {
   const role = accounts.find(({ id }) => id === account)?.role as keyof typeof roleGrants | undefined
   return role !== undefined && (roleGrants[role][mode] as readonly string[]).includes(permission)
 }
 
-/** An operation that an administrator of the platform may do for somebody else. */
+/** An operation that a platform administrator may perform while acting for an account. */
 type ImpersonationOperation = (typeof openToImpersonation)[number]
 
-/** Why the person may not press a button that takes this; undefined where they may. `operation`: the button does this one, which is open to who acts for the account. */
+/**
+ * Why a button is disabled for this person; undefined if it is not. Pass the `operation` of buttons that work during
+ * impersonation.
+ */
 export function useDisabledReason(
   workspace: Workspace,
 ): (permission: Permission, operation?: ImpersonationOperation) => string | undefined {

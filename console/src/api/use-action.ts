@@ -1,20 +1,26 @@
-/** Something that a person does once: a change under one Idempotency-Key, so that a double click or a second try after a lost answer does it once. */
+/**
+ * A change sent under one Idempotency-Key, so that a double click, or a retry after a lost response, performs it
+ * once.
+ */
 import { useMutation } from '@tanstack/react-query'
 import { useMemo, useRef } from 'react'
 import { type Problem, problemOf } from './client.ts'
 import { reauthentication } from './session-events.ts'
 
 export interface ApiMutation<I, R = unknown> {
-  /** Does it, unless it is being done. */
+  /** Ignored while an earlier run is in progress. */
   readonly run: (input: I) => void
   readonly isRunning: boolean
   readonly problem: Problem | undefined
-  /** What was answered when it was done last. */
+  /** The response of the last successful run. */
   readonly result: R | undefined
   readonly reset: () => void
 }
 
-/** `perform` gets the input and the key, which stays until the same input has succeeded or was refused for good: on this screen, or where `attempt` keeps it. */
+/**
+ * `perform` receives the input and its key. The key is reused for the same input until the change succeeds or is
+ * refused for good; `attempt` stores it beyond this screen.
+ */
 export function useApiMutation<I, R>(
   perform: (input: I, key: string) => Promise<R>,
   onDone: (result: R, input: I) => unknown = () => undefined,
@@ -33,7 +39,7 @@ export function useApiMutation<I, R>(
       try {
         await onDone(result, input)
       } catch (error) {
-        // it was done: what went wrong afterwards is no reason to do it again
+        // the change was made: a failure afterwards must not lead to a second one
         reportError(error)
       }
     },
@@ -60,10 +66,13 @@ export function useApiMutation<I, R>(
 const finalStatuses: ReadonlySet<number> = new Set([402, 404, 409, 422])
 const retryableCodes: ReadonlySet<string> = new Set(['idempotency_key_in_use', 'idempotency_key_reused', 'unexpected'])
 
-/** The service would repeat this refusal under its key, whatever is mended meanwhile; nothing was done under that (behaviour: idempotency 3). */
+/**
+ * The service replays this refusal for its key, even after the cause is fixed, so the next try needs a new key
+ * (behaviour: idempotency 3).
+ */
 const isFinalRefusal = ({ status, code }: Problem): boolean => finalStatuses.has(status) && !retryableCodes.has(code)
 
-/** An attempt of this screen, until it is left. */
+/** Keys that live as long as the component. */
 function useIdempotencyKeys(): IdempotencyKeys {
   const id = useRef<string>(undefined)
   return useMemo(
@@ -75,7 +84,7 @@ function useIdempotencyKeys(): IdempotencyKeys {
   )
 }
 
-/** Does it again where the person has given the password that it asked for; nothing was done before. */
+/** Retries after the person has confirmed the password; the first request changed nothing. */
 async function withReauthentication<R>(perform: () => Promise<R>): Promise<R> {
   try {
     return await perform()
@@ -85,21 +94,21 @@ async function withReauthentication<R>(perform: () => Promise<R>): Promise<R> {
   }
 }
 
-/** One thing that a person does: under the same key until it has succeeded or was refused for good, so that trying it again does it once. */
+/** Idempotency keys of one action. The key changes once the action has succeeded or was refused for good. */
 export interface IdempotencyKeys {
-  /** The Idempotency-Key of what is sent: another one where something else is sent. */
+  /** The key for this input; another input gets another key. */
   readonly keyFor: (input: string) => string
-  /** It succeeded or was refused for good: the next time is another thing. */
+  /** Call after success or a final refusal: the next run gets a new key. */
   readonly over: () => void
 }
 
-/** Random, in a page that came by plain http as well, where a browser has no `randomUUID`. */
+/** `crypto.randomUUID` is missing on pages served over plain http. */
 export const randomId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 export const keyFor = (id: string, input: string): string => `${id}-${hashOf(input)}`
 
-/** FNV-1a in 64 bits. The service compares what was sent besides, so two inputs of one hash are refused and not mixed up. */
+/** 64-bit FNV-1a. Collisions are harmless: the service compares the request as well and refuses a reused key. */
 function hashOf(input: string): string {
   let hash = 0xcbf29ce484222325n
   for (const byte of new TextEncoder().encode(input)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)

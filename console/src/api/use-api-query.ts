@@ -1,9 +1,12 @@
-/** Reads what a screen shows: kept by place and name, shown while it is asked for anew. */
+/** Queries of the API, cached by workspace and operation. */
 import { keepPreviousData, QueryClient, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query'
 import type { Workspace, Query } from '../app/paths.ts'
 import { type ApiResponse, unwrap, problemOf } from './client.ts'
 
-/** `name` is the operation and what it is asked for: `['contact_lists.list', query]`. Whoever changes something makes the names stale that it may stand in (`useInvalidate`). Nothing is read until it `isAsked`. */
+/**
+ * `name` is the operation and its parameters, such as `['contact_lists.list', query]`. After a change, invalidate the
+ * operations whose responses it affects (`useInvalidate`).
+ */
 export const useApiQuery = <T>(
   workspace: Workspace,
   name: readonly unknown[],
@@ -17,17 +20,16 @@ export const useApiQuery = <T>(
     enabled: isAsked,
   })
 
-/** The same of what belongs to no account. */
+/** A query that belongs to no account. */
 export const useGlobalQuery = <T>(name: readonly unknown[], read: () => Promise<ApiResponse<T>>): UseQueryResult<T> =>
   useQuery({ queryKey: name, queryFn: () => unwrap(read()), placeholderData: keepPreviousData })
 
-/** How many rows a list shows at once. */
 const pageRows = 50
 
-/** The filters of an address as the query of a list. They are sent as they stand: it is the server that knows which there are. */
+/** The filters in the URL as query parameters of a list. They are sent unchecked: the server validates them. */
 export const listQuery = (query: Query): never => ({ limit: pageRows, ...query }) as never
 
-/** `operations` are the beginnings of names: `contact_lists.`. */
+/** `operations` are prefixes, such as `contact_lists.`. */
 export function useInvalidate(workspace: Workspace): (...operations: readonly string[]) => Promise<void> {
   const queries = useQueryClient()
   return (...operations) =>
@@ -40,14 +42,14 @@ export function useInvalidate(workspace: Workspace): (...operations: readonly st
     })
 }
 
-/** How often what is on the screen is asked for again. */
+/** Polling interval of visible queries. */
 export const refetchMs = 15_000
 const triesMax = 2
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // without a network what is asked fails, and says so, rather than waiting and being done later
+      // offline, queries fail at once instead of waiting for the network
       networkMode: 'always',
       staleTime: 1_000,
       refetchInterval: refetchMs,

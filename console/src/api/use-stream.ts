@@ -1,15 +1,17 @@
-/** Hears what happens in an account, and has what is on the screen read anew (behaviour: console 8). What nobody tells of is asked for every 15 seconds as before. */
+/**
+ * Follows the event stream of an account and refetches what is on the screen (behaviour: console 8). Polling
+ * continues for changes without an event.
+ */
 import { type InvalidateQueryFilters, type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Workspace } from '../app/paths.ts'
 
-/** Several events at once are one reading. */
+/** Events within this time cause one refetch. */
 const coalesceMs = 200
-/** Between two readings, however much happens. */
+/** Minimum time between two refetches. */
 const refreshIntervalMs = 1_000
-/** What follows from an event, such as its deliveries, takes a moment. */
+/** Consequences of an event, such as its deliveries, appear a little later. */
 const consequencesMs = 1_500
-/** Where nothing is to be heard it is tried again so much later. */
 const reconnectMs = 15_000
 
 export function useStream(workspace: Workspace): void {
@@ -18,7 +20,7 @@ export function useStream(workspace: Workspace): void {
   useEffect(() => openStream({ account, mode }, queries), [account, mode, queries])
 }
 
-/** Only in the window that is looked at: a browser has six connections to a service, and each stream holds one. */
+/** Connects only while the tab is visible: browsers allow six connections per host, and each stream takes one. */
 function openStream(workspace: Workspace, queries: QueryClient): () => void {
   const refresher = createRefresher(workspace, queries)
   let source: EventSource | undefined
@@ -35,9 +37,9 @@ function openStream(workspace: Workspace, queries: QueryClient): () => void {
       `/console/api/stream?${new URLSearchParams({ account: workspace.account, mode: workspace.mode })}`,
     )
     source.addEventListener('message', refresher.refreshSoon)
-    // what happened since the screen was read, or since it was open last
+    // covers events missed before the stream was open
     source.addEventListener('open', refresher.refreshLater)
-    // a browser comes back by itself, but where it was refused
+    // browsers reconnect by themselves, except after an error response
     source.addEventListener('error', () => {
       if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, reconnectMs)
     })
@@ -52,8 +54,8 @@ function openStream(workspace: Workspace, queries: QueryClient): () => void {
 }
 
 /**
- * Reads anew what is on the screen for a place: soon after something happened, once more when its consequences are there, and never more often than once a second. What is being
- * read already is not given up but read once more, so that a slow line shows something however much happens.
+ * Refetches the visible queries of a workspace: shortly after an event, and once more for its consequences, at most
+ * once a second. A refetch in progress is repeated instead of cancelled, so that slow connections still show data.
  */
 function createRefresher({ account, mode }: Workspace, queries: QueryClient) {
   let timer: ReturnType<typeof setTimeout> | undefined

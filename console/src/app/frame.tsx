@@ -1,4 +1,4 @@
-/** The frame of every screen of an account: what stands above it, the menu beside it. */
+/** The frame of an account's screens: top bar and menu. */
 import { Badge, Button, Drawer, Menu, NativeSelect, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
@@ -65,7 +65,7 @@ export function Frame() {
   )
 }
 
-/** Undefined for who may not read the settings of the account. */
+/** Undefined without the permission to read the account's settings. */
 function useAccountZone(workspace: Workspace): string | undefined {
   const session = useRequiredSession()
   const account = useQuery({
@@ -77,7 +77,6 @@ function useAccountZone(workspace: Workspace): string | undefined {
   return account.data?.timezone
 }
 
-/** The menu of an account's screens: those that the person may see. */
 function Navigation({ workspace, onNavigate }: { workspace: Workspace; onNavigate?: () => void }) {
   const session = useRequiredSession()
   const [, , , section = ''] = useLocation().pathname.split('/')
@@ -110,7 +109,6 @@ function Navigation({ workspace, onNavigate }: { workspace: Workspace; onNavigat
 
 const modes = (['live', 'test'] as const).map((value) => ({ value, label: text.frame.modes[value] }))
 
-/** What stands above every screen: the account, the mode and the time zone. Account and mode stand in the address; choosing them goes there. */
 function WorkspaceSwitcher({ workspace }: { workspace: Workspace }) {
   const { accounts } = useRequiredSession()
   const navigate = useNavigate()
@@ -153,7 +151,6 @@ function TimeZoneSelect({ accountZone }: { accountZone: string | undefined }) {
   )
 }
 
-/** The button with what concerns the person: their profile, the platform where they administer it, signing out. */
 export function PersonMenu() {
   const { user } = useRequiredSession()
   const navigate = useNavigate()
@@ -161,7 +158,7 @@ export function PersonMenu() {
     () => unwrap(own().DELETE('/console/api/session')),
     async () => {
       clearDrafts()
-      // first away from what only stands where somebody is signed in: that would lead to signing in too, and back here
+      // leave the protected route first: it would redirect to sign-in with a way back here
       await navigate({ to: paths.signIn })
       setSession(null)
     },
@@ -188,7 +185,6 @@ export function PersonMenu() {
   )
 }
 
-/** Stands above every screen while an administrator of the platform acts for an account. */
 export function ImpersonationBar() {
   const { impersonating, accounts } = useRequiredSession()
   const navigate = useNavigate()

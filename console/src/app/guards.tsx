@@ -1,4 +1,4 @@
-/** Who is let through to a screen: who is signed in, is a member, and may see it. */
+/** Route guards: session, account and permission. */
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useEffect, useState } from 'react'
 import { problemOf } from '../api/client.ts'
@@ -15,7 +15,7 @@ const CenteredPage = ({ children }: { children: ReactNode }) => (
   </main>
 )
 
-/** Goes elsewhere, once: it is shown until the other screen is loaded. */
+/** Redirects once, and shows a spinner until the target has loaded. */
 function Redirect({ to, next }: { to: string; next?: string }) {
   const navigate = useNavigate()
   const [target] = useState({ to, search: next === undefined ? {} : { next }, replace: true })
@@ -27,7 +27,7 @@ function Redirect({ to, next }: { to: string; next?: string }) {
   )
 }
 
-/** Whoever is not signed in signs in first, and comes back. */
+/** Redirects to sign-in and back. */
 export function RequireSession({ children }: { children?: ReactNode }) {
   const { data: session, error, refetch } = useSession()
   const { pathname, searchStr } = useLocation()
@@ -52,14 +52,12 @@ export function RequireSession({ children }: { children?: ReactNode }) {
   )
 }
 
-/** `/console`: Home of the first account. */
 export function HomeRedirect() {
   const [account] = useRequiredSession().accounts
   if (account === undefined) return <Redirect to={paths.profile} />
   return <Redirect to={pathTo({ account: account.id, mode: 'test' })} />
 }
 
-/** Everything below an account and a mode. */
 export function AccountLayout() {
   const { accounts } = useRequiredSession()
   const { account, mode } = useWorkspace()
@@ -72,7 +70,6 @@ export function AccountLayout() {
   )
 }
 
-/** A screen, where the person may see it. */
 export function RequirePermission({ needs, children }: { needs: Permission | undefined; children: ReactNode }) {
   const session = useRequiredSession()
   const workspace = useWorkspace()

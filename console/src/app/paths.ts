@@ -1,9 +1,9 @@
-/** Addresses of the console, below `/console`, and their queries. */
+/** URLs of the console, relative to `/console`, and their query strings. */
 import { useParams } from '@tanstack/react-router'
 
 export type Mode = 'live' | 'test'
 
-/** The account and the mode that a screen is about; they stand in its address. */
+/** An account in one mode, which every screen of an account is about. Both are part of the URL. */
 export interface Workspace {
   readonly account: string
   readonly mode: Mode
@@ -14,10 +14,10 @@ export const basePath = '/console'
 const workspacePath = ({ account, mode }: Workspace, ...steps: readonly string[]): string =>
   ['', account, mode, ...steps].map((step, at) => (at === 0 ? step : encodeURIComponent(step))).join('/')
 
-/** A screen of an account: `screen('messages', 'msg_1')` below its place. */
+/** `pathTo(workspace, 'messages', 'msg_1')` */
 export const pathTo = (workspace: Workspace, ...steps: readonly string[]): string => workspacePath(workspace, ...steps)
 
-/** Outside of any account. */
+/** Screens outside of any account. */
 export const paths = {
   start: '/',
   setUp: '/setup',
@@ -28,14 +28,14 @@ export const paths = {
   admin: '/admin',
 } as const
 
-/** Where signing in leads back to. Only addresses of the console are taken from outside. */
+/** The target after sign-in. Rejects URLs of other sites. */
 export function ownPath(next: string | undefined): string {
   if (next === undefined || !/^\/(?![/\\])/.test(next)) return paths.start
   const url = new URL(next, 'http://own.invalid')
   return url.host === 'own.invalid' ? url.pathname + url.search : paths.start
 }
 
-/** The same screen for another account or mode: its list where it shows one object, for objects belong to a mode. */
+/** The same screen in another workspace. Screens of one object lead to its list, because objects belong to one mode. */
 export function pathInWorkspace(here: string, workspace: Workspace): string {
   const [, , , section] = here.split('/')
   return section === undefined || section === ''
@@ -47,7 +47,7 @@ export type Query = Readonly<Record<string, string>>
 
 export const parseQuery = (search: string): Query => Object.fromEntries(new URLSearchParams(search))
 
-/** With its question mark, or nothing. What is empty is left out. */
+/** Includes the question mark, unless the query is empty. */
 export function queryText(query: Readonly<Record<string, unknown>>): string {
   const kept = Object.entries(query).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
@@ -56,7 +56,6 @@ export function queryText(query: Readonly<Record<string, unknown>>): string {
   return written === '' ? '' : `?${written}`
 }
 
-/** The account and mode of the screen, from its address. */
 export function useWorkspace(): Workspace {
   const { account, mode } = useParams({ strict: false }) as { account?: string; mode?: Mode }
   if (account === undefined || mode === undefined) throw new Error('this part stands in a screen of an account')

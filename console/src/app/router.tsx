@@ -1,4 +1,4 @@
-/** Which address shows which screen. Screens are loaded when they are shown. */
+/** The routes of the console. Each screen is a chunk that is loaded when first shown. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { FunctionComponent } from 'react'
 import { ErrorScreen, NotFound, LoadingIndicator } from '../components/feedback/screen.tsx'
@@ -24,7 +24,6 @@ const root = createRootRoute({
   ),
 })
 
-/** For everybody, signed in or not. */
 const open = [
   createRoute({
     getParentRoute: () => root,
@@ -75,7 +74,7 @@ const screenOf = ({ path, needs, load }: ScreenRoute) => {
       <Screen />
     </RequirePermission>
   )
-  // loaded before the screen that is there goes: React holds what takes the place of a fallback back for 300 ms
+  // preload before leaving the current screen: React shows a fallback for at least 300 ms
   return createRoute({
     getParentRoute: () => inAccount,
     path,

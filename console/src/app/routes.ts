@@ -3,19 +3,17 @@ import type { ComponentType } from 'react'
 import type { Permission } from '../api/session.ts'
 import type { text } from '../text/en.ts'
 
-/** A screen of an account as its area declares it: where it stands, what shows it, and what one must be allowed to see it. */
 export interface ScreenRoute {
-  /** Below the account and mode, as the router writes it: `messages/$id`. */
+  /** Relative to the workspace, in the router's syntax: `messages/$id`. */
   readonly path: string
-  /** Absent: every member may. */
+  /** The permission that it requires; absent for screens open to every member. */
   readonly needs?: Permission
-  /** Loaded when it is shown: `async () => (await import('./message-screen.tsx')).MessageScreen`. */
   readonly load: () => Promise<ComponentType>
-  /** In the menu under this name. */
+  /** Its entry in the menu. */
   readonly menu?: keyof typeof text.screens
 }
 
-/** Every screen of an account, in the order of the menu. */
+/** In the order of the menu. */
 export const accountScreens: readonly ScreenRoute[] = [
   { path: '/', menu: 'home', load: async () => (await import('../features/home/home-screen.tsx')).HomeScreen },
   {

@@ -1,4 +1,4 @@
-/** The search over everything: a dialog with one field, opened by its button or by Ctrl K, whose results lead to a screen. */
+/** The search dialog, opened by a button or Ctrl K. */
 import { Button, Combobox, Kbd, ScrollArea, Text, TextInput, useCombobox } from '@mantine/core'
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -41,7 +41,6 @@ interface SearchHit {
   readonly kind: string
 }
 
-/** The screens whose names hold what was typed. */
 function useScreens(workspace: Workspace, typed: string): SearchHit[] {
   const session = useRequiredSession()
   const asked = typed.trim().toLowerCase()
@@ -58,7 +57,6 @@ function useScreens(workspace: Workspace, typed: string): SearchHit[] {
 
 const pauseMs = 200
 
-/** What the service finds for what was typed, once the person pauses. */
 function useSearchResults(
   workspace: Workspace,
   typed: string,
@@ -104,7 +102,7 @@ function Search({ workspace, onNavigate }: { workspace: Workspace; onNavigate: (
             setTyped(event.currentTarget.value)
             combobox.resetSelectedOption()
           }}
-          // without a choice it is the first
+          // Enter without a selection opens the first hit
           onKeyDown={(event) =>
             event.key === 'Enter' &&
             combobox.getSelectedOptionIndex() === -1 &&

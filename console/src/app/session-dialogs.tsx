@@ -13,7 +13,6 @@ import { PasswordField, TextField } from '../components/form/fields.tsx'
 import { CodeForm, PasswordForm, SignInWith, useSignIn } from '../features/sign-in/sign-in-form.tsx'
 import { text } from '../text/en.ts'
 
-/** Where the session ends under a person's hands: signs them in again over the screen, and what they have entered stays. */
 export function SessionEndDialog() {
   const isOver = useSessionEnd()
   const { data: before } = useSession()
@@ -45,7 +44,6 @@ export function SessionEndDialog() {
   )
 }
 
-/** Asks for the password once more where something takes that; then it is done. */
 export function ReauthenticationDialog() {
   const isAsked = useReauthentication()
   return (

@@ -1,4 +1,4 @@
-/** How the console looks: Mantine's theme with colours that have enough contrast in both schemes (WCAG 2.2 AA). */
+/** Mantine's theme, with colours that meet WCAG 2.2 AA contrast in both schemes. */
 import { createTheme, type CSSVariablesResolver } from '@mantine/core'
 
 export const theme = createTheme({
@@ -11,7 +11,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
 })
 
-/** Mantine's own greys and reds are too pale for text. */
+/** Mantine's default greys and reds are too pale for text. */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

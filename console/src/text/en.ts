@@ -1,4 +1,4 @@
-/** Every text of the console, in English; those of an area stand in a file of `en/`. No other files hold words that people read. */
+/** All texts of the console, in English. Components contain no text of their own. */
 import { audit, billing, platform, settings, team } from './en/account.ts'
 import { automations, integrations } from './en/automations.ts'
 import { campaigns } from './en/campaigns.ts'
@@ -97,7 +97,7 @@ export const text = {
   dialog: { close: 'Close', cancel: 'Cancel' },
 } as const
 
-/** Names and initials as they are written. */
+/** Spellings of names and initialisms. */
 const spellings: Readonly<Record<string, string>> = {
   sms: 'SMS',
   whatsapp: 'WhatsApp',
@@ -109,7 +109,7 @@ const spellings: Readonly<Record<string, string>> = {
   sid: 'SID',
 }
 
-/** A word of the API, such as `provider_error`, as people read it: `Provider error`. */
+/** An API value as people read it: `provider_error` becomes "Provider error". */
 export function humanize(word: string): string {
   const spaced = word
     .split('_')

@@ -1,10 +1,10 @@
-/** A message as a phone shows it. What customers wrote is only ever text. */
+/** A message as a phone shows it. Customers' content is rendered as plain text only. */
 import { Anchor, Stack, Text } from '@mantine/core'
 import { isRecord } from '../form/json.ts'
 
 type Content = Readonly<Record<string, unknown>>
 
-/** `content` as the API has it, under the key of `type`. */
+/** `content` has the API's shape: the value stands under the key `type`. */
 export function Bubble({ type, content, isOurs = false }: { type: string; content: Content; isOurs?: boolean }) {
   const inner = content[type]
   const files = filesOf(inner)
@@ -16,7 +16,7 @@ export function Bubble({ type, content, isOurs = false }: { type: string; conten
       <Stack gap={4}>
         {header !== undefined && <Text fw={600}>{header}</Text>}
         {files.map(({ kind, url, name, caption }, at) => (
-          // files have no name of their own, and none changes its place
+          // files have no ID and never move
           <Stack gap={2} key={at}>
             <Text size="sm">
               {kind}
@@ -50,7 +50,6 @@ export function Bubble({ type, content, isOurs = false }: { type: string; conten
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** The words of a content, where it has some. */
 function wordsOf(inner: unknown): {
   header?: string | undefined
   body: string | undefined
@@ -82,7 +81,6 @@ function filesOf(inner: unknown): File[] {
     }))
 }
 
-/** What the recipient may press. */
 function buttonsOf(inner: unknown): string[] {
   const action = isRecord(inner) ? inner['action'] : undefined
   if (!isRecord(action)) return []
@@ -95,7 +93,7 @@ function buttonsOf(inner: unknown): string[] {
   return [...several, ...own].filter((title) => title !== undefined)
 }
 
-/** A link is shown as one only where it leads to a page: `javascript:` does not. */
+/** Only http(s) URLs become links; `javascript:` does not. */
 function Address({ url }: { url: string }) {
   if (!/^https?:\/\//i.test(url)) return <Text size="sm">{url}</Text>
   return (

@@ -1,4 +1,4 @@
-/** The fields of what a message says: its type, then a text, a template with its blanks, or JSON. */
+/** Form fields for the content of a message: type, then text, template variables or JSON. */
 import { Group, Stack, Text } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { unwrap, own, type Problem, v1 } from '../../api/client.ts'
@@ -25,7 +25,7 @@ import { TemplateBubble } from './template-bubble.tsx'
 
 const templatesMax = 100
 
-/** The templates of a channel, whether or not they can be sent; none where none is chosen or it has no templates. */
+/** All templates of a channel, sendable or not. */
 export function useTemplates(
   workspace: Workspace,
   channel: string,
@@ -48,12 +48,12 @@ interface ContentFieldsProps<D extends ContentDraft> {
   readonly draft: D
   readonly onChange: (draft: D) => void
   readonly problem: Problem | undefined
-  /** What the channel can send. */
+  /** The types that the channel can send. */
   readonly types: readonly string[]
   readonly templates: readonly Template[]
-  /** Where the API has the content: `message.` in a campaign. */
+  /** Prefix of the API field: `message.` in campaigns. */
   readonly within?: string
-  /** Files can be uploaded: for what is sent before they are deleted. */
+  /** Whether files can be uploaded: only for messages sent before the upload expires. */
   readonly uploads?: boolean
 }
 
@@ -109,7 +109,6 @@ interface TemplateFieldsProps<D> extends Pick<ContentFieldsProps<D & ContentDraf
   readonly param: string
 }
 
-/** One of the templates, and a field for each of its blanks. */
 export function TemplateFields<D extends ContentDraft>({
   draft,
   onChange,
@@ -157,7 +156,6 @@ export function TemplateFields<D extends ContentDraft>({
   )
 }
 
-/** The draft as a phone would show it. */
 export function ContentPreview({ draft, templates }: { draft: ContentDraft; templates: readonly Template[] }) {
   const chosen = draft.type === 'template' ? templates.find(({ id }) => id === draft.template) : undefined
   if (chosen !== undefined) return <TemplateBubble template={chosen} filled={draft.templateVariables} />
@@ -169,11 +167,10 @@ export function ContentPreview({ draft, templates }: { draft: ContentDraft; temp
 
 interface Chosen {
   readonly content: File
-  /** Tells one file from another. */
+  /** Distinguishes files with the same content. */
   readonly about: readonly (string | number)[]
 }
 
-/** The button `Upload`: a file is chosen, uploaded, and linked in what is written. */
 interface UploadButtonProps<D extends ContentDraft> {
   readonly draft: D
   readonly onChange: (draft: D) => void
@@ -231,7 +228,7 @@ function UploadButton<D extends ContentDraft>({ draft, onChange, templates }: Up
         hidden
         onChange={(event) => {
           choose(event.currentTarget.files?.[0])
-          // the same file may be chosen once more
+          // so that the same file can be chosen again
           event.currentTarget.value = ''
         }}
       />

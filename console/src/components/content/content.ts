@@ -1,4 +1,4 @@
-/** What a message says, as a person enters it: a text, a template with its blanks filled, or the content of any other type as JSON. */
+/** The content of a message as a form edits it: text, a template with its variables, or JSON for any other type. */
 import { contentExamples } from '../../api/generated/contents.ts'
 import type { components as OwnComponents } from '../../api/generated/own.ts'
 import type { components } from '../../api/generated/v1.ts'
@@ -6,18 +6,20 @@ import type { components } from '../../api/generated/v1.ts'
 export type Template = components['schemas']['Template']
 
 export interface ContentDraft {
-  /** Of the API: `text`, `template` … */
   readonly type: string
   readonly message: string
-  /** The id of a template of the channel; of one that the channel no longer has its name and language, and `message` is the content. */
+  /**
+   * A template ID of the channel; or name and language if the channel has it no longer, with `message` as its
+   * content.
+   */
   readonly template: string
-  /** What fills the blanks of the template, by the blank's name. */
+  /** Values of the template's variables, by variable name. */
   readonly templateVariables: Readonly<Record<string, string>>
 }
 
 export const firstContent: ContentDraft = { type: 'text', message: '', template: '', templateVariables: {} }
 
-/** The draft with another type, which begins with a sample of it. */
+/** Starts with an example of the new type. */
 export const withType = (draft: ContentDraft, type: string): ContentDraft => ({
   ...draft,
   type,
@@ -29,14 +31,13 @@ const sampleOf = (type: string): string =>
 
 export const isApproved = ({ status }: Template): boolean => status.toUpperCase() === 'APPROVED'
 
-/** A place in a template that is filled: in its header, its body or one of its buttons. */
 interface TemplateVariable {
-  /** Of the field: `Body 1`, `Header`, `Button 1`. */
+  /** Label of its field: `Body 1`, `Header`, `Button 1`. */
   readonly name: string
   readonly kind: 'header' | 'body' | 'button'
-  /** Of the parameter: `text`, or the kind of file that the header shows. */
+  /** Type of the parameter: `text`, or the file type that the header shows. */
   readonly holds: string
-  /** Where blanks have names, this one's. */
+  /** Its name in templates with named parameters. */
   readonly named: string | undefined
   readonly index: number
 }
@@ -49,7 +50,6 @@ const files = new Set(['IMAGE', 'VIDEO', 'DOCUMENT'])
 type Part = Readonly<Record<string, unknown>>
 const kindOf = (part: Part): string => String(part['type']).toUpperCase()
 
-/** In the order of the template. */
 export function templateVariablesOf({ components: parts, parameter_format }: Template): TemplateVariable[] {
   const isNamed = parameter_format.toUpperCase() === 'NAMED'
   return parts.flatMap((part) => {
@@ -72,7 +72,7 @@ const buttonVariables = (part: Part): TemplateVariable[] =>
       : [{ name: `Button ${index + 1}`, kind: 'button', holds: 'text', named: undefined, index }],
   )
 
-/** The content object of the API; undefined where the JSON that was entered is none. */
+/** The API's content object; undefined if the JSON is invalid. */
 export function contentOf(
   { type, message, template, templateVariables }: ContentDraft,
   templates: readonly Template[],
@@ -110,7 +110,7 @@ function templateContent(template: Template, filled: Readonly<Record<string, str
   return { name: template.name, language: { code: template.language }, components: [...parts, ...buttons] }
 }
 
-/** The words of a part of a template with its blanks filled, as far as they are. */
+/** The text of a template component with the known variables filled in. */
 export function wordsWith(part: Part, filled: Readonly<Record<string, string>>): string {
   const label = kindOf(part) === 'HEADER' ? 'Header' : 'Body'
   const words = part['text']
@@ -119,7 +119,7 @@ export function wordsWith(part: Part, filled: Readonly<Record<string, string>>):
     : ''
 }
 
-/** `templates` are those of its channel. The content of a template that is not among them is kept as it is. */
+/** A stored message as a form edits it. Content of unknown templates stays as JSON. */
 export function storedContent(message: { readonly type: string }, templates: readonly Template[]): ContentDraft {
   const { type } = message
   const content = (message as Part)[type]
@@ -151,7 +151,6 @@ export function storedContent(message: { readonly type: string }, templates: rea
 const missingTemplateName = ({ name, language }: { name?: string; language?: { code?: string } }): string =>
   name === undefined ? '' : `${name} (${language?.code ?? ''})`
 
-/** What stands in a blank of the template. */
 function variableValue({ kind, index, holds, named }: TemplateVariable, components: readonly Part[]): string {
   const isOfKind = (part: Part) =>
     String(part['type']).toLowerCase() === kind && (kind !== 'button' || Number(part['index']) === index)
@@ -162,12 +161,11 @@ function variableValue({ kind, index, holds, named }: TemplateVariable, componen
   return typeof value === 'string' ? value : ''
 }
 
-/** Where the link of an uploaded file stands in what is written. */
 type Uploaded = OwnComponents['schemas']['UploadedMedia']
 
 type Content = Readonly<Record<string, unknown>>
 
-/** What takes a link: the kinds of files that fit, and the draft with one of them. */
+/** Where the link of an uploaded file goes: the file types that fit, and the edit. */
 interface UploadTarget {
   readonly kinds: readonly string[]
   readonly apply: (file: Uploaded) => Pick<ContentDraft, 'message' | 'templateVariables'>
@@ -176,7 +174,7 @@ interface UploadTarget {
 const allKinds = ['image', 'video', 'audio', 'document']
 const headerKinds = ['image', 'video', 'document']
 
-/** Undefined where nothing takes one. */
+/** Undefined if the draft has no place for a file. */
 export function uploadTarget(draft: ContentDraft, templates: readonly Template[]): UploadTarget | undefined {
   const { type, message, templateVariables } = draft
   if (type === 'text')
@@ -191,7 +189,7 @@ export function uploadTarget(draft: ContentDraft, templates: readonly Template[]
   const content = parsed(message)
   const apply = (value: unknown) => ({ message: JSON.stringify(value, null, 2), templateVariables })
   if (type === 'attachments' && Array.isArray(content)) {
-    // the sample gives way to the first file
+    // the first file replaces the example
     const others: readonly unknown[] = message === withType(draft, type).message ? [] : content
     return { kinds: allKinds, apply: (file) => apply([...others, attachmentOf(file)]) }
   }
@@ -227,7 +225,6 @@ function parsed(json: string): unknown {
   }
 }
 
-/** The merge tags that a message contains, each once. */
 export const mergeTagsIn = (message: unknown): string[] => [
   ...new Set([...JSON.stringify(message ?? '').matchAll(tag)].map(([, name]) => name!)),
 ]

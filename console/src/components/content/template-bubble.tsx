@@ -1,4 +1,4 @@
-/** A template with its blanks, or with what is put into them, as a phone shows it. */
+/** A template as a phone shows it, with its variables or their values. */
 import { Stack, Text } from '@mantine/core'
 import { templateVariablesOf, type Template, wordsWith } from './content.ts'
 
@@ -8,7 +8,7 @@ const typeOf = (part: Part): string => String(part['type']).toLowerCase()
 
 interface TemplateBubbleProps {
   readonly template: Template
-  /** What stands in the blanks, by their names; a blank without anything is shown itself. */
+  /** Values by variable name. Variables without a value are shown as placeholders. */
   readonly filled?: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,4 @@
-/** The channels of the place, to choose from. */
+/** The channels of a workspace, for pickers. */
 import { v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
 import { useApiQuery } from '../../api/use-api-query.ts'

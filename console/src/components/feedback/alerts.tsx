@@ -4,7 +4,6 @@ import type { ReactNode } from 'react'
 import type { Problem } from '../../api/client.ts'
 import { text } from '../../text/en.ts'
 
-/** A problem as an alert: the sentence, the code, the request, and a button that tries again. */
 export function ProblemAlert({ problem, onRetry }: { problem: Problem; onRetry?: (() => void) | undefined }) {
   return (
     <Alert role="alert" color="red" variant="outline" title={text.problem.title} my="sm">
@@ -24,7 +23,7 @@ export function ProblemAlert({ problem, onRetry }: { problem: Problem; onRetry?:
   )
 }
 
-/** Says that something succeeded: a status that screen readers read out. It stands there before it has a text. */
+/** Announces success to screen readers. Must be rendered before its text appears, otherwise it is not announced. */
 export function SuccessNotice({ text = '', children = text }: { text?: string; children?: ReactNode }) {
   const isEmpty = children === '' || children === null || children === false
   return (
@@ -41,7 +40,7 @@ export function SuccessNotice({ text = '', children = text }: { text?: string; c
   )
 }
 
-/** Says that somebody else has changed what a form is about since the person began to change it. Nothing of theirs is lost by that. */
+/** Warns that somebody else changed the object since the draft was started. */
 export function ConflictAlert({ when, onDiscard }: { when: boolean; onDiscard: () => void }) {
   if (!when) return null
   return (

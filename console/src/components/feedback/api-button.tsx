@@ -1,4 +1,4 @@
-/** The button `API` of a screen: the request that does the same as the screen, to be copied. */
+/** The `API` button of a screen: the equivalent request, as a curl command to copy. */
 import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Workspace } from '../../app/paths.ts'
@@ -11,18 +11,16 @@ interface RequestBase {
   readonly body?: unknown
 }
 
-/** A request of the API, which takes a key. */
+/** A request that works with an API key. */
 export interface ApiRequest extends RequestBase {
   /** As in the reference: `messages.list`. */
   readonly operation: string
-  /** From `/v1` on, with its query. */
   readonly path: `/v1/${string}`
 }
 
-/** A request that the console alone has: it takes the cookie of a session. */
+/** A request of the console's own API, which needs a session cookie. */
 interface OwnRequest extends RequestBase {
   readonly path: `/console/api/${string}`
-  /** The account and mode that it is about, if any. */
   readonly workspace?: Workspace
 }
 
@@ -54,7 +52,7 @@ export function ApiButton({ request }: { request: ApiRequest | OwnRequest }) {
   )
 }
 
-/** For a POSIX shell: what stands in quotes holds no quote of its own. */
+/** A POSIX shell command; single quotes in values are escaped. */
 function curl(request: ApiRequest | OwnRequest, origin: string): string {
   const { method, path, body } = request
   const quoted = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`

@@ -1,4 +1,4 @@
-/** Copies a text, and says so. */
+/** A button that copies a text. */
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { text } from '../../text/en.ts'
@@ -12,7 +12,7 @@ export function CopyButton({ value }: { value: string }) {
   )
 }
 
-/** Puts a text on the clipboard; in a page that came by plain http as well, where a browser has no `navigator.clipboard`. */
+/** Uses a hidden textarea on plain http, where `navigator.clipboard` is missing. */
 export async function copyText(value: string): Promise<void> {
   const clipboard: Clipboard | undefined = navigator.clipboard
   if (clipboard !== undefined) return await clipboard.writeText(value)
@@ -20,7 +20,7 @@ export async function copyText(value: string): Promise<void> {
   const field = document.createElement('textarea')
   field.value = value
   field.className = 'offscreen'
-  // within a dialog, which lets the focus go nowhere else
+  // a dialog traps the focus, so the textarea must be inside it
   const within = before?.closest('[role=dialog]') ?? document.body
   within.append(field)
   field.select()

@@ -1,4 +1,4 @@
-/** A dialog that is named by its title; the focus goes to its first field and back to what opened it. */
+/** Dialogs. Focus moves to the first field on opening and back to the opener on closing. */
 import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core'
 import { type ReactNode, useId, useLayoutEffect, useSyncExternalStore } from 'react'
 import type { ApiMutation } from '../../api/use-action.ts'
@@ -9,7 +9,7 @@ import { CopyButton } from './copy-button.tsx'
 interface DialogProps {
   readonly title: string
   readonly isOpen: boolean
-  /** Absent: only what stands in it closes it. */
+  /** Absent: the dialog closes only by its own buttons. */
   readonly onClose?: (() => void) | undefined
   readonly size?: 'md' | 'lg'
   readonly children: ReactNode
@@ -42,10 +42,9 @@ function OpenDialog({ title, onClose, size = 'md', children }: Omit<DialogProps,
   )
 }
 
-/** Asks before something that cannot be undone. Its button is named as what opens it. */
 interface ConfirmDialogProps {
   readonly title: string
-  /** What will happen. */
+  /** The consequence. */
   readonly why: string
   readonly isOpen: boolean
   readonly onClose: () => void
@@ -72,11 +71,11 @@ export function ConfirmDialog({ title, why, isOpen, onClose, action, onConfirm }
   )
 }
 
-/** A secret that is shown once: only saying that it is stored closes the dialog. */
+/** Shows a secret once. Only "I have stored it" closes the dialog. */
 interface SecretDialogProps {
   readonly title: string
   readonly secret: string | undefined
-  /** Another that comes with it. */
+  /** A second secret that was created with it. */
   readonly also?: { readonly label: string; readonly secret: string } | undefined
   readonly onStored: () => void
 }
@@ -106,11 +105,11 @@ export function SecretDialog({ title, secret, also, onStored }: SecretDialogProp
   )
 }
 
-/** Below lists that drop down, which lie at 300. */
+/** Below Mantine's dropdowns, which have z-index 300. */
 const lowest = 200
 let open: readonly string[] = []
 const listeners = new Set<() => void>()
-/** What had the focus before the dialog that closed last: what replaces it at once gives the focus back there. */
+/** The opener of the dialog that closed last; a dialog that replaces it returns the focus there. */
 let left: Element | null = null
 
 function change(layers: readonly string[]): void {
@@ -123,13 +122,12 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Dialogs lie over one another in the order in which they opened: the last one is in front, and alone hears Escape. */
+/** Open dialogs are stacked in the order of opening; only the front one reacts to Escape. */
 interface DialogLayer {
   readonly zIndex: number
   readonly isFront: boolean
 }
 
-/** Of a dialog that is open as long as it is mounted. */
 function useDialogLayer(): DialogLayer {
   const id = useId()
   const layers = useSyncExternalStore(subscribe, () => open)
@@ -141,14 +139,14 @@ function useDialogLayer(): DialogLayer {
   return { zIndex: lowest + workspace, isFront: workspace >= layers.length - 1 }
 }
 
-/** When it closes, the focus goes back to what opened it: where that is gone, to the dialog behind it, or to the heading. */
+/** Returns the focus on closing: to the opener, else to the dialog below, else to the heading. */
 function useRestoreFocus(): void {
   useLayoutEffect(() => {
     const { activeElement } = document
     const opener = activeElement === null || activeElement === document.body ? left : activeElement
     return () => {
       left = opener
-      // what opens instead takes the focus itself
+      // after a dialog that replaces this one has taken the focus
       setTimeout(() => restoreFocus(opener))
     }
   }, [])
@@ -166,7 +164,7 @@ function restoreFocus(opener: Element | null): void {
 const fields =
   'input:not([type="hidden"], :disabled), textarea:not(:disabled), select:not(:disabled), [role="combobox"]'
 
-/** The focus goes to the first field of what it is put on, or to the first button, and not to the cross in the corner. */
+/** Focuses the first field or button instead of Mantine's close button. */
 function markAutofocus(content: HTMLElement | null): void {
   if (content === null || content.querySelector('[data-autofocus]') !== null) return
   const first = content.querySelector(fields) ?? content.querySelector('button:not(:disabled)')

@@ -1,4 +1,4 @@
-/** The frame of every screen: its title in the window and as the h1, which has the focus when the screen is new, and its actions beside. */
+/** The page of a screen: document title, focused h1, actions, and its loading, empty and error states. */
 import { Group, Loader, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
@@ -20,7 +20,7 @@ export function Screen({ title, mode, actions, children }: ScreenProps) {
   useEffect(() => {
     document.title = [title, mode?.toUpperCase(), text.product].filter((part) => part !== undefined).join(' · ')
   }, [title, mode])
-  // where something on the screen has taken the focus already it is left there
+  // leave the focus where the screen's content has put it
   useEffect(() => {
     if (
       document.activeElement === null ||
@@ -42,7 +42,7 @@ export function Screen({ title, mode, actions, children }: ScreenProps) {
   )
 }
 
-/** `title` is that of the screen until what it is about has come. */
+/** Loading and error states of a screen that shows one object. `title` is shown until it has loaded. */
 export function QueryScreen<T>({
   title,
   query,
@@ -53,7 +53,7 @@ export function QueryScreen<T>({
   children: (data: T) => ReactNode
 }) {
   const { mode } = useWorkspace()
-  // while another one is asked for, the one before is not shown under its address
+  // never show the previous object under the URL of the next one
   if (query.data !== undefined && !query.isPlaceholderData) return children(query.data)
   const problem = query.isError ? problemOf(query.error) : undefined
   if (problem?.code === 'resource_missing') return <NotFound mode={mode} />
@@ -68,7 +68,6 @@ export function QueryScreen<T>({
   )
 }
 
-/** The states that a screen or a part of it can be in beside showing what there is: waiting, nothing there, not allowed, not found. */
 export function LoadingIndicator() {
   return (
     <Stack aria-busy="true" align="center" p="xl">
@@ -78,7 +77,6 @@ export function LoadingIndicator() {
   )
 }
 
-/** `action` is what one would do about it. */
 export function EmptyState({ why, action }: { why: string; action?: ReactNode }) {
   return (
     <Stack align="center" p="xl" gap="sm">
@@ -88,7 +86,6 @@ export function EmptyState({ why, action }: { why: string; action?: ReactNode })
   )
 }
 
-/** What stands at the address of a screen that the person's role does not show. */
 export function NotAllowed({ mode }: { mode?: Mode }) {
   return (
     <Screen title={text.notAllowed.title} {...(mode === undefined ? {} : { mode })}>
@@ -97,7 +94,6 @@ export function NotAllowed({ mode }: { mode?: Mode }) {
   )
 }
 
-/** `mode` of the address, within an account. */
 export function NotFound({ mode }: { mode?: Mode }) {
   return (
     <Screen title={text.notFound.title} {...(mode === undefined ? {} : { mode })}>
@@ -106,7 +102,6 @@ export function NotFound({ mode }: { mode?: Mode }) {
   )
 }
 
-/** What stands in place of a screen that failed, or whose session could not be asked for. */
 export function ErrorScreen({ error, reset }: { error: unknown; reset?: () => void }) {
   if (error instanceof Problem || !(error instanceof Error))
     return <ProblemAlert problem={problemOf(error)} onRetry={reset} />

@@ -1,4 +1,4 @@
-/** A button for what not everybody may do, or not now: it stays, cannot be pressed, and says why. */
+/** A button that stays visible when it is not allowed, disabled with a reason. */
 import { Button, type ButtonProps, VisuallyHidden } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
@@ -10,10 +10,10 @@ import { ConfirmDialog } from '../feedback/dialog.tsx'
 
 interface ActionButtonProps extends ButtonProps {
   readonly label: string
-  /** The whole name, where a screen has several buttons with one label; it begins with the label. */
+  /** The accessible name where several buttons share a label; starts with the label. */
   readonly named?: string
   readonly onPress: () => void
-  /** Why it cannot be pressed; absent: it can. */
+  /** Absent: the button is enabled. */
   readonly disabledReason?: string | undefined
 }
 
@@ -43,16 +43,16 @@ export function ActionButton({ label, named, onPress, disabledReason, ...props }
   )
 }
 
-/** Deletes what the screen is about, when it has been asked about, and goes to the list that it was in. */
+/** Deletes the object of the screen after a confirmation, then opens the list. */
 interface DeleteButtonProps {
   readonly workspace: Workspace
   readonly id: string
   readonly words: { readonly delete: string; readonly deleteWhy: string }
   readonly disabledReason: string | undefined
   readonly remove: (id: string) => Parameters<typeof unwrap>[0]
-  /** The section of the list: `campaigns`. */
+  /** Path of the list: `campaigns`. */
   readonly section: string
-  /** Operations whose answers it stood in, by how they begin. */
+  /** Prefixes of operations to invalidate. */
   readonly invalidate: readonly string[]
   readonly onDeleted?: () => void
 }

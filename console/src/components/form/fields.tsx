@@ -1,4 +1,4 @@
-/** Fields of forms: labelled, with what is wrong with them beside. */
+/** Form fields with their errors. */
 import { Checkbox, NativeSelect, SimpleGrid, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Problem } from '../../api/client.ts'
@@ -8,7 +8,7 @@ interface FieldProps {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  /** The API's name of it: a refusal that names it is shown here. */
+  /** The API's field name; its validation errors are shown here. */
   readonly param?: string
   readonly problem?: Problem | undefined
   readonly hint?: string | undefined
@@ -16,7 +16,7 @@ interface FieldProps {
   readonly required?: boolean
 }
 
-/** `aria-required` instead of an asterisk in the accessible name. */
+/** Mantine's `required` would add an asterisk to the accessible name. */
 const shared = ({ label, value, param, problem, hint, error, required }: FieldProps) => ({
   label,
   value,
@@ -41,7 +41,7 @@ export function TextField({
   )
 }
 
-/** `onSubmit`: Ctrl or ⌘ with Enter. */
+/** `onSubmit`: Ctrl+Enter or ⌘+Enter. */
 export function LongTextField({
   isCode,
   onSubmit,
@@ -82,7 +82,7 @@ export interface Choice {
   readonly label: string
 }
 
-/** A native select; `any` is the label of the choice of none. */
+/** A native select. `any` labels the empty choice. */
 export function ChoiceField({
   choices,
   any,
@@ -95,7 +95,6 @@ export function ChoiceField({
   return <NativeSelect {...shared(field)} data={all} onChange={(event) => field.onChange(event.currentTarget.value)} />
 }
 
-/** Several of the API's values, each a box that is labelled as the value. */
 interface CheckGroupProps {
   readonly label: string
   readonly choices: readonly string[]
@@ -103,7 +102,6 @@ interface CheckGroupProps {
   readonly onChange: (chosen: string[]) => void
   readonly hint?: string | undefined
   readonly error?: string | undefined
-  /** Above the boxes. */
   readonly children?: ReactNode
 }
 
@@ -120,7 +118,7 @@ export function CheckGroup({ label, choices, chosen, onChange, hint, error, chil
   )
 }
 
-/** `fields` are the API's names of the form's fields. */
+/** Shows a problem that no field shows. `fields` are the API's names of the fields on the form. */
 export function FormProblem({ problem, fields }: { problem: Problem | undefined; fields: readonly string[] }) {
   if (problem === undefined) return null
   const isAtField = (param: string) =>

@@ -1,9 +1,9 @@
-/** Objects in JSON, as people write them into fields. */
+/** JSON objects typed into form fields. */
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Undefined for what is no object in JSON; nothing is an empty one. */
+/** An empty text is an empty object; undefined for anything but a JSON object. */
 export function parseJsonObject(written: string): Readonly<Record<string, unknown>> | undefined {
   if (written.trim() === '') return {}
   try {

@@ -1,4 +1,4 @@
-/** The fields of rules: which contacts a segment finds, which events an automation follows. */
+/** Form fields for rules: of segments and of automation conditions. */
 import { Button, Fieldset, Group, Stack } from '@mantine/core'
 import type { Problem } from '../../api/client.ts'
 import { ruleFields, ruleOperators } from '../../api/generated/tables.ts'
@@ -19,11 +19,10 @@ interface RulesFieldsProps {
   readonly draft: RulesDraft
   readonly onChange: (draft: RulesDraft) => void
   readonly problem: Problem | undefined
-  /** Where the API has the rules: `rules` or `conditions`. */
+  /** The API's field: `rules` or `conditions`. */
   readonly param: string
-  /** The fields with their kinds; a name that ends in a dot is followed by a key. Absent: those of contacts. */
+  /** Fields by kind; a name ending in a dot is a prefix. Defaults to the fields of contacts. */
   readonly fields?: Readonly<Record<string, FieldKind>>
-  /** Rules may be left out altogether. */
   readonly allowsEmpty?: boolean
 }
 
@@ -55,7 +54,7 @@ export function RulesFields({
         problem={problem}
       />
       {draft.rules.map((rule, at) => (
-        // rules have no name of their own, and none changes its place
+        // rules have no ID and never move
         <Fieldset key={at} legend={words.rule(at + 1)}>
           <RuleFields
             rule={rule}

@@ -1,4 +1,4 @@
-/** Rules as a form holds them, and as the API takes them (reference: segments). */
+/** Rules as a form edits them and as the API stores them (reference: segments). */
 import { ruleFields, type ruleOperators } from '../../api/generated/tables.ts'
 import type { components } from '../../api/generated/v1.ts'
 
@@ -6,7 +6,7 @@ type Rules = components['schemas']['Rules']
 
 export type FieldKind = keyof typeof ruleOperators
 
-/** One rule as it is typed. `group` is JSON of rules within a rule, which takes the place of the others. */
+/** `group` is a nested rule as JSON; the other fields are then unused. */
 export interface RuleDraft {
   readonly field: string
   readonly operator: string
@@ -30,13 +30,13 @@ const withoutValue: ReadonlySet<string> = new Set(['exists', 'not_exists'])
 
 export const firstRules: RulesDraft = { match: 'all', rules: [{ field: 'tags', operator: 'contains', value: '' }] }
 
-/** What is compared with: `value` is of whatever kind the attribute is. */
+/** `value`: any JSON scalar, for custom attributes. */
 export type ValueKind = 'text' | 'number' | 'days' | 'instant' | 'boolean' | 'status' | 'list' | 'value'
 
 export const takesValue = (operator: string): boolean => !withoutValue.has(operator)
 export const takesSeveral = (operator: string): boolean => several.has(operator)
 
-/** `kinds` are the fields that rules may name; one that is not among them may be anything. */
+/** Unknown fields have the kind `any`. */
 export function kindOf(field: string, kinds: Readonly<Record<string, FieldKind>> = ruleFields): FieldKind {
   const known = Object.entries(kinds).find(([name]) => name === field || (name.endsWith('.') && field.startsWith(name)))
   return known?.[1] ?? 'any'
@@ -54,7 +54,7 @@ export function valueKind(kind: FieldKind, operator: string): ValueKind {
     : 'text'
 }
 
-/** The rules as they are sent. What is no JSON or no number is sent as typed: the API says what is wrong with it, and where. */
+/** Invalid JSON or numbers are sent as typed, so that the API reports them at their field. */
 export const rulesOf = ({ match, rules }: RulesDraft, kinds?: Readonly<Record<string, FieldKind>>): Rules =>
   ({
     match,
@@ -77,7 +77,7 @@ function scalarOf(typed: string, kind: ValueKind): unknown {
   if (kind === 'number' || kind === 'days')
     return value !== '' && Number.isFinite(Number(value)) ? Number(value) : value
   if (kind === 'boolean') return value === 'true'
-  // an attribute may be a number or true; in quotes it is a text
+  // attributes may be numbers or booleans; quotes make a string
   if (kind === 'value' && /^(-?\d+(\.\d+)?|true|false|".*")$/.test(value)) return parsed(value)
   return kind === 'text' ? typed : value
 }
@@ -90,7 +90,6 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Stored rules as a form holds them. */
 export function draftOf(stored: unknown): RulesDraft {
   const { match, conditions } = stored as { match?: string; conditions?: readonly unknown[] }
   return { match: match === 'any' ? 'any' : 'all', rules: (conditions ?? []).map(ruleOf) }

@@ -1,27 +1,27 @@
-/** What a person has entered and not yet sent: it survives a reload, per person, account, mode and form, in this browser's tab. */
+/** Form drafts in sessionStorage, per person, account, mode and form: they survive a reload of the tab. */
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useRequiredSession } from '../../api/session.ts'
 import { type IdempotencyKeys, keyFor, randomId } from '../../api/use-action.ts'
 import type { Workspace } from '../../app/paths.ts'
 
-/** What was entered, and what the form was filled with when that began; absent where that is not known. */
+/** `base` is the JSON of the initial values when the draft was started. */
 interface StoredDraft<D> {
   readonly draft: D
   readonly base?: string | undefined
 }
 
 export interface DraftState<D> {
-  /** What the form was filled with when the draft was begun. */
+  /** The initial values when the draft was started. */
   readonly initial: D
-  /** What the form is about was changed by somebody else since the draft was begun. */
+  /** Somebody else changed the stored object since then. */
   readonly hasConflict: boolean
-  /** The draft was stored: what the form is about changes by that. */
+  /** Call after saving: the initial values are about to change. */
   readonly markSaved: () => void
 }
 
 /**
- * The draft, what changes it, and what forgets it. Without a name it is kept nowhere. Until something is entered it is `first`, as that is now; fields that a kept one lacks are
- * those of `first`.
+ * Returns the draft, a setter, a function that discards it, and its state. Without a `name` nothing is stored. Until
+ * the first edit the draft follows `first`, which also fills fields that an older draft lacks.
  */
 export function useDraft<D extends object>(
   workspace: Workspace,
@@ -63,14 +63,17 @@ function kept<D>(key: string): StoredDraft<D> | undefined {
   }
 }
 
-/** `name` tells it from others of the account and mode. */
+/**
+ * Idempotency keys that survive a reload and copies of the tab, for actions that cost money or reach people. `name`
+ * identifies the action.
+ */
 export function useStoredIdempotencyKeys(workspace: Workspace, name: string): IdempotencyKeys {
   const { user } = useRequiredSession()
   const key = draftKey(user.id, workspace, `attempt ${name}`)
   useEffect(() => {
     if (readDraft(key) === undefined) writeDraft(key, randomId())
   }, [key])
-  // where the browser keeps nothing it is the same until it is over or the page is left
+  // fallback when sessionStorage is full or disabled
   const own = useRef<string>(undefined)
   return useMemo(
     () => ({
@@ -87,11 +90,10 @@ export function useStoredIdempotencyKeys(workspace: Workspace, name: string): Id
 
 const prefix = 'draft '
 
-/** What is kept in this browser's tab, per person, account and mode. */
 const draftKey = (user_id: string, { account, mode }: Workspace, name: string): string =>
   `${prefix}${user_id} ${account} ${mode} ${name}`
 
-/** What is more than the browser keeps is not kept. */
+/** Drops the draft when the storage is full. */
 function writeDraft(key: string, text: string): void {
   try {
     sessionStorage.setItem(key, text)
@@ -104,7 +106,7 @@ const readDraft = (key: string): string | undefined => sessionStorage.getItem(ke
 
 const removeDraft = (key: string): void => sessionStorage.removeItem(key)
 
-/** Whoever signs in next is to find nothing. */
+/** On sign-out: the next person must not see them. */
 export function clearDrafts(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
 }

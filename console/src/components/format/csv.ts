@@ -1,6 +1,6 @@
-/** Files that the browser makes from what it has read. */
+/** CSV files created in the browser. */
 
-/** Rows of one shape as CSV (RFC 4180), their names first. What a spreadsheet would take for a formula stays text. */
+/** RFC 4180 with a header row. Values that spreadsheets would run as formulas are escaped. */
 export function toCsv(rows: readonly object[]): string {
   const [first] = rows
   if (first === undefined) return ''
@@ -17,7 +17,6 @@ function cell(value: unknown): string {
   return /[",\r\n]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped
 }
 
-/** Has the browser keep a text as a file of this name. */
 export function downloadFile(name: string, content: string): void {
   const url = URL.createObjectURL(new Blob([content], { type: 'text/csv' }))
   const link = document.createElement('a')

@@ -1,10 +1,10 @@
-/** How a delivery went, in a cell of a table. */
+/** The outcome of a webhook delivery, for table cells. */
 import type { components } from '../../api/generated/v1.ts'
 import { humanize, text } from '../../text/en.ts'
 
 export type Delivery = components['schemas']['WebhookDelivery']
 
-/** What the endpoint answered, or why it did not. */
+/** The endpoint's response, or why there was none. */
 export function DeliveryAnswer({
   delivery: { response_status, duration_ms, error, error_message },
 }: {

@@ -1,10 +1,10 @@
-/** Values on a screen: pairs of a name and a value, regions with a heading, and coloured statuses. */
+/** Name-value lists, regions with a heading, and statuses. */
 import { Paper, Title } from '@mantine/core'
 import { Fragment, type ReactNode, useId } from 'react'
 import type { components } from '../../api/generated/v1.ts'
 import { humanize, text } from '../../text/en.ts'
 
-/** Those whose value is null are left out. */
+/** Entries with the value null are left out. */
 export function DescriptionList({ of }: { of: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="facts">
@@ -42,7 +42,6 @@ const kinds = new Map(
   Object.entries(statuses).flatMap(([kind, words]) => words.map((word) => [word, kind as StatusKind])),
 )
 
-/** A status of the API as people read it, with a colour that says how good it is. */
 export const Status = ({ status }: { status: string }) => (
   <StatusLabel kind={kinds.get(status) ?? 'off'}>{humanize(status)}</StatusLabel>
 )
@@ -55,7 +54,7 @@ export const StatusLabel = ({ kind, children }: { kind: StatusKind; children: st
 
 export type Message = components['schemas']['Message']
 
-/** In one sentence. */
+/** Why a message has its status, in one sentence. */
 export function statusSentence(
   { status, error, send_at, ...message }: Message,
   time: (instant: string) => string,

@@ -1,7 +1,6 @@
-/** Times, numbers and money, formatted by Intl. Times are in the zone that the person has chosen. */
+/** Times, numbers and money, formatted by Intl in the person's time zone. */
 import { createContext, use, useState, type ReactNode } from 'react'
 
-/** Times in the zone that the person has chosen, by Intl. */
 export interface Zone {
   readonly name: string
   readonly choose: (name: string) => void
@@ -11,14 +10,14 @@ export const browserTimeZone = (): string => new Intl.DateTimeFormat().resolvedO
 
 export const ZoneContext = createContext<Zone>({ name: 'UTC', choose: () => undefined })
 
-/** Formats instants of the API in the chosen zone; null and undefined as a dash. */
+/** Null and undefined become a dash. */
 export function useTimeFormat(): (instant: string | null | undefined) => string {
   const { name } = use(ZoneContext)
   const format = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', timeZone: name })
   return (instant) => (instant === null || instant === undefined ? '–' : format.format(new Date(instant)))
 }
 
-/** The same to the minute, for lists: the year only where it is another one. */
+/** To the minute; the year only if it is another one. */
 export function useShortTimeFormat(): (instant: string) => string {
   const { name: timeZone } = use(ZoneContext)
   const parts = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZone } as const
@@ -31,18 +30,21 @@ export function useShortTimeFormat(): (instant: string) => string {
 
 const localTime = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2})?))?$/
 
-/** A date or a time without zone, as typed, as the instant that it is in `zone`; anything else, such as `2026-01-31T09:30Z`, as it is. */
+/**
+ * Interprets a date or time without offset in `zone`. Anything else, such as `2026-01-31T09:30Z`, is returned as
+ * typed.
+ */
 export function parseLocalTime(typed: string, zone: string): string {
   const [, date, time = '00:00'] = localTime.exec(typed.trim()) ?? []
   if (date === undefined) return typed.trim()
   const asIfUtc = Date.parse(`${date}T${time}Z`)
   if (Number.isNaN(asIfUtc)) return typed.trim()
-  // twice, for the offset may be another one at the instant itself
+  // twice, because the offset may differ at the result
   const first = asIfUtc - offsetMs(asIfUtc, zone)
   return new Date(asIfUtc - offsetMs(first, zone)).toISOString()
 }
 
-/** How far the clocks of a zone are ahead of UTC at an instant. */
+/** Offset from UTC at an instant. */
 function offsetMs(instant: number, zone: string): number {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone: zone,
@@ -61,10 +63,9 @@ function offsetMs(instant: number, zone: string): number {
   )
 }
 
-/** The name of the zone that the person has chosen. */
 export const useZone = (): string => use(ZoneContext).name
 
-/** An instant of the API as `parseLocalTime` takes it: `2026-01-31 09:30`. */
+/** The inverse of `parseLocalTime`: `2026-01-31 09:30`. */
 export function toLocalTime(instant: string, zone: string): string {
   const at = Date.parse(instant)
   const [day, time = ''] = new Date(at + offsetMs(at, zone)).toISOString().split('T')
@@ -73,7 +74,7 @@ export function toLocalTime(instant: string, zone: string): string {
 
 const key = 'time zone'
 
-/** The zone in which times are shown: chosen above every screen, kept in this browser. */
+/** The chosen time zone is stored in the browser. */
 export function ZoneProvider({ children }: { children: ReactNode }) {
   const [name, setName] = useState(() => localStorage.getItem(key) ?? browserTimeZone())
   const choose = (next: string) => {
@@ -91,15 +92,14 @@ const dollars = new Intl.NumberFormat('en', {
 })
 const whole = new Intl.NumberFormat('en')
 
-/** Micro-USD as dollars. */
 export const formatDollars = (micros: number): string => dollars.format(micros / 1_000_000)
 export const formatNumber = (value: number): string => whole.format(value)
 
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
-/** Of one: 0.5 is half. */
+/** `share` is a fraction: 0.5 is 50 %. */
 export const formatPercent = (share: number): string => percent.format(share)
 
-/** Dollars as typed in micro-USD; undefined for what is no amount of whole cents. */
+/** Dollars as typed, in micro-USD; undefined unless whole cents. */
 export function parseDollars(typed: string): number | undefined {
   const [, whole, cents = ''] = /^\$?\s*(\d{1,7})(?:[.,](\d{1,2}))?$/.exec(typed.trim()) ?? []
   return whole === undefined ? undefined : (Number(whole) * 100 + Number(cents.padEnd(2, '0'))) * 10_000

@@ -1,10 +1,9 @@
-/** Links to screens of the console. */
+/** Links to screens of the console, and to the page of any object by its ID. */
 import { Anchor, type AnchorProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { pathTo, type Workspace, type Query, useWorkspace } from '../../app/paths.ts'
 
-/** A link to an address of the console, from `paths.ts`. */
 export function PathLink({
   to,
   search,
@@ -18,7 +17,6 @@ export function PathLink({
   )
 }
 
-/** The id of something, as a link to where it is shown. */
 export function ObjectLink({ id }: { id: string }) {
   const path = pathOfObject(useWorkspace(), id)
   return path === undefined ? <span>{id}</span> : <PathLink to={path}>{id}</PathLink>
@@ -36,7 +34,7 @@ const sections: Readonly<Record<string, string>> = {
   evt: 'events',
 }
 
-/** Lists that show what has no screen of its own. */
+/** Objects without a page: the list that shows them. */
 const lists: Readonly<Record<string, string>> = {
   cnv: 'inbox',
   lst: 'lists',
@@ -53,12 +51,12 @@ const lists: Readonly<Record<string, string>> = {
   key: 'developers',
 }
 
-/** Undefined where nothing shows it. */
+/** The page of an object, by the prefix of its ID. */
 export function pathOfObject(workspace: Workspace, id: string): string | undefined {
   const prefix = id.split('_', 1)[0]!
   const section = sections[prefix]
   if (section !== undefined) return pathTo(workspace, section, id)
-  // the one list that finds by an id
+  // requests can be found by ID
   if (prefix === 'req') return `${pathTo(workspace, 'developers')}?request_id=${id}`
   const list = lists[prefix]
   return list === undefined ? undefined : pathTo(workspace, ...list.split('/'))

@@ -1,20 +1,19 @@
-/** Filters and cursors of lists, which are part of the address. */
+/** Filters and cursors of lists, stored in the URL. */
 import { TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Query } from '../../app/paths.ts'
 
-/** The filters of a list, which stand in the address under the API's names. */
 export interface Filters {
-  /** Those that are set, and the cursor. */
+  /** The filters that are set, and the cursor. */
   readonly query: Query
   readonly isFiltered: boolean
   readonly set: (name: string, value: string) => void
   readonly clear: () => void
 }
 
-/** `names` are the filters that the list knows; what else stands in the address is not asked for. */
+/** `names` are the filters of the list; other query parameters are ignored. */
 export function useFilters(names: readonly string[]): Filters {
   const navigate = useNavigate()
   const search = useLocation().search as Query
@@ -28,7 +27,7 @@ export function useFilters(names: readonly string[]): Filters {
     isFiltered: Object.keys(filters).length > 0,
     set(name, value) {
       const { [name]: before = '', ...others } = filters
-      // a word that is typed on is one step back, and not as many as there were pauses
+      // continued typing replaces the history entry instead of adding one per pause
       const isContinued = before !== '' && value !== '' && (value.startsWith(before) || before.startsWith(value))
       go(value === '' ? others : { ...others, [name]: value }, isContinued)
     },
@@ -38,23 +37,22 @@ export function useFilters(names: readonly string[]): Filters {
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** The cursors of the pages before this one, the first page's as '', by the name of the cursor. */
+    /** Cursors of the previous pages by cursor name; the first page is ''. */
     cursors?: Readonly<Record<string, readonly string[]>>
   }
 }
 
-/** Where in a list the person is: the cursor stands in the address, the way back to newer pages in the browser's history. */
+/** The page of a list: its cursor is in the URL, the way back in the history state. */
 interface Cursor {
   /** '' on the first page. */
   readonly here: string
-  /** As a list asks for it. */
   readonly query: Query
   readonly isFirst: boolean
   readonly newer: () => void
   readonly older: (cursor: string) => void
 }
 
-/** Of one of several lists of a screen, under a name of its own in the address. */
+/** `name` is the query parameter, for screens with several lists. */
 export function useCursorOf(name: string): Cursor {
   const navigate = useNavigate()
   const location = useLocation()
@@ -70,7 +68,7 @@ export function useCursorOf(name: string): Cursor {
     here,
     query: here === '' ? {} : { starting_after: here },
     isFirst: here === '',
-    // an address that somebody was sent has no way back: the newest page then
+    // a shared URL has no way back, so this leads to the first page
     newer: () => go(before.at(-1) ?? '', before.slice(0, -1)),
     older: (cursor) => go(cursor, [...before, here]),
   }
@@ -78,13 +76,13 @@ export function useCursorOf(name: string): Cursor {
 
 const pauseMs = 400
 
-/** A filter that is typed: applied when the person pauses, presses Enter or leaves the field. */
+/** A text filter, applied after a pause, on Enter or on blur. */
 interface FilterTextProps {
   readonly label: string
   readonly value: string
   readonly onApply: (value: string) => void
   readonly type?: 'text' | 'search'
-  /** Applied with Enter or on leaving alone: what is half typed, such as a time, means something else. */
+  /** Not after a pause: half a date is another filter. */
   readonly appliesOnBlur?: boolean
   readonly error?: string | undefined
 }
@@ -92,7 +90,7 @@ interface FilterTextProps {
 export function FilterText({ label, value, onApply, type = 'text', appliesOnBlur = false, error }: FilterTextProps) {
   const [typed, setTyped] = useState(value)
   const [seen, setSeen] = useState(value)
-  // changed from elsewhere, as by `Clear filters`
+  // changed from outside, such as by "Clear filters"
   if (value !== seen) {
     setSeen(value)
     if (value !== typed.trim()) setTyped(value)

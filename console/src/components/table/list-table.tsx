@@ -1,4 +1,4 @@
-/** A list of the API as a table: its states, its rows, and the way to newer and older ones by the cursor in the address. */
+/** A paginated list of the API as a table. */
 import { Box, Button, Group, Table, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ColumnDef, createColumnHelper, type RowData, tableFeatures, useTable } from '@tanstack/react-table'
@@ -9,7 +9,7 @@ import { ProblemAlert } from '../feedback/alerts.tsx'
 import { EmptyState, LoadingIndicator } from '../feedback/screen.tsx'
 import { useCursorOf } from './filters.tsx'
 
-/** Nothing is sorted or filtered here: the server does both. */
+/** The server sorts and filters. */
 const features = tableFeatures({})
 
 const theCursor = 'starting_after'
@@ -27,16 +27,15 @@ export interface ListPage<R> {
 }
 
 interface ListTableProps<R> {
-  /** The name of the table: that of the screen's h1 where the table is what the screen is about. */
+  /** The accessible name: the screen's h1 if the table is its main content. */
   readonly name: string
   readonly columns: readonly Column<R>[]
   readonly query: UseQueryResult<ListPage<R>>
-  /** The name of its cursor in the address, where it is not the only list there. */
+  /** Query parameter of the cursor, if the screen has several lists. */
   readonly cursor?: string
-  /** Absent, with what clears them: it has no filters. */
   readonly isFiltered?: boolean
   readonly onClearFilters?: () => void
-  /** What stands there while there is nothing yet. */
+  /** Shown while the list has no entries at all. */
   readonly empty: string
   readonly emptyAction?: ReactNode
 }
@@ -62,7 +61,6 @@ export function ListTable<R extends RowData & { readonly id: string }>(props: Li
   )
 }
 
-/** To the newer and the older pages of a list, where there are some. */
 export function Pager({
   page: { has_more, next_cursor },
   cursor = theCursor,
@@ -87,7 +85,7 @@ export function Pager({
   )
 }
 
-/** A table alone, as it stands inside of a screen; it stays when it has no rows. */
+/** A table without paging; it stays visible when empty. */
 export function RowsTable<R extends RowData & { readonly id: string }>({
   name,
   columns,
@@ -133,7 +131,7 @@ function definitionsOf<R extends RowData>(columns: readonly Column<R>[]): Column
   return columns.map(({ id, header, cell }) => helper.display({ id, header, cell: ({ row }) => cell(row.original) }))
 }
 
-/** A list inside of a screen that is about something else: its table stays where it has no rows. */
+/** A list inside another screen: its table stays visible when empty. */
 export function InnerList<R extends RowData & { readonly id: string }>(props: ListTableProps<R>) {
   const { query, isFiltered, name, columns, empty } = props
   if (isFiltered || query.data === undefined || query.data.data.length > 0) return <ListTable {...props} />

@@ -1,4 +1,4 @@
-/** Who changed what, newest first. */
+/** The audit log. */
 import { Code } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { own } from '../../api/client.ts'

@@ -1,4 +1,4 @@
-/** Who is invited and has not come yet. */
+/** Pending invitations and the form that creates one. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, own, problemOf } from '../../api/client.ts'
@@ -101,7 +101,7 @@ function useColumns(
 
 const first: { readonly email: string; readonly role: Role } = { email: '', role: 'viewer' }
 
-/** Invites somebody: by e-mail, or where the installation sends none by a link that is shown once. */
+/** Sends an invitation by e-mail; without SMTP it shows a link once. */
 export function Invite({ onClose, onDone }: { onClose: () => void; onDone: (said: string) => void }) {
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)
@@ -158,7 +158,6 @@ export function Invite({ onClose, onDone }: { onClose: () => void; onDone: (said
   )
 }
 
-/** The link of an invitation, shown once to whoever invited. */
 function InvitationLink({ url, onStored }: { url: string; onStored: () => void }) {
   const words = text.team
   return (
@@ -175,7 +174,6 @@ function InvitationLink({ url, onStored }: { url: string; onStored: () => void }
   )
 }
 
-/** The roles that members can have. */
 export type Role = keyof typeof roleGrants
 
 export const roleNames = Object.keys(roleGrants) as Role[]

@@ -1,4 +1,4 @@
-/** Who belongs to the account, who is invited, and in which role. */
+/** Members, their roles, and invitations. */
 import { NativeSelect, Stack, Title } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, own, problemOf } from '../../api/client.ts'
@@ -54,7 +54,6 @@ export function TeamScreen() {
 
 type Member = components['schemas']['Member']
 
-/** The members of the account: their role can be changed, and they can be removed. */
 export function Members({ onDone }: { onDone: (said: string) => void }) {
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)

@@ -1,4 +1,4 @@
-/** An automation as it is entered and as the API has it. */
+/** An automation as a form edits it and as the API stores it. */
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { unwrap, type Problem, v1 } from '../../api/client.ts'
@@ -24,7 +24,7 @@ export type Automation = components['schemas']['Automation']
 type AutomationCreation = components['schemas']['AutomationCreation']
 
 export interface AutomationDraft extends ContentDraft {
-  /** Of the stored one; empty: nothing is stored yet. */
+  /** '' until it is saved. */
   readonly id: string
   readonly name: string
   readonly source: string
@@ -62,7 +62,7 @@ export function creationOf(draft: AutomationDraft, templates: readonly Template[
     source_id: draft.source,
     event_type: draft.event.trim(),
     conditions: draft.rules.rules.length === 0 ? null : rulesOf(draft.rules, eventFields),
-    // what is no number is refused, and said at its field
+    // invalid numbers are sent as typed, so that the API reports them at the field
     delay_seconds: (draft.delay.trim() !== '' && Number.isFinite(minutes)
       ? Math.round(minutes * secondsPerMinute)
       : draft.delay) as number,
@@ -79,7 +79,6 @@ export function creationOf(draft: AutomationDraft, templates: readonly Template[
   }
 }
 
-/** A stored automation as a form holds it. */
 export function draftOf(automation: Automation, templates: readonly Template[]): AutomationDraft {
   return {
     ...storedContent(automation.message, templates),
@@ -98,7 +97,7 @@ export function draftOf(automation: Automation, templates: readonly Template[]):
 
 const words = text.automations.form
 
-/** What follows when it is stored. A new one is paused until it is activated. */
+/** What to do after saving. New automations are paused until they are activated. */
 export type After = 'stay' | 'simulate' | 'activate' | 'pause'
 
 interface AutomationFormState {
@@ -109,7 +108,7 @@ interface AutomationFormState {
   readonly problem: Problem | undefined
   readonly done: string
   readonly discard: () => void
-  /** Somebody else has changed the stored automation since this draft was begun. */
+  /** Somebody else changed the stored automation. */
   readonly hasConflict: boolean
 }
 
@@ -165,7 +164,7 @@ export function useAutomationDraft(
       setDone(said[after])
       follow.current()
       await invalidate('automations.', 'integration_sources.')
-      // what was entered while it was being stored is stored with the next press
+      // edits made while saving are saved by the next press
       if (after === 'simulate' || sent.current !== JSON.stringify(draft)) return
       discard()
       if (first.id === '') await navigate({ to: pathTo(workspace, 'automations', automation.id) as never })

@@ -76,13 +76,13 @@ export function AutomationFields(props: AutomationFieldsProps) {
   )
 }
 
-/** The sources; the one that is chosen stands there before they have come. */
+/** Includes the chosen source before the list has loaded. */
 const choicesOf = (sources: readonly Source[], chosen: string): { value: string; label: string }[] => [
   ...sources.map(({ id, name }) => ({ value: id, label: name })),
   ...(chosen === '' || sources.some(({ id }) => id === chosen) ? [] : [{ value: chosen, label: chosen }]),
 ]
 
-/** A type of the catalogue, one that the source sends, or one of the shop's own. */
+/** An event type from the catalogue, one that the source emits, or a custom one. */
 function EventFields({ sources, draft, onChange, problem }: AutomationFieldsProps) {
   const emitted = sources.find(({ id }) => id === draft.source)?.emits ?? []
   const known: readonly string[] = [...new Set([...automationEventTypes, ...emitted])]

@@ -1,4 +1,4 @@
-/** An automation, new or stored: what it waits for, what it sends, and what it has done. */
+/** One automation: form, simulation and runs. */
 import { Stack, Text, Title } from '@mantine/core'
 import { useLocation, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -31,7 +31,7 @@ import {
 import { AutomationFields } from './automation-fields.tsx'
 import { SimulateDialog } from './simulate-dialog.tsx'
 
-/** `source` and `event_type` of the address are what plugins link to. */
+/** Plugins link here with `source` and `event_type`. */
 export function NewAutomationScreen() {
   const workspace = useWorkspace()
   const { source = '', event_type: event = '' } = useLocation().search as Query
@@ -61,7 +61,7 @@ export function AutomationScreen() {
   )
 }
 
-/** The form is filled once, when the templates are known that its message may name. */
+/** Waits for the templates, because the form is initialised once. */
 function StoredAutomation({ workspace, stored }: { workspace: Workspace; stored: Automation }) {
   const { templates, isPending } = useTemplates(workspace, stored.channel_id, stored.message.type)
   if (isPending) return <LoadingIndicator />
@@ -78,12 +78,11 @@ function StoredAutomation({ workspace, stored }: { workspace: Workspace; stored:
 
 const words = text.automations.form
 
-/** The form of an automation, with what can be done with it and what it has done. */
 interface AutomationFormProps {
   readonly workspace: Workspace
   readonly title: string
   readonly first: AutomationDraft
-  /** What the address says, which goes before a draft that was kept. */
+  /** Values from the URL, which override a stored draft. */
   readonly given: Partial<AutomationDraft>
   readonly stored: Automation | undefined
 }
@@ -191,7 +190,6 @@ const rowsMax = 50
 
 type Run = components['schemas']['AutomationRun']
 
-/** The latest runs: of one automation, or of all. */
 export function RunsTable({ workspace, automation }: { workspace: Workspace; automation?: string }) {
   const query = { limit: rowsMax, ...(automation === undefined ? {} : { automation }) }
   const runs = useApiQuery(workspace, ['automation_runs.list', query], () =>

@@ -1,4 +1,4 @@
-/** `automations`: which message follows which event. */
+/** The list of automations, and their latest runs. */
 import { Stack } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { v1 } from '../../api/client.ts'

@@ -1,4 +1,4 @@
-/** What would follow an event: nothing is stored or sent. */
+/** Simulates an automation for an event, without sending or storing anything. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, v1 } from '../../api/client.ts'
@@ -19,7 +19,6 @@ const words = text.automations.simulation
 type Simulation = components['schemas']['AutomationSimulation']
 type Asked = components['schemas']['AutomationSimulationRequest']
 
-/** An event to begin with. */
 const sampleOf = (type: string): string =>
   JSON.stringify(
     {
@@ -49,7 +48,7 @@ interface SimulateProps {
 }
 
 const lastMax = 10
-/** Instead of the id of a receipt. */
+/** The choice "write an event" instead of a stored one. */
 const written = 'written'
 
 export function SimulateDialog({ workspace, id, source, type, onClose }: SimulateProps) {

@@ -1,4 +1,4 @@
-/** Money: what there is, what it went for, and every entry of the ledger. */
+/** Balance, usage, packages, prices, top-ups and the ledger. */
 import { Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -98,10 +98,9 @@ function Wallet() {
 }
 
 const periodMs = 30 * 24 * 3600_000
-/** Days as the API takes them. */
+/** Dates in the API's format. */
 const dayOf = (instant: number): string => new Date(instant).toISOString().slice(0, 10)
 
-/** What was sent in the last thirty days, and what it came to. */
 function UsageRegion() {
   const workspace = useWorkspace()
   const [period] = useState(() => ({ from: dayOf(Date.now() - periodMs), to: dayOf(Date.now() + 24 * 3600_000) }))
@@ -172,7 +171,6 @@ function usePackageColumns(): Column<Package>[] {
   ]
 }
 
-/** Prepaid packages, and what a message costs beyond them. */
 export function Packages() {
   const workspace = useWorkspace()
   const columns = usePackageColumns()
@@ -199,7 +197,7 @@ export function Prices() {
   )
 }
 
-/** Whether there is a payment provider: where there is none, nothing is offered. */
+/** Top-ups need a payment provider. */
 function useTopUps(workspace: Workspace): { readonly areOffered: boolean } {
   const found = useQuery({
     queryKey: [workspace.account, 'live', 'top_ups.list'],

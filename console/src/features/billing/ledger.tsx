@@ -1,4 +1,4 @@
-/** Every entry of the ledger, newest first, by its filters; also as a file. */
+/** The ledger with filters and CSV download. */
 import { Anchor, Group, Title } from '@mantine/core'
 import { unwrap, v1 } from '../../api/client.ts'
 import { transactionTypes } from '../../api/generated/tables.ts'
@@ -88,7 +88,6 @@ function useColumns(workspace: Workspace): Column<Entry>[] {
   ]
 }
 
-/** Every entry that matches, page by page. */
 async function everyEntry(workspace: Workspace, { starting_after: _page, ...filters }: Query): Promise<Entry[]> {
   const entries: Entry[] = []
   let cursor: string | null = null
@@ -103,7 +102,7 @@ async function everyEntry(workspace: Workspace, { starting_after: _page, ...filt
   return entries
 }
 
-/** A link, for what it leads to is a file; the file is made when it is followed. */
+/** A link because it yields a file; the file is created on click. */
 function Download({ workspace, query }: { workspace: Workspace; query: Query }) {
   const download = useApiMutation(
     () => everyEntry(workspace, query),

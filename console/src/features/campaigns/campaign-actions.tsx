@@ -1,4 +1,4 @@
-/** What can be done with a campaign that has been launched; what is not possible now says why. */
+/** Actions on a launched campaign. */
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { unwrap, v1 } from '../../api/client.ts'
@@ -88,7 +88,6 @@ export function CampaignActions({
   )
 }
 
-/** Each makes a draft, and shows it. */
 function DuplicateButtons({
   workspace,
   campaign,

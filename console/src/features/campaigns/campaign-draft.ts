@@ -1,4 +1,4 @@
-/** A campaign as it is entered and as the API has it. */
+/** A campaign as a form edits it and as the API stores it. */
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { unwrap, type Problem, v1 } from '../../api/client.ts'
@@ -26,7 +26,7 @@ export const audienceTypes = ['segment', 'list', 'tags', 'adhoc'] as const
 export type AudienceType = (typeof audienceTypes)[number]
 
 export interface CampaignDraft extends ContentDraft {
-  /** Of the stored draft; empty: nothing is stored yet. */
+  /** '' until it is saved. */
   readonly id: string
   readonly name: string
   readonly channel: string
@@ -74,7 +74,6 @@ export const emptyCampaign: CampaignDraft = {
   is_consented: false,
 }
 
-/** What the draft would be stored as. */
 export function creationOf(draft: CampaignDraft, templates: readonly Template[], zone: string): CampaignCreation {
   const content = contentOf(draft, templates)
   const tags = mergeTagsIn(content)
@@ -96,7 +95,7 @@ export function creationOf(draft: CampaignDraft, templates: readonly Template[],
       send_window: window,
       recipient_timezone: draft.is_recipient_zone,
     },
-    // what is no number is refused, and said at its field
+    // invalid numbers are sent as typed, so that the API reports them at the field
     throttle_per_second: (/^\d+$/.test(draft.rate.trim()) ? Number(draft.rate) : draft.rate.trim()) as number,
   } as CampaignCreation
 }
@@ -115,7 +114,6 @@ const commaSeparated = (typed: string): string[] =>
     .map((one) => one.trim())
     .filter((one) => one !== '')
 
-/** A stored draft as a form holds it. */
 export function draftOf(campaign: Campaign, templates: readonly Template[], zone: string): CampaignDraft {
   const { audience, schedule } = campaign
   return {
@@ -142,10 +140,9 @@ export function draftOf(campaign: Campaign, templates: readonly Template[], zone
   }
 }
 
-/** What follows when the draft is stored: nothing, a test, the launch. */
+/** What to do after saving. */
 type Then = 'stay' | 'test' | 'launch'
 
-/** The draft of a form: kept in the tab, then stored, and what is done once it is. */
 export interface CampaignForm {
   readonly draft: CampaignDraft
   readonly change: (draft: CampaignDraft) => void
@@ -154,9 +151,9 @@ export interface CampaignForm {
   readonly problem: Problem | undefined
   readonly done: string
   readonly discard: () => void
-  /** Somebody else has changed the stored draft since this one was begun. */
+  /** Somebody else changed the stored draft. */
   readonly hasConflict: boolean
-  /** To the page of the campaign that it is now. */
+  /** Opens the campaign's page. */
   readonly leave: () => Promise<void>
 }
 
@@ -185,7 +182,7 @@ export function useCampaignDraft(workspace: Workspace, first: CampaignDraft, cha
       follow.current()
       setDone(input.after === 'stay' ? text.campaigns.form.saved : '')
       await invalidate('campaigns.list')
-      // what was entered while it was being stored is stored with the next press
+      // edits made while saving are saved by the next press
       if (input.after !== 'stay' || sent.current !== JSON.stringify(draft)) return
       discard()
       await invalidate('campaigns.')
@@ -234,7 +231,7 @@ const usual: readonly string[] = ['to', 'first_name', 'last_name']
 
 const linesOf = (typed: string): string[] => typed.split(/\r?\n/).filter((line) => line.trim() !== '')
 
-/** The cells of a line of CSV, with commas, semicolons or tabs between them. */
+/** Accepts commas, semicolons and tabs as separators. */
 function cellsOf(line: string): string[] {
   const cells = [...line.matchAll(/(?:^|[,;\t])\s*(?:"((?:[^"]|"")*)"|([^,;\t]*))/g)]
   return cells.map(([, quoted, plain]) => (quoted === undefined ? (plain ?? '').trim() : quoted.replaceAll('""', '"')))
@@ -242,7 +239,7 @@ function cellsOf(line: string): string[] {
 
 const hasNames = (cells: readonly string[]): boolean => cells[0]?.toLowerCase() === 'to'
 
-/** Recipients as they are typed or pasted, one a line, and as the API takes them. */
+/** Parses recipients typed or pasted one per line. */
 function recipientsIn(typed: string): Recipient[] {
   const rows = linesOf(typed).map(cellsOf)
   const [head] = rows
@@ -258,13 +255,12 @@ function recipientOf(names: readonly string[], cells: readonly string[]): Recipi
   return { to: '', ...known, ...(variables.length === 0 ? {} : { variables: Object.fromEntries(variables) }) }
 }
 
-/** How many there are, without making them. */
 export function recipientCount(typed: string): number {
   const lines = linesOf(typed)
   return lines[0] !== undefined && hasNames(cellsOf(lines[0])) ? lines.length - 1 : lines.length
 }
 
-/** Stored recipients as lines. */
+/** The inverse of `recipientsIn`. */
 function recipientLines(recipients: readonly Recipient[]): string {
   const variables = [...new Set(recipients.flatMap((one) => Object.keys(one.variables ?? {})))]
   const isPlain = variables.length === 0

@@ -1,4 +1,4 @@
-/** Who a campaign goes to. */
+/** Form fields for the audience and the schedule of a campaign. */
 import { Button, Checkbox, Fieldset, FileButton, Group, Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { type Problem, v1 } from '../../api/client.ts'
@@ -106,7 +106,7 @@ function RecipientFields({ draft, onChange, problem }: AudienceFieldsProps) {
   const [done, setDone] = useState('')
   const upload = async (file: File | null) => {
     if (file === null) return
-    // a byte order mark is no part of the first recipient
+    // strip the byte order mark
     const recipients = (await file.text()).replace(/^\uFEFF/, '')
     onChange({ ...draft, recipients })
     setDone(words.uploaded(formatNumber(recipientCount(recipients))))
@@ -141,7 +141,6 @@ function RecipientFields({ draft, onChange, problem }: AudienceFieldsProps) {
   )
 }
 
-/** When a campaign is sent, within which hours, and how fast. */
 interface ScheduleFieldsProps {
   readonly draft: CampaignDraft
   readonly onChange: (draft: CampaignDraft) => void

@@ -1,4 +1,4 @@
-/** The form of a campaign that is not launched: who gets what, when, and what comes of it. */
+/** The form of a campaign that is not launched yet. */
 import { Checkbox, Fieldset, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { type Problem, v1 } from '../../api/client.ts'
@@ -152,7 +152,7 @@ function FormFields({ workspace, channels, templates, draft, onChange, problem }
   )
 }
 
-/** What stands where a recipient has nothing for a merge tag. */
+/** Replacements for empty merge tags. */
 function Fallbacks({ draft, onChange, problem, templates }: Omit<FieldsProps, 'workspace' | 'channels'>) {
   return mergeTagsIn(contentOf(draft, templates)).map((tag) => (
     <TextField
@@ -183,7 +183,6 @@ const DeleteDraft = (props: DeleteProps) => (
   />
 )
 
-/** `campaigns/new`. */
 export function NewCampaignScreen() {
   const workspace = useWorkspace()
   return <CampaignForm workspace={workspace} title={text.campaigns.create} first={emptyCampaign} />

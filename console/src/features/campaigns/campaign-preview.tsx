@@ -1,4 +1,4 @@
-/** What a draft comes to: its message as the first recipient would get it, how many recipients there are, and what they cost. */
+/** Preview, recipient count and cost of a campaign draft, and its test message. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -25,7 +25,6 @@ const words = text.campaigns.form
 interface EstimateProps {
   readonly workspace: Workspace
   readonly draft: CampaignDraft
-  /** What the draft would be stored as. */
   readonly body: CampaignCreation
   readonly templates: readonly Template[]
   readonly isReady: boolean
@@ -88,7 +87,7 @@ const previewDelayMs = 300
 
 type Preview = components['schemas']['MessagePreview']
 
-/** Undefined while it is asked for, and of a draft that lacks something. */
+/** Undefined while loading, and while the draft is incomplete. */
 function usePreview(
   workspace: Workspace,
   { channel, message, audience, merge_fallbacks }: CampaignCreation,
@@ -107,7 +106,6 @@ function usePreview(
   return settled === asked ? data : undefined
 }
 
-/** Sends one message of a stored draft. */
 export function SendTestDialog({ workspace, id, onClose }: { workspace: Workspace; id: string; onClose: () => void }) {
   const [to, setTo] = useState('')
   const action = useApiMutation(

@@ -1,4 +1,4 @@
-/** `campaigns/{id}`: a draft as its form, anything else as how far it is. */
+/** One campaign: the form while it is a draft, otherwise progress, results and recipients. */
 import { Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -42,7 +42,7 @@ export function CampaignScreen() {
   )
 }
 
-/** The form is filled once, when the templates are known that its message may name. */
+/** Waits for the templates, because the form is initialised once. */
 function StoredDraft({ workspace, campaign }: { workspace: Workspace; campaign: Campaign }) {
   const zone = useZone()
   const { templates, isPending } = useTemplates(workspace, campaign.channel_id, campaign.message.type)
@@ -52,7 +52,6 @@ function StoredDraft({ workspace, campaign }: { workspace: Workspace; campaign: 
 
 const words = text.campaigns.one
 
-/** A campaign that has been launched: how far it is, what came of it, and to whom it went. */
 function CampaignProgress({ workspace, campaign }: { workspace: Workspace; campaign: Campaign }) {
   const [done, setDone] = useState('')
   return (
@@ -170,13 +169,12 @@ function CampaignFacts({ workspace, campaign }: { workspace: Workspace; campaign
 
 type Recipient = components['schemas']['CampaignRecipient']
 
-/** Whom a campaign goes to, and what became of each. */
 function RecipientsTable({ workspace, campaign: { id } }: { workspace: Workspace; campaign: Campaign }) {
   const { query, set } = useFilters(['status', 'to'])
   const recipients = useApiQuery(workspace, ['campaigns.list_recipients', id, query], () =>
     v1(workspace).GET('/v1/campaigns/{id}/recipients', { params: { path: { id }, query: listQuery(query) } }),
   )
-  // the other form of the answer is CSV, which is not asked for
+  // the string variant is CSV, which is not requested
   const page = typeof recipients.data === 'string' ? undefined : recipients.data
   const columns = useColumns(workspace)
   const to = query['to'] ?? ''

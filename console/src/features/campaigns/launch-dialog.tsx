@@ -1,4 +1,4 @@
-/** Before a campaign is launched: what the service finds when it looks at it now, without sending anything. */
+/** The launch dialog: shows the rehearsal of the campaign, then launches it. */
 import { Button, Checkbox, Group, List, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -26,7 +26,7 @@ interface LaunchDialogProps {
 }
 
 export function LaunchDialog({ workspace, id, onClose, onLaunched }: LaunchDialogProps) {
-  // looked at once, each time that it is opened
+  // fetched each time the dialog opens
   const rehearsal = useQuery({
     queryKey: [workspace.account, workspace.mode, 'campaigns.rehearse', id],
     queryFn: () => unwrap(v1(workspace).POST('/v1/campaigns/{id}/rehearse', { params: { path: { id } } })),
@@ -45,7 +45,7 @@ export function LaunchDialog({ workspace, id, onClose, onLaunched }: LaunchDialo
       ),
     onLaunched,
   )
-  // the other form of the answer is CSV, which is not asked for
+  // the string variant is CSV, which is not requested
   const data = typeof rehearsal.data === 'string' ? undefined : rehearsal.data
   const lacksFunds = data?.checks.some(({ code, ok }) => code === 'insufficient_balance' && !ok) ?? false
   const isFine = data?.checks.every(({ code, ok }) => ok || (isShort && code === 'insufficient_balance')) ?? false

@@ -1,4 +1,4 @@
-/** `channels/{id}`: a channel, what is given to its provider, and what can be done with it. */
+/** One channel: details, settings, credentials and actions. */
 import { Button, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -175,7 +175,7 @@ const { form: changeWords, one } = text.channels
 
 type Change = NonNullable<operations['channels.update']['requestBody']>['content']['application/json']
 
-/** Changes what an account may change of a channel: its name, its settings, and its credentials, whole. */
+/** Credentials are replaced as a whole. */
 interface ChangeChannelDialogProps {
   readonly workspace: Workspace
   readonly channel: Channel
@@ -242,7 +242,7 @@ function ChangeChannelDialog({ workspace, channel, onClose, onSaved }: ChangeCha
   )
 }
 
-/** What every channel has. */
+/** A setting that every channel has. */
 const rateField = {
   name: 'max_messages_per_second',
   label: changeWords.rate,
@@ -256,6 +256,6 @@ const rateField = {
 const enteredOf = (settings: Channel['settings']): StoredDraft =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value === null ? '' : String(value)]))
 
-/** Settings without a field stay as they are: the service replaces them whole. */
+/** Settings without a field are sent back unchanged, because the API replaces all of them. */
 const unknownOf = (settings: Channel['settings'], fields: readonly { readonly name: string }[]): Channel['settings'] =>
   Object.fromEntries(Object.entries(settings).filter(([name]) => !fields.some((field) => field.name === name)))

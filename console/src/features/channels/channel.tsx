@@ -1,4 +1,4 @@
-/** A channel as the screens show it, and how it is asked for. */
+/** Queries and health of channels. */
 import { skipToken, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { unwrap, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
@@ -11,7 +11,6 @@ import { humanize, text } from '../../text/en.ts'
 export type Channel = components['schemas']['Channel']
 export type Template = components['schemas']['Template']
 
-/** So many channels are asked for where one is to be chosen. */
 const choicesMax = 100
 
 export const useChannel = (workspace: Workspace, id: string): UseQueryResult<Channel> =>
@@ -19,7 +18,6 @@ export const useChannel = (workspace: Workspace, id: string): UseQueryResult<Cha
     v1(workspace).GET('/v1/channels/{id}', { params: { path: { id } } }),
   )
 
-/** Those to choose from. */
 export const useChannels = (workspace: Workspace): UseQueryResult<readonly Channel[]> =>
   useQuery({
     queryKey: [workspace.account, workspace.mode, 'channels.list', 'choices'],
@@ -40,7 +38,7 @@ export const useTemplates = (workspace: Workspace, channel: string | undefined):
 
 export const hasTemplates = ({ capabilities }: Channel): boolean => capabilities.includes('template')
 
-/** How a channel is: its link to the provider while it may send, else why it may not. */
+/** The connection if the channel may send, otherwise why not. */
 function healthOf({ status, connection_status }: Channel): { word: string; kind: StatusKind } {
   if (status !== 'active') return { word: status, kind: status === 'pending' ? 'busy' : 'off' }
   return {
@@ -54,7 +52,6 @@ export function rateOf({ settings }: Channel): string {
   return typeof rate === 'number' ? text.channels.rate(formatNumber(rate)) : text.channels.noRate
 }
 
-/** How a channel is, in a word. */
 export function Health({ of }: { of: Channel }) {
   const { word, kind } = healthOf(of)
   return <StatusLabel kind={kind}>{humanize(word)}</StatusLabel>

@@ -52,7 +52,6 @@ export function ChannelsScreen() {
   )
 }
 
-/** Why nobody connects a channel here. */
 function useConnectDisabledReason(workspace: Workspace): string | undefined {
   const disabledReason = useDisabledReason(workspace)('channels:write')
   return workspace.mode === 'test' ? words.liveOnly : disabledReason
@@ -70,7 +69,6 @@ function ConnectButton({ workspace }: { workspace: Workspace }) {
   )
 }
 
-/** Where there is none yet: the same, beside the text that says so. */
 function ConnectFirstButton({ workspace }: { workspace: Workspace }) {
   const navigate = useNavigate()
   if (useConnectDisabledReason(workspace) !== undefined) return undefined

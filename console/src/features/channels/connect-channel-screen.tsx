@@ -1,4 +1,4 @@
-/** `channels/new`: connects a channel with a provider, of which the server says what it asks for. */
+/** Connects a channel. The fields come from the provider's description. */
 import { Anchor, Button, Fieldset, Group, Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, type Problem, v1 } from '../../api/client.ts'
@@ -21,7 +21,7 @@ export function ConnectChannelScreen() {
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)
   const [kept, keep, discard] = useDraft<ConnectDraft>(workspace, 'channel', emptyDraft)
-  // secrets are kept nowhere
+  // secrets are never stored in the browser
   const [draft, setDraft] = useState(kept)
   const [connected, setConnected] = useState<components['schemas']['ConnectedChannel']>()
   const action = useApiMutation(
@@ -69,7 +69,6 @@ export function ConnectChannelScreen() {
 
 const { form: words } = text.channels
 
-/** The form that connects a channel: who carries it, then what that provider asks for. */
 interface ConnectFormProps {
   readonly draft: ConnectDraft
   readonly onChange: (draft: ConnectDraft) => void
@@ -176,7 +175,6 @@ function ChannelFields({ provider, draft, onChange, problem }: ChannelFieldsProp
   )
 }
 
-/** What is entered to connect a channel, and the request that comes of it. */
 type ChannelCreation = operations['channels.create']['requestBody']['content']['application/json']
 
 interface ConnectDraft {
@@ -234,7 +232,6 @@ export function creationOf(draft: ConnectDraft): ChannelCreation {
   }
 }
 
-/** As it may be shown and kept. */
 function withoutSecrets(draft: ConnectDraft): ConnectDraft {
   const secret = new Set(
     (providerOf(draft)?.credentials ?? []).filter(({ kind }) => kind === 'secret').map(({ name }) => name),

@@ -1,4 +1,4 @@
-/** A channel that is connected: the address to give to the provider, and a message that tries it. */
+/** Shown after connecting: the callback address for the provider, and a test message. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, v1 } from '../../api/client.ts'
@@ -22,7 +22,6 @@ interface ConnectedPanelProps {
   readonly workspace: Workspace
   readonly channel: Channel
   readonly verify_token?: string | undefined
-  /** It has just been connected. */
   readonly isNew?: boolean
 }
 

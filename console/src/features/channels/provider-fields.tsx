@@ -1,4 +1,4 @@
-/** The fields of a provider's credentials or settings, as the server describes them. */
+/** Form fields for a provider's credentials or settings, as the server describes them. */
 import { Stack } from '@mantine/core'
 import type { Problem } from '../../api/client.ts'
 import { ChoiceField, PasswordField, TextField } from '../../components/form/fields.tsx'
@@ -14,12 +14,12 @@ export interface ProviderField {
   readonly fallback: string
 }
 
-/** What was entered, by the names of the fields. */
+/** Values by field name. */
 export type StoredDraft = Readonly<Record<string, string>>
 
 interface ProviderFieldsProps {
   readonly fields: readonly ProviderField[]
-  /** `credentials` or `settings`: refusals name `credentials.app_secret`. */
+  /** Prefix of validation errors: `credentials` or `settings`. */
   readonly within: string
   readonly storedDraft: StoredDraft
   readonly onChange: (storedDraft: StoredDraft) => void
@@ -70,13 +70,12 @@ function ProviderInput({ field, ...given }: InputProps) {
   return <TextField {...props} />
 }
 
-/** Where to find it, and what holds where it is left out. */
 function hintOf({ hint, fallback, kind, required }: ProviderField): string {
   if (required || fallback === '' || kind === 'flag') return hint
   return `${hint} ${text.channels.form.leftOut(fallback)}`.trim()
 }
 
-/** What was entered as the API takes it: what is empty is left out. */
+/** Empty values are left out. */
 export function valuesOf(fields: readonly ProviderField[], storedDraft: StoredDraft): Record<string, unknown> {
   const given = fields
     .map((field) => [field, storedDraft[field.name]?.trim() ?? ''] as const)
@@ -84,7 +83,7 @@ export function valuesOf(fields: readonly ProviderField[], storedDraft: StoredDr
   return Object.fromEntries(given.map(([{ name, kind }, value]) => [name, valueOf(kind, value)]))
 }
 
-/** A number that is none goes as it is: the service says what is wrong with it. */
+/** Invalid numbers are sent as typed, so that the API reports them. */
 function valueOf(kind: ProviderField['kind'], value: string): unknown {
   if (kind === 'flag') return value === 'true'
   return kind === 'number' && /^-?\d+$/.test(value) ? Number(value) : value

@@ -1,4 +1,4 @@
-/** `templates`: those of a channel, which are made with its provider. */
+/** The templates of a channel, and one template. */
 import { SimpleGrid } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { problemOf, v1 } from '../../api/client.ts'
@@ -83,7 +83,6 @@ function useColumns(workspace: Workspace, channel: Channel): Column<Template>[] 
   ]
 }
 
-/** `templates/{channel}/{id}`: a template as a phone shows it. */
 export function TemplateScreen() {
   const workspace = useWorkspace()
   const time = useTimeFormat()
@@ -132,7 +131,6 @@ export function TemplateScreen() {
 
 const kinds: Readonly<Record<string, StatusKind>> = { APPROVED: 'good', PENDING: 'busy', REJECTED: 'bad' }
 
-/** The provider's word for a template, in its colour. */
 const TemplateStatus = ({ status }: { status: string }) => (
   <StatusLabel kind={kinds[status] ?? 'off'}>{status}</StatusLabel>
 )

@@ -1,4 +1,4 @@
-/** The dialog that makes a contact or changes one. */
+/** The dialog that creates or edits a contact. */
 import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, type Problem, v1 } from '../../api/client.ts'
@@ -34,7 +34,7 @@ export function ContactDialog({
     draftOf(stored),
   )
   const consent = JSON.stringify(stored?.consent)
-  // with what was stored when it was chosen: an opt-out may come meanwhile
+  // remembers the stored consent: an opt-out may arrive while the dialog is open
   const [{ chosen, beside }, choose] = useState<{ chosen: ConsentChosen; beside: string | undefined }>({
     chosen: {},
     beside: consent,
@@ -117,7 +117,7 @@ function ContactFields(props: FieldsProps) {
   )
 }
 
-/** Folded away until one of them is refused. */
+/** Collapsed until one of its fields has an error. */
 function MoreFields({ draft, onChange, consent, onConsent, problem }: FieldsProps) {
   const words = text.contacts
   const [isOpen, setOpen] = useState(false)
@@ -168,7 +168,6 @@ function MoreFields({ draft, onChange, consent, onConsent, problem }: FieldsProp
   )
 }
 
-/** A contact as it is entered, and the request that saves it. */
 interface ContactDraft {
   readonly phone: string
   readonly email: string
@@ -183,7 +182,10 @@ interface ContactDraft {
   readonly metadata: string
 }
 
-/** By channel type; empty: as it is. It is no part of the draft: what was chosen once is not to be sent after a refusal. */
+/**
+ * By channel type; '' leaves it unchanged. Not part of the draft: a consent chosen once must not be sent again after
+ * an error.
+ */
 type ConsentChosen = Readonly<Record<string, string>>
 
 const texts = ['phone', 'email', 'first_name', 'last_name', 'locale', 'timezone', 'external_id'] as const
@@ -195,7 +197,6 @@ const draftNames: readonly string[] = [...texts, ...objects, 'tags', 'consent']
 const asJson = (value: object | undefined): string =>
   value === undefined || Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2)
 
-/** Of a stored contact, or empty. */
 export function draftOf(contact: Contact | undefined): ContactDraft {
   const of = (name: TextName) => contact?.[name] ?? ''
   return {
@@ -213,7 +214,7 @@ export function draftOf(contact: Contact | undefined): ContactDraft {
   }
 }
 
-/** What differs between the drafts, and the consent that was chosen, as a change; undefined while something is no object in JSON. */
+/** The changed fields as a PATCH; undefined while a JSON field is invalid. */
 function changeOf(before: ContactDraft, after: ContactDraft, chosen: ConsentChosen): Body | undefined {
   const change: Record<string, unknown> = {}
   for (const name of texts)
@@ -232,7 +233,7 @@ function changeOf(before: ContactDraft, after: ContactDraft, chosen: ConsentChos
   return change as Body
 }
 
-/** Of an object that is merged by key: the keys that differ; what has gone is null. */
+/** A JSON merge patch: changed keys, and null for removed ones. */
 function mergeOf(before: object, after: object): object {
   const was = new Map(Object.entries(before).map(([key, value]) => [key, JSON.stringify(value)]))
   const changed = Object.entries(after).filter(([key, value]) => was.get(key) !== JSON.stringify(value))

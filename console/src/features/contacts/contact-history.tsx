@@ -1,4 +1,4 @@
-/** What has passed between a contact and the account, newest first: what was sent to it, and what it wrote. */
+/** Messages with a contact, and the history of its consent. */
 import { List, Text, Title } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { unwrap, own, problemOf, v1 } from '../../api/client.ts'
@@ -17,7 +17,7 @@ import type { Contact } from './contact-screen.tsx'
 type Message = components['schemas']['Message']
 
 const rowsMax = 20
-/** Of the contact that are read: it has one a channel. */
+/** A contact has one conversation per channel. */
 const conversationsMax = 10
 
 export function ContactTimeline({ contact }: { contact: Contact }) {
@@ -54,7 +54,7 @@ export function ContactTimeline({ contact }: { contact: Contact }) {
   )
 }
 
-/** What was sent to its first address, and what its conversations hold. */
+/** Messages to the contact's first address, and its latest conversation. */
 function useTimeline({ id, phone, identifiers }: Contact) {
   const workspace = useWorkspace()
   const to = phone ?? Object.values(identifiers)[0]
@@ -85,10 +85,10 @@ function useTimeline({ id, phone, identifiers }: Contact) {
   const newestFirst = (one: Message, other: Message) => (one.id < other.id ? 1 : -1)
   return {
     messages: [...byId.values()].toSorted(newestFirst).slice(0, rowsMax),
-    /** In which something came in last. */
+    /** The one with the latest inbound message. */
     conversation: found.data?.data[0],
     isPending: reads.some((read) => read.isPending),
-    // what was read before stays where a later try fails
+    // keep showing loaded data when a later refetch fails
     error: reads.find((read) => read.isError && read.data === undefined)?.error ?? null,
     again: () => reads.filter((read) => read.isError).forEach((read) => void read.refetch()),
   }
@@ -98,7 +98,6 @@ type Change = components['schemas']['ConsentChange']
 
 const consentRowsMax = 100
 
-/** Every change of a contact's consent: the proof. */
 export function ConsentHistory({ id }: { id: string }) {
   const workspace = useWorkspace()
   const changes = useApiQuery(workspace, ['contacts.list_consent_history', id], () =>

@@ -1,4 +1,4 @@
-/** A contact: what is known, what has passed between it and the account, its consent and how it came to be. */
+/** One contact: details, timeline, consent, tags and attributes. */
 import { Alert, Badge, Button, CloseButton, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -134,7 +134,7 @@ function Actions({ contact, onDone }: { contact: Contact; onDone: (done: string)
   )
 }
 
-/** Everything that is kept about the contact, as a file. */
+/** Exports the contact's data as a file, or deletes the contact. */
 function useRemoveMember({ id }: Contact, onDone: () => void) {
   const workspace = useWorkspace()
   return useApiMutation(
@@ -162,7 +162,6 @@ function useRemove(contact: Contact) {
   )
 }
 
-/** What is known of a contact. */
 function ContactAbout({ contact }: { contact: Contact }) {
   const time = useTimeFormat()
   const { facts, consentSaid, blocked } = text.contacts
@@ -211,7 +210,6 @@ function ContactAttributes({ contact: { attributes, metadata } }: { contact: Con
   )
 }
 
-/** The tags of a contact: each can be taken away, and one added. */
 function ContactTags({ contact: { id, tags } }: { contact: Contact }) {
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)
@@ -288,9 +286,8 @@ function ContactTags({ contact: { id, tags } }: { contact: Contact }) {
   )
 }
 
-/** A contact, as the screens name it. */
 export type Contact = components['schemas']['Contact']
 
-/** What people call it: its name, or else what it is reached by. */
+/** Name, or else phone, e-mail or identifier. */
 export const nameOf = ({ full_name, phone, email, identifiers, id }: Contact): string =>
   full_name ?? phone ?? email ?? Object.values(identifiers)[0] ?? id

@@ -1,4 +1,4 @@
-/** Contacts: finding them, a new one, all of them as a file. */
+/** The list of contacts, with search and CSV export. */
 import { Badge, Group } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -106,7 +106,7 @@ export function ContactsScreen() {
   )
 }
 
-/** All that the filters find, as a file. */
+/** Exports all contacts that match the filters. */
 function useExport({ starting_after: _page, ...filters }: Query, onDone: () => void) {
   const workspace = useWorkspace()
   return useApiMutation(

@@ -1,4 +1,4 @@
-/** An import that is not started: what the server knows of it, and what somebody has said of it since. */
+/** An import before it starts: the server's state and the unsaved column choices. */
 import { unwrap, own } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
 import { type ApiMutation, useApiMutation } from '../../api/use-action.ts'
@@ -9,23 +9,21 @@ import { useDraft } from '../../components/form/use-draft.ts'
 export type StepwiseImport = components['schemas']['StepwiseImport']
 export type ImportColumn = StepwiseImport['columns'][number]
 
-/** It can be changed, checked and cancelled. */
+/** Can be changed, checked and cancelled. */
 export const isOpen = ({ status }: StepwiseImport): boolean => status === 'draft' || status === 'checked'
-/** Nothing has come of it. */
 export const isDraft = (one: StepwiseImport): boolean => isOpen(one) || one.status === 'cancelled'
 export const isOnItsWay = ({ status }: StepwiseImport): boolean => status === 'pending' || status === 'running'
 
-/** What a column is that is left out. */
+/** Maps a column to nothing. */
 export const leftOut = 'null'
 
 interface Said {
-  /** By header. */
+  /** By column header. */
   readonly columns: Readonly<Record<string, string>>
   readonly country?: string
   readonly consent?: boolean
 }
 
-/** What is sent of it. */
 interface Description {
   readonly columns: Readonly<Record<string, string | null>>
   readonly default_country: string | null
@@ -33,12 +31,12 @@ interface Description {
 }
 
 export interface DraftState {
-  /** By header; what nobody has said is what the server makes of it. */
+  /** By column header; absent columns use the server's suggestion. */
   readonly columns: Readonly<Record<string, string>>
   readonly country: string
   readonly consent: boolean
   readonly say: (said: Partial<Said>) => void
-  /** The server's counts are those of what is said now. */
+  /** Whether the server's counts are for the current choices. */
   readonly isChecked: boolean
   readonly description: Description
   readonly check: ApiMutation<Description>
@@ -74,7 +72,6 @@ export function useImportDraft(draft: StepwiseImport): DraftState {
   }
 }
 
-/** The steps of a draft. `discard` is called where there is nothing more to say. */
 function useSteps(
   { id, consent_declared }: StepwiseImport,
   discard: () => void,

@@ -1,4 +1,4 @@
-/** A draft: what its columns are, the declaration that everybody has agreed, what the check told, and the start. */
+/** The form of an import: file, columns, consent, check and start. */
 import { Button, Checkbox, Fieldset, Group, Loader, Stack, Text, TextInput } from '@mantine/core'
 import { unwrap, own, type Problem } from '../../api/client.ts'
 import { channelTypes, importFields } from '../../api/generated/tables.ts'
@@ -81,10 +81,9 @@ function Steps({ state: { isChecked, description, check, start, cancel } }: { st
   )
 }
 
-/** What each column of the file is. */
 interface ColumnFieldsProps {
   readonly columns: readonly ImportColumn[]
-  /** By header: a field, `leftOut`, or nothing said. */
+  /** By column header: a field, `leftOut`, or absent. */
   readonly said: Readonly<Record<string, string>>
   readonly onSay: (name: string, field: string) => void
   readonly problem: Problem | undefined
@@ -117,10 +116,10 @@ function ColumnFields({ columns, said, onSay, problem }: ColumnFieldsProps) {
   )
 }
 
-/** How a refusal names the column. */
+/** The names of a column in validation errors. */
 const paramsOf = (name: string, at: number): string[] => [`columns[${JSON.stringify(name)}]`, `header[${at}]`]
 
-/** Every field that a column can be, with an attribute of its own name, and what it is now. */
+/** All contact fields, an attribute named like the column, and the current value. */
 function choicesFor(name: string, value: string): Choice[] {
   const { leaveOut, attribute, consentBy, identifierOn } = text.contactImports
   const key = keyFor(name)
@@ -136,7 +135,7 @@ function choicesFor(name: string, value: string): Choice[] {
     : [{ value, label: value }, ...choices]
 }
 
-/** The key of an attribute that is called as a column. */
+/** An attribute key derived from the column header. */
 function keyFor(name: string): string {
   const plain = name
     .toLowerCase()
@@ -148,11 +147,11 @@ function keyFor(name: string): string {
 
 interface Chosen {
   readonly content: File
-  /** Tells one file from another. */
+  /** Distinguishes files with the same content. */
   readonly about: readonly (string | number)[]
 }
 
-/** The file, which is uploaded once it is chosen: a draft, of which nothing is imported yet. */
+/** Uploads a file as a draft; nothing is imported yet. */
 export function FileField({ onUploaded }: { onUploaded: (draft: StepwiseImport) => void }) {
   const workspace = useWorkspace()
   const upload = useApiMutation(

@@ -1,4 +1,4 @@
-/** Imports contacts from a CSV file: what its columns are, that everybody has agreed, then how far it is and what was rejected. */
+/** Imports contacts from a CSV file in steps: upload, columns, check, progress. */
 import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
@@ -21,7 +21,7 @@ import { DraftForm, FileField } from './import-form.tsx'
 type ContactImport = components['schemas']['ContactImport']
 
 const shownMax = 10
-/** While it runs. */
+/** Polling interval while the import runs. */
 const whileOnItsWayMs = 1_000
 
 export function ImportScreen() {
@@ -63,7 +63,6 @@ export function ImportScreen() {
   )
 }
 
-/** The import of the address at whatever step it is, and the field that begins one. */
 function Import({ id, onUploaded }: { id: string | undefined; onUploaded: (id: string) => void }) {
   const workspace = useWorkspace()
   const read = useQuery({
@@ -120,7 +119,6 @@ function useColumns(): Column<ContactImport>[] {
   ]
 }
 
-/** How far an import is, what it has done, and the rows that it rejected. */
 function ImportProgress({ started }: { started: StepwiseImport }) {
   const workspace = useWorkspace()
   const words = text.contactImports
@@ -145,7 +143,7 @@ function ImportProgress({ started }: { started: StepwiseImport }) {
   )
 }
 
-/** A link to the rows as a file: it is read here, for the request says which account it is for. */
+/** Downloads the rows with a request of its own, because a link cannot send the account header. */
 function RejectedRows({ id }: { id: string }) {
   const workspace = useWorkspace()
   const rows = useApiQuery(workspace, ['contact_imports.list_errors', id], () =>

@@ -1,4 +1,4 @@
-/** Contact lists: what there is, a new one, and taking one away. */
+/** The list of contact lists. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, v1 } from '../../api/client.ts'
@@ -139,7 +139,6 @@ function DeleteList({ list, onClose, onDeleted }: { list: ContactList; onClose: 
   )
 }
 
-/** A new contact list. */
 function NewList({ onClose, onSaved }: { onClose: () => void; onSaved: (list: ContactList) => void }) {
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)

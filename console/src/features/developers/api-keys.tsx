@@ -1,4 +1,4 @@
-/** The API keys of the mode: made, shown once, revoked. */
+/** API keys of the current mode. */
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, own } from '../../api/client.ts'
@@ -20,7 +20,7 @@ import { text } from '../../text/en.ts'
 
 type Key = components['schemas']['ApiKey']
 
-/** The requests beside them have a cursor as well. */
+/** The request log on the same screen has its own cursor. */
 const cursor = 'keys_after'
 
 export function ApiKeys() {
@@ -124,7 +124,6 @@ interface Draft {
 
 const first: Draft = { name: '', expires: '', addresses: '', scopes }
 
-/** As the API takes it. */
 function bodyOf(draft: Draft, mode: 'live' | 'test', zone: string) {
   const addresses = draft.addresses.split(/[\s,]+/).filter((address) => address !== '')
   return {
@@ -136,7 +135,6 @@ function bodyOf(draft: Draft, mode: 'live' | 'test', zone: string) {
   }
 }
 
-/** A new API key of the mode, with its scopes; the answer holds the key, once. */
 function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
   const workspace = useWorkspace()
   const zone = useZone()

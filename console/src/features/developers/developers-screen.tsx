@@ -1,4 +1,4 @@
-/** API keys, what they were refused and what they changed, and where to begin. */
+/** API keys, the request log and code snippets. */
 import { Code, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
@@ -24,7 +24,7 @@ export function DevelopersScreen() {
   const { tabs } = text.developers
   const { request_id } = useLocation().search as Query
   const [tab, setTab] = useState('keys')
-  // where a search found a request
+  // set when the search leads to a request
   const [seen, setSeen] = useState<string>()
   if (request_id !== seen) {
     setSeen(request_id)
@@ -88,7 +88,6 @@ function Snippets() {
 
 type LoggedRequest = components['schemas']['LoggedRequest']
 
-/** What was refused and what was changed: by its id, or the newest first. */
 export function Requests() {
   const workspace = useWorkspace()
   const { query, isFiltered, set, clear } = useFilters(['refused', 'request_id'])

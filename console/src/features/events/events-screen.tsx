@@ -1,4 +1,4 @@
-/** `events`: what has happened, newest first, by type, object and time. */
+/** The list of events, and one event. */
 import { Code, Group, Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { problemOf, v1 } from '../../api/client.ts'
@@ -25,7 +25,7 @@ const labels = {
   created_before: text.events.createdBefore,
 }
 
-/** The resource that an event is about has an id, but for the balance. */
+/** The balance has no ID. */
 function objectIdOf({ data: { object } }: Event): string | undefined {
   const id = 'id' in object ? object.id : undefined
   return typeof id === 'string' ? id : undefined
@@ -97,7 +97,6 @@ function useColumns(): Column<Event>[] {
   ]
 }
 
-/** `events/{id}`: an event as receivers get it. */
 export function EventScreen() {
   const workspace = useWorkspace()
   const time = useTimeFormat()

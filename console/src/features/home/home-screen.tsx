@@ -1,4 +1,4 @@
-/** What there is to see first: how messages fare, what needs somebody, and where to begin. */
+/** Home: statistics, problems that need attention, and first steps. */
 import { Button, Group, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { own, problemOf } from '../../api/client.ts'
@@ -127,7 +127,7 @@ function FirstSteps() {
 
 type Day = components['schemas']['Overview']['days'][number]
 
-/** Heavy, and only here. */
+/** Recharts is large and used only here. */
 const DaysChart = lazy(async () => ({ default: (await import('./days-chart.tsx')).DaysChart }))
 
 const columns = (['date', 'sent', 'delivered', 'failed'] as const).map((name) => ({
@@ -136,7 +136,7 @@ const columns = (['date', 'sent', 'delivered', 'failed'] as const).map((name) =>
   cell: (day: Day) => (name === 'date' ? day.date : formatNumber(day[name])),
 }))
 
-/** The last thirty days: as a chart, and as a table for who reads numbers or hears them. */
+/** The same numbers as chart and as table. */
 export function Days({ days }: { days: readonly Day[] }) {
   const [isTable, setTable] = useState(false)
   const words = text.home

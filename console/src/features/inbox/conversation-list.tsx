@@ -1,4 +1,4 @@
-/** The conversations: who, on which channel, how the last message begins, and whether somebody has read it. */
+/** The list of conversations and the queries around it. */
 import { Button, Group, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { unwrap, own, problemOf, v1 } from '../../api/client.ts'
@@ -92,7 +92,7 @@ function Row({ conversation, shown }: { conversation: Conversation; shown: Conve
   )
 }
 
-/** What one would do while nothing has come in: connect a channel, or in test mode write to oneself. */
+/** Shown while the inbox is empty. */
 function First({ onTried }: { onTried: () => void }) {
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)
@@ -129,19 +129,16 @@ function First({ onTried }: { onTried: () => void }) {
   )
 }
 
-/** Of the sandbox: what is sent to it arrives. */
+/** A sandbox number: messages to it are delivered. */
 const testPhone = '+15005550006'
 
-/** Conversations of the inbox, as the screen asks for them and names them. */
 export type Conversation = components['schemas']['Conversation']
 export type Message =
   operations['conversations.list_messages']['responses'][200]['content']['application/json']['data'][number]
 type Change = components['schemas']['ConversationUpdate']
 
-/** What people call who wrote. */
 export const nameOf = ({ contact_name, identifier }: Conversation): string => contact_name ?? identifier
 
-/** Nothing is read while none is open. */
 export function useConversation(id: string | undefined): UseQueryResult<Conversation> {
   const workspace = useWorkspace()
   return useApiQuery(
@@ -152,7 +149,7 @@ export function useConversation(id: string | undefined): UseQueryResult<Conversa
   )
 }
 
-/** Changes a conversation, and says why the person may not. */
+/** Updates a conversation; `disabledReason` if the person may not. */
 export function useChange(
   id: string,
   onDone: (change: Change) => void = () => undefined,

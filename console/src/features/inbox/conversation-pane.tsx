@@ -1,4 +1,4 @@
-/** The conversation that is read: who it is with, its messages, and what one does with it. */
+/** One conversation: messages, service window, actions and contact details. */
 import { Box, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react'
@@ -60,7 +60,6 @@ function OpenConversation({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** Who sees to it, and whether there is still something to see to. */
 function ConversationActions({
   conversation: { id, status, assignee, assignee_name },
   onDone,
@@ -105,7 +104,7 @@ function ConversationActions({
   )
 }
 
-/** What is on the screen of who may answer it counts as read; not so for who acts in the place of somebody else. */
+/** Marks the conversation as read, unless the person may not reply or acts for somebody else. */
 function useMarkedRead({ id, read, last_message_at }: Conversation): void {
   const { impersonating } = useRequiredSession()
   const { run, disabledReason } = useChange(id)
@@ -116,7 +115,7 @@ function useMarkedRead({ id, read, last_message_at }: Conversation): void {
   }, [isDue, last_message_at])
 }
 
-/** The conversation that was chosen in the list has the focus; one that the screen began with leaves it to the h1. */
+/** Focuses the conversation chosen from the list; on first load the h1 keeps the focus. */
 function useFocusWhenChosen() {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -128,7 +127,7 @@ function useFocusWhenChosen() {
 
 const pageMessages = 30
 
-/** The messages of a conversation, the newest at the end, with what became of those that were sent. */
+/** Oldest first, with the status of sent messages. */
 function MessageLog({ conversation }: { conversation: Conversation }) {
   const pages = useMessages(conversation)
   const messages = (pages.data?.pages ?? []).flatMap(({ data }) => data).toReversed()
@@ -204,7 +203,6 @@ function MessageItem({ message, who }: { message: Message; who: string }) {
   )
 }
 
-/** `minutes`: as `useWindow` tells them. */
 function ServiceWindow({ minutes }: { minutes: number | null }) {
   const label = useId()
   if (minutes === null) return null
@@ -227,14 +225,14 @@ function wordsOf(minutes: number): string {
 const lookMs = 1_000
 const minuteMs = 60_000
 
-/** Whole minutes; -1 once it is over; null where the channel asks for none. */
+/** Whole minutes; -1 after it has closed; null for channels without a service window. */
 const leftOf = (expires_at: string | null): number | null => {
   if (expires_at === null) return null
   const left = Date.parse(expires_at) - Date.now()
   return left <= 0 ? -1 : Math.floor(left / minuteMs)
 }
 
-/** How much of a service window is left, followed while it is on the screen. */
+/** Remaining time of the service window, updated every second. */
 function useWindow(expires_at: string | null): { readonly minutes: number | null; readonly isClosed: boolean } {
   const [, setMinutes] = useState(() => leftOf(expires_at))
   useEffect(() => {
@@ -245,7 +243,6 @@ function useWindow(expires_at: string | null): { readonly minutes: number | null
   return { minutes, isClosed: minutes === -1 }
 }
 
-/** Who a conversation is with, as far as it is known. */
 function ContactRegion({ conversation }: { conversation: Conversation }) {
   const workspace = useWorkspace()
   const time = useTimeFormat()
@@ -280,7 +277,6 @@ function ContactRegion({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** What answering takes to know. */
 function factsOf(
   { phone, email, consent, blocked, tags, last_seen_at }: Contact,
   identifier: string,

@@ -1,4 +1,4 @@
-/** What people write, conversation by conversation: the list beside the one that is read. On a phone these are two steps. */
+/** The inbox: conversation list and conversation side by side; on phones one after the other. */
 import { Text } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -60,7 +60,7 @@ export function InboxScreen() {
   )
 }
 
-/** Where the way back from a conversation leads, its link in the list has the focus again. */
+/** Going back from a conversation focuses its link in the list. */
 function useFocusOnReturn(open: string | undefined) {
   const list = useRef<HTMLDivElement>(null)
   const before = useRef(open)
@@ -73,18 +73,18 @@ function useFocusOnReturn(open: string | undefined) {
   return list
 }
 
-/** Which conversations are listed and which one is read: both stand in the address. */
+/** Filter and open conversation are part of the URL. */
 export type ConversationFilterName = 'open' | 'mine' | 'done'
 
 export interface ConversationFilter {
   readonly show: ConversationFilterName
   readonly choose: (show: ConversationFilterName) => void
-  /** Of the list: what is asked for, under the API's names. */
+  /** The query parameters of the list. */
   readonly filters: Filters
   readonly query: Query
-  /** The conversation that is read. */
+  /** The ID of the open conversation. */
   readonly open: string | undefined
-  /** The address with this conversation read, or none. */
+  /** The query string that opens this conversation, or none. */
   readonly searchFor: (id: string | undefined) => Query
 }
 

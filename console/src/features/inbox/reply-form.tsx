@@ -1,4 +1,4 @@
-/** How a conversation is answered: by a reply, or by a template once its service window is closed. */
+/** The reply form, or the template form once the service window is closed. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { unwrap, v1 } from '../../api/client.ts'
@@ -42,7 +42,7 @@ export function ReplyArea({
   )
 }
 
-/** A reply in words. What was written is kept per conversation until it is sent. */
+/** The draft is stored per conversation until it is sent. */
 function ReplyForm({ conversation, onDone }: { conversation: Conversation; onDone: (done: string) => void }) {
   const workspace = useWorkspace()
   const disabledReason = useDisabledReason(workspace)('messages:write')
@@ -55,7 +55,7 @@ function ReplyForm({ conversation, onDone }: { conversation: Conversation; onDon
     latest.current = reply
   }, [reply])
   const send = useSend(conversation, (sent) => {
-    // the next reply may have been begun meanwhile
+    // the next reply may have been started meanwhile
     if ((sent.content as { body?: string }).body === latest.current) discard()
     onDone(words.sent)
     form.current?.querySelector('textarea')?.focus()
@@ -102,7 +102,6 @@ interface SendTemplateProps {
   readonly onDone: (done: string) => void
 }
 
-/** An approved template of the conversation's channel, filled field by field. */
 function SendTemplate({ conversation, onDone }: SendTemplateProps) {
   const disabledReason = useDisabledReason(useWorkspace())('messages:write')
   const [isOpen, setOpen] = useState(false)
@@ -169,7 +168,7 @@ function TemplateForm({ conversation, onDone }: SendTemplateProps) {
 
 type Body = components['schemas']['SendMessage']
 
-/** `content` is that of the type, as the API has it. */
+/** `content` has the API's shape for the type. */
 interface OutgoingMessage {
   readonly type: string
   readonly content: unknown
@@ -178,7 +177,7 @@ interface OutgoingMessage {
 const bodyOf = ({ channel_id, identifier }: Conversation, { type, content }: OutgoingMessage): Body =>
   ({ channel: channel_id, to: identifier, type, [type]: content }) as Body
 
-/** For the button `API`: what a reply is to the API. */
+/** For the `API` button. */
 export const replyRequest = (conversation: Conversation): ApiRequest => ({
   operation: 'messages.send',
   method: 'POST',

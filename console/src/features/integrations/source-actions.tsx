@@ -1,4 +1,4 @@
-/** What can be done with a source: changed, given a new key, disabled, deleted. */
+/** Actions on a source: edit, roll key, disable, delete. */
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, v1 } from '../../api/client.ts'
@@ -127,7 +127,6 @@ function RollButton({ workspace, source, disabledReason }: ActionProps) {
 
 type Change = NonNullable<operations['integration_sources.update']['requestBody']>['content']['application/json']
 
-/** Changes a source: its name and address, what its events mean for contacts, and the secret of its webhooks. */
 interface ChangeSourceProps {
   readonly workspace: Workspace
   readonly source: Source

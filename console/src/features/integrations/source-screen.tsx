@@ -1,4 +1,4 @@
-/** `integrations/{id}`: a source, where it may report, and what it has reported. */
+/** One source: webhook addresses and received events. */
 import { Stack, Text, TextInput, Title } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { problemOf, v1 } from '../../api/client.ts'
@@ -88,7 +88,6 @@ const receiptWords = text.integrations.receipts
 
 type Receipt = components['schemas']['AutomationEvent']
 
-/** What a source has reported, and what followed. */
 function ReceiptsTable({ workspace, source }: { workspace: Workspace; source: string }) {
   const { query, set } = useFilters(['type', 'status'])
   const asked = { ...query, source }

@@ -1,4 +1,4 @@
-/** `integrations`: shops and sites that report what happens there. */
+/** The list of sources. */
 import { Button, Group, Stack } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -94,7 +94,6 @@ type Creation = operations['integration_sources.upsert']['requestBody']['content
 
 const empty = { platform: '', external_id: '', name: '', url: '' }
 
-/** Makes a source, and shows its key once. */
 function NewSource({ workspace, onClose }: { workspace: Workspace; onClose: () => void }) {
   const navigate = useNavigate()
   const invalidate = useInvalidate(workspace)
@@ -149,7 +148,7 @@ interface SourceFormProps {
   readonly problem: Problem | undefined
   readonly isRunning: boolean
   readonly onSubmit: () => void
-  /** What is said of a source that was there. */
+  /** Shown if the source exists already. */
   readonly children: ReactNode
 }
 
@@ -192,7 +191,7 @@ function SourceForm({ draft, onChange, problem, isRunning, onSubmit, children }:
   )
 }
 
-/** What is empty is left out, but for what is required. */
+/** Empty optional fields are left out. */
 function bodyOf({ platform, external_id, name, url }: typeof empty): Creation {
   return {
     platform: platform.trim(),
@@ -202,18 +201,16 @@ function bodyOf({ platform, external_id, name, url }: typeof empty): Creation {
   }
 }
 
-/** A source of events, as the screens read it. */
 export type Source = components['schemas']['IntegrationSource']
 
 const sourcesMax = 100
 
-/** Those to choose from. */
 export const useSources = (workspace: Workspace): UseQueryResult<{ data: Source[] }> =>
   useApiQuery(workspace, ['integration_sources.list', sourcesMax], () =>
     v1(workspace).GET('/v1/integration_sources', { params: { query: { limit: sourcesMax } } }),
   )
 
-/** What is shown once: the key, and the secret that comes with it. */
+/** Shown once. */
 export interface SourceSecrets {
   readonly id: string
   readonly source_key: string

@@ -1,4 +1,4 @@
-/** What has happened to a message: its statuses in order, and each time that it was handed over. */
+/** Status changes, send attempts and webhook deliveries of a message. */
 import { List, Text, Title } from '@mantine/core'
 import { own, problemOf, v1 } from '../../api/client.ts'
 import type { operations } from '../../api/generated/v1.ts'
@@ -84,7 +84,6 @@ function useAttemptColumns(): Column<IdempotencyKeys>[] {
 
 const deliveryRowsMax = 100
 
-/** What webhook endpoints were told of a message, and how that went. */
 export function MessageDeliveries({ id }: { id: string }) {
   const workspace = useWorkspace()
   const deliveries = useApiQuery(workspace, ['messages.list_deliveries', id], () =>

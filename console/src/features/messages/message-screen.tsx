@@ -1,4 +1,4 @@
-/** A message: where it stands and why, what it shows, what has happened to it, what it cost. */
+/** One message: status, preview, timeline and cost. */
 import { Code, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -23,7 +23,7 @@ import { Attempts, MessageDeliveries, Timeline } from './message-history.tsx'
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** What has succeeded on the screen before, to be told on this one. */
+    /** A success message carried over from the previous screen. */
     done?: string
   }
 }
@@ -102,7 +102,6 @@ function Shown({ message }: { message: Message }) {
   )
 }
 
-/** What can be done with a message, and why not. */
 function useActions(message: Message, onDone: (done: string) => void) {
   const workspace = useWorkspace()
   const navigate = useNavigate()
@@ -140,12 +139,11 @@ function useActions(message: Message, onDone: (done: string) => void) {
   }
 }
 
-/** The request that sends the same at once. */
+/** The request that sends the same content again. */
 function bodyOf({ channel_id, to, type, content, reference, metadata, reply_to, priority }: Message): Body {
   return { channel: channel_id, to, type, ...content, reference, metadata, reply_to, priority } as Body
 }
 
-/** Where a message stands and why, in one sentence, and what else is known of it. */
 export function Why({ message }: { message: Message }) {
   const time = useTimeFormat()
   return (

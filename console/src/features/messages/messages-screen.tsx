@@ -1,4 +1,4 @@
-/** Messages of both directions, newest first, by what the API filters by. */
+/** The list of messages. */
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { v1 } from '../../api/client.ts'

@@ -1,4 +1,4 @@
-/** `/console/admin`: every account, user and e-mail of the installation, for its administrators. */
+/** Accounts, users and e-mails of the installation, for platform administrators. */
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -59,7 +59,6 @@ export function PlatformScreen() {
 
 type Page<R> = { readonly data: readonly R[]; readonly has_more: boolean; readonly next_cursor: string | null }
 
-/** A list with a cursor of its own in the address, for there are several on the screen. */
 function List<R extends RowData & { readonly id: string }>(props: {
   name: string
   cursor: string
@@ -201,7 +200,6 @@ function useEmailColumns(): Column<Email>[] {
   ]
 }
 
-/** Begins to act for an account, with a reason that its people read. */
 function Impersonate({
   account: { id, name },
   onClose,
@@ -250,7 +248,6 @@ function Impersonate({
   )
 }
 
-/** Makes an account, which whoever makes it owns. */
 function NewAccount({ onClose, onMade }: { onClose: () => void; onMade: (name: string) => void }) {
   const [name, setName] = useState('')
   const queries = useQueryClient()

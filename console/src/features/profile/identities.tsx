@@ -1,4 +1,4 @@
-/** Identities at the OIDC provider: linked there and confirmed here, and unlinked. */
+/** Identities at the OIDC provider: linked there, confirmed here. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -14,7 +14,7 @@ import { text } from '../../text/en.ts'
 
 const key = ['identities.list']
 
-/** Nothing where there is no provider. */
+/** Renders nothing without an OIDC provider. */
 export function Identities() {
   const { data: setup } = useQuery({
     queryKey: ['setup.retrieve'],

@@ -1,4 +1,4 @@
-/** `/console/profile`: what concerns the person, whatever account they are in. */
+/** The person's profile. */
 import {
   Button,
   Group,
@@ -76,7 +76,7 @@ interface Changes {
   readonly new_password?: string
 }
 
-/** Changes oneself; `done` is what is said of it. */
+/** `done` is the success message. */
 function useChange(done: string, after: () => void) {
   const [said, setSaid] = useState('')
   const change = useApiMutation(
@@ -90,7 +90,6 @@ function useChange(done: string, after: () => void) {
   return { ...change, said }
 }
 
-/** A person's name, e-mail address and password. */
 export function You() {
   const { user } = useRequiredSession()
   const [given, setGiven] = useState({ name: user.name, email: user.email, current_password: '' })
@@ -172,7 +171,7 @@ export function Password() {
       >
         <Stack gap="sm">
           <SuccessNotice text={change.said} />
-          {/* so that password managers know whose it is */}
+          {/** for password managers */}
           <input type="hidden" autoComplete="username" value={user.email} readOnly />
           <PasswordField label={words.current} {...field('current_password')} autoComplete="current-password" />
           <PasswordField

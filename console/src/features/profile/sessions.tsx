@@ -1,4 +1,4 @@
-/** Where somebody is signed in, and signing out there. */
+/** The person's sessions. */
 import { Button, Group, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** The second factor: begun with a key for the app, confirmed with its code, and then ten codes for when the app is lost. */
+/** Set-up of two-factor authentication: scan, confirm, recovery codes. */
 import { Button, Code, Group, List, Stack, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { renderSVG } from 'uqr'
@@ -135,7 +135,7 @@ function Confirm({
   )
 }
 
-/** Dark on light in either scheme: apps do not read it the other way round. */
+/** Dark on light in both colour schemes: many apps cannot read inverted codes. */
 function QrCode({ value }: { value: string }) {
   const picture = useMemo(() => `data:image/svg+xml,${encodeURIComponent(renderSVG(value, { border: 2 }))}`, [value])
   return <img className="qr-code" src={picture} alt={text.profile.qr} />

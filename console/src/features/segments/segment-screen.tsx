@@ -1,4 +1,4 @@
-/** A segment, new or stored: its name and rules, and how many contacts they find. */
+/** One segment: name, rules and the number of matching contacts. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-/** Segments: what there is, and taking one away. */
+/** The list of segments. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** The frame of screens outside of an account that ask for one thing. */
+/** The page layout of sign-in, set-up, reset and invitation. */
 import { Paper } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Screen } from '../../components/feedback/screen.tsx'
@@ -13,7 +13,7 @@ export function CardScreen({ title, children }: { title: string; children: React
   )
 }
 
-/** The token of the link that the screen was opened with, also where it is pasted into the tab that shows the screen already; empty where there is none. */
+/** The token in the URL fragment, including one pasted while the screen is open; '' if there is none. */
 export function useToken(): string {
   const [token, setToken] = useState(takeTokenFromUrl)
   useEffect(() => {
@@ -24,7 +24,7 @@ export function useToken(): string {
   return token
 }
 
-/** Takes it out of the address, so that no history holds it; it is kept for a reload of this tab. */
+/** Removes the token from the URL and so from the history; sessionStorage holds it for reloads. */
 function takeTokenFromUrl(): string {
   const key = `token ${location.pathname}`
   const given = location.hash.slice(1)
@@ -34,5 +34,5 @@ function takeTokenFromUrl(): string {
   return given
 }
 
-/** The link was used. */
+/** Call after the link was used. */
 export const clearToken = (): void => sessionStorage.removeItem(`token ${location.pathname}`)

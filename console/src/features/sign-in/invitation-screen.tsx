@@ -1,4 +1,4 @@
-/** `/console/invitation#…`: joins an account, as a new user or as the one that the e-mail address has already. */
+/** Accepts an invitation, as a new or an existing user. */
 import { Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'

@@ -1,4 +1,4 @@
-/** `/console/reset`: asks for a link by e-mail; with the link's token, `/console/reset#…`, chooses the new password. */
+/** Requests a password reset link, or sets the new password with one. */
 import { Button, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -16,7 +16,7 @@ export function ResetScreen() {
   return <CardScreen title={text.people.reset.title}>{token === '' ? <Ask /> : <Choose token={token} />}</CardScreen>
 }
 
-/** The answer is the same whether somebody has this address or not. */
+/** The response does not reveal whether the address is known. */
 function Ask() {
   const [email, setEmail] = useState('')
   const [said, setSaid] = useState('')

@@ -1,4 +1,4 @@
-/** `/console/setup#…`: makes the first owner, with the link that the service printed. */
+/** Creates the first owner, with the link that the service prints at start. */
 import { Button, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'

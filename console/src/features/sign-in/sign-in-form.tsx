@@ -1,4 +1,4 @@
-/** The fields of signing in: the password, and where the server asks for one a code of the second factor. */
+/** Sign-in forms: password, second factor, single sign-on. */
 import { Alert, Anchor, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
@@ -11,14 +11,13 @@ import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { PasswordField, TextField } from '../../components/form/fields.tsx'
 import { text } from '../../text/en.ts'
 
-/** What a person gives to sign in. */
 export interface Credentials {
   readonly email: string
   readonly password: string
   readonly code?: string
 }
 
-/** Asks for the code that `mfa_required` wants, of the app or a recovery code. */
+/** A code from the app, or a recovery code. */
 export function CodeForm({
   problem,
   isRunning,
@@ -61,7 +60,7 @@ export function CodeForm({
   )
 }
 
-/** The password alone, for whoever is known: to sign in again. */
+/** For signing in again as the same person. */
 export function PasswordForm(props: {
   label: string
   problem: Problem | undefined
@@ -92,7 +91,7 @@ export function PasswordForm(props: {
   )
 }
 
-/** It leads back to `to`, or to where the person was going when they were asked to sign in. */
+/** Returns to `to`, or to the page that required the sign-in. */
 export function SignInWith({ to }: { to?: string }) {
   const { next = to, error } = useSearch({ strict: false }) as { next?: string; error?: string }
   const { data } = useQuery({ queryKey: ['setup.retrieve'], queryFn: () => unwrap(own().GET('/console/api/setup')) })
@@ -113,12 +112,11 @@ export function SignInWith({ to }: { to?: string }) {
   )
 }
 
-/** Signing in, in one step or, where the person has a second factor, in two. */
+/** Signs in, with a second step for two-factor users. */
 interface SignIn {
   readonly run: (credentials: Credentials) => void
-  /** The code of the second factor, with what was given before. */
   readonly runWithCode: (code: string) => void
-  /** The password was right, and a code is asked for. */
+  /** The password was right and a code is needed. */
   readonly asksForCode: boolean
   readonly isRunning: boolean
   readonly problem: Problem | undefined
@@ -138,7 +136,7 @@ export function useSignIn(onDone: (session: Session) => unknown): SignIn {
       }
     },
     (session) => {
-      // the form may be there for the next time, too
+      // the form may be used again
       setGiven(undefined)
       setAsks(false)
       return onDone(session)

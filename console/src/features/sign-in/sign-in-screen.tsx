@@ -1,4 +1,4 @@
-/** `/console/sign-in`: leads back to where the person was going. */
+/** Sign-in, which returns to the page that required it. */
 import { Button, Stack } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'

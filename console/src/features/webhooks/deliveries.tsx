@@ -1,4 +1,4 @@
-/** What was delivered to an endpoint, by its status, and once more. */
+/** Deliveries of a webhook endpoint: list, retry and replay of failed ones. */
 import { Title } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { unwrap, own, v1 } from '../../api/client.ts'
@@ -22,7 +22,7 @@ import type { Endpoint } from './endpoint-form.tsx'
 
 const choices = deliveryStatuses.map((value) => ({ value, label: humanize(value) }))
 
-/** What became of an attempt, in a sentence. */
+/** The outcome of a delivery in a sentence. */
 export function outcomeOf({
   event_type,
   status,
@@ -115,14 +115,13 @@ function useColumns(onRetry: (id: string) => void): Column<Delivery>[] {
   ]
 }
 
-/** As many as one request makes again. */
+/** The most that one request replays. */
 const atOnce = 5_000
 
-/** `Replay failed`: how many those are, one attempt of each, and what became of them. */
 interface ReplayFailedProps {
   readonly id: string
   readonly disabledReason: string | undefined
-  /** Is told how it stands, again and again. */
+  /** Called repeatedly with the current state as a sentence. */
   readonly onOutcome: (said: string) => unknown
 }
 
@@ -174,18 +173,17 @@ export function ReplayFailed({ id, disabledReason, onOutcome }: ReplayFailedProp
   )
 }
 
-/** How many would be made again. */
 async function failedOf(workspace: Workspace, endpoint: string): Promise<number> {
   return (await unwrap(own(workspace).POST('/console/api/deliveries/retry', { body: { endpoint, dry_run: true } })))
     .count
 }
 
-/** Between two looks, and after the first minute. */
+/** Polling interval in the first minute, and afterwards. */
 const lookEveryMs = 1_000
 const laterEveryMs = 5_000
 const looksSoon = 60
 
-/** What is answered takes how many were begun; `onOutcome` hears in a sentence how many are left, and last what became of them. */
+/** Polls the replayed deliveries and reports how many are left, then the outcome. */
 function useReplayOutcome(id: string, onOutcome: (said: string) => unknown): (count: number) => void {
   const workspace = useWorkspace()
   const [begun, begin] = useState<{ readonly count: number }>()
@@ -197,7 +195,7 @@ function useReplayOutcome(id: string, onOutcome: (said: string) => unknown): (co
   useEffect(() => {
     if (begun === undefined) return
     const controller = new AbortController()
-    // the table asks as well, and says what is wrong
+    // errors are shown by the table, which polls too
     follow({ account, mode }, id, begun.count, controller.signal, (said) => tell.current(said)).catch(() => undefined)
     return () => controller.abort()
   }, [begun, account, mode, id])

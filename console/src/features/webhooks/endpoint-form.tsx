@@ -1,4 +1,4 @@
-/** The fields of a webhook endpoint. */
+/** The form of a webhook endpoint. */
 import { Button, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, type Problem, v1 } from '../../api/client.ts'
@@ -13,7 +13,7 @@ import { parseJsonObject } from '../../components/form/json.ts'
 import { useDraft } from '../../components/form/use-draft.ts'
 import { text } from '../../text/en.ts'
 
-/** The API's names, at which refusals are shown. */
+/** The API's names of its fields, whose errors are shown at the field. */
 export const endpointFields = [
   'url',
   'description',
@@ -30,7 +30,6 @@ interface EndpointFieldsProps {
   readonly token: string
   readonly onToken: (token: string) => void
   readonly problem: Problem | undefined
-  /** The endpoint is there already. */
   readonly isChange?: boolean
 }
 
@@ -73,7 +72,7 @@ export function EndpointFields(props: EndpointFieldsProps) {
   )
 }
 
-/** All of them is an entry of its own, beside which no other stands. */
+/** Excludes every other event type. */
 const allEvents = '*'
 
 const eventsAfter = (before: readonly string[], now: readonly string[]): readonly string[] =>
@@ -159,16 +158,15 @@ function Filters({ draft, onChange, problem }: Pick<EndpointFieldsProps, 'draft'
   )
 }
 
-/** A webhook endpoint as its form holds it, and as the API takes it. */
 export type Endpoint = components['schemas']['WebhookEndpoint']
 export type Creation = operations['webhook_endpoints.create']['requestBody']['content']['application/json']
 
 interface EndpointDraft {
   readonly url: string
   readonly description: string
-  /** `*` alone: all. */
+  /** `*` alone means all. */
   readonly events: readonly string[]
-  /** One a line. */
+  /** One per line. */
   readonly channels: string
   readonly campaigns: string
   readonly channel_types: readonly string[]
@@ -209,7 +207,6 @@ export function draftOf({ url, description, events, filters, metadata, source }:
 
 const linesOf = (typed: string): string[] => typed.split(/\s+/).filter((line) => line !== '')
 
-/** What both creating and changing take; the values are those of the boxes, which are the API's. */
 export function bodyOf(draft: EndpointDraft, verification_token: string): Omit<Creation, 'source'> {
   const filters = {
     channels: linesOf(draft.channels),
@@ -230,10 +227,8 @@ export function bodyOf(draft: EndpointDraft, verification_token: string): Omit<C
   }
 }
 
-/** For who pays attention to one event type: what it is, in the words of the API. */
 export const eventsOf = ({ events }: Endpoint, all: string): string => (events.includes('*') ? all : events.join(', '))
 
-/** What can be changed about an endpoint. */
 export function ChangeEndpoint({
   endpoint,
   onClose,

@@ -1,4 +1,4 @@
-/** `webhooks/{id}`: an endpoint, what can be done with it, and what was delivered to it. */
+/** One webhook endpoint: details, actions and deliveries. */
 import { Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -77,7 +77,6 @@ const Json = ({ value }: { value: unknown }) => <Code className="code">{JSON.str
 
 type Asked = 'change' | 'roll' | 'disable' | 'delete'
 
-/** What can be done with an endpoint. */
 function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)
@@ -177,7 +176,6 @@ function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: ()
   )
 }
 
-/** Asks how long the previous secret signs as well, and shows the new one. */
 function RollSecret({ id, onClose }: { id: string; onClose: () => void }) {
   const workspace = useWorkspace()
   const words = text.webhooks.one

@@ -1,4 +1,4 @@
-/** Webhook endpoints: what there is, and a new one with its secret. */
+/** The list of webhook endpoints. */
 import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, v1 } from '../../api/client.ts'
@@ -110,7 +110,7 @@ function useColumns(): Column<Endpoint>[] {
   ]
 }
 
-/** A new endpoint. Its signing secret is shown by the screen, once this dialog is gone. */
+/** The screen shows the signing secret after this dialog has closed. */
 function NewEndpoint({
   onClose,
   onCreated,
@@ -121,7 +121,7 @@ function NewEndpoint({
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)
   const [draft, change, discard] = useDraft(workspace, 'endpoint', emptyDraft)
-  // a secret, and so kept nowhere
+  // secrets are never stored in the browser
   const [token, setToken] = useState('')
   const create = useApiMutation(
     (body: Creation, key) =>

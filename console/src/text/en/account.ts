@@ -1,6 +1,5 @@
 /** Texts of the team, the settings, billing, the audit log and the platform. */
 
-/** Of an account's team, settings and audit log. */
 export const team = {
   members: 'Members',
   invitations: 'Invitations',
@@ -68,7 +67,6 @@ export const audit = {
   as: (impersonator: string, actor: string) => `${impersonator} for ${actor}`,
 } as const
 
-/** Of the screen of money. */
 export const billing = {
   wallet: 'Wallet',
   balance: 'Balance',
@@ -116,7 +114,6 @@ export const billing = {
   file: 'ledger.csv',
 } as const
 
-/** Of the screen for administrators of the platform, and of acting for an account. */
 export const platform = {
   title: 'Platform',
   back: 'Back to the accounts',

@@ -1,4 +1,4 @@
-/** Of automations and of the sources whose events they follow. */
+/** Texts of automations and integrations. */
 export const automations = {
   create: 'New automation',
   none: 'There is no automation yet. It sends a message when something happens in a shop or on a site.',

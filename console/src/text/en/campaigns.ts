@@ -1,4 +1,4 @@
-/** Of campaigns. */
+/** Texts of campaigns. */
 export const campaigns = {
   create: 'New campaign',
   none: 'There is no campaign yet. One message goes to many recipients, when and as fast as you like.',

@@ -1,4 +1,4 @@
-/** Of channels and their templates. */
+/** Texts of channels and templates. */
 export const channels = {
   connect: 'Connect channel',
   none: 'No channel is connected yet.',

@@ -1,6 +1,5 @@
 /** Texts of contacts, imports, lists and segments. */
 
-/** Of contacts: the list, a new one, and a contact's page. */
 export const contacts = {
   empty: 'There are no contacts yet. Whoever writes to you becomes one by itself.',
   search: 'Search contacts',
@@ -95,7 +94,6 @@ export const contacts = {
   consentChannel: (kind: string, isMarketing: boolean) => (isMarketing ? `${kind}, marketing` : kind),
 } as const
 
-/** Of importing contacts. */
 export const contactImports = {
   title: 'Import contacts',
   file: 'CSV file',
@@ -141,7 +139,6 @@ export const contactImports = {
   nameless: 'Without a name',
 } as const
 
-/** Of the screen of contact lists. */
 export const contactLists = {
   empty: 'There are no lists yet. A list holds the contacts that you put into it.',
   create: 'New list',
@@ -157,7 +154,6 @@ export const contactLists = {
   confirm: 'The list goes; its contacts stay.',
 } as const
 
-/** Of segments, and of the rules that automations have too. */
 export const segments = {
   empty: 'There are no segments yet. A segment finds contacts by rules, each time it is used.',
   create: 'New segment',

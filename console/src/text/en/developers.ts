@@ -1,6 +1,5 @@
 /** Texts of API keys, requests, events and webhooks. */
 
-/** Of API keys, the request log and snippets. */
 export const developers = {
   tabs: { keys: 'API keys', requests: 'Requests', snippets: 'Snippets' },
   create: 'Create key',
@@ -42,7 +41,6 @@ export const developers = {
   found: 'Found',
 } as const
 
-/** The snippets of the reference's first operation. `origin` is the service's. */
 export const snippets: Readonly<Record<'curl' | 'typescript' | 'python', (origin: string) => string>> = {
   curl: (origin) => `curl ${origin}/v1/messages \\
   -H 'Authorization: Bearer svc_test_…' \\
@@ -68,7 +66,6 @@ answer = requests.post(
 print(answer.json()['id'])`,
 }
 
-/** Of the feed of events. */
 export const events = {
   empty: 'Nothing has happened yet. Send a message, and its events stand here.',
   columns: { id: 'Event', type: 'Type', object: 'Object', at: 'Occurred at' },
@@ -84,7 +81,6 @@ export const events = {
 
 const counted = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`
 
-/** Of webhook endpoints and their deliveries. */
 export const webhooks = {
   create: 'New endpoint',
   empty: 'No endpoint receives events yet.',

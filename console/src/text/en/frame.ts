@@ -1,6 +1,5 @@
 /** Texts of the frame and of Home. */
 
-/** Of the frame around every screen: the menu, and what stands above it. */
 export const frame = {
   menu: 'Menu',
   main: 'Main',
@@ -25,7 +24,6 @@ export const frame = {
   end: 'End',
 } as const
 
-/** Of Home, of links to it and of the other screens in the menu. */
 export const screens = {
   home: 'Home',
   messages: 'Messages',
@@ -47,7 +45,6 @@ export const screens = {
   audit: 'Audit log',
 } as const
 
-/** Of Home. */
 export const home = {
   sent: 'Messages sent',
   sentWhy: 'In the last 30 days.',

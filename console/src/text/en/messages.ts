@@ -1,9 +1,8 @@
 /** Texts of messages and of the inbox. */
 
-/** What the provider or the service said, within a sentence. */
+/** Error messages of providers, for use inside a sentence. */
 const within = (message: string): string => message.trim().replace(/\.$/, '')
 
-/** Of messages: the list, sending one, and a message with why it did or did not arrive. */
 export const messages = {
   empty: 'There are no messages yet.',
   title: 'Message',
@@ -128,7 +127,6 @@ export const messages = {
   },
 } as const
 
-/** Of what a message says, wherever one is written. */
 export const content = {
   type: 'Type',
   message: 'Message',
@@ -151,7 +149,6 @@ export const content = {
   wrongKind: (kind: string) => `A file of type ${kind} does not fit there.`,
 } as const
 
-/** Of the inbox. */
 export const inbox = {
   conversations: 'Conversations',
   conversation: 'Conversation',

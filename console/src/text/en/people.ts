@@ -1,6 +1,5 @@
 /** Texts about signing in and about the person's own profile. */
 
-/** Of signing in, and of what is done before. */
 export const people = {
   setUp: {
     title: 'Set up Posthorn',
@@ -54,7 +53,6 @@ export const people = {
   passwordHint: '12 characters at least.',
 } as const
 
-/** Of the screen about oneself. */
 export const profile = {
   title: 'Profile',
   back: 'Back to the accounts',
