@@ -12,7 +12,7 @@ const run = promisify(execFile)
 /** What the button `API` of the screen shows. */
 async function requestShown(page: Page): Promise<string> {
   await button(page, 'API').click()
-  const dialog = page.getByRole('dialog', { name: 'The request that does the same' })
+  const dialog = page.getByRole('dialog', { name: 'The same request by API' })
   const command = await dialog.locator('pre').innerText()
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'hidden' })

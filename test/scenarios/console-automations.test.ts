@@ -62,7 +62,7 @@ test(
     await heading(page, 'Thanks again').waitFor()
     // what the shop has reported, as it would be answered now
     await button(page, 'Simulate').click()
-    await field(simulating, 'Reported event').waitFor()
+    await field(simulating, 'Recent event').waitFor()
     await button(simulating, 'Simulate').click()
     await simulating.getByText('Thank you, Ada, for 7.').waitFor()
     await page.keyboard.press('Escape')

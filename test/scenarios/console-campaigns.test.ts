@@ -89,7 +89,7 @@ test(
     await button(page, 'New campaign').click()
     await heading(page, 'New campaign').waitFor()
     await writeCampaign(page, 'Sale <b>now</b>', '+15005550006,Ada\n+15005550001,Bob')
-    await field(page, 'In place of an empty {{first_name}}').fill('you')
+    await field(page, 'Replacement for an empty {{first_name}}').fill('you')
     await page.getByRole('region', { name: 'Estimate' }).getByText('2 recipients', { exact: true }).waitFor()
     await page.getByRole('region', { name: 'Preview' }).getByText('Hello Ada, the sale begins.').waitFor()
     await page.getByRole('region', { name: 'Estimate' }).getByText('Cost: ').waitFor()
@@ -101,7 +101,7 @@ test(
     const testing = page.getByRole('dialog', { name: 'Send test' })
     await field(testing, 'Test recipient').fill('+15005550010')
     await button(testing, 'Send test').click()
-    await testing.getByRole('status').getByText('The test is on its way.').waitFor()
+    await testing.getByRole('status').getByText('The test message was queued.').waitFor()
     await page.keyboard.press('Escape')
     await page.reload()
     await field(page, 'Messages per second').fill('0')
@@ -111,7 +111,7 @@ test(
     await button(page, 'Launch').click()
     const launching = page.getByRole('dialog', { name: 'Launch campaign' })
     await launching.getByRole('list', { name: 'Checks' }).getByRole('listitem').first().waitFor()
-    await launching.getByText('2 of 2 recipients would get it now.').waitFor()
+    await launching.getByText('2 of 2 recipients would receive it now.').waitFor()
     assert.equal(
       await button(launching, 'Launch now').getAttribute('aria-disabled'),
       'true',
@@ -197,7 +197,7 @@ test(
     await button(page, 'Launch').waitFor()
 
     await show('campaigns?status=failed')
-    await page.getByText('Nothing matches.').waitFor()
+    await page.getByText('No results match these filters.').waitFor()
     await button(page, 'Clear filters').click()
     await page.getByRole('table', { name: 'Campaigns' }).getByRole('link', { name: 'Orders' }).first().waitFor()
     await assertPresentableEverywhere(opened, 'campaigns', (shown) => shown.getByRole('table').waitFor())

@@ -73,7 +73,7 @@ test(
     await page.getByRole('alert').waitFor()
     await field(page, 'Test recipient').fill('+14155550123')
     await button(page, 'Send test').click()
-    await page.getByRole('status').getByText('The test is on its way.').waitFor()
+    await page.getByRole('status').getByText('The test message was queued.').waitFor()
     const [message] = (await owner.send('GET', '/v1/messages')).body.data
     assert.deepEqual([message.to, message.origin.type], ['+14155550123', 'console'])
 
@@ -85,7 +85,7 @@ test(
     await field(dialog, 'Messages per second').fill('7')
     await button(dialog, 'Save').click()
     await heading(page, 'Orders <b>2</b>').waitFor()
-    await page.getByText('7 a second').waitFor()
+    await page.getByText('7 per second').waitFor()
     await assertPresentableEverywhere(
       opened,
       `channels/${channel.id}`,

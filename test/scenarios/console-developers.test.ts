@@ -46,7 +46,7 @@ test(
     await page.getByRole('tab', { name: 'API keys' }).click()
     await page.getByRole('button', { name: 'Revoke Shop <i>' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke Shop <i>' }).click()
-    await page.getByText('Shop <i> is revoked.').waitFor()
+    await page.getByText('Shop <i> was revoked.').waitFor()
     assert.equal((await world.api(key).get('/v1/me')).status, 401)
 
     await assertPresentableEverywhere(owners, 'developers', (other) =>
@@ -67,7 +67,7 @@ test('keys beyond the first page are listed and can be revoked', { skip: without
   await button(page, 'Older').click()
   await button(page, 'Revoke Old 1').click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke Old 1' }).click()
-  await page.getByText('Old 1 is revoked.').waitFor()
+  await page.getByText('Old 1 was revoked.').waitFor()
   await button(page, 'Newer').click()
   await page.getByRole('table', { name: 'API keys' }).getByText('Old 52').waitFor()
   assertQuiet()

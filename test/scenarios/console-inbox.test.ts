@@ -113,7 +113,7 @@ test(
     await button(page, 'Send reply').click()
     await page.getByText(/^They have opted out of this channel, or are blocked\./).waitFor()
     assert.equal(await field(page, 'Reply').getAttribute('aria-invalid'), 'true')
-    await page.getByRole('region', { name: 'Contact' }).getByText('Yes: nothing is sent to them').waitFor()
+    await page.getByRole('region', { name: 'Contact' }).getByText('Yes, they receive no messages').waitFor()
     await account.api.patch(`/v1/contacts/${contact_id}`, { blocked: false })
 
     await page.clock.setFixedTime(world.clock.now() + 25 * hourMs)
@@ -174,7 +174,7 @@ test(
     await failed.click()
     await looked('conversation', async (width) => {
       await log(page)
-        .getByText(/^It did not arrive because/)
+        .getByText(/^The provider could not deliver it/)
         .waitFor()
       await page.getByRole('region', { name: 'Contact' }).getByText('Never asked').waitFor()
       assert.equal(await list(page).isVisible(), width > 390)

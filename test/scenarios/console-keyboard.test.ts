@@ -107,7 +107,7 @@ test(
     await page.keyboard.press('Enter')
     await page
       .getByRole('region', { name: 'Status' })
-      .getByText(/^It did not arrive because/)
+      .getByText(/^The provider could not deliver it/)
       .waitFor()
 
     // a campaign, checked and launched
@@ -122,7 +122,7 @@ test(
     await press(page, page.getByRole('checkbox', { name: 'Everybody here has agreed to be contacted' }), 'Space')
     await press(page, button(page, 'Launch'))
     const launching = page.getByRole('dialog', { name: 'Launch campaign' })
-    await launching.getByText('1 of 1 recipients would get it now.').waitFor()
+    await launching.getByText('1 of 1 recipients would receive it now.').waitFor()
     await press(page, button(launching, 'Launch now'))
     await page.getByRole('progressbar', { name: 'Progress' }).waitFor()
     for (let n = 0; n < 3; n++) await pass(1000)
@@ -138,11 +138,11 @@ test(
     await show(`webhooks/${endpoint.id}`)
     await press(page, button(page, 'Replay failed'))
     const replaying = page.getByRole('dialog', { name: 'Replay failed' })
-    await replaying.getByText('1 delivery failed and can be made again').waitFor()
+    await replaying.getByText('1 delivery failed. Replaying makes one attempt each').waitFor()
     await press(page, button(replaying, 'Replay failed'))
     await page.getByRole('status').getByText('1 delivery on the way').waitFor()
     await world.settle()
-    await page.getByRole('status').getByText('1 delivery made again: all were delivered.').waitFor()
+    await page.getByRole('status').getByText('Replayed 1 delivery: all succeeded.').waitFor()
 
     // an event of a shop, tried before it is active
     const source = (

@@ -38,7 +38,7 @@ test('a message is sent from the console, found by its filters, and tells why it
   await button(dialog, 'Send').click()
 
   await heading(page, 'Message').waitFor()
-  await page.getByRole('region', { name: 'Status' }).getByText('It waits to be handed to the provider.').waitFor()
+  await page.getByRole('region', { name: 'Status' }).getByText('It is waiting to be sent.').waitFor()
   await world.clock.advance(1000)
   await world.settle()
   await world.clock.advance(1000)
@@ -46,7 +46,7 @@ test('a message is sent from the console, found by its filters, and tells why it
   await page.reload()
   await page
     .getByRole('region', { name: 'Status' })
-    .getByText(/^It did not arrive because the provider could not deliver it: .*sandbox_undeliverable\)\.$/)
+    .getByText(/^The provider could not deliver it: .*sandbox_undeliverable\)\.$/)
     .waitFor()
   await page.getByRole('region', { name: 'Preview' }).getByText('<b>Your order</b> has left.').waitFor()
   await page.getByRole('region', { name: 'Timeline' }).getByText('Failed', { exact: true }).waitFor()
@@ -66,7 +66,7 @@ test('a message is sent from the console, found by its filters, and tells why it
   assert.equal((await account.api.get('/v1/messages?reference=order-1042')).body.data.length, 2)
 
   await show('messages?status=delivered')
-  await page.getByText('Nothing matches.').waitFor()
+  await page.getByText('No results match these filters.').waitFor()
   await button(page, 'Clear filters').click()
   await page.getByRole('link', { name: id }).waitFor()
   await field(page, 'Reference').fill('order-1042')
@@ -103,7 +103,7 @@ test('a template is filled field by field, and a message that waits is cancelled
   await heading(page, 'Message').waitFor()
   await page
     .getByRole('region', { name: 'Status' })
-    .getByText(/^It waits until/)
+    .getByText(/^It is scheduled for/)
     .waitFor()
   const { body } = await account.api.get(`/v1/messages/${page.url().split('/').at(-1)!}`)
   assert.deepEqual(body.content.template, {
@@ -120,10 +120,7 @@ test('a template is filled field by field, and a message that waits is cancelled
     ],
   })
   await button(page, 'Cancel message').click()
-  await page
-    .getByRole('region', { name: 'Status' })
-    .getByText('It was not sent because it was cancelled before it was handed over.')
-    .waitFor()
+  await page.getByRole('region', { name: 'Status' }).getByText('It was cancelled before it was sent.').waitFor()
   const cancel = button(page, 'Cancel message')
   assert.equal(await cancel.getAttribute('aria-disabled'), 'true')
   await page.getByText('Only a message that is still queued can be cancelled.').first().waitFor({ state: 'attached' })

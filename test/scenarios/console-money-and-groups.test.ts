@@ -42,7 +42,7 @@ test(
     assert.match(csv, /,'=cmd\(\),/)
 
     await field(page, 'Type').selectOption('adjustment')
-    await page.getByText('Nothing matches.').waitFor()
+    await page.getByText('No results match these filters.').waitFor()
     assert.match(page.url(), /[?&]type=adjustment/)
     await button(page, 'Clear filters').click()
     await ledger.waitFor()
@@ -89,7 +89,7 @@ test('a segment is written rule by rule; what is wrong is said at its field', { 
     .getByText(/is empty/)
     .waitFor()
   const status = page.getByRole('status')
-  await status.getByText('Counted once every rule is complete.').waitFor()
+  await status.getByText('Complete every rule to see the number of contacts.').waitFor()
   await field(rule(1), 'Value').fill('vip')
   await status.getByText('1 contact matches').waitFor()
   await field(rule(1), 'Operator').selectOption('contains_none')

@@ -177,7 +177,7 @@ test(
       await one.show(at)
       await one.page.getByRole('checkbox', { name: 'Everybody here has agreed to be contacted' }).check()
       await button(one.page, 'Launch').click()
-      await one.page.getByText('2 of 2 recipients would get it now.').waitFor()
+      await one.page.getByText('2 of 2 recipients would receive it now.').waitFor()
     }
     await losingAnswers(page, `**/v1/campaigns/${draft.body.id}/launch`, 1)
     await Promise.all(

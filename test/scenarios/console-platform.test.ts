@@ -43,7 +43,7 @@ test(
     await field(dialog, 'Reason').fill('Ticket 4711')
     await button(dialog, 'Begin').click()
     const bar = page.getByRole('complementary', { name: 'Acting for an account' })
-    await bar.getByText('You act for Theirs <b>').waitFor()
+    await bar.getByText('You are acting for Theirs <b>').waitFor()
     await heading(page, 'Home').waitFor()
     assert.match(page.url(), new RegExp(`/console/${theirs.id}/live$`))
     await goto(`/console/${theirs.id}/test/contacts`)

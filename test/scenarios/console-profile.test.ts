@@ -18,7 +18,7 @@ test(
       const { page, goto, assertQuiet } = await owners.window({ scheme, width })
       await goto('/console/profile')
       await heading(page, 'Profile').waitFor()
-      await page.getByRole('table', { name: 'Sessions' }).getByText('This one').waitFor()
+      await page.getByRole('table', { name: 'Sessions' }).getByText('This session').waitFor()
       await assertPresentable(page)
       await page
         .getByRole('radiogroup', { name: 'Colour scheme' })
@@ -47,7 +47,7 @@ test('a new password takes the one before, and ends the sessions elsewhere', { s
   await field(page, 'Current password').fill(ownerPassword)
   await button(page, 'Change password').click()
 
-  await page.getByText('Your password is changed. You are signed out everywhere else.').waitFor()
+  await page.getByText('Your password was changed. All your other sessions were signed out.').waitFor()
   assert.equal((await owners.world.pool`select id from sessions`).length, 1)
   assertQuiet()
 })

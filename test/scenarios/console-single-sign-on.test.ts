@@ -29,11 +29,11 @@ test('an identity is linked on the profile and signs in from then on', { skip: w
   await button(page, 'Link Acme ID').click()
   await page
     .getByRole('dialog', { name: 'Link Acme ID' })
-    .getByText(/knows you as olivia@acme\.example/)
+    .getByText(/as olivia@acme\.example/)
     .waitFor()
   await assertPresentable(page)
   await button(page, 'Link').click()
-  await page.getByText('The identity is linked.').waitFor()
+  await page.getByText('The identity was linked.').waitFor()
   await button(page, 'Unlink olivia@acme.example').waitFor()
   await assertPresentable(page)
 

@@ -54,7 +54,7 @@ test(
     await page.getByText('Ada is Viewer now.').waitFor()
     await page.getByRole('button', { name: 'Remove Ada' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove Ada' }).click()
-    await page.getByText('Ada is no member any more.').waitFor()
+    await page.getByText('Ada is no longer a member.').waitFor()
     assertQuiet()
   },
 )
@@ -102,7 +102,7 @@ test(
     await heading(page, 'Choose a new password').waitFor()
     await field(page, 'E-mail').fill('nobody@example.com')
     await button(page, 'Send link').click()
-    await page.getByText('If somebody signs in with this address, a link is on its way.').waitFor()
+    await page.getByText('If a user has this address, we have sent a link to it.').waitFor()
     await assertPresentable(page)
     await goto('/console/reset#not-a-token')
     await field(page, 'New password').fill(password)

@@ -19,7 +19,7 @@ test(
   async (t) => {
     const { page, show, account, assertQuiet } = await openOwnersConsole(t)
     const segment = (await account.api.post('/v1/segments', { name: 'Guests', rules })).body
-    const told = page.getByRole('alert').filter({ hasText: 'Somebody has changed this since you began.' })
+    const told = page.getByRole('alert').filter({ hasText: 'Somebody else changed this while you were editing.' })
     const stored = async () => (await account.api.get(`/v1/segments/${segment.id}`)).body.name
     await show(`segments/${segment.id}`)
     await heading(page, 'Guests').waitFor()
@@ -39,7 +39,7 @@ test(
     await told.waitFor()
     assert.equal(await field(page, 'Name').inputValue(), 'My guests')
     await inEitherSchemeAndWidth(page, () => assertPresentable(page))
-    await button(page, 'Show what is stored').click()
+    await button(page, 'Show their version').click()
     await told.waitFor({ state: 'detached' })
     assert.equal(await field(page, 'Name').inputValue(), 'Their guests')
 
@@ -85,7 +85,7 @@ test(
     await page.reload()
     await button(page, 'Edit').click()
     assert.equal(await field(dialog, 'First name').inputValue(), 'Ada')
-    await dialog.getByRole('alert').filter({ hasText: 'Somebody has changed this since you began.' }).waitFor()
+    await dialog.getByRole('alert').filter({ hasText: 'Somebody else changed this while you were editing.' }).waitFor()
     await button(dialog, 'Save').click()
     await heading(page, 'Ada').waitFor()
 
@@ -111,7 +111,7 @@ test(
     const { page, show, account, assertQuiet } = await openOwnersConsole(t)
     const { id } = (await account.api.post('/v1/contacts', { phone: '+14155550123' })).body
     const dialog = page.getByRole('dialog', { name: 'Edit' })
-    const told = dialog.getByRole('alert').filter({ hasText: 'Somebody has changed this since you began.' })
+    const told = dialog.getByRole('alert').filter({ hasText: 'Somebody else changed this while you were editing.' })
     await show(`contacts/${id}`)
     await button(page, 'Edit').click()
     await dialog.getByText('More fields').click()
@@ -120,7 +120,7 @@ test(
     await account.api.patch(`/v1/contacts/${id}`, { consent: { sms: 'opted_out' } })
     // the screen is read anew by itself
     await told.waitFor()
-    await button(dialog, 'Show what is stored').click()
+    await button(dialog, 'Show their version').click()
     await told.waitFor({ state: 'detached' })
     assert.equal(await field(dialog, 'Consent to SMS').inputValue(), '')
 

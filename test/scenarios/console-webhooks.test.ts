@@ -19,7 +19,7 @@ test(
     const { page, show, owner, world, assertQuiet } = opened
     const receiver = world.receiver()
     await show('webhooks')
-    await page.getByText('No endpoint receives events yet.').waitFor()
+    await page.getByText('There are no endpoints yet.').waitFor()
     await button(page, 'New endpoint').click()
     const dialog = page.getByRole('dialog', { name: 'New endpoint' })
     await field(dialog, 'URL').fill('http://10.0.0.1/hooks')
@@ -65,10 +65,10 @@ test(
     await button(page, 'Enable').click()
     await page.getByRole('status').getByText('Enabled.').waitFor()
     await button(deliveries, 'Retry').click()
-    await page.getByRole('status').getByText('webhook.test was delivered: answered 200').waitFor()
+    await page.getByRole('status').getByText('webhook.test was delivered: response 200').waitFor()
     await deliveries.getByText('Delivered').waitFor()
     await button(page, 'Replay failed').click()
-    await page.getByRole('status').getByText('No delivery has failed.').waitFor()
+    await page.getByRole('status').getByText('No deliveries have failed.').waitFor()
     for (const answer of [500, 500]) {
       receiver.answerNext({ status: answer })
       await owner.send('POST', `/v1/webhook_endpoints/${endpoint.id}/test`)
@@ -80,7 +80,7 @@ test(
     await page.reload()
     await button(page, 'Replay failed').click()
     const replaying = page.getByRole('dialog', { name: 'Replay failed' })
-    await replaying.getByText('2 deliveries failed and can be made again').waitFor()
+    await replaying.getByText('2 deliveries failed. Replaying makes one attempt each').waitFor()
     receiver.answerNext({ status: 500 })
     await button(replaying, 'Replay failed').dblclick()
     await page.getByRole('status').getByText('2 deliveries on the way').waitFor()
@@ -95,7 +95,7 @@ test(
 
     await button(page, 'Roll secret').click()
     const rolling = page.getByRole('dialog', { name: 'Roll secret' })
-    await field(rolling, 'The previous secret signs as well for').selectOption('86400')
+    await field(rolling, 'Keep the previous secret valid for').selectOption('86400')
     await button(rolling, 'Roll secret').click()
     await button(secret, 'I have stored it').click()
     await button(page, 'Change').click()
@@ -114,7 +114,7 @@ test(
     await world.clock.advance(2_000)
     await button(page, 'Delete').click()
     await button(page.getByRole('dialog', { name: 'Delete' }), 'Delete').click()
-    await page.getByText('No endpoint receives events yet.').waitFor()
+    await page.getByText('There are no endpoints yet.').waitFor()
     assertQuiet()
   },
 )

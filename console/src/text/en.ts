@@ -42,7 +42,7 @@ export const text = {
   list: {
     newer: 'Newer',
     older: 'Older',
-    noMatch: 'Nothing matches.',
+    noMatch: 'No results match these filters.',
     clear: 'Clear filters',
     filters: 'Filters',
     loading: 'Loading …',
@@ -50,18 +50,18 @@ export const text = {
 
   api: {
     button: 'API',
-    title: 'The request that does the same',
-    key: 'Put an API key of this account and mode in place of $POSTHORN_KEY.',
+    title: 'The same request by API',
+    key: 'Replace $POSTHORN_KEY with an API key of this account and mode.',
     session:
-      'This is the console’s alone: no API key opens it. It takes the cookie of your session, which the browser keeps, in place of $POSTHORN_SESSION.',
+      'Only the console can send this request; API keys are not accepted. Replace $POSTHORN_SESSION with the session cookie from your browser.',
     copy: 'Copy',
     copied: 'Copied',
-    reference: 'Its page in the reference',
+    reference: 'Open in the API reference',
     close: 'Close',
   },
 
   secret: {
-    once: 'This is shown only now. Store it where it is safe.',
+    once: 'This is shown only once. Store it in a safe place.',
     stored: 'I have stored it',
     copy: 'Copy',
   },
@@ -71,27 +71,28 @@ export const text = {
     code: (code: string) => `Code ${code}`,
     request: (id: string) => `Request ${id}`,
     again: 'Try again',
-    network: 'The service could not be reached. Check your connection.',
-    unexpected: 'The service answered in a way that the console does not understand.',
+    network: 'The service could not be reached. Check your connection, then try again.',
+    unexpected:
+      'The service sent an unexpected response. Reload the page; if this happens again, contact your operator.',
     required: 'Fill this in.',
-    crashed: 'This screen has failed. Reload it; if that does not help, tell your operator what stands below.',
+    crashed: 'This screen failed. Reload it; if that does not help, send the error below to your operator.',
   },
 
   notFound: {
     title: 'Not found',
-    why: 'There is no screen at this address, or nothing of yours that it names.',
+    why: 'This page does not exist, or it is about something that your account does not have. Check the address.',
   },
 
   notAllowed: {
     title: 'Not allowed',
-    why: 'Your role in this account does not show this. Ask an owner of it for another role.',
-    button: 'Your role does not allow this here.',
-    impersonating: 'Not while you act for an account: you can read, pause, retry, test and reconnect.',
+    why: 'Your role in this account has no access to this page. Ask an owner of the account for another role.',
+    button: 'Your role does not allow this.',
+    impersonating: 'Not available while you act for an account. You can read, pause, retry, test and reconnect.',
   },
 
   outdated: {
-    why: 'Somebody has changed this since you began. What you entered is kept; saving it puts it in the place of theirs.',
-    show: 'Show what is stored',
+    why: 'Somebody else changed this while you were editing. Saving replaces their changes with yours.',
+    show: 'Show their version',
   },
 
   dialog: { close: 'Close', cancel: 'Cancel' },

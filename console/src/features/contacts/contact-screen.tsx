@@ -82,9 +82,9 @@ function Actions({ contact, onDone }: { contact: Contact; onDone: (done: string)
       onDone(blocked ? words.nowBlocked : words.nowUnblocked)
     },
   )
-  const removeMember = useRemoveMember(contact, () => onDone(words.takenOut))
+  const exportData = useExportData(contact, () => onDone(words.takenOut))
   const remove = useRemove(contact)
-  const problem = block.problem ?? removeMember.problem
+  const problem = block.problem ?? exportData.problem
   const mayNot = disabledReason('contacts:write')
   return (
     <>
@@ -99,11 +99,11 @@ function Actions({ contact, onDone }: { contact: Contact; onDone: (done: string)
           onPress={() => block.run(!contact.blocked)}
         />
         <ActionButton
-          label={words.removeMember}
+          label={words.exportData}
           variant="default"
           disabledReason={disabledReason('export')}
-          loading={removeMember.isRunning}
-          onPress={() => removeMember.run(contact.id)}
+          loading={exportData.isRunning}
+          onPress={() => exportData.run(contact.id)}
         />
         <ActionButton
           label={words.delete}
@@ -134,8 +134,8 @@ function Actions({ contact, onDone }: { contact: Contact; onDone: (done: string)
   )
 }
 
-/** Exports the contact's data as a file, or deletes the contact. */
-function useRemoveMember({ id }: Contact, onDone: () => void) {
+/** Exports everything stored about the contact as a file. */
+function useExportData({ id }: Contact, onDone: () => void) {
   const workspace = useWorkspace()
   return useApiMutation(
     () => unwrap(v1(workspace).GET('/v1/contacts/{id}/export', { params: { path: { id } }, parseAs: 'text' })),
