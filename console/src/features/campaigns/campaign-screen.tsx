@@ -70,7 +70,7 @@ function CampaignProgress({ workspace, campaign }: { workspace: Workspace; campa
           <Results workspace={workspace} campaign={campaign} />
           <CampaignFacts workspace={workspace} campaign={campaign} />
           <Region title={text.campaigns.form.preview}>
-            <Bubble type={campaign.message.type} content={campaign.message} isOurs />
+            <Bubble type={campaign.message.type} content={{ ...campaign.message }} isOurs />
           </Region>
         </SimpleGrid>
         <RecipientsTable workspace={workspace} campaign={campaign} />

@@ -175,7 +175,7 @@ interface OutgoingMessage {
 }
 
 const bodyOf = ({ channel_id, identifier }: Conversation, { type, content }: OutgoingMessage): Body =>
-  ({ channel: channel_id, to: identifier, type, [type]: content }) as Body
+  ({ channel: channel_id, to: identifier, type, [type]: content }) as unknown as unknown as Body
 
 /** For the `API` button. */
 export const replyRequest = (conversation: Conversation): ApiRequest => ({
