@@ -12,7 +12,7 @@ export async function generatedDocuments(): Promise<Record<string, string>> {
   return {
     ...documents,
     ...clientFiles(JSON.parse(documents['openapi.json']!) as Document),
-    ...(await consoleFiles(documents)),
+    ...consoleFiles(documents),
     ...contentPages(),
     ...providerPages(),
     ...referenceTables(),

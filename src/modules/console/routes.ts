@@ -52,7 +52,7 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
 }
 
 /** What the console's screens ask beyond `/v1` (behaviour: console 7). */
-export const screenRoutes = (services: ConsoleServices): ConsoleRoute[] => [
+const screenRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   ...overviewRoutes(services),
   ...searchRoutes(services),
   ...previewRoutes(services),

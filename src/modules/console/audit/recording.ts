@@ -123,7 +123,7 @@ const depthMax = 4
 const secretName = /(^|_)(password|secret|token|credentials|code|key)$/
 
 /** The fields of a body as they may be kept. */
-export const maskedChanges = (body: unknown): Record<string, unknown> => (isRecord(body) ? maskedFields(body, 0) : {})
+const maskedChanges = (body: unknown): Record<string, unknown> => (isRecord(body) ? maskedFields(body, 0) : {})
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -108,7 +108,7 @@ const beginning = 120
 export type Beside = Pick<ConsoleServices, 'contacts' | 'messages'>
 
 /** A look-up each for all of them. */
-export async function shownConversations(
+async function shownConversations(
   { contacts, messages }: Beside,
   sql: Db,
   tenant: Tenant,

@@ -266,7 +266,7 @@ const lookEveryMs = 1_000
 const lookedBackMs = 5_000
 
 /** Changes of which there is no event: this process notices its own at once, and those of others by the request log (behaviour: console 8.4). */
-export const tenantKey = (account_id: string, mode: Mode): string => `${account_id} ${mode}`
+const tenantKey = (account_id: string, mode: Mode): string => `${account_id} ${mode}`
 
 export class Changes {
   readonly #platform: Platform
@@ -332,7 +332,7 @@ const readingScopes: Readonly<Record<ObjectKind, Scope>> = {
 }
 
 /** Which events a role may hear of: those of objects that it may read (behaviour: console 8.2). */
-export function readableTypes(scopes: readonly Scope[]): ReadonlySet<string> {
+function readableTypes(scopes: readonly Scope[]): ReadonlySet<string> {
   return new Set(
     Object.entries(eventTypes).flatMap(([type, { object }]) => (scopes.includes(readingScopes[object]) ? [type] : [])),
   )

@@ -220,7 +220,7 @@ export const userObject = (
   created_at: row.created_at,
 })
 
-export const emailObject = ({
+const emailObject = ({
   id,
   account_id,
   recipient,

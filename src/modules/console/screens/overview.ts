@@ -18,7 +18,7 @@ interface Matter {
 }
 
 /** How an account is doing, and what somebody should look at (behaviour: console 7.1). */
-export async function overviewOf(services: ConsoleServices, sql: Db, caller: Caller): Promise<Overview> {
+async function overviewOf(services: ConsoleServices, sql: Db, caller: Caller): Promise<Overview> {
   const timezone = await services.accounts.timezoneOf(sql, caller.account_id)
   const days = await services.messages.days(sql, caller, timezone, daysShown)
   const sum = (name: 'sent' | 'delivered' | 'failed') => days.reduce((all, { [name]: n }) => all + n, 0)

@@ -138,7 +138,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 const prefixes: ReadonlySet<string> = new Set(Object.values(idPrefixes))
 
-export async function searchFor(
+async function searchFor(
   services: ConsoleServices,
   sql: Db,
   searcher: Searcher,

@@ -35,7 +35,7 @@ const publicRedirect = { access: 'public', scope: null, replies: { 302: '' }, er
 const callbackPath = '/console/api/oauth/callback'
 const profile = '/console/profile'
 
-export function oauthRoutes({ platform, sessions, takeTurn }: OAuthRoutesParts): ConsoleRoute[] {
+function oauthRoutes({ platform, sessions, takeTurn }: OAuthRoutesParts): ConsoleRoute[] {
   const { oidc } = platform.settings
   const known = oidc === undefined ? null : oidcProvider(oidc, platform.clock)
   const provider = (): Provider => {

@@ -138,14 +138,14 @@ function impersonationOf(
 }
 
 /** How long a session lasts that nobody uses, and at most. */
-export const sessionLifetime = { idle_ms: 12 * 3600_000, all_ms: 14 * 24 * 3600_000 } as const
+const sessionLifetime = { idle_ms: 12 * 3600_000, all_ms: 14 * 24 * 3600_000 } as const
 
 const isSecure = ({ base_url }: Settings): boolean => base_url.startsWith('https:')
 
 /** The prefix has browsers keep others from setting it; it takes https (RFC 6265bis 4.1.3.2). */
 const nameOf = (settings: Settings): string => (isSecure(settings) ? '__Host-posthorn' : 'posthorn')
 
-export const newCookieValue = (): string => randomBytes(32).toString('base64url')
+const newCookieValue = (): string => randomBytes(32).toString('base64url')
 
 export const cookieHash = (value: string): string => hash('sha256', value, 'hex')
 

@@ -6,7 +6,7 @@ import { type NewEmail, writeEmail } from '../../mail/service.ts'
 import { ownersOf } from '../people/repository.ts'
 
 /** To each of the account's owners. An account of programs alone has the address that its operator gave it. */
-export async function mailOwners(
+async function mailOwners(
   tx: Db,
   platform: Platform,
   email: NewEmail & { readonly account_id: string },
