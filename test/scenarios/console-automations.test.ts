@@ -11,7 +11,7 @@ test(
     const opened = await openOwnersConsole(t)
     const { page, show, owner, world, account, assertQuiet } = opened
     await show('integrations')
-    await page.getByText('There is no source yet.').waitFor()
+    await page.getByText('There are no sources yet.').waitFor()
     await button(page, 'New source').click()
     const creating = page.getByRole('dialog', { name: 'New source' })
     await field(creating, 'Platform').fill('custom')

@@ -85,7 +85,7 @@ test(
     const opened = await openOwnersConsole(t)
     const { page, show, owner, world, assertQuiet } = opened
     await show('campaigns')
-    await page.getByText('There is no campaign yet.').waitFor()
+    await page.getByText('There are no campaigns yet.').waitFor()
     await button(page, 'New campaign').click()
     await heading(page, 'New campaign').waitFor()
     await writeCampaign(page, 'Sale <b>now</b>', '+15005550006,Ada\n+15005550001,Bob')

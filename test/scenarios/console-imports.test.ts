@@ -60,7 +60,7 @@ test(
       await world.clock.advance(1000)
       await world.settle()
     }
-    await page.getByRole('status').getByText('2 rows checked: 1 created, 0 updated, 1 rejected.').waitFor()
+    await page.getByRole('status').getByText('2 rows: 1 created, 0 updated, 1 rejected.').waitFor()
     const downloading = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Rejected rows' }).click()
     assert.match(await readFile((await (await downloading).path())!, 'utf8'), /Bob/)

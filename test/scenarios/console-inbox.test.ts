@@ -36,7 +36,7 @@ test('what comes in is read, answered once, handed over and put away', skip, asy
 
   await show('inbox')
   await heading(page, 'Inbox').waitFor()
-  await page.getByText('Nobody waits for an answer.').waitFor()
+  await page.getByText('No conversations are waiting.').waitFor()
   await button(page, 'Receive a test message').click()
   const chosen = list(page).getByRole('link', { name: '+15005550006', exact: true })
   await list(page).getByText('Unread').waitFor()
@@ -81,7 +81,7 @@ test('what comes in is read, answered once, handed over and put away', skip, asy
   await button(page, 'Mark as done').click()
   await button(page, 'Reopen').waitFor()
   await button(page, 'Clear filters').click()
-  await page.getByText('Nobody waits for an answer.').waitFor()
+  await page.getByText('No conversations are waiting.').waitFor()
   await field(page, 'Show').selectOption({ label: 'Done' })
   await list(page).getByRole('link', { name: 'Ada Lovelace', exact: true }).waitFor()
   const [conversation] = (await owner.send('GET', '/conversations')).body.data
@@ -111,13 +111,13 @@ test(
     await page.reload()
     await field(page, 'Reply').fill('Sorry')
     await button(page, 'Send reply').click()
-    await page.getByText(/^They have opted out of this channel, or are blocked\./).waitFor()
+    await page.getByText(/^They have opted out of this channel or are blocked\./).waitFor()
     assert.equal(await field(page, 'Reply').getAttribute('aria-invalid'), 'true')
     await page.getByRole('region', { name: 'Contact' }).getByText('Yes, they receive no messages').waitFor()
     await account.api.patch(`/v1/contacts/${contact_id}`, { blocked: false })
 
     await page.clock.setFixedTime(world.clock.now() + 25 * hourMs)
-    await page.getByText(/^They last wrote too long ago/).waitFor()
+    await page.getByText(/^Their last message is too old/).waitFor()
     assert.equal(await timer(page).textContent(), 'Closed')
     assert.equal(await field(page, 'Reply').count(), 0)
     await button(page, 'Send template').click()

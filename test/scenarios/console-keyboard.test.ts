@@ -140,7 +140,7 @@ test(
     const replaying = page.getByRole('dialog', { name: 'Replay failed' })
     await replaying.getByText('1 delivery failed. Replaying makes one attempt each').waitFor()
     await press(page, button(replaying, 'Replay failed'))
-    await page.getByRole('status').getByText('1 delivery on the way').waitFor()
+    await page.getByRole('status').getByText('Replaying 1 delivery.').waitFor()
     await world.settle()
     await page.getByRole('status').getByText('Replayed 1 delivery: all succeeded.').waitFor()
 

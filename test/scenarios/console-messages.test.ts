@@ -87,7 +87,7 @@ test('a template is filled field by field, and a message that waits is cancelled
   await field(dialog, 'Type').selectOption('button')
   await dialog.getByRole('region', { name: 'Preview' }).getByText('Will you be at home between 9 and 12?').waitFor()
   await field(dialog, 'Message').fill('{')
-  await dialog.getByText(/This is not JSON/).waitFor()
+  await dialog.getByText(/This is not valid JSON/).waitFor()
   await field(dialog, 'Type').selectOption('template')
   await field(dialog, 'Template').selectOption({ label: 'order_update (en_US)' })
   await field(dialog, 'Body 1').fill('A-1042')

@@ -31,7 +31,7 @@ test(
     await button(page, 'New account').click()
     await field(page, 'Name').fill('Made here')
     await button(page.getByRole('dialog', { name: 'New account' }), 'Save').dblclick()
-    await page.getByRole('status').getByText('Made here is made').waitFor()
+    await page.getByRole('status').getByText('Made here was created').waitFor()
     await accounts.getByText('Made here').waitFor()
     assert.equal(await accounts.getByText('Made here').count(), 1)
 
@@ -50,7 +50,7 @@ test(
     const closed = button(page, 'New contact')
     await closed.waitFor()
     assert.equal(await closed.getAttribute('aria-disabled'), 'true')
-    await page.getByText('Not while you act for an account').first().waitFor({ state: 'attached' })
+    await page.getByText('Not available while you act for an account').first().waitFor({ state: 'attached' })
     await inEitherSchemeAndWidth(page, () => assertPresentable(page))
     await button(bar, 'End').click()
     await heading(page, 'Platform').waitFor()

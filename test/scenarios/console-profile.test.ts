@@ -72,7 +72,7 @@ test(
     const recovery = await listed.allInnerTexts()
     assert.equal(recovery.length, 10)
     await button(page, 'I have stored it').click()
-    await page.getByText('On: signing in takes a code').waitFor()
+    await page.getByText('On. Signing in requires a code').waitFor()
 
     const signOut = async () => {
       await button(page, 'Your profile').click()

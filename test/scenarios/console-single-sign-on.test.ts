@@ -21,7 +21,7 @@ test('an identity is linked on the profile and signs in from then on', { skip: w
   await stranger.page.getByRole('link', { name: 'Sign in with Acme ID' }).click()
   await stranger.page
     .getByRole('alert')
-    .getByText(/Nobody has linked this identity/)
+    .getByText(/This identity is not linked to a user/)
     .waitFor()
   await assertPresentable(stranger.page)
 

@@ -51,7 +51,7 @@ test(
 
     await page.reload()
     await page.getByRole('combobox', { name: 'Role of Ada' }).selectOption('viewer')
-    await page.getByText('Ada is Viewer now.').waitFor()
+    await page.getByText('Ada now has the role Viewer.').waitFor()
     await page.getByRole('button', { name: 'Remove Ada' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove Ada' }).click()
     await page.getByText('Ada is no longer a member.').waitFor()
@@ -71,7 +71,7 @@ test(
     await field(page, 'Account time zone').selectOption('Europe/Berlin')
     await field(page, 'Low balance threshold').fill('much')
     await button(page, 'Save').click()
-    await page.getByText('Write an amount in dollars').waitFor()
+    await page.getByText('This is not an amount. Enter dollars').waitFor()
     await field(page, 'Low balance threshold').fill('2.50')
     const answer = page.waitForResponse((response) => response.request().method() === 'PATCH')
     await button(page, 'Save').click()

@@ -126,9 +126,9 @@ test(
 
     for (const written of ['null', '[]', '7', '{']) {
       await field(dialog, 'Identifiers').fill(written)
-      await dialog.getByText(/Write an object in JSON/).waitFor()
+      await dialog.getByText(/This is not a JSON object/).waitFor()
       await field(dialog, 'Identifiers').fill('')
-      await dialog.getByText(/Write an object in JSON/).waitFor({ state: 'detached' })
+      await dialog.getByText(/This is not a JSON object/).waitFor({ state: 'detached' })
     }
     await field(dialog, 'First name').fill('Ada')
     await button(dialog, 'Save').click()

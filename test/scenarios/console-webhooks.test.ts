@@ -83,7 +83,7 @@ test(
     await replaying.getByText('2 deliveries failed. Replaying makes one attempt each').waitFor()
     receiver.answerNext({ status: 500 })
     await button(replaying, 'Replay failed').dblclick()
-    await page.getByRole('status').getByText('2 deliveries on the way').waitFor()
+    await page.getByRole('status').getByText('Replaying 2 deliveries.').waitFor()
     await world.settle()
     await page.getByRole('status').getByText('1 delivered, 1 failed again.').waitFor()
 
@@ -126,7 +126,7 @@ test(
     const opened = await openOwnersConsole(t)
     const { page, show, owner, world, assertQuiet } = opened
     await show('events')
-    await page.getByText('Nothing has happened yet.').waitFor()
+    await page.getByText('There are no events yet.').waitFor()
     const send = { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
     const message = (await owner.send('POST', '/v1/messages', send)).body
     await world.clock.advance(60_000)
