@@ -1,11 +1,10 @@
-/** What the console's forms are made of, as the server describes it: the fields of each provider, an example of each content. */
+/** Data for the console's forms: provider fields and content examples. */
 import type { TObject } from 'typebox'
 import { messageTypes } from '../src/api/resources/channel.ts'
 import { EndpointFilters } from '../src/api/resources/webhook-endpoint.ts'
 import { contentTypes } from '../src/api/content/registry.ts'
 import { providers } from '../src/providers/registry.ts'
 
-/** A field of a form. */
 interface Field {
   readonly name: string
   readonly label: string
@@ -13,7 +12,7 @@ interface Field {
   readonly kind: 'text' | 'secret' | 'number' | 'flag' | 'choice'
   readonly required: boolean
   readonly choices: readonly string[]
-  /** What holds where it is left out, as it is written; empty: nothing that could be told. */
+  /** The default, as text; empty if there is none. */
   readonly fallback: string
 }
 
@@ -26,7 +25,7 @@ interface Schema {
   readonly default?: unknown
 }
 
-/** Of those that anybody may connect. */
+/** Providers that every account may connect. */
 export const providerFields = () =>
   providers
     .filter(({ offered }) => offered === 'always')
@@ -42,11 +41,11 @@ export const providerFields = () =>
       settings: settings === undefined ? [] : fieldsOf(settings),
     }))
 
-/** What a person may begin with, by type. */
+/** The initial content of a form, by message type. */
 export const contentExamples = (): Record<string, unknown> =>
   Object.fromEntries(messageTypes.map((type) => [type, contentTypes[type].example]))
 
-/** What the filters of a webhook endpoint take that have fixed values. */
+/** The fixed values of webhook endpoint filters. */
 export const endpointFilterValues = (): Record<string, readonly string[]> =>
   Object.fromEntries(
     Object.entries(EndpointFilters.properties).flatMap(([name, { items }]) => {
@@ -80,7 +79,7 @@ function kindOf({ type, anyOf, enum: choices, format }: Schema): Field['kind'] {
 
 const abbreviations = new Set(['id', 'sid', 'api', 'url', 'tls', 'mms', 'ton', 'npi'])
 
-/** The name in words: `phone_number_id` is `Phone number ID`. */
+/** `phone_number_id` becomes `Phone number ID`. */
 function labelOf(name: string): string {
   const words = name.split('_').map((word) => (abbreviations.has(word) ? word.toUpperCase() : word))
   return words.map((word, at) => (at === 0 ? word.charAt(0).toUpperCase() + word.slice(1) : word)).join(' ')

@@ -1,4 +1,4 @@
-/** The generated half of the TypeScript client: its types and its operations, from the OpenAPI document. */
+/** Generates types and operations of the TypeScript client from the OpenAPI document. */
 import { camelCase, pascalCase } from '../src/docs/client-names.ts'
 import { comment, declaration, type Schema, typeOf } from './gen-typescript-types.ts'
 
@@ -22,7 +22,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>
 }
 
-/** As the union of events tells them apart. */
+/** The discriminator values of the event union. */
 const eventTypesOf = ({ components }: Document): string[] =>
   Object.keys(components.schemas['Event']?.discriminator?.mapping ?? {})
 
@@ -44,13 +44,13 @@ const folder = 'clients/typescript/src/generated'
 const opening = (purpose: string): string =>
   `/** ${purpose} Written by \`npm run gen\` from openapi.json: not by hand. */\n`
 
-/** Paths from the root of the checkout, with their texts. Throws where two types would have one name. */
+/** File contents by path. Throws if two types would have the same name. */
 export function clientFiles(document: Document): Record<string, string> {
   const schemas = Object.entries(document.components.schemas)
   const names = schemas.map(([name]) => name)
   const calls = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      // the others are for whoever has no key, such as a shop that signs
+      // operations without API keys are not for clients
       .filter(([, { operationId, security }]) => operationId !== undefined && security?.length !== 0)
       .map(([method, operation]) => {
         const [resource, action] = operation.operationId.split('.') as [string, string]
@@ -149,7 +149,7 @@ const querySchema = (queries: readonly Parameter[]): Schema => ({
   ),
 })
 
-/** `true` and `false` are text in a query alone. */
+/** Booleans in a query are the texts `true` and `false`. */
 const inQuery = (schema: Schema): Schema =>
   schema.enum?.toSorted().join() === 'false,true' ? { type: 'boolean' } : schema
 

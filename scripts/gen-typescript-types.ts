@@ -1,13 +1,13 @@
-/** TypeScript types from the schemas of the OpenAPI document, for the client. */
+/** TypeScript types from the schemas of an OpenAPI document. */
 
-/** A schema of the document: as much of JSON Schema as it uses. */
+/** The part of JSON Schema that our documents use. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly description?: string
   readonly const?: unknown
   readonly enum?: readonly unknown[]
-  /** Values known today: others may come. */
+  /** Known values; more may be added. */
   readonly 'x-extensible-enum'?: readonly unknown[]
   readonly oneOf?: readonly Schema[]
   readonly anyOf?: readonly Schema[]
@@ -19,7 +19,7 @@ export interface Schema {
   readonly discriminator?: { readonly mapping: Readonly<Record<string, string>> }
 }
 
-/** The expression of its type. `indent` is that of the line on which it stands. */
+/** The type expression of a schema. `indent` is that of its line. */
 export function typeOf(schema: Schema, indent = ''): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)!
   const union = schema.oneOf ?? schema.anyOf
@@ -35,14 +35,12 @@ export function typeOf(schema: Schema, indent = ''): string {
   return unionOf(types.map((type) => simple(type, schema, indent)))
 }
 
-/** A declaration of this name, with its description. */
 export function declaration(name: string, schema: Schema): string {
   const isObject = schema.type === 'object' && schema.properties !== undefined && schema.allOf === undefined
   const type = typeOf(schema)
   return `${comment(schema.description)}export ${isObject ? `interface ${name} ${type}` : `type ${name} = ${type}`}\n`
 }
 
-/** A description as a comment before what it describes, or nothing. */
 export function comment(text: string | undefined, indent = ''): string {
   if (text === undefined || text === '') return ''
   return `${indent}/** ${text.replaceAll('*/', '*\\/').replaceAll(/\s*\n\s*/g, ' ')} */\n`

@@ -1,6 +1,6 @@
-/** What options must be like: wrong ones are told as such, before anything is sent or waited for. */
+/** Validates options and headers before anything is sent. */
 
-/** The options. Throws a `TypeError` where their times and counts are none. */
+/** Throws a `TypeError` for invalid times or counts. */
 export function waits<T extends { readonly timeoutMs?: number | undefined; readonly maxRetries?: number | undefined }>(
   options: T,
 ): T {
@@ -10,13 +10,16 @@ export function waits<T extends { readonly timeoutMs?: number | undefined; reado
   return options
 }
 
-/** Throws a `TypeError` on anything but a number that is `least` or more. */
+/** Throws a `TypeError` unless the value is a number of at least `least`. */
 export function atLeast(name: string, value: number, least: number): void {
   if (typeof value !== 'number' || !(value >= least))
     throw new TypeError(`${name} must be a number, ${least} or more, not ${String(value)}`)
 }
 
-/** The value of a header. Throws a `TypeError` where no request can carry it; the value itself is not told, for it may be a key. */
+/**
+ * Throws a `TypeError` if the value cannot be sent in a header. The message does not contain the value, which may be
+ * a key.
+ */
 export function sendable(name: string, text: string): string {
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) throw new TypeError(`${name} has characters that no header can carry`)
   return text

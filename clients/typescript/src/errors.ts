@@ -1,10 +1,12 @@
-/** What a call rejects with: one class for each family of statuses, and two for answers that never came. */
+/** The errors that calls reject with: one class per family of HTTP statuses, and two for missing responses. */
 import type { ErrorBody } from './generated/types.js'
 
-/** Codes of the service, and of what never reached it; a gateway's answer has `http_` and its status. */
+/**
+ * The service's error codes, and codes for failures without a response. Responses of gateways have `http_` and the
+ * status.
+ */
 export type FailureCode = ErrorBody['code'] | 'connection_failed' | 'timeout'
 
-/** The parts of a failure that every class has. */
 export interface Failure {
   readonly message: string
   /** Stable: branch on it, never on `message`. */
@@ -19,25 +21,25 @@ export interface Failure {
   readonly cause?: unknown
 }
 
-/** What every call rejects with, but for an abort: that rejects with the reason of its signal. */
+/** The base class of all errors that calls reject with, except aborts, which reject with the reason of their signal. */
 export class PosthornError extends Error {
-  // a literal, in every class: what makes programs smaller renames the classes
+  // a literal, because minifiers rename classes
   override name = 'PosthornError'
   /** Stable: branch on it, never on `message`. `https://<service>/docs/errors` explains each. */
   readonly code: FailureCode
-  /** The HTTP status; undefined where no answer came. */
+  /** The HTTP status; undefined without a response. */
   readonly status: number | undefined
   /** The field of the request, such as `text.body`. */
   readonly param: string | undefined
-  /** Every failure of a validation round. */
+  /** Every failed validation of the request. */
   readonly details: NonNullable<ErrorBody['details']>
-  /** The page that explains the code; undefined where the service did not answer itself. */
+  /** The page that explains the code; undefined if the response did not come from the service. */
   readonly docUrl: string | undefined
-  /** For questions to whoever runs the service. */
+  /** Quote it when you contact the operator of the service. */
   readonly requestId: string | undefined
-  /** How long the service asks to wait, as beside 429 and 503. */
+  /** How long the service asks to wait, for example with 429 and 503. */
   readonly retryAfterSeconds: number | undefined
-  /** Of a POST: the same call with it in the options is carried out once, however often it is made within 24 hours. */
+  /** Of a POST: a call with this key in its options is performed once, however often it is repeated within 24 hours. */
   readonly idempotencyKey: string | undefined
 
   constructor(failure: Failure) {
@@ -53,7 +55,7 @@ export class PosthornError extends Error {
   }
 }
 
-/** 400, 413, 415, 422: the request can never succeed as it is. */
+/** 400, 413, 415, 422: the request is invalid and can never succeed. */
 export class InvalidRequestError extends PosthornError {
   override name = 'InvalidRequestError'
 }
@@ -73,19 +75,19 @@ export class PermissionError extends PosthornError {
 export class NotFoundError extends PosthornError {
   override name = 'NotFoundError'
 }
-/** 409: the object's state does not allow it, or an idempotency key was used for something else. */
+/** 409: the object's state does not allow the operation, or the idempotency key was used for another request. */
 export class ConflictError extends PosthornError {
   override name = 'ConflictError'
 }
-/** 5xx, or an answer that is none of the service's. */
+/** 5xx, or a response that did not come from the service. */
 export class ServerError extends PosthornError {
   override name = 'ServerError'
 }
-/** No answer came, or half of one. Whether the request was carried out is unknown. */
+/** There was no response, or only part of one. The request may have been performed. */
 export class ConnectionError extends PosthornError {
   override name = 'ConnectionError'
 }
-/** No whole answer within `timeoutMs`. */
+/** No complete response within `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
   override name = 'TimeoutError'
 }
@@ -108,7 +110,7 @@ const classes: Readonly<Record<number, typeof PosthornError>> = {
   429: RateLimitError,
 }
 
-/** The error of an answer that is no 2xx. `body` is whatever it held: gateways write errors of their own shapes. */
+/** The error of a non-2xx response. `body` may be anything, because gateways have error formats of their own. */
 export function errorOf(
   status: number,
   body: unknown,

@@ -1,10 +1,10 @@
-/** Events of types that the service got later than this client. */
+/** Events of types that are newer than this client. */
 import { eventTypes } from './generated/event-types.js'
 import type { Event } from './generated/types.js'
 
 declare const later: unique symbol
 
-/** An event whose type this client does not know: all that is certain of it. */
+/** An event of a type that this client does not know. */
 export interface UnknownEvent {
   readonly id: string
   readonly object: 'event'
@@ -14,5 +14,5 @@ export interface UnknownEvent {
   readonly data: { readonly object: object }
 }
 
-/** Whether the service has told something that this client knows nothing of; beyond it every type of event is one of `EventType`. */
+/** Whether the event type is newer than this client. Otherwise the type is an `EventType`. */
 export const isUnknownEvent = (event: Event | UnknownEvent): event is UnknownEvent => !eventTypes.includes(event.type)

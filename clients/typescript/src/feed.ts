@@ -1,4 +1,4 @@
-/** The event feed, followed for as long as its reader likes. */
+/** Follows the event feed. */
 import { atLeast } from './checks.js'
 import { ConnectionError, PosthornError } from './errors.js'
 import { EventsResource, type EventsListQuery } from './generated/resources.js'
@@ -7,16 +7,17 @@ import type { Page } from './list.js'
 import { delay, delayMs, type RequestOptions } from './transport.js'
 
 export interface FollowQuery extends Omit<EventsListQuery, 'order' | 'limit'> {
-  /** The id of the last event that was worked on. Without it the feed begins with the oldest event kept. */
+  /** The ID of the last processed event. Without it, the feed starts with the oldest stored event. */
   readonly starting_after?: string | undefined
-  /** How long to wait once all was read. Default: 1000. */
+  /** How long to wait after reading all events. Default: 1000. */
   readonly pollMs?: number | undefined
 }
 
 export class EventFeed extends EventsResource {
   /**
-   * Every event in order, then those to come, without an end: leave the loop, or abort the signal, whose reason it then throws. An outage does not end it:
-   * where no answer comes, and on 429 and 5xx, it asks again with growing waits. Throws other refusals.
+   * Yields all events in order and then waits for new ones, without end. Leave the loop or abort the signal to stop;
+   * an abort throws its reason. Without a response, and on 429 and 5xx, it retries with growing delays. Throws on
+   * other errors.
    */
   async *follow(
     { pollMs = 1000, ...query }: FollowQuery = {},
@@ -43,7 +44,7 @@ export class EventFeed extends EventsResource {
   }
 }
 
-/** Whether it is an outage that may be over later. */
+/** Whether retrying may help. */
 const passes = (error: unknown): error is PosthornError =>
   error instanceof ConnectionError ||
   (error instanceof PosthornError && (error.status === 429 || (error.status ?? 0) >= 500))

@@ -7,7 +7,7 @@ import { type ClientOptions, Transport } from './transport.js'
 export class Posthorn extends Resources {
   override readonly events: EventFeed
 
-  /** Throws a `TypeError` where the key is missing or the address is none. */
+  /** Throws a `TypeError` if the key is missing or the URL is invalid. */
   constructor(options: ClientOptions) {
     const transport = new Transport(options)
     super(transport)

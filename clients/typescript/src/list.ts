@@ -1,4 +1,4 @@
-/** A list: a promise of its first page and an iterable over all that it holds, at once. */
+/** A list: both a promise of its first page and an iterable over all its objects. */
 
 export interface Page<T> {
   readonly object: 'list'
@@ -8,7 +8,7 @@ export interface Page<T> {
   readonly next_cursor: string | null
 }
 
-/** Asks for nothing before it is awaited or iterated over. */
+/** Sends no request until it is awaited or iterated over. */
 export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   readonly #read: (starting_after?: string) => Promise<Page<T>>
   #first: Promise<Page<T>> | undefined
@@ -17,7 +17,6 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     this.#read = read
   }
 
-  /** The page. */
   // oxlint-disable-next-line unicorn/no-thenable -- a list is a promise on purpose
   then<A = Page<T>, B = never>(
     done?: ((page: Page<T>) => A | PromiseLike<A>) | null,
@@ -34,7 +33,7 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.then((page) => page).finally(done)
   }
 
-  /** A failure is not kept: whoever awaits the list again asks again. */
+  /** Failures are not cached: awaiting the list again sends a new request. */
   #page(): Promise<Page<T>> {
     return (this.#first ??= this.#read().catch((error: unknown) => {
       this.#first = undefined
@@ -42,7 +41,7 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     }))
   }
 
-  /** Every object from the page on, page for page as they are needed. */
+  /** Every object from this page on; further pages are requested as needed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     let page = await this.#page()
     for (;;) {

@@ -1,4 +1,4 @@
-/** What the generated resources call. */
+/** The base class of the generated resources. */
 import { List } from './list.js'
 import type { Request, RequestOptions, Transport } from './transport.js'
 

@@ -1,4 +1,4 @@
-/** Sends requests, and repeats those that may be repeated: never so that something happens twice. */
+/** Sends requests and repeats them where that cannot perform anything twice. */
 import { sendable, waits } from './checks.js'
 import { ConnectionError, errorOf, type PosthornError, ServerError, TimeoutError } from './errors.js'
 
@@ -7,35 +7,35 @@ export interface ClientOptions {
   readonly apiKey: string
   /** Where the service runs, without `/v1`: `https://posthorn.example.com`. */
   readonly baseUrl: string
-  /** For each attempt, its answer included. Default: 30 000. */
+  /** Per attempt, including its response. Default: 30 000. */
   readonly timeoutMs?: number | undefined
-  /** Repetitions after the first attempt, of answers 429 and 503 and of lost connections. Default: 3. */
+  /** Retries after the first attempt, for 429, 503 and lost connections. Default: 3. */
   readonly maxRetries?: number | undefined
-  /** In place of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
 export interface RequestOptions {
-  /** Aborts the request and its repetitions: the call rejects with the signal's reason. */
+  /** Aborts the request and its retries: the call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
   readonly maxRetries?: number | undefined
-  /** Of a POST; made at random where absent. With the same one a repeated request gets the first one's answer, for 24 hours. */
+  /** For POST; random by default. A repeated request with the same key gets the first response, for 24 hours. */
   readonly idempotencyKey?: string | undefined
 }
 
-/** A request as operations describe it. */
+/** A request as the operations describe it. */
 export interface Request {
   readonly method: string
-  /** The segments of its path, as they are before they are encoded. */
+  /** Path segments, not yet encoded. */
   readonly path: readonly string[]
   readonly query?: object | undefined
-  /** Sent as JSON; as it is where `contentType` says what it is. */
+  /** Sent as JSON, or unchanged if `contentType` is set. */
   readonly body?: unknown
   readonly contentType?: string
-  /** The answer is text, not JSON. */
+  /** The response is text instead of JSON. */
   readonly text?: boolean
-  /** What a DELETE answers that finds the object gone already. */
+  /** The response to a DELETE whose object is gone already. */
   readonly deleted?: unknown
 }
 
@@ -49,7 +49,7 @@ type Init = RequestInit & { readonly headers: Record<string, string> }
 
 const firstDelayMs = 500
 const longestDelayMs = 8_000
-/** Where the service asks for more, the caller decides. */
+/** If the service asks for a longer wait, the caller decides. */
 const longestRetryAfterMs = 60_000
 const longestTimerMs = 2 ** 31 - 1
 
@@ -70,8 +70,8 @@ export class Transport {
   }
 
   /**
-   * The body of the answer. A POST carries an idempotency key, so that its repetition is answered with what the first one did.
-   * Rejects with a `PosthornError`, the reason of the signal, or a `TypeError` where the request cannot be sent as it is.
+   * The body of the response. POST requests carry an idempotency key, so that a retry gets the response of the first
+   * attempt. Rejects with a `PosthornError`, the reason of the signal, or a `TypeError` if the request is invalid.
    */
   async send(request: Request, options: RequestOptions = {}): Promise<unknown> {
     const { signal } = waits(options)
@@ -103,7 +103,7 @@ export class Transport {
 
   #init(request: Request, options: RequestOptions): Init {
     const headers: Record<string, string> = { authorization: this.#authorization }
-    // as it stands there, a redirected POST would go on as a GET
+    // a followed redirect would turn a POST into a GET
     const init: Init = { method: request.method, headers, redirect: 'manual' }
     if (request.method === 'POST')
       headers['idempotency-key'] = sendable('idempotencyKey', options.idempotencyKey ?? randomKey())
@@ -117,7 +117,7 @@ export class Transport {
     return init
   }
 
-  /** One request and its whole answer, or why none came. Ends in time and when it is aborted, even where `fetch` heeds no signal. */
+  /** One request with its complete response. Ends on timeout and abort, even if `fetch` ignores the signal. */
   async #attempt(url: string, init: Init, { signal, timeoutMs }: RequestOptions): Promise<Answer | ConnectionError> {
     const withinMs = Math.min(timeoutMs ?? this.#options.timeoutMs ?? 30_000, longestTimerMs)
     const controller = new AbortController()
@@ -158,11 +158,11 @@ export class Transport {
   }
 }
 
-/** Rejects with the reason of the signal once it is aborted. */
+/** Rejects with the signal's reason when it is aborted. */
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))
 
-/** Throws a `ServerError` on what the service would never answer: a proxy's page, for example. */
+/** Throws a `ServerError` for responses that did not come from the service, such as the page of a proxy. */
 function bodyOf({ status, headers, text }: Answer, request: Request, idempotencyKey: string | undefined): unknown {
   if (request.text) return text
   const body = objectIn(text)
@@ -176,7 +176,7 @@ function bodyOf({ status, headers, text }: Answer, request: Request, idempotency
   })
 }
 
-/** Undefined where the text is none. */
+/** Undefined for invalid JSON. */
 function objectIn(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -186,7 +186,7 @@ function objectIn(text: string): object | undefined {
   }
 }
 
-/** `fetch` says "fetch failed", and why in its cause. */
+/** `fetch` reports only "fetch failed"; the reason is in its cause. */
 const reasonOf = (cause: unknown): string => {
   const { message, cause: inner } = (cause ?? {}) as { message?: string; cause?: { message?: string } }
   return inner?.message ? inner.message : (message ?? String(cause))
@@ -205,19 +205,19 @@ const neverSent: readonly unknown[] = [
   'ConnectionRefused',
 ]
 
-/** False where the runtime says that there was no connection. */
+/** False if the runtime reports that no connection was made. */
 function mayHaveArrived(failure: unknown): boolean {
   const { code, cause } = (failure ?? {}) as { code?: unknown; cause?: { code?: unknown } }
   return !neverSent.includes(cause?.code ?? code)
 }
 
-/** The wait before the next attempt: between half and all of 0.5, 1, 2, 4, 8 s, and no less than the service asked for. */
+/** The delay before the next attempt: half to all of 0.5, 1, 2, 4, 8 s, but at least what the service asked for. */
 export const delayMs = (attempt: number, atLeastMs: number): number => {
   const jittered = Math.min(firstDelayMs * 2 ** attempt, longestDelayMs) * (0.5 + Math.random() / 2)
   return Math.max(jittered, atLeastMs)
 }
 
-/** In seconds or as a date, as HTTP has it. */
+/** Seconds or an HTTP date. */
 function retryAfterMsOf(headers: Headers): number | undefined {
   const value = headers.get('retry-after')
   if (value === null) return undefined
@@ -244,7 +244,7 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** `crypto.randomUUID` is not there on pages without TLS. */
+/** `crypto.randomUUID` is missing on pages without TLS. */
 const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
@@ -255,7 +255,7 @@ function queryOf(query: object = {}): string {
     : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
 }
 
-/** Throws where the address is none, or has parts that would be lost. */
+/** Throws if the URL is invalid, or has parts that would be dropped. */
 function baseOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (
@@ -267,7 +267,7 @@ function baseOf(url: string): string {
   return parsed.href.replace(/\/+$/, '')
 }
 
-/** Throws on what would lead to another path, and on half a surrogate pair. */
+/** Throws for segments that would change the path, and for lone surrogates. */
 function segment(text: string): string {
   if (typeof text !== 'string' || /^\.{0,2}$|\p{Surrogate}/u.test(text))
     throw new TypeError(`This is not an id: ${JSON.stringify(text)}`)

@@ -1,4 +1,4 @@
-/** The values that objects hold, by themselves: for variables and parameters of a program. Each may get more. */
+/** The values of enum fields as types. New values may be added. */
 import type { ErrorBody, Event, Message, Channel, Campaign, ContactImport } from './generated/types.js'
 
 export type ErrorCode = ErrorBody['code']

@@ -1,16 +1,16 @@
-/** Tells whether a webhook is genuine. Nothing but WebCrypto, so that it runs wherever `fetch` does. */
+/** Verifies webhooks. Uses WebCrypto only, so that it runs wherever `fetch` does. */
 import type { Event } from './generated/types.js'
 
-/** As servers hand them over: `Headers`, or an object with names in any letter case. */
+/** `Headers`, or an object with names in any case. */
 export type ReceivedHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface VerifyOptions {
-  /** How far the signature's time may be from now, either way. Default: 300. */
+  /** The largest difference between the signature's time and now, in either direction. Default: 300. */
   readonly toleranceSeconds?: number | undefined
 }
 
 interface Claim {
-  /** What was signed, before the body. */
+  /** The signed part before the body. */
   readonly prefix: string
   readonly seconds: string
   readonly signatures: readonly (Uint8Array<ArrayBuffer> | null)[]
@@ -19,12 +19,11 @@ interface Claim {
 const encoder = new TextEncoder()
 
 /**
- * The event, or null where the body is not what the holder of the secret signed, or was signed too long ago.
- *
- * `rawBody` is the body as it came, before any parser. Takes `Service-Signature` as well as the headers of Standard Webhooks.
- * `secret` may be several, while one takes the other's place. Compares in constant time and never throws on what was received;
- * throws a `TypeError` where no secret is given, or one with white space around it, where the options are none, and where there is no WebCrypto.
- * Of more than eight signatures the rest is not looked at; the service sends one, or two while a secret is rolled.
+ * The event, or null if the body was not signed with the secret or was signed too long ago. `rawBody` is the unparsed
+ * body. Accepts `Service-Signature` and the headers of Standard Webhooks. `secret` may be an array during a rotation.
+ * Compares in constant time and never throws for received data; throws a `TypeError` for a missing secret or one with
+ * surrounding white space, for invalid options, and without WebCrypto. Looks at the first eight signatures only; the
+ * service sends one, or two during a rotation.
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,
@@ -53,7 +52,7 @@ export async function verifyWebhook(
       if (genuine) return eventOf(body)
     }
   } catch {
-    // whatever was received was no webhook
+    // not a webhook
   }
   return null
 }
@@ -93,7 +92,7 @@ async function matches(
   const signed = new Uint8Array(prefix.length + body.length)
   signed.set(prefix)
   signed.set(body, prefix.length)
-  // a few: a sender of thousands would buy our time with them
+  // a limit, so that thousands of signatures cannot waste CPU time
   for (const signature of claim.signatures.slice(0, 8))
     if (signature !== null && (await crypto.subtle.verify('HMAC', key, signature, signed))) return true
   return false

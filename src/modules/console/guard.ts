@@ -1,4 +1,4 @@
-/** The console's guard: the checks before an operation, in their order: rate limit, origin, session, account, role (behaviour: console 2). */
+/** The console's guard: rate limit, origin, session, account and role, in this order (behaviour: console 2). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Mode } from '../../api/caller.ts'
@@ -19,13 +19,13 @@ export interface GuardParts {
   readonly platform: Platform
   readonly sessions: Sessions
   readonly limiter: RateLimiter
-  /** Whether the account's keys are refused. */
+  /** Whether the account is suspended. */
   readonly isSuspended: (account_id: string) => Promise<boolean>
   /** Writes the audit log. */
   readonly recorderOf: RecorderOf
 }
 
-/** The guard before these routes; `prefix` comes before their paths. */
+/** `prefix` precedes the paths of the routes. */
 export function consoleGuard(parts: GuardParts, prefix: string, routes: readonly Route[]): Guard {
   const isTrusted = addressList(parts.platform.settings.trusted_proxies)
   return {
@@ -68,12 +68,12 @@ async function limit({ platform, limiter }: GuardParts, cookie: string, reply: F
   )
 }
 
-/** Who acts for somebody else reads, and does the little that helps them. */
+/** An impersonator may read, and run a few operations that help the account. */
 function requireOpenFor({ impersonation }: Session, route: Route, permission: ConsoleFacts['permission']): void {
   if (impersonation !== null && !isOpenToImpersonation(route, permission)) throw new Problem('impersonation_restricted')
 }
 
-/** A change comes from a page of ours: a page elsewhere can send neither the header nor our origin. */
+/** CSRF protection: other sites can send neither the header nor our origin. */
 function requireOwnPage({ headers }: IncomingMessage, base_url: string): void {
   const origin = headers.origin
   const site = headers['sec-fetch-site']
@@ -85,7 +85,7 @@ function requireOwnPage({ headers }: IncomingMessage, base_url: string): void {
     )
 }
 
-/** Every code with which the guard keeps somebody from this operation. */
+/** Every error code of the guard for this operation. */
 export function codesAtGuard(route: ConsoleRoute): ProblemCode[] {
   const { access, permission, moded } = factsOf(route)
   const codes: ProblemCode[] = [
@@ -105,7 +105,7 @@ export function codesAtGuard(route: ConsoleRoute): ProblemCode[] {
   return takesRecent(route.operation) ? [...codes, 'reauthentication_required'] : codes
 }
 
-/** Rows of `/v1` are for members, in one mode. */
+/** Operations of `/v1` need a membership and a mode. */
 function factsOf(route: Route & Partial<ConsoleFacts>): {
   access: Access
   permission: ConsoleFacts['permission']
@@ -169,7 +169,7 @@ function adminOf(session: Session, request: FastifyRequest): Caller {
   return nobody(request)
 }
 
-/** Where no account is asked for, the caller is nobody: only the request has a name. */
+/** Without an account the caller has only a request ID. */
 const nobody = (request: FastifyRequest): Caller => ({
   account_id: 'acc_none',
   mode: 'live',

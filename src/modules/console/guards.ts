@@ -1,4 +1,4 @@
-/** What the console is mounted with: the operations of `/v1` once more, and its own (behaviour: console 2.1). */
+/** The console's guards: the operations of `/v1` again, and its own (behaviour: console 2.1). */
 import type { Guard } from '../../platform/http/guard.ts'
 import type { RateLimiter } from '../../platform/http/rate-limit.ts'
 import type { Route } from '../../platform/http/route.ts'
@@ -13,7 +13,7 @@ export interface ConsoleGuardsParts extends ConsoleServices {
   readonly operators: OperatorService
   readonly consoleRoutes: readonly ConsoleRoute[]
   readonly limiter: RateLimiter
-  /** Those of `/v1`; a process without any has no console. */
+  /** The routes of `/v1`; without any, the process has no console. */
   readonly routes: readonly Route[]
 }
 
@@ -36,7 +36,7 @@ export function consoleGuards({ operators, consoleRoutes, limiter, routes, ...se
   ]
 }
 
-/** Other credentials of a channel take a password given lately; its name takes none. */
+/** New credentials of a channel require a recent password; a new name does not. */
 const guardingCredentials = (platform: Platform, route: Route): Route => ({
   ...route,
   async handler(request) {
@@ -46,6 +46,6 @@ const guardingCredentials = (platform: Platform, route: Route): Route => ({
   },
 })
 
-/** All that an API key may call, but what tells of the key itself. */
+/** Everything that API keys may call, except operations about the key itself. */
 const isReachable = (route: Route): boolean =>
   route.take === undefined && route.source_key !== true && route.operation !== 'me.retrieve'

@@ -1,11 +1,11 @@
-/** Who may do what in the console: a role is scopes in each mode, and permissions that only the console has (behaviour: console 3). */
+/** Roles: API scopes per mode, and permissions that only the console has (behaviour: console 3). */
 import type { Mode } from '../../api/caller.ts'
 import type { Scope } from '../../api/scopes.ts'
 
 export const roles = ['owner', 'admin', 'developer', 'marketer', 'agent', 'finance', 'viewer'] as const
 export type Role = (typeof roles)[number]
 
-/** What no scope of an API key covers. */
+/** Permissions that no API scope covers. */
 export const permissions = [
   'read_imports',
   'import',
@@ -40,7 +40,7 @@ const levels = (developer: Level, marketer: Level, agent: Level, finance: Level,
   viewer,
 })
 
-/** The areas of the console: what reading and writing in them takes, and how far each role goes. */
+/** The areas of the console, their permissions, and the access of each role. */
 const areas = {
   messages: {
     read: ['messages:read'],
@@ -89,7 +89,7 @@ const areas = {
 
 const scopeShape = /:/
 
-/** Everything that a role may do in a mode: scopes and permissions. */
+/** All scopes and permissions of a role in a mode. */
 export function grantsOf(role: Role, mode: Mode): (Scope | Permission)[] {
   return Object.values(areas as Readonly<Record<string, Area>>).flatMap(
     ({ read, write, levels: { [role]: level } }) => {
@@ -116,7 +116,7 @@ export const scopesOf = (role: Role, mode: Mode): readonly Scope[] => table.get(
 export const mayIn = (role: Role, mode: Mode, permission: Permission): boolean =>
   table.get(`${role} ${mode}`)!.allowed.has(permission)
 
-/** Operations of `/v1` that take more than their scope, by the beginning of their names. */
+/** Operations of `/v1` that need more than their scope, by prefix. */
 const extra: readonly (readonly [operation: string, method: string, permission: Permission])[] = [
   ['contact_imports.', 'GET', 'read_imports'],
   ['contact_imports.', 'POST', 'import'],
@@ -124,6 +124,6 @@ const extra: readonly (readonly [operation: string, method: string, permission: 
   ['contacts.export', 'GET', 'export'],
 ]
 
-/** What an operation of `/v1` takes beyond its scope; undefined: nothing. */
+/** The permission that an operation of `/v1` needs beyond its scope. */
 export const permissionFor = (operation: string, method: string): Permission | undefined =>
   extra.find(([begins, with_method]) => operation.startsWith(begins) && method === with_method)?.[2]

@@ -1,4 +1,7 @@
-/** A row of the console's own operations, below `/console/api`: as a row of `/v1`, with who may call it in the place of a scope (behaviour: console 2). */
+/**
+ * A route of the console's own operations below `/console/api`: like one of `/v1`, with an access level instead of a
+ * scope (behaviour: console 2).
+ */
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ConsoleErrorCode } from '../../api/console-errors.ts'
 import type { Reply, Route, RouteDefinition, RouteRequest } from '../../platform/http/route.ts'
@@ -17,25 +20,27 @@ import type { WebhookService } from '../webhooks/service.ts'
 import type { Permission } from './roles.ts'
 import type { Session } from './sign-in/sessions.ts'
 
-/** `public`: everybody. `session`: who is signed in. `account`: a member of the account of `Service-Account`. `admin`: administrators of the platform. */
+/**
+ * `public`: everybody. `session`: signed-in people. `account`: members of the account in `Service-Account`. `admin`:
+ * platform administrators.
+ */
 export type Access = 'public' | 'session' | 'account' | 'admin'
 
-/** What a handler of the console is given. */
 export interface ConsoleRequest<Q, B> extends Omit<RouteRequest<Q, B>, 'session'> {
   readonly session: Session
-  /** Of the client, as trusted proxies tell it. */
+  /** The client's address, as reported by trusted proxies. */
   readonly address: string
 }
 
 export interface ConsoleFacts {
   readonly access: Access
-  /** What the role must allow, in the mode that is asked for. */
+  /** The permission that the role needs in the requested mode. */
   readonly permission?: Permission
-  /** Its objects have a mode: `Service-Mode` is required. */
+  /** `Service-Mode` is required, because the objects have a mode. */
   readonly moded?: boolean
-  /** Codes of the console beyond those of the guard, for the documents. */
+  /** Error codes beyond those of the guard, for the documents. */
   readonly refuses?: readonly ConsoleErrorCode[]
-  /** It changes nothing that the audit log tells of, or writes its entries itself. */
+  /** The operation changes nothing that is audited, or writes its own entries. */
   readonly unaudited?: boolean
 }
 
@@ -47,13 +52,13 @@ type Given<Q extends TObject, B extends TSchema> = Omit<RouteDefinition<Q, B>, '
     readonly permit?: (request: ConsoleRequest<Static<Q>, Static<B>>) => void
   }
 
-/** What the guard hands on as `session`. */
+/** What the guard passes to handlers as `session`. */
 export interface Entrant {
   readonly session: Session | null
   readonly address: string
 }
 
-/** Declares a row. Its handler finds `session` filled wherever `access` is not `public`. */
+/** Declares a route. Handlers have a `session` unless `access` is `public`. */
 export function consoleRoute<Q extends TObject, B extends TSchema>({
   handler,
   permit,
@@ -62,7 +67,7 @@ export function consoleRoute<Q extends TObject, B extends TSchema>({
   const definition = {
     ...given,
     tag: 'Console',
-    // nobody's key could be kept without an account
+    // without an account there is nowhere to store a key
     ...(given.method === 'POST' && given.access !== 'account' ? { idempotent: 'own' } : {}),
     handler: async (request: RouteRequest<Static<Q>, Static<B>>) => await handler(withSession(request)),
     ...(permit === undefined
@@ -88,13 +93,13 @@ function withSession<Q, B>(request: RouteRequest<Q, B>): ConsoleRequest<Q, B> {
     get signal() {
       return request.signal
     },
-    // the guard has let nobody in without one, but where `access` is `public`
+    // the guard requires a session unless `access` is `public`
     session: session!,
     address,
   }
 }
 
-/** What the screens of the console look into: the services of the features to the left. */
+/** The services of other modules that the screens use. */
 export interface ConsoleServices {
   readonly platform: Platform
   readonly accounts: AccountService

@@ -1,4 +1,4 @@
-/** Everything below `/console/api`, but for the rows of `/v1` that stand there once more. */
+/** All routes below `/console/api`, except those shared with `/v1`. */
 import { auditRoutes } from './audit/routes.ts'
 import { conversationRoutes } from './conversations/routes.ts'
 import { streamRoutes } from './live/routes.ts'
@@ -31,7 +31,7 @@ export interface OperatorRoutesParts extends ConsoleServices {
 
 export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
   const { platform, billing, sessions } = parts
-  // each counts for itself: who opens an invitation may sign in too
+  // separate counters: accepting an invitation must not block signing in
   const turns = () => addressLimit(platform.clock, platform.settings.rate_limit_sign_in)
   return [
     ...sessionRoutes({ ...parts, takeTurn: turns() }),
@@ -51,7 +51,7 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
   ]
 }
 
-/** What the console's screens ask beyond `/v1` (behaviour: console 7). */
+/** Read models of screens, beyond `/v1` (behaviour: console 7). */
 const screenRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   ...overviewRoutes(services),
   ...searchRoutes(services),

@@ -1,4 +1,4 @@
-/** The console's side of the server: what people do, beside what programs do with keys (behaviour: console 2). */
+/** The service of the console module (behaviour: console 2). */
 import { limits } from '../../api/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { keepPartitions } from '../../platform/database/partitions.ts'
@@ -25,7 +25,6 @@ const forgottenPerStep = 5_000
 
 export type OperatorService = ReturnType<typeof operatorService>
 
-/** Who is signed in, and what the console keeps for itself. */
 export function operatorService(platform: Platform, accounts: AccountService, feed: FeedService) {
   const open = sessions(platform, accounts)
   const resets = passwordResets(platform, open)
@@ -35,16 +34,16 @@ export function operatorService(platform: Platform, accounts: AccountService, fe
     sessions: open,
     resets,
     streams,
-    /** For the command line. */
+    /** For the CLI. */
     people: peopleCommands(platform, open),
-    /** A link for the first owner; null where somebody can sign in already. */
+    /** A link for the first owner; null once somebody can sign in. */
     offerSetup: () => offerSetup(platform),
     requests,
-    /** What the audit log keeps of changes with API keys. */
+    /** Audits changes made with API keys. */
     recorderOf: keyRecorder(platform),
-    /** Changes of the command line. */
+    /** Audits changes made by CLI commands. */
     byCommand: byCommand(platform),
-    /** Where requests are answered. */
+    /** Run in processes that serve HTTP. */
     workers: [requests.worker, streams.worker],
     periodicJobs: operatorPeriodicJobs(platform, open),
     async stop() {

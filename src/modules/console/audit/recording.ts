@@ -1,4 +1,4 @@
-/** Entries of the audit log, written by themselves for every change that is asked for over HTTP (behaviour: console-records 1). */
+/** Writes an audit log entry for every change made over HTTP (behaviour: console-records 1). */
 import { actorOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { type Db, transact, type Transaction } from '../../../platform/database/sql.ts'
@@ -11,7 +11,7 @@ import type { ConsoleFacts, Entrant } from '../route.ts'
 import type { Session } from '../sign-in/sessions.ts'
 import { type AuditRow, insertAudit } from './repository.ts'
 
-/** Single contacts and messages, and what sources report: they have a history of their own. */
+/** Single contacts and messages, and events of sources: these have histories of their own. */
 const single: ReadonlySet<string> = new Set([
   'messages.send',
   'messages.cancel',
@@ -23,7 +23,7 @@ const single: ReadonlySet<string> = new Set([
   'automation_events.create',
 ])
 
-/** Accepting with a key takes no statement more than it needs. */
+/** Accepting a message with a key must not need an extra statement. */
 const acceptedWithKeys: ReadonlySet<string> = new Set(['messages.send_batch'])
 
 const isChange = ({ method, scope, operation, source_key, take }: Route): boolean =>
@@ -43,7 +43,10 @@ export const keyRecorder =
       insertAudit(tx, { ...entryOf(platform, change), address: clientAddress(change.request.raw, isTrusted) })
   }
 
-/** For requests through the console's guard. Of its own operations those of accounts and those about oneself, but for those that write their entries themselves. */
+/**
+ * For requests through the console's guard: operations on accounts and on oneself, except those that write their own
+ * entries.
+ */
 export const consoleRecorder =
   (platform: Platform): RecorderOf =>
   (route: Route & Partial<ConsoleFacts>) => {
@@ -57,7 +60,7 @@ export const consoleRecorder =
     }
   }
 
-/** What somebody changes about themselves matters wherever they work: each of their accounts has the entry. */
+/** A change to one's own user is recorded in each of the user's accounts. */
 const ofOneself =
   (platform: Platform): Recorder =>
   async (tx, { route, request: { caller, params, body, session: entrant }, outcome }) => {
@@ -90,7 +93,7 @@ function entryOf({ ids, clock }: Platform, { route, request: { caller, params, b
   }
 }
 
-/** Whoever acts for an account stands beside the one in whose place they act (behaviour: console 3.15). */
+/** An impersonator is recorded beside the user for whom they act (behaviour: console 3.15). */
 const actingFor = (session: Session | null) =>
   session === null || session.impersonation === null
     ? {}
@@ -98,11 +101,11 @@ const actingFor = (session: Session | null) =>
 const isDryRun = ({ request: { body } }: Change): boolean =>
   typeof body === 'object' && body !== null && 'dry_run' in body && body.dry_run === true
 
-/** A batch of which every item was refused. */
+/** A batch whose items were all rejected. */
 const hasTakenNothing = ({ outcome }: Change): boolean =>
   typeof outcome === 'object' && outcome !== null && 'accepted' in outcome && outcome.accepted === 0
 
-/** Somebody opened a conversation of the inbox, which marks it read. */
+/** Opening a conversation, which marks it as read. */
 const isReading = ({ route, request: { body } }: Change): boolean =>
   route.operation === 'conversations.update' &&
   typeof body === 'object' &&
@@ -119,10 +122,10 @@ const textLengthMax = 200
 const itemsMax = 20
 const depthMax = 4
 
-/** Names of fields whose values nobody may read back. */
+/** Fields whose values must never be readable in the log. */
 const secretName = /(^|_)(password|secret|token|credentials|code|key)$/
 
-/** The fields of a body as they may be kept. */
+/** The body with secrets masked. */
 const maskedChanges = (body: unknown): Record<string, unknown> => (isRecord(body) ? maskedFields(body, 0) : {})
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -146,7 +149,7 @@ function shown(value: unknown, depth: number): unknown {
   return depth >= depthMax ? `${Object.keys(value).length} fields` : maskedFields(value, depth)
 }
 
-/** What follows `?` in an address, and who signs in with it, is a secret as often as not. */
+/** Query strings and credentials in URLs often are secrets. */
 function shownText(text: string): string {
   const open = /^https?:\/\//i.test(text)
     ? text.replace(/^(https?:\/\/)[^/?#]*@/i, `$1${masked}@`).replace(/[?#].*$/s, `?${masked}`)
@@ -154,15 +157,18 @@ function shownText(text: string): string {
   return open.length > textLengthMax ? `${open.slice(0, textLengthMax).toWellFormed()}…` : open
 }
 
-/** Changes that commands make, with their entries in the audit log (behaviour: console-records 1). */
+/** Changes by CLI commands, with their audit log entries (behaviour: console-records 1). */
 export interface CommandEntry {
   readonly account_id: string
   readonly object_id: string
-  /** What was given. */
+  /** The arguments. */
   readonly changes: object
 }
 
-/** Makes a change and its entry in one transaction; `command` are its words, `entryOf` says what it came to; null: it is of no account. */
+/**
+ * Makes a change and its entry in one transaction. `command` is the command line; `entryOf` returns the entry, or
+ * null if the change belongs to no account.
+ */
 export type ByCommand = <T>(
   words: { readonly command: string; readonly action: string },
   change: (tx: Transaction) => Promise<T>,
@@ -192,10 +198,10 @@ export const byCommand =
       return made
     })
 
-/** Entries about a person: in the audit log of every account that they are a member of (behaviour: console-records 1.5). */
+/** Entries about a person, in the audit logs of all their accounts (behaviour: console-records 1.5). */
 export type UserEntry = Omit<AuditRow, 'account_id' | 'id' | 'impersonator_id' | 'created_at'>
 
-/** Adds an entry about a user to each of their accounts, in the transaction of the change that it tells of. */
+/** Call in the transaction of the change. */
 export async function auditUser(
   tx: Db,
   { ids, clock }: Pick<Platform, 'ids' | 'clock'>,

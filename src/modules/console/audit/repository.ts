@@ -1,4 +1,4 @@
-/** SQL of the audit log: rows are added and, after a year, forgotten; never changed. */
+/** SQL of the audit log. Rows are inserted and deleted after a year, never updated. */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
@@ -11,14 +11,14 @@ export interface AuditRow {
   /** An operation's name, such as `campaigns.launch`. */
   readonly action: string
   readonly object_id: string | null
-  /** The fields that were changed, as they are now; secrets masked. */
+  /** The new values of the changed fields; secrets are masked. */
   readonly changes: Readonly<Record<string, unknown>>
   readonly address: string | null
   readonly request_id: string | null
   readonly created_at: string
 }
 
-/** Adds an entry, in the transaction of the change that it tells of. */
+/** Call in the transaction of the change. */
 export async function insertAudit(tx: Db, row: AuditRow): Promise<void> {
   await tx`
     insert into audit_entries (account_id, id, actor_type, actor_id, impersonator_id, action, object_id, changes, address, request_id, created_at)
@@ -27,14 +27,14 @@ export async function insertAudit(tx: Db, row: AuditRow): Promise<void> {
 }
 
 export interface AuditFilters {
-  /** Who acted, or in whose place somebody acted. */
+  /** The acting user, or the one for whom somebody acted. */
   readonly actor?: string
   readonly object_id?: string
   readonly created_after?: string
   readonly created_before?: string
 }
 
-/** An account's entries, newest first, one more than the page holds. */
+/** Newest first; one more than the page holds. */
 export async function listAudit(sql: Db, account_id: string, filters: AuditFilters, page: Page): Promise<AuditRow[]> {
   const { actor, object_id, created_after, created_before } = filters
   return await sql<AuditRow[]>`
@@ -55,7 +55,7 @@ export async function auditExists(sql: Db, account_id: string, id: string): Prom
   return rows.length > 0
 }
 
-/** Deletes what is older, `rows_max` at most; resolves to how many those were. */
+/** Deletes up to `rows_max` older rows; resolves to their number. */
 export async function forgetAudit(sql: Db, older_than: string, rows_max: number): Promise<number> {
   const { count } = await sql`
     delete from audit_entries where ctid = any (array(select ctid from audit_entries where created_at < ${older_than} order by created_at limit ${rows_max}))`

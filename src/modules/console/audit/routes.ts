@@ -1,4 +1,4 @@
-/** What can be asked of the audit log (behaviour: console-records 1). */
+/** Operations of the audit log (behaviour: console-records 1). */
 import { Type } from 'typebox'
 import { DateTimeQuery } from '../../../api/date-time-query.ts'
 import { isId } from '../../../api/ids.ts'

@@ -1,4 +1,4 @@
-/** The inbox: conversations are moved by what comes in alone, and put away by people (behaviour: console 7.4). */
+/** The inbox: inbound messages open conversations, people close them (behaviour: console 7.4). */
 import type { Tenant } from '../../../api/caller.ts'
 import type { ContactDeletedEvent, LinkedInboundEvent } from '../../../api/domain-events.ts'
 import { isId } from '../../../api/ids.ts'
@@ -12,7 +12,7 @@ import type { ConsoleServices } from '../route.ts'
 import * as repository from './repository.ts'
 import { type ConversationRow, userNames } from './repository.ts'
 
-/** In the transaction that stores messages that came in. */
+/** Runs in the transaction that stores inbound messages. */
 export async function keepConversations(tx: Db, events: readonly LinkedInboundEvent[]): Promise<void> {
   await repository.arrive(
     tx,
@@ -31,7 +31,7 @@ export async function keepConversations(tx: Db, events: readonly LinkedInboundEv
   )
 }
 
-/** In the transaction that deletes contacts. */
+/** Runs in the transaction that deletes contacts. */
 export async function forgetContacts(tx: Db, events: readonly ContactDeletedEvent[]): Promise<void> {
   for (const event of events) await repository.forgetContact(tx, event)
 }
@@ -53,7 +53,7 @@ const shownOne = async (
 export const getConversation = async (beside: Beside, sql: Db, tenant: Tenant, id: string): Promise<Conversation> =>
   await shownOne(beside, sql, tenant, await existing(sql, tenant, id))
 
-/** Up to `limit + 1`, in which something came in last first. */
+/** Up to `limit + 1`, ordered by the latest inbound message. */
 export async function pageOfConversations(
   beside: Beside,
   sql: Db,
@@ -93,7 +93,7 @@ export async function changeConversation(
   return await shownOne(beside, sql, tenant, row)
 }
 
-/** What came in and what was sent to them on the channel, newest first, with one row more than asked. */
+/** Inbound and outbound messages of the conversation, newest first, one more than asked for. */
 export async function messagesOf(messages: MessageService, sql: Db, tenant: Tenant, id: string, page: Page) {
   const { channel_id, identifier } = await existing(sql, tenant, id)
   const sent = await messages.list(sql, tenant, { channel: channel_id, to: identifier, direction: 'outbound' }, page)
@@ -101,13 +101,13 @@ export async function messagesOf(messages: MessageService, sql: Db, tenant: Tena
   return [...sent, ...arrived].toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, page.limit + 1)
 }
 
-/** Characters of the message that came in last. */
+/** Length of the excerpt of the latest inbound message. */
 const beginning = 120
 
-/** The services that know what a conversation does not. */
+/** The services that complete a conversation. */
 export type Beside = Pick<ConsoleServices, 'contacts' | 'messages'>
 
-/** A look-up each for all of them. */
+/** One query per service for all conversations. */
 async function shownConversations(
   { contacts, messages }: Beside,
   sql: Db,
@@ -145,7 +145,7 @@ async function shownConversations(
   })
 }
 
-/** Of a content with a `body`. */
+/** For content types with a `body`. */
 function textOf(content: unknown): string | null {
   const body = typeof content === 'object' && content !== null && 'body' in content ? content.body : undefined
   return typeof body === 'string' ? [...body].slice(0, beginning).join('') : null

@@ -1,4 +1,4 @@
-/** SQL of conversations. The message that came in last is what they are listed by. */
+/** SQL of conversations, which are ordered by their latest inbound message. */
 import type { Mode, Tenant } from '../../../api/caller.ts'
 import type { ConversationStatus } from '../../../api/resources/conversation.ts'
 import { type Db, jsonRows } from '../../../platform/database/sql.ts'
@@ -31,7 +31,7 @@ export interface Arrived extends Pick<
   readonly at: string
 }
 
-/** Begins or moves the conversations of messages that came in: unread, open again, whoever sees to them stays. */
+/** Creates or reopens conversations for inbound messages: unread, open, with the same assignee. */
 export async function arrive(tx: Db, arrived: readonly Arrived[]): Promise<void> {
   await tx`
     with arrived as materialized (
@@ -69,7 +69,10 @@ export interface ConversationFilters {
   readonly contact?: string
 }
 
-/** In which something came in last first, with one row more than asked; `before` is the last message of the row before. */
+/**
+ * Ordered by the latest inbound message, one more than asked for; `before` is the last message of the previous page's
+ * last row.
+ */
 export async function listConversations(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -93,7 +96,7 @@ export interface ConversationChange {
   readonly read?: boolean
 }
 
-/** Writes what is given; null where there is no such conversation. */
+/** Updates the given fields; null if there is no such conversation. */
 export async function updateConversation(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -108,7 +111,7 @@ export async function updateConversation(
   return row ?? null
 }
 
-/** What came in of a conversation, newest first: ids, one more than asked. */
+/** IDs of inbound messages, newest first, one more than asked for. */
 export async function listArrived(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -127,7 +130,7 @@ export async function isMemberId(sql: Db, account_id: string, user_id: string): 
   return row !== undefined
 }
 
-/** What users are called, by their ids. */
+/** Names of users by ID. */
 export async function userNames(sql: Db, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map()
   const rows = await sql<
@@ -136,7 +139,7 @@ export async function userNames(sql: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** Forgets who somebody was whose contact was deleted. */
+/** Removes a deleted contact from its conversations. */
 export async function forgetContact(
   tx: Db,
   { account_id, mode, contact_id }: Tenant & { readonly contact_id: string },
@@ -144,7 +147,10 @@ export async function forgetContact(
   await tx`update conversations set contact_id = null where account_id = ${account_id} and mode = ${mode} and contact_id = ${contact_id}`
 }
 
-/** Deletes conversations whose last message is forgotten, and what came in with forgotten messages, `rows_max` of each at most; returns how many. */
+/**
+ * Deletes up to `rows_max` conversations whose last message is deleted, and up to `rows_max` message links; resolves
+ * to their number.
+ */
 export async function forgetConversations(sql: Db, rows_max: number): Promise<number> {
   const messages = await sql`
     delete from conversation_messages where ctid = any (array(select ctid from conversation_messages where message_id < ${keptFrom(sql)} limit ${rows_max}))`

@@ -1,4 +1,4 @@
-/** What can be asked of the inbox (behaviour: console 7.4). */
+/** Operations of the inbox (behaviour: console 7.4). */
 import { Type } from 'typebox'
 import {
   Conversation,

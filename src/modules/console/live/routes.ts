@@ -1,4 +1,4 @@
-/** What happens in an account, as it happens (behaviour: console 8). */
+/** The event stream of an account (behaviour: console 8). */
 import { Type } from 'typebox'
 import type { Mode } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'

@@ -1,4 +1,4 @@
-/** The streams of open consoles: one reader of the feed a process, however many there are (behaviour: console 8). */
+/** Event streams of open consoles. One feed reader per process serves them all (behaviour: console 8). */
 import { Readable } from 'node:stream'
 import type { Mode, Tenant } from '../../../api/caller.ts'
 import { eventTypes } from '../../../api/events.ts'
@@ -14,24 +14,24 @@ import { type Role, scopesOf } from '../roles.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 
 const everyMs = 250
-/** How often it is looked whether sessions and memberships stand. */
+/** How often sessions and memberships are checked. */
 const checkEveryMs = 3_000
 const beatEveryMs = 15_000
-/** Events of an account that are told one by one in a pass; of more its consoles hear that there were many. */
+/** Beyond this number of events in a run, consoles get one `reset`. */
 const eventsMax = 500
 const resetEveryMs = 1_000
 const streamsMax = 2_000
 const ofSessionMax = 20
-/** Bytes that wait for a console to read them. */
+/** Bytes buffered for a slow console. */
 const heldBytesMax = 64 * 1024
-/** How soon a browser comes back. */
+/** Reconnect delay of browsers. */
 const opening = 'retry: 2000\n\n'
 
 export interface Listener extends Tenant {
   /** Of the session's cookie. */
   readonly cookie_hash: string
   readonly role: Role
-  /** `Last-Event-ID`; undefined: from now on. */
+  /** `Last-Event-ID`; undefined starts with new events. */
   readonly last_id: string | undefined
 }
 
@@ -40,13 +40,13 @@ interface Stream extends Listener {
   readonly types: ReadonlySet<string>
 }
 
-/** An account's feed in one mode, and how far it has been told. */
+/** The feed of an account in one mode, and the position up to which it was sent. */
 interface Followed {
   readonly tenant: Tenant
   readonly streams: Set<Stream>
   place: FeedPlace
   last_id: string | null
-  /** More happened than was told one by one, or something of which there is no event, and its consoles are to hear so. */
+  /** Consoles need a `reset`: too many events, or a change without an event. */
   owesReset: boolean
   resetAt: number
 }
@@ -60,7 +60,7 @@ export interface StreamsParts {
 
 export class Streams {
   readonly #parts: StreamsParts
-  /** Not told anything yet. */
+  /** Nothing was sent yet. */
   readonly #joining = new Set<Stream>()
   readonly #feeds = new Map<string, Followed>()
   readonly #all = new Set<Stream>()
@@ -68,7 +68,7 @@ export class Streams {
   #checkedAt: number
   #beatAt: number
   #closed = false
-  /** Runs where requests are answered. */
+  /** Runs in processes that serve HTTP. */
   readonly worker: Worker = { name: 'console-streams', idle_ms: everyMs, tick: () => this.#tick() }
 
   constructor(parts: StreamsParts) {
@@ -77,7 +77,7 @@ export class Streams {
     this.#checkedAt = this.#beatAt = parts.platform.clock.elapsed()
   }
 
-  /** A stream that tells what happens from the next pass on. Refusal: `rate_limit_exceeded` where too many are open. */
+  /** A stream of events from the next run on. Throws `rate_limit_exceeded` if too many are open. */
   open(listener: Listener): Readable {
     const own = [...this.#all].filter(({ cookie_hash }) => cookie_hash === listener.cookie_hash).length
     if (own >= ofSessionMax) throw tooMany(`The session has ${ofSessionMax} streams open already. Close one.`)
@@ -85,7 +85,7 @@ export class Streams {
     const out = new Readable({ read: () => undefined, highWaterMark: heldBytesMax })
     const stream: Stream = { ...listener, out, types: readableTypes(scopesOf(listener.role, listener.mode)) }
     out.once('close', () => this.#forget(stream))
-    // a client that has gone fails the stream, which nobody else waits for
+    // a disconnected client fails its own stream only
     out.on('error', () => undefined)
     out.push(opening)
     if (this.#closed) out.push(null)
@@ -97,12 +97,12 @@ export class Streams {
     return out
   }
 
-  /** A change that this process has answered: whoever looks at the account reads anew. */
+  /** A change made by this process: consoles of the account refetch. */
   noteChange(row: ChangeRow): void {
     this.#changes.note(row)
   }
 
-  /** Ends all of them, when the process is to stop: browsers come back to another one. */
+  /** Closes all streams before the process stops; browsers reconnect to another process. */
   close(): void {
     this.#closed = true
     for (const stream of this.#all) this.#end(stream)
@@ -117,7 +117,7 @@ export class Streams {
     return 0
   }
 
-  /** Ends those whose session, membership or account is not what it was. */
+  /** Closes streams whose session, membership or account has changed. */
   async #check(): Promise<void> {
     const { platform, accounts, sessions } = this.#parts
     const now = platform.clock.elapsed()
@@ -158,7 +158,7 @@ export class Streams {
     return followed
   }
 
-  /** What has happened between the last event that the console saw and what the others have been told. */
+  /** Events between the console's last one and the current position. */
   async #missed(stream: Stream, until: FeedPlace): Promise<readonly FollowedEvent[] | 'unknown'> {
     if (stream.last_id === undefined) return []
     const { platform, feed } = this.#parts
@@ -169,7 +169,7 @@ export class Streams {
     return events.length > eventsMax ? 'unknown' : events.filter((event) => !isAfter(event, until))
   }
 
-  /** One read for all feeds, one text for all consoles of a feed that may hear the same. */
+  /** One query for all feeds, and one text for all consoles with the same permissions. */
   async #tell(): Promise<void> {
     for (const [key, { streams }] of this.#feeds) if (streams.size === 0) this.#feeds.delete(key)
     const feeds = [...this.#feeds.values()]
@@ -206,7 +206,7 @@ export class Streams {
     for (const stream of followed.streams) write(stream, resetOf(followed.last_id))
   }
 
-  /** Keeps what lies between from closing a silent connection. */
+  /** Keeps proxies from closing an idle connection. */
   #beat(): void {
     const now = this.#parts.platform.clock.elapsed()
     if (now - this.#beatAt < beatEveryMs) return
@@ -226,7 +226,6 @@ export class Streams {
     this.#counted()
   }
 
-  /** How many are open. */
   get count(): number {
     return this.#all.size
   }
@@ -238,14 +237,14 @@ export class Streams {
 
 const tooMany = (message: string) => new Problem('rate_limit_exceeded', message, { headers: { 'retry-after': '15' } })
 
-/** Whoever does not read is ended, and takes the rest up from the last event that it saw. */
+/** Slow readers are disconnected and resume after their last event. */
 function write({ out }: Stream, text: string): void {
   if (text === '' || out.destroyed || out.readableEnded) return
   if (out.readableLength + text.length > heldBytesMax) out.destroy()
   else out.push(text)
 }
 
-/** The events that the console may hear of. */
+/** Events that the console's role may see. */
 const textOf = (events: readonly FollowedEvent[], { types }: Stream): string =>
   events
     .flatMap(({ id, type, object_id }) =>
@@ -262,18 +261,21 @@ function isAfter(event: FeedPlace, place: FeedPlace): boolean {
 }
 
 const lookEveryMs = 1_000
-/** Requests are written within a second or so, by any process, and in no order. */
+/** Any process writes requests to the log, within about a second and in no order. */
 const lookedBackMs = 5_000
 
-/** Changes of which there is no event: this process notices its own at once, and those of others by the request log (behaviour: console 8.4). */
+/**
+ * Changes without an event: own ones are noticed at once, those of other processes through the request log
+ * (behaviour: console 8.4).
+ */
 const tenantKey = (account_id: string, mode: Mode): string => `${account_id} ${mode}`
 
 export class Changes {
   readonly #platform: Platform
-  /** Of whom changes were looked for the last time. */
+  /** The tenants of the previous poll. */
   #followed: ReadonlySet<string> = new Set()
   #changed = new Set<string>()
-  /** Ids of requests that were told of, with when by the elapsed time. */
+  /** Request IDs already handled, with their time on the monotonic clock. */
   readonly #seen = new Map<string, number>()
   #lookedAt = -Infinity
 
@@ -281,7 +283,7 @@ export class Changes {
     this.#platform = platform
   }
 
-  /** A change that this process has answered. */
+  /** A change made by this process. */
   note({ account_id, mode, id }: ChangeRow): void {
     const key = tenantKey(account_id, mode)
     if (!this.#followed.has(key)) return
@@ -289,7 +291,7 @@ export class Changes {
     this.#changed.add(key)
   }
 
-  /** Where something has changed since the last look: keys of tenants. */
+  /** Keys of tenants that changed since the last poll. */
   async look(tenants: readonly Tenant[]): Promise<ReadonlySet<string>> {
     const now = this.#platform.clock.elapsed()
     if (now - this.#lookedAt >= lookEveryMs) {
@@ -310,11 +312,11 @@ export class Changes {
     for (const { account_id, mode, id } of rows) {
       if (this.#seen.has(id)) continue
       this.#seen.set(id, now)
-      // what changed before anybody listened is what they have read
+      // changes before the first listener are part of what it has read
       if (this.#followed.has(tenantKey(account_id, mode))) this.#changed.add(tenantKey(account_id, mode))
     }
     this.#followed = new Set(tenants.map(({ account_id, mode }) => tenantKey(account_id, mode)))
-    // while a clock that was set back catches up, each look finds the same newest changes
+    // after the clock was set back, polls find the same newest changes again
     const found = new Set(rows.map(({ id }) => id))
     for (const [id, at] of this.#seen) if (now - at > 2 * lookedBackMs && !found.has(id)) this.#seen.delete(id)
   }
@@ -331,7 +333,7 @@ const readingScopes: Readonly<Record<ObjectKind, Scope>> = {
   webhook_endpoint: 'webhooks:read',
 }
 
-/** Which events a role may hear of: those of objects that it may read (behaviour: console 8.2). */
+/** The event types that a role may see: those of objects that it may read (behaviour: console 8.2). */
 function readableTypes(scopes: readonly Scope[]): ReadonlySet<string> {
   return new Set(
     Object.entries(eventTypes).flatMap(([type, { object }]) => (scopes.includes(readingScopes[object]) ? [type] : [])),

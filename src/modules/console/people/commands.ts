@@ -1,4 +1,4 @@
-/** What an operator does about people on the command line: a link is printed, no password is (behaviour: command-line 3.4). */
+/** User administration by CLI. Commands print links, never passwords (behaviour: command-line 3.4). */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
@@ -15,11 +15,11 @@ export interface NewUser {
   readonly email: string
   readonly name: string
   readonly admin: boolean
-  /** Where they work; null: nowhere yet. */
+  /** The account and role; null for none. */
   readonly membership: { readonly account_id: `acc_${string}`; readonly role: Role } | null
 }
 
-/** Somebody, with the link with which they choose a password. */
+/** A new user, with a link to choose a password. */
 export interface Linked {
   readonly user: repository.UserRow
   readonly link: string
@@ -30,7 +30,7 @@ export interface PeopleCommands {
   create(given: NewUser): Promise<Linked>
   /** Problems: `resource_missing`. */
   resetPassword(email: string): Promise<Linked>
-  /** Takes the second factor away, and ends the sessions. Problems: `resource_missing`. */
+  /** Removes the second factor and ends the sessions. Problems: `resource_missing`. */
   resetTwoFactor(email: string): Promise<Linked>
 }
 
@@ -96,7 +96,7 @@ const entryOf = (
   request_id: null,
 })
 
-/** Locked, as wherever links are made or used: of two links that are made at once only the later is good. */
+/** Locks the user, as everywhere that links are created or used: of two concurrent links only the later is valid. */
 async function knownBy(tx: Db, given: string): Promise<repository.UserRow> {
   const user = await repository.lockUserByEmail(tx, requireEmail('email', given))
   if (user === null)

@@ -1,4 +1,4 @@
-/** How people prove who they are: what signing in takes, once more the password, and the second factor (behaviour: console 3). */
+/** Credentials: sign-in methods, re-authentication and the second factor (behaviour: console 3). */
 import { Type } from 'typebox'
 import { ConsoleSession, ConsoleSetup, RecoveryCodes, SecondFactor } from '../../../api/resources/console-session.ts'
 import { deletedOf } from '../../../api/resources/shared-fields.ts'
@@ -14,7 +14,7 @@ import { anyUser } from './repository.ts'
 export interface CredentialRoutesParts {
   readonly platform: Platform
   readonly sessions: Sessions
-  /** Counts a try of an address. */
+  /** Counts an attempt from an address. */
   readonly takeTurn: (address: string) => void
 }
 
@@ -84,7 +84,7 @@ const reauthenticateRoute = ({ platform, sessions, takeTurn }: CredentialRoutesP
 const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): ConsoleRoute[] => [
   consoleRoute({
     operation: 'two_factor.create',
-    // it is confirmed that counts
+    // the confirmation is recorded instead
     unaudited: true,
     method: 'POST',
     path: '/console/api/two_factor',

@@ -1,4 +1,4 @@
-/** What is done with links, by people who are not signed in: a new password, and joining an account (behaviour: console 3). */
+/** Links for people who are not signed in: password resets and invitations (behaviour: console 3). */
 import { Type } from 'typebox'
 import { Problem } from '../../../api/problem.ts'
 import { ConsoleSession } from '../../../api/resources/console-session.ts'
@@ -18,7 +18,7 @@ export interface LinkRoutesParts {
   readonly accounts: AccountService
   readonly sessions: Sessions
   readonly resets: Resets
-  /** Counts a try of an address. */
+  /** Counts an attempt from an address. */
   readonly takeTurn: (address: string) => void
 }
 

@@ -1,4 +1,4 @@
-/** What somebody changes about themselves (behaviour: console 3). */
+/** Changes that people make to their own user (behaviour: console 3). */
 import { invalid, Problem } from '../../../api/problem.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -17,8 +17,8 @@ export interface MyChanges {
 }
 
 /**
- * Changes a user; a new password ends the other sessions. Problems: `parameter_missing` without the current password where it is asked for, 400 `invalid_credentials` for a wrong
- * one, `reauthentication_required`, `email_taken`.
+ * Changes a user; a new password ends the other sessions. Problems: `parameter_missing` without a required current
+ * password, 400 `invalid_credentials` for a wrong one, `reauthentication_required`, `email_taken`.
  */
 export async function updateMe(
   platform: Platform,
@@ -34,7 +34,7 @@ export async function updateMe(
   const password_hash = changes.new_password === undefined ? undefined : await hashPassword(changes.new_password)
   return await transact(sql, async (tx) => {
     const user = await sessions.lockUser(tx, session)
-    // another change may have taken the password while the new one was hashed
+    // another request may have changed the password while this one was hashed
     if (proved !== undefined && user.password_hash !== proved.password_hash) throw wrongPassword('current_password')
     const next = {
       ...user,
@@ -53,8 +53,8 @@ export async function updateMe(
 }
 
 /**
- * A new password takes the current one; another e-mail address, and a first password, that somebody has shown lately who they are. Resolves to the user whose password was
- * proved, where one was.
+ * A new password requires the current one; a new e-mail address and a first password require a recent authentication.
+ * Resolves to the user whose password was verified, if one was.
  */
 async function requireProof(
   platform: Platform,
@@ -72,7 +72,7 @@ async function requireProof(
   return undefined
 }
 
-/** Leaves signing in to the OIDC provider. Throws `last_sign_in_method` where no identity is linked. */
+/** Leaves OIDC as the only sign-in method. Throws `last_sign_in_method` without a linked identity. */
 export async function removePassword(platform: Platform, sql: Db, sessions: Sessions, session: Session): Promise<void> {
   requireRecent(platform, session)
   await transact(sql, async (tx) => {

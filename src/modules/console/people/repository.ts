@@ -1,4 +1,4 @@
-/** SQL of users, their memberships, and links of one use. */
+/** SQL of users, memberships and one-time links. */
 import { hash, randomBytes } from 'node:crypto'
 import { type Db, type Fragment, sqlState } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
@@ -11,7 +11,7 @@ export interface UserRow {
   readonly name: string
   readonly password_hash: string | null
   readonly admin: boolean
-  /** Gives a code when signing in. */
+  /** Signing in requires a code. */
   readonly two_factor: boolean
   readonly created_at: string
 }
@@ -25,7 +25,7 @@ export async function insertUser(sql: Db, row: UserRow): Promise<void> {
     values (${row.id}, ${row.email}, ${row.name}, ${row.password_hash}, ${row.admin}, ${row.created_at})`
 }
 
-/** Whether somebody else took the e-mail address while this was written. */
+/** Whether a concurrent request took the e-mail address. */
 export const wasTaken = (error: unknown): boolean => sqlState(error) === '23505'
 
 export async function findUserByEmail(sql: Db, email: string): Promise<UserRow | null> {
@@ -38,20 +38,20 @@ export async function findUser(sql: Db, id: string): Promise<UserRow | null> {
   return row ?? null
 }
 
-/** As `lockUser`, of whoever has this e-mail address. */
+/** `lockUser`, by e-mail address. */
 export async function lockUserByEmail(tx: Db, email: string): Promise<UserRow | null> {
   const [row] = await tx<UserRow[]>`select ${columns(tx)} from users where email = ${email} for update`
   return row ?? null
 }
 
-/** Every user of the installation, newest first; one more than the page holds. */
+/** Newest first; one more than the page holds. */
 export async function listUsers(sql: Db, page: Page): Promise<UserRow[]> {
   return await sql<UserRow[]>`
     select ${columns(sql)} from users ${page.starting_after === undefined ? sql`` : sql`where id < ${page.starting_after}`}
     order by id desc limit ${page.limit + 1}`
 }
 
-/** A user, with the row locked until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockUser(tx: Db, id: string): Promise<UserRow | null> {
   const [row] = await tx<UserRow[]>`select ${columns(tx)} from users where id = ${id} for update`
   return row ?? null
@@ -84,14 +84,14 @@ export async function insertMembership(sql: Db, row: MembershipRow, at: string):
   await sql`insert into memberships (account_id, user_id, role, created_at) values (${row.account_id}, ${row.user_id}, ${row.role}, ${at})`
 }
 
-/** Of several users, whichever account_id they have. */
+/** Memberships of several users, in all accounts. */
 export async function membershipsOf(sql: Db, user_ids: readonly string[]): Promise<MembershipRow[]> {
   return await sql<
     MembershipRow[]
   >`select account_id, user_id, role from memberships where user_id = any (${user_ids as string[]}) order by account_id`
 }
 
-/** Who has owned an account longest; null: nobody. */
+/** The longest-standing owner; null if there is none. */
 export async function firstOwner(sql: Db, account_id: string): Promise<`usr_${string}` | null> {
   const [row] = await sql<{ user_id: `usr_${string}` }[]>`
     select user_id from memberships where account_id = ${account_id} and role = 'owner' order by created_at, user_id limit 1`
@@ -112,7 +112,7 @@ export interface TokenRow {
   readonly created_at: string
 }
 
-/** Puts a link in the place of the earlier ones of its kind and user. */
+/** Replaces earlier links of this kind and user. */
 export async function replaceToken(tx: Db, row: TokenRow): Promise<void> {
   await deleteTokens(tx, row.kind, row.user_id)
   await tx`
@@ -120,7 +120,7 @@ export async function replaceToken(tx: Db, row: TokenRow): Promise<void> {
     values (${row.token_hash}, ${row.kind}, ${row.user_id}, ${row.expires_at}, ${row.created_at})`
 }
 
-/** Whose link it is; null where it was used, has expired, was never given out, or is nobody's yet. */
+/** The user of a link; null if the link was used, has expired, is unknown, or belongs to nobody yet. */
 export async function userOfToken(
   sql: Db,
   kind: TokenRow['kind'],
@@ -133,12 +133,12 @@ export async function userOfToken(
   return row?.user_id ?? null
 }
 
-/** Ends the links of a kind that a user has; null: those that are nobody's yet. */
+/** Ends a user's links of a kind; null: those of nobody. */
 export async function deleteTokens(tx: Db, kind: TokenRow['kind'], user_id: string | null): Promise<void> {
   await tx`delete from user_tokens where kind = ${kind} and user_id is not distinct from ${user_id}`
 }
 
-/** Uses a link up; null where it was used, has expired or was never given out. */
+/** Consumes a link; null if it was used, has expired or is unknown. */
 export async function useToken(
   tx: Db,
   kind: TokenRow['kind'],
@@ -151,14 +151,17 @@ export async function useToken(
   return row ?? null
 }
 
-/** The e-mail addresses of an account's owners. */
+/** E-mail addresses of an account's owners. */
 export async function ownersOf(sql: Db, account_id: string): Promise<string[]> {
   const rows = await sql<{ email: string }[]>`
     select u.email from memberships m join users u on u.id = m.user_id where m.account_id = ${account_id} and m.role = 'owner' order by u.id`
   return rows.map(({ email }) => email)
 }
 
-/** Links of one use: their secret stands in the fragment, which browsers send to nobody, and the database holds its hash (behaviour: console 3.10). */
+/**
+ * One-time links. The secret is in the URL fragment, which browsers send to no server; the database stores its hash
+ * (behaviour: console 3.10).
+ */
 export interface Link {
   readonly token_hash: string
   readonly url: string
@@ -166,7 +169,7 @@ export interface Link {
 
 export const tokenHash = (token: string): string => hash('sha256', token, 'hex')
 
-/** A new one to this page of the console. */
+/** A new secret with its URL. */
 export function newLink(base_url: string, page: 'setup' | 'reset' | 'invitation'): Link {
   const token = randomBytes(32).toString('base64url')
   return { token_hash: tokenHash(token), url: `${base_url}/console/${page}#${token}` }

@@ -1,4 +1,4 @@
-/** A new password by a link: asked for by whoever has forgotten the old one, or printed by a command (behaviour: console 3.11). */
+/** Password resets, requested by e-mail or printed by a command (behaviour: console 3.11). */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
@@ -14,15 +14,18 @@ import * as repository from './repository.ts'
 const validForMs = 3600_000
 
 export interface Resets {
-  /** Mails a link where somebody has this e-mail address. It is done behind the answer, which so takes as long whether somebody has. */
+  /**
+   * Mails a link if a user has this address. Runs after the response, so that its time does not reveal whether one
+   * has.
+   */
   ask(email: string): void
-  /** Chooses a password, ends the user's sessions, and opens signing in. Throws `token_invalid`. */
+  /** Sets a password, ends the user's sessions, and unlocks signing in. Throws `token_invalid`. */
   confirm(
     token: string,
     password: string,
     from: { readonly address: string; readonly request_id: string },
   ): Promise<void>
-  /** Resolves once all that was asked for is done. */
+  /** Resolves when all requested mails are written. */
   flush(): Promise<void>
 }
 
@@ -42,7 +45,7 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
       await transact(pool, async (tx) => {
         const [hash, at] = [tokenHash(token), isoTime(clock.now())]
         const user_id = await repository.userOfToken(tx, 'reset', hash, at)
-        // users are locked before their links, as where these are made
+        // users are locked before their links, as where links are created
         const user = user_id === null ? null : await repository.lockUser(tx, user_id)
         if (user === null || (await repository.useToken(tx, 'reset', hash, at)) === null)
           throw new Problem('token_invalid')
@@ -67,7 +70,7 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
   }
 }
 
-/** A new link for somebody, which ends the earlier ones. */
+/** A new link, which ends earlier ones. */
 export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: string): Promise<string> {
   const { token_hash, url } = newLink(settings.base_url, 'reset')
   const at = clock.now()
@@ -83,7 +86,7 @@ export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: 
 
 async function mailLink(platform: Platform, email: string): Promise<void> {
   await transact(platform.pool, async (tx) => {
-    // of two that ask at once the later ends the link of the earlier
+    // of two concurrent requests the later one ends the link of the other
     const user = await repository.lockUserByEmail(tx, email)
     if (user === null) return
     const body = [

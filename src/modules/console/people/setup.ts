@@ -1,4 +1,7 @@
-/** The first owner of an installation: a link that the service prints at its start while nobody can sign in, and what it makes (behaviour: console 1.5). */
+/**
+ * The first owner of an installation: the set-up link printed at start, and the user it creates (behaviour: console
+ * 1.5).
+ */
 import { invalid, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
@@ -13,7 +16,7 @@ const validForMs = 24 * 3600_000
 const nameLengthMax = 120
 const emailLengthMax = 254
 
-/** The e-mail address as it is kept. Throws `parameter_invalid` for what is none. */
+/** The normalised e-mail address. Throws `parameter_invalid`. */
 export function requireEmail(param: string, given: string): string {
   const email = given.trim().normalize('NFC').toLowerCase()
   if (email.length > emailLengthMax || !/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]{2,}$/.test(email))
@@ -21,7 +24,7 @@ export function requireEmail(param: string, given: string): string {
   return email
 }
 
-/** A name without white space around it. Throws `parameter_invalid` for an empty or overlong one. */
+/** The trimmed name. Throws `parameter_invalid` if it is empty or too long. */
 export function requireName(param: string, given: string): string {
   const name = given.trim()
   if (name === '' || [...name].length > nameLengthMax || !name.isWellFormed() || name.includes('\0'))
@@ -29,7 +32,7 @@ export function requireName(param: string, given: string): string {
   return name
 }
 
-/** A new link for the first owner, which ends the earlier ones; null where somebody can sign in already. */
+/** A new set-up link, which ends earlier ones; null once somebody can sign in. */
 export async function offerSetup({ pool, clock, settings }: Platform): Promise<string | null> {
   return await transact(pool, async (tx) => {
     if (await repository.anyUser(tx)) return null
@@ -53,7 +56,10 @@ export interface FirstOwner {
   readonly password: string
 }
 
-/** Makes the first user: owner of the oldest account, and administrator of the platform. Throws `token_invalid`, and `parameter_invalid` for what cannot be. */
+/**
+ * Creates the first user: owner of the oldest account and platform administrator. Throws `token_invalid` or
+ * `parameter_invalid`.
+ */
 export async function setUp(
   platform: Platform,
   accounts: AccountService,

@@ -13,13 +13,13 @@ import { requireRecent, type Session } from '../sign-in/sessions.ts'
 
 const validForMs = 30 * 60_000
 
-/** Where a request comes from, for the audit log. */
+/** The origin of a request, for the audit log. */
 interface From {
   readonly address: string
   readonly request_id: string
 }
 
-/** Problems: `reauthentication_required`, `parameter_invalid` for no account and for no reason. */
+/** Problems: `reauthentication_required`; `parameter_invalid` for an unknown account or a missing reason. */
 export async function beginImpersonation(
   platform: Platform,
   accounts: AccountService,
@@ -50,7 +50,7 @@ export async function beginImpersonation(
   })
 }
 
-/** Does nothing where nobody acts for anybody. */
+/** Does nothing if nobody acts for an account. */
 export async function endImpersonation(platform: Platform, session: Session, from: From): Promise<void> {
   const { impersonation } = session
   if (impersonation === null) return
@@ -83,7 +83,7 @@ async function audit(
   })
 }
 
-/** Beside reads. Some only work something out, though they are asked for with a body. */
+/** Allowed beside reads. Some of these POST operations only compute something. */
 export const openToImpersonation: readonly string[] = [
   'session.delete',
   'session.reauthenticate',

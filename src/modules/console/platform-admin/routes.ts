@@ -1,4 +1,7 @@
-/** What administrators of the platform see of all accounts, and acting for one (behaviour: console 3.15). */
+/**
+ * Operations of platform administrators: all accounts, users and e-mails, and impersonation (behaviour: console
+ * 3.15).
+ */
 import { Type } from 'typebox'
 import { isId } from '../../../api/ids.ts'
 import { ConsoleSession } from '../../../api/resources/console-session.ts'
@@ -195,7 +198,6 @@ const impersonationRoutes = ({ platform, accounts, sessions }: AdminRoutesParts)
 
 type AccountRow = Awaited<ReturnType<AccountService['create']>>
 
-/** Accounts, users and e-mails as administrators of the platform see them. */
 export const accountObject = ({ id, name, owner_email, suspended_at, created_at }: AccountRow) => ({
   object: 'admin_account' as const,
   id,

@@ -3,27 +3,26 @@ import type { Mode, Tenant } from '../../../api/caller.ts'
 import { type Db, jsonRows } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
-/** SQL of the request log. */
 export interface RequestRow {
   readonly account_id: string
   readonly mode: Mode
   readonly id: string
   readonly method: string
-  /** Without its query. */
+  /** Without the query string. */
   readonly path: string
-  /** null for a path that names none. */
+  /** null for unknown paths. */
   readonly operation: string | null
   readonly status: number
-  /** What it was refused with; null where it was not. */
+  /** The error code; null on success. */
   readonly code: string | null
-  /** With which it came; null where somebody signed in to the console sent it. */
+  /** The API key; null for requests from the console. */
   readonly key_id: string | null
   readonly user_id: string | null
   readonly duration_ms: number
   readonly created_at: string
 }
 
-/** Writes rows; one that is there already, because a write was cut off and is repeated, stays as it is. */
+/** Rows that exist already, because an interrupted write is repeated, are left unchanged. */
 export async function insertRequests(sql: Db, rows: readonly RequestRow[]): Promise<void> {
   await sql`
     insert into request_log (account_id, mode, id, method, path, operation, status, code, key_id, user_id, duration_ms, created_at)
@@ -40,7 +39,7 @@ export interface RequestFilters {
   readonly refused: boolean | null
 }
 
-/** An account's requests, newest first, one more than the page holds. */
+/** Newest first; one more than the page holds. */
 export async function listRequests(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -71,7 +70,7 @@ export type ChangeRow = Pick<RequestRow, 'account_id' | 'mode' | 'id'>
 
 const changesMax = 20
 
-/** Of each tenant the newest changes among the requests from an id on. */
+/** The newest changes per tenant, from a request ID on. */
 export async function listChanges(sql: Db, tenants: readonly Tenant[], from: string): Promise<ChangeRow[]> {
   return await sql<ChangeRow[]>`
     select t.account_id, t.mode, r.id from json_to_recordset(${jsonRows(tenants.map(({ account_id, mode }) => ({ account_id, mode })))}::text::json) as t(account_id text, mode text)

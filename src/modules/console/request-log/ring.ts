@@ -1,29 +1,32 @@
-/** Answered requests on their way into the request log: noted in memory after the answer, written set-wise once a second (behaviour: console 4.1). */
+/**
+ * The in-memory buffer of the request log: filled after each response, written in one statement per second
+ * (behaviour: console 4.1).
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { insertRequests, type RequestRow } from './repository.ts'
 
-/** What a process holds at most; what comes beyond it is counted and not kept. */
+/** Capacity per process; requests beyond it are counted and dropped. */
 const heldMax = 10_000
 const writtenAtOnce = 1_000
 const everyMs = 1_000
 const pathLengthMax = 512
 
-/** Accepting is not noted: who wants to know finds the message. */
+/** Accepted messages are not logged: the message itself is the record. */
 const sends: ReadonlySet<string> = new Set(['messages.send', 'messages.send_batch'])
 
 export interface RequestRing {
-  /** Takes note of an answer; costs nothing but memory, and never fails. */
+  /** Adds a request. Never fails and never waits. */
   note(request: FastifyRequest, reply: FastifyReply): void
-  /** Writes what was noted, once a second; in every process that answers requests. */
+  /** Runs in every process that serves HTTP. */
   readonly worker: Worker
-  /** Writes what is left, when the process ends. */
+  /** Writes the rest before the process ends. */
   flush(): Promise<void>
 }
 
-/** `changed` is told of each change right after its answer. */
+/** `changed` is called for each change right after its response. */
 export function requestRing(platform: Platform, changed: (row: RequestRow) => void = () => undefined): RequestRing {
   const { pool, clock, metrics } = platform
   let held: RequestRow[] = []
@@ -34,14 +37,14 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
     held = held.slice(rows.length)
     return rows.length
   }
-  /** What is held now; what is noted meanwhile is of the next round. */
+  /** Only the current content; requests added meanwhile belong to the next run. */
   const writeHeld = async (): Promise<number> => {
     const due = held.length
     let written = 0
     while (written < due) written += await write()
     return written
   }
-  // one at a time: two would write the same and let go of what neither has written
+  // one write at a time: two would write the same rows and drop others
   let last: Promise<unknown> = Promise.resolve()
   const writeAll = (): Promise<number> => {
     const turn = last.then(writeHeld)
@@ -56,7 +59,7 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
       if (held.length < heldMax) held.push(row)
       else metrics.requests_unlogged.inc()
     },
-    // all that is held at once, then a rest: a busy service writes as often as an idle one
+    // everything at once, then a pause: a busy service writes as often as an idle one
     worker: { name: 'request-log', idle_ms: 0, rest_ms: everyMs, tick: writeAll },
     async flush() {
       while ((await writeAll()) > 0);
@@ -64,9 +67,9 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
   }
 }
 
-/** Refusals and changes of accounts that are known. */
+/** Failed requests and changes of known accounts. */
 function isKept({ caller, prepared }: FastifyRequest, { statusCode }: FastifyReply): boolean {
-  // whoever signs in, or fails to, is of no account yet: nobody could look it up
+  // sign-ins belong to no account, so nobody could see them
   if (caller === null || (caller.key_id === null && caller.user_id === null)) return false
   if (statusCode >= 400) return true
   return prepared !== null && prepared.route.method !== 'GET' && !sends.has(prepared.route.operation)

@@ -1,4 +1,4 @@
-/** What can be asked of the request log (behaviour: console 4). */
+/** Operations of the request log (behaviour: console 4). */
 import { Type } from 'typebox'
 import { isId } from '../../../api/ids.ts'
 import { Problem } from '../../../api/problem.ts'

@@ -1,4 +1,4 @@
-/** The account as its owners change it (behaviour: console-records 2). */
+/** The account's settings (behaviour: console-records 2). */
 import { Type } from 'typebox'
 import { AccountSettings } from '../../../api/resources/account-settings.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'

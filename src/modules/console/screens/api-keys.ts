@@ -1,4 +1,4 @@
-/** API keys, as people make and revoke them in the console (behaviour: console-records 2). */
+/** API keys (behaviour: console-records 2). */
 import { Type } from 'typebox'
 import type { Mode } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
@@ -13,7 +13,7 @@ import { mayIn, type Role, scopesOf } from '../roles.ts'
 import { consoleRoute, type ConsoleRoute } from '../route.ts'
 import { requireRecent, roleIn } from '../sign-in/sessions.ts'
 
-// revoking is open to whoever may see the keys; what may be made depends on the mode in the body
+// revoking needs read access only; creating depends on the mode in the body
 const facts = { access: 'account', permission: 'revoke_keys', scope: null } as const
 
 export const keyRoutes = (platform: Platform, accounts: AccountService): ConsoleRoute[] => [
@@ -83,7 +83,7 @@ export const keyRoutes = (platform: Platform, accounts: AccountService): Console
   }),
 ]
 
-/** Throws `role_not_allowed` where the role makes no keys of this mode, or none that may do this. */
+/** Throws `role_not_allowed` if the role may not create such keys in this mode. */
 function requireKeys(role: Role, mode: 'live' | 'test', scopes: readonly Scope[]): void {
   if (!mayIn(role, mode, 'keys'))
     throw new Problem(

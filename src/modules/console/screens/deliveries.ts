@@ -1,4 +1,4 @@
-/** Webhook deliveries as the console looks at them beyond `/v1`: those of a message, and many made again (behaviour: console-records 3). */
+/** Webhook deliveries beyond `/v1`: those of a message, and bulk replay (behaviour: console-records 3). */
 import { Type } from 'typebox'
 import { DateTimeQuery } from '../../../api/date-time-query.ts'
 import { Timestamp } from '../../../api/resources/nullable.ts'
@@ -32,7 +32,6 @@ const DeliveryRetryProgress = Type.Object(
   { $id: 'DeliveryRetryProgress', description: 'How far the deliveries that are made again have come.' },
 )
 
-/** An id of an endpoint, wherever one is asked for. */
 const endpointField = { minLength: 1, maxLength: 100, description: 'The id of the endpoint (`we_`).' } as const
 
 export const deliveryRoutes = ({

@@ -9,7 +9,7 @@ import { reply } from '../../../platform/http/route.ts'
 import { consoleRoute, type ConsoleRoute, type ConsoleServices } from '../route.ts'
 
 const daysShown = 30
-/** Of each kind that is looked through. */
+/** The most objects of each kind that are checked. */
 const looked = { limit: 100, starting_after: undefined }
 
 interface Matter {
@@ -17,7 +17,7 @@ interface Matter {
   readonly id: string
 }
 
-/** How an account is doing, and what somebody should look at (behaviour: console 7.1). */
+/** Statistics and problems of an account (behaviour: console 7.1). */
 async function overviewOf(services: ConsoleServices, sql: Db, caller: Caller): Promise<Overview> {
   const timezone = await services.accounts.timezoneOf(sql, caller.account_id)
   const days = await services.messages.days(sql, caller, timezone, daysShown)
@@ -80,7 +80,6 @@ const matters: readonly {
   },
 ]
 
-/** What the console's first screen asks (behaviour: console 7.1). */
 export const overviewRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     operation: 'overview.retrieve',
@@ -97,7 +96,7 @@ export const overviewRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   }),
 ]
 
-/** What recipients of a campaign answered (behaviour: console 7.7). */
+/** Replies and opt-outs of a campaign (behaviour: console 7.7). */
 export const responseRoutes = ({ platform, campaigns }: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     operation: 'campaign_responses.retrieve',

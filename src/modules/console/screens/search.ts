@@ -1,4 +1,4 @@
-/** Finds what a text names: by its id, else by the numbers, addresses and references that stand in an index (behaviour: console 7.2). */
+/** Search by ID, or by indexed numbers, addresses and references (behaviour: console 7.2). */
 import { Type } from 'typebox'
 import type { Caller } from '../../../api/caller.ts'
 import { idPrefixes, isId } from '../../../api/ids.ts'
@@ -16,7 +16,7 @@ import { consoleRoute, type ConsoleRoute, type ConsoleServices } from '../route.
 import type { Session } from '../sign-in/sessions.ts'
 import { listMembers } from '../team/repository.ts'
 
-/** Of each kind. */
+/** Results per kind. */
 const foundMax = 10
 
 export interface Searcher {
@@ -35,7 +35,7 @@ interface Kind {
   readonly get: (services: ConsoleServices, sql: Db, caller: Caller, id: string) => Promise<Found | null>
 }
 
-/** What each kind of id leads to, by its prefix; `get` throws `resource_missing` or resolves to null where there is none. */
+/** Lookup by ID prefix; `get` throws `resource_missing` or resolves to null for unknown IDs. */
 const kinds: Readonly<Record<string, Kind>> = {
   msg: {
     needs: 'messages:read',
@@ -89,7 +89,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       return { ...found, title: found.url }
     },
   },
-  // shown among the others of its endpoint
+  // shown on the page of its endpoint
   whd: {
     needs: 'webhooks:read',
     async get({ webhooks }, sql, caller, id) {
@@ -174,7 +174,7 @@ async function byId(
 
 const page = { limit: foundMax, starting_after: undefined }
 
-/** By phone number or e-mail address, whole. */
+/** Exact phone numbers and e-mail addresses. */
 async function contactsBy({ contacts }: ConsoleServices, sql: Db, searcher: Searcher, text: string): Promise<Found[]> {
   if (!may(searcher, 'contacts:read')) return []
   const phone = phoneOf(text)
@@ -182,7 +182,7 @@ async function contactsBy({ contacts }: ConsoleServices, sql: Db, searcher: Sear
   return query === null ? [] : (await contacts.list(sql, searcher.caller, query, page)).slice(0, foundMax).map(contact)
 }
 
-/** By recipient and by reference, each from its index. */
+/** Messages by recipient and by reference. */
 async function messagesBy({ messages }: ConsoleServices, sql: Db, searcher: Searcher, text: string): Promise<Found[]> {
   if (!may(searcher, 'messages:read')) return []
   const referred = await messages.list(sql, searcher.caller, { reference: text }, page)
@@ -241,7 +241,6 @@ const SearchQuery = listQuery({
   }),
 })
 
-/** The search of the console (behaviour: console 7.2). */
 export const searchRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     operation: 'search.list',

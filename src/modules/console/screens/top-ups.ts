@@ -1,4 +1,4 @@
-/** Paying money into the wallet (behaviour: billing 8). */
+/** Top-ups of the wallet (behaviour: billing 8). */
 import { Type } from 'typebox'
 import { TopUp } from '../../../api/resources/top-up.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'

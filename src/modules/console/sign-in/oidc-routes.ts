@@ -1,4 +1,4 @@
-/** The OAuth flow: pages of a browser, so what goes wrong is told by the page that it ends at (behaviour: console 3.14). */
+/** The OIDC redirects. Errors are shown by the page at which the redirect ends (behaviour: console 3.14). */
 import { Type } from 'typebox'
 import { Problem } from '../../../api/problem.ts'
 import { Identity, PendingIdentity as PendingIdentityObject } from '../../../api/resources/identity.ts'
@@ -27,7 +27,7 @@ import { type From, type Session, type Sessions, setCookie } from './sessions.ts
 export interface OAuthRoutesParts {
   readonly platform: Platform
   readonly sessions: Sessions
-  /** Counts a try of an address. */
+  /** Counts an attempt from an address. */
   readonly takeTurn: (address: string) => void
 }
 
@@ -112,7 +112,7 @@ async function start(
   }
 }
 
-/** Who came back; or the code of what went wrong. */
+/** The identity, or an error code. */
 async function identityAt(
   platform: Platform,
   provider: Provider,
@@ -147,7 +147,7 @@ async function signingIn(
 ): Promise<Reply> {
   const user = await userOf(platform, identity)
   if (user === null) return failed(platform, flow, 'invalid_credentials')
-  // one cookie an answer: that of the flow ends by itself, and its code is of one use
+  // one cookie per response: the flow's cookie expires by itself, and its code is used up
   const cookie = await sessions.begin(platform.pool, user, from)
   if (session?.user_id === user.id) await sessions.end(platform.pool, user.id, session.id)
   return redirect(flow.next, setCookie(platform.settings, cookie))
@@ -159,7 +159,7 @@ function failed(platform: Platform, flow: Pick<BegunFlow, 'next' | 'link'> | nul
   return redirect(page, noOAuthCookie(platform))
 }
 
-/** The page's own paths begin below `/console`. */
+/** Paths of the page are relative to `/console`. */
 function signInPage({
   error,
   next = '/console',
@@ -184,11 +184,11 @@ function ownPath({ settings }: Platform, given: string | undefined): string | un
     : undefined
 }
 
-/** The OIDC provider, and the identities that are linked with it (behaviour: console 3.14). */
+/** Linked identities at the OIDC provider (behaviour: console 3.14). */
 export interface IdentityRoutesParts {
   readonly platform: Platform
   readonly sessions: Sessions
-  /** Counts a try of an address. */
+  /** Counts an attempt from an address. */
   readonly takeTurn: (address: string) => void
 }
 

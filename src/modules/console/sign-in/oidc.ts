@@ -1,4 +1,7 @@
-/** The OIDC provider as a client sees it: the authorization code flow with PKCE, state and nonce (https://openid.net/specs/openid-connect-core-1_0.html). */
+/**
+ * The OIDC client: authorization code flow with PKCE, state and nonce
+ * (https://openid.net/specs/openid-connect-core-1_0.html).
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Configuration } from 'openid-client'
 import { Problem } from '../../../api/problem.ts'
@@ -14,7 +17,7 @@ import { requireRecent, type Session } from './sessions.ts'
 const timeoutS = 10
 const foundForMs = 3600_000
 
-/** What one flow to the provider and back holds; nobody but the browser that began it has it, sealed. */
+/** The state of one flow, stored encrypted in the browser that started it. */
 export interface OAuthFlow {
   readonly state: string
   readonly nonce: string
@@ -22,9 +25,12 @@ export interface OAuthFlow {
 }
 
 export interface Provider {
-  /** Where the browser goes; `again`: the provider asks for the password although it knows the browser. */
+  /** The authorization URL; `again` forces the provider to ask for the password. */
   begin(redirect_uri: string, again: boolean): Promise<{ readonly url: string; readonly flow: OAuthFlow }>
-  /** Who came back to `url`. Rejects where state, nonce, code or token do not fit, and where the provider is out of reach. */
+  /**
+   * The identity that came back to `url`. Rejects on a mismatch of state, nonce, code or token, and if the provider
+   * is unreachable.
+   */
   finish(url: URL, flow: OAuthFlow): Promise<PendingIdentity>
 }
 
@@ -75,7 +81,7 @@ export function oidcProvider(settings: OidcSettings, clock: Pick<SteadyClock, 'e
   }
 }
 
-// loaded for the first who signs in so: no start needs it
+// loaded on first use, to keep startup fast
 const load = async () => await import('openid-client')
 
 async function discover({ issuer, client_id, client_secret }: OidcSettings): Promise<Configuration> {
@@ -88,7 +94,8 @@ async function discover({ issuer, client_id, client_secret }: OidcSettings): Pro
   })
   const methods = found.serverMetadata().token_endpoint_auth_methods_supported
   if (methods?.includes('client_secret_post') === true) return found
-  // what a provider supports that says nothing (https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata)
+  // defaults for providers without these metadata
+  // (https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata)
   const basic = new client.Configuration(
     found.serverMetadata(),
     client_id,
@@ -102,7 +109,7 @@ async function discover({ issuer, client_id, client_secret }: OidcSettings): Pro
 
 const pendingForMs = 10 * 60_000
 
-/** Whose identity it is; null: nobody has linked it. */
+/** The user of an identity; null if it is not linked. */
 export async function userOf(
   { pool }: Platform,
   { issuer, subject }: repository.PendingIdentity,
@@ -111,14 +118,14 @@ export async function userOf(
   return identity === null ? null : await findUser(pool, identity.user_id)
 }
 
-/** Has an identity wait until whoever is signed in confirms it. */
+/** Stores an identity until the signed-in user confirms it. */
 export const offer = async (
   { pool, clock }: Platform,
   session_id: string,
   pending: repository.PendingIdentity,
 ): Promise<void> => await repository.keepPending(pool, session_id, pending, isoTime(clock.now() + pendingForMs))
 
-/** What waits. Throws `oauth_pending_expired`. */
+/** The pending identity. Throws `oauth_pending_expired`. */
 export async function pendingOf(
   { pool, clock }: Platform,
   session: Session,
@@ -128,7 +135,7 @@ export async function pendingOf(
   return pending
 }
 
-/** Links what waits. Problems: `reauthentication_required`, `oauth_pending_expired`, `identity_exists`. */
+/** Links the pending identity. Problems: `reauthentication_required`, `oauth_pending_expired`, `identity_exists`. */
 export async function link(platform: Platform, sql: Db, session: Session): Promise<repository.IdentityRow> {
   requireRecent(platform, session)
   const { clock, ids } = platform
@@ -153,7 +160,7 @@ export async function link(platform: Platform, sql: Db, session: Session): Promi
   })
 }
 
-/** Forgets what waits. Throws `oauth_pending_expired`. */
+/** Discards the pending identity. Throws `oauth_pending_expired`. */
 export async function cancel(platform: Platform, session: Session): Promise<void> {
   await pendingOf(platform, session)
   await repository.keepPending(platform.pool, session.id, null, null)
@@ -174,11 +181,11 @@ export async function unlink(platform: Platform, sql: Db, session: Session, id: 
 
 const validForMs = 10 * 60_000
 
-/** The cookie of one OAuth flow: sealed, for ten minutes, of the browser that began it. */
+/** The encrypted cookie of one OIDC flow, valid for ten minutes. */
 export interface BegunFlow extends OAuthFlow {
-  /** Where to go then: a path of ours. */
+  /** The console path to open afterwards. */
   readonly next: string
-  /** The session that links an identity; null: somebody signs in. */
+  /** The session that links an identity; null when signing in. */
   readonly link: string | null
 }
 
@@ -194,7 +201,7 @@ export function oauthCookie(platform: Platform, flow: BegunFlow): string {
 
 export const noOAuthCookie = (platform: Platform): string => `${nameOf(platform)}=; ${attributes(platform)}; Max-Age=0`
 
-/** The flow that a browser is on; null where it is on none, or has taken too long. */
+/** The flow in the cookie; null if there is none or it has expired. */
 export function flowOf(platform: Platform, { headers }: Pick<IncomingMessage, 'headers'>): BegunFlow | null {
   const begins = `${nameOf(platform)}=`
   const pair = (headers.cookie ?? '').split(';').find((part) => part.trim().startsWith(begins))

@@ -2,7 +2,6 @@
 import type { Db } from '../../../platform/database/sql.ts'
 import type { UserRow } from '../people/repository.ts'
 
-/** SQL of sessions, and of failures to sign in. */
 export interface SessionRow {
   readonly id: `ses_${string}`
   readonly user_id: `usr_${string}`
@@ -14,14 +13,14 @@ export interface SessionRow {
   readonly created_at: string
 }
 
-/** A session with what a request needs of its user. */
+/** A session with the user's fields that requests need. */
 export interface OpenSession extends SessionRow {
   readonly email: string
   readonly name: string
   readonly admin: boolean
   readonly has_password: boolean
   readonly two_factor: boolean
-  /** For which account they act, in whose place, why, and until when. */
+  /** The impersonated account, the reason, and the end. */
   readonly impersonated_account_id: `acc_${string}` | null
   readonly impersonated_user_id: `usr_${string}` | null
   readonly impersonation_reason: string | null
@@ -30,13 +29,16 @@ export interface OpenSession extends SessionRow {
 
 export interface Impersonation {
   readonly account_id: `acc_${string}`
-  /** null for an account that nobody owns. */
+  /** null for an account without an owner. */
   readonly user_id: `usr_${string}` | null
   readonly reason: string
   readonly expires_at: string
 }
 
-/** False where the password or the second factor has changed since `proved` was read: nobody begins a session with what was good before. */
+/**
+ * False if the password or second factor has changed since `proved` was read: old credentials must not start a
+ * session.
+ */
 export async function insertSession(
   sql: Db,
   row: SessionRow,
@@ -51,12 +53,11 @@ export async function insertSession(
   return rows.length > 0
 }
 
-/** Whether the user has this session still. */
 export async function sessionStands(sql: Db, user_id: string, id: string): Promise<boolean> {
   return (await sql`select from sessions where user_id = ${user_id} and id = ${id}`).length > 0
 }
 
-/** The session of a cookie that was seen after the one moment and made after the other. */
+/** The session of a cookie, unless idle since the first time or created before the second. */
 export async function findSession(
   sql: Db,
   token_hash: string,
@@ -72,7 +73,7 @@ export async function findSession(
   return row ?? null
 }
 
-/** The accounts that sessions open, by the hash of their cookie: of their users, or the one that they act for at this moment. */
+/** Accounts that sessions may access, by cookie hash: those of their users, or the impersonated one. */
 export async function listEntrances(
   sql: Db,
   hashes: readonly string[],
@@ -95,12 +96,12 @@ export async function touchSession(sql: Db, id: string, at: string): Promise<voi
   await sql`update sessions set seen_at = ${at} where id = ${id} and seen_at < ${at}`
 }
 
-/** Password and second factor were given just now. */
+/** Records that password and second factor were given now. */
 export async function renewSession(sql: Db, id: string, at: string): Promise<void> {
   await sql`update sessions set authenticated_at = ${at} where id = ${id}`
 }
 
-/** A user's sessions, newest first. */
+/** Newest first. */
 export async function listSessions(
   sql: Db,
   user_id: string,
@@ -112,7 +113,7 @@ export async function listSessions(
     where user_id = ${user_id} and seen_at > ${seen_after} and created_at > ${created_after} order by id desc limit 100`
 }
 
-/** Ends one session of a user; false where there is none. */
+/** False if there is none. */
 export async function deleteSession(sql: Db, user_id: string, id: string): Promise<boolean> {
   return (await sql`delete from sessions where user_id = ${user_id} and id = ${id}`).count > 0
 }
@@ -122,7 +123,7 @@ export async function deleteOtherSessions(sql: Db, user_id: string, kept_id: str
   return (await sql`delete from sessions where user_id = ${user_id} and id <> ${kept_id}`).count
 }
 
-/** Has a session act for an account; null: for nobody but its user. */
+/** Starts or, with null, ends an impersonation. */
 export async function keepImpersonation(sql: Db, id: string, kept: Impersonation | null): Promise<void> {
   await sql`
     update sessions set impersonated_account_id = ${kept?.account_id ?? null}, impersonated_user_id = ${kept?.user_id ?? null},
@@ -135,7 +136,7 @@ export async function deleteAllSessions(sql: Db, user_id: string): Promise<void>
   await sql`delete from sessions where user_id = ${user_id}`
 }
 
-/** Forgets sessions that have ended by themselves, and failures that lock nothing any more. */
+/** Deletes expired sessions and failures that no longer lock anything. */
 export async function forgetSessions(
   sql: Db,
   seen_before: string,
@@ -159,7 +160,7 @@ export async function findFailures(sql: Db, email_hash: string): Promise<Failure
   return row ?? null
 }
 
-/** Counts a failure; the one that reaches the limit locks until then, and the count begins anew. */
+/** Counts a failed sign-in; the one that reaches the limit locks and resets the count. */
 export async function countFailure(
   sql: Db,
   email_hash: string,
@@ -181,18 +182,17 @@ export async function clearFailures(sql: Db, email_hash: string): Promise<void> 
   await sql`delete from sign_in_failures where email_hash = ${email_hash}`
 }
 
-/** SQL of identities: with which people sign in at the OIDC provider; and of one that waits in a session to be linked. */
 export interface IdentityRow {
   readonly id: `idn_${string}`
   readonly user_id: string
   readonly issuer: string
   readonly subject: string
-  /** As the provider told it when it was linked. */
+  /** As reported by the provider when it was linked. */
   readonly email: string | null
   readonly created_at: string
 }
 
-/** False where it is linked already. */
+/** False if it is linked already. */
 export async function insertIdentity(sql: Db, row: IdentityRow): Promise<boolean> {
   const { count } = await sql`
     insert into identities (id, user_id, issuer, subject, email, created_at)
@@ -211,26 +211,26 @@ export async function listIdentities(sql: Db, user_id: string): Promise<Identity
     select id, user_id, issuer, subject, email, created_at from identities where user_id = ${user_id} order by id desc`
 }
 
-/** Whether a user can sign in with an identity of this issuer, other than `but`. */
+/** Whether the user has another identity of this issuer than `but`. */
 export async function hasIdentity(sql: Db, user_id: string, issuer: string, but = ''): Promise<boolean> {
   const [row] =
     await sql`select from identities where user_id = ${user_id} and issuer = ${issuer} and id <> ${but} limit 1`
   return row !== undefined
 }
 
-/** False where the user has none of this id. */
+/** False if the user has no such identity. */
 export async function deleteIdentity(sql: Db, user_id: string, id: string): Promise<boolean> {
   return (await sql`delete from identities where user_id = ${user_id} and id = ${id}`).count > 0
 }
 
-/** Somebody at a provider. */
+/** A person at the provider. */
 export interface PendingIdentity {
   readonly issuer: string
   readonly subject: string
   readonly email: string | null
 }
 
-/** Has an identity wait in a session, in the place of an earlier one; null: none. */
+/** Replaces the pending identity of a session; null removes it. */
 export async function keepPending(
   sql: Db,
   session_id: string,
@@ -241,7 +241,7 @@ export async function keepPending(
     update sessions set pending_identity = ${pending === null ? null : JSON.stringify(pending)}::text::json, pending_until = ${until} where id = ${session_id}`
 }
 
-/** What waits in a session, locked until the transaction ends. */
+/** Locks the session until the transaction ends. */
 export async function lockPending(
   tx: Db,
   session_id: string,

@@ -1,4 +1,4 @@
-/** Who is signed in: the first owner, signing in and out, sessions, and oneself (behaviour: console 2). */
+/** Set-up, signing in and out, sessions, and the own user (behaviour: console 2). */
 import type { IncomingMessage } from 'node:http'
 import { Type } from 'typebox'
 import { Problem } from '../../../api/problem.ts'
@@ -28,7 +28,7 @@ export interface SessionRoutesParts {
   readonly platform: Platform
   readonly accounts: AccountService
   readonly sessions: Sessions
-  /** Counts a try of an address. */
+  /** Counts an attempt from an address. */
   readonly takeTurn: (address: string) => void
 }
 

@@ -1,18 +1,17 @@
 /** SQL of second factors: TOTP secrets, used steps and recovery codes. */
 import type { Db } from '../../../platform/database/sql.ts'
 
-/** SQL of second factors. */
 export interface SecondFactorRow {
-  /** Sealed; null where there is none. */
+  /** Encrypted; null for none. */
   readonly second_factor: string | null
-  /** One that waits for its first code. */
+  /** Set up, but not confirmed with a code yet. */
   readonly second_factor_pending: string | null
   readonly second_factor_step: number | null
   /** Keyed hashes. */
   readonly recovery_codes: readonly string[]
 }
 
-/** With the user's row locked until the transaction ends. */
+/** Locks the user's row until the transaction ends. */
 export async function lockSecondFactor(tx: Db, user_id: string): Promise<SecondFactorRow | null> {
   const [row] = await tx<SecondFactorRow[]>`
     select second_factor, second_factor_pending, second_factor_step, recovery_codes from users where id = ${user_id} for update`
@@ -23,7 +22,7 @@ export async function beginSecondFactor(sql: Db, user_id: string, sealed: string
   await sql`update users set second_factor_pending = ${sealed} where id = ${user_id}`
 }
 
-/** Puts the one that waited in force. */
+/** Activates the pending secret. */
 export async function confirmSecondFactor(
   tx: Db,
   user_id: string,
@@ -51,7 +50,7 @@ export async function deleteSecondFactor(sql: Db, user_id: string): Promise<void
     where id = ${user_id}`
 }
 
-/** What is sealed, for a rotation of the secret key. */
+/** For the rotation of the secret key. */
 export type SealedFactor = {
   readonly id: string
   readonly second_factor: string | null

@@ -1,4 +1,4 @@
-/** The second factor: codes of an authenticator app (TOTP, RFC 6238), and recovery codes for whoever has lost it (behaviour: console 3.6). */
+/** The second factor: TOTP codes (RFC 6238) and recovery codes (behaviour: console 3.6). */
 import { randomInt } from 'node:crypto'
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -20,17 +20,17 @@ import type { Session, Sessions } from './sessions.ts'
 
 const stepMs = 30_000
 const recoveryCodes = 10
-/** Without what is taken for one another. */
+/** Without characters that look alike. */
 const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 export interface BegunFactor {
   /** In base 32, to type in. */
   readonly secret: string
-  /** The same as an address, to show as a QR code. */
+  /** The same as a URL, for the QR code. */
   readonly otpauth_url: string
 }
 
-/** A new secret, which comes into force with its first code. */
+/** A new secret, inactive until its first code. */
 export async function beginFactor({ pool, secrets }: Platform, { user_id, email }: Session): Promise<BegunFactor> {
   const { Secret } = await import('otpauth')
   const secret = new Secret({ size: 20 }).base32
@@ -38,7 +38,10 @@ export async function beginFactor({ pool, secrets }: Platform, { user_id, email 
   return { secret, otpauth_url: (await totpOf(secret, email)).toString() }
 }
 
-/** Puts the secret in force, ends the other sessions, and resolves to the recovery codes. Problems: 400 `invalid_credentials`, `resource_missing` where none waits. */
+/**
+ * Activates the secret, ends the other sessions, and resolves to the recovery codes. Problems: 400
+ * `invalid_credentials`, `resource_missing` without a pending secret.
+ */
 export async function confirmFactor(
   platform: Platform,
   sql: Db,
@@ -70,7 +73,7 @@ export async function confirmFactor(
 export const removeFactor = async (sql: Db, { user_id }: Session): Promise<void> =>
   await transact(sql, (tx) => deleteSecondFactor(tx, user_id))
 
-/** Uses a code of the app or a recovery code up; false for one that is wrong or was used. */
+/** Consumes a TOTP or recovery code; false if it is wrong or was used. */
 export async function useCode(platform: Platform, tx: Db, user_id: string, code: string): Promise<boolean> {
   const row = await lockSecondFactor(tx, user_id)
   if (row === null || row.second_factor === null) return false
@@ -86,7 +89,7 @@ export async function useCode(platform: Platform, tx: Db, user_id: string, code:
   return true
 }
 
-/** Of which 30 seconds the code is, one step either way; null: of none of these. */
+/** The time step of the code, within one step of now; null if none matches. */
 async function stepOf({ clock, secrets }: Platform, sealed: string, code: string): Promise<number | null> {
   const token = code.replaceAll(/\s/g, '')
   if (!/^\d{6}$/.test(token)) return null
@@ -96,18 +99,18 @@ async function stepOf({ clock, secrets }: Platform, sealed: string, code: string
 }
 
 async function totpOf(secret: string, label: string) {
-  // loaded for the first who has one: no start needs it
+  // loaded on first use, to keep startup fast
   const { TOTP } = await import('otpauth')
   return new TOTP({ issuer: 'Posthorn', label, secret, algorithm: 'SHA1', digits: 6, period: stepMs / 1000 })
 }
 
-/** Ten letters and digits, some 50 bits. */
+/** Ten letters and digits, about 50 bits. */
 function newRecoveryCode(): string {
   const text = Array.from({ length: 10 }, () => letters[randomInt(letters.length)]).join('')
   return `${text.slice(0, 5)}-${text.slice(5)}`
 }
 
-/** However it is typed. */
+/** Normalises case and separators. */
 const hashOf = ({ secrets }: Platform, code: string): string =>
   secrets.keyedHash(`recovery ${code.replaceAll(/[\s-]/g, '').toLowerCase()}`)
 

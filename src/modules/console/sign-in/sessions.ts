@@ -1,4 +1,4 @@
-/** Sessions of people: begun by signing in, found by their cookie, ended by hand or by themselves (behaviour: console 2.4). */
+/** Sessions: created by signing in, identified by a cookie, ended by hand or by age (behaviour: console 2.4). */
 import { hash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Problem } from '../../../api/problem.ts'
@@ -16,33 +16,39 @@ import type { SessionRow } from './repository.ts'
 const seenEveryMs = 60_000
 const agentLengthMax = 300
 
-/** Where somebody signs in from. */
+/** Address and browser of a sign-in. */
 export interface From {
   readonly address: string
   readonly user_agent: string
 }
 
-/** Somebody who is signed in, with the accounts that are open to them. */
+/** A signed-in user with the accounts that they may access. */
 export interface Session extends repository.OpenSession {
   readonly accounts: readonly { readonly id: `acc_${string}`; readonly name: string; readonly role: Role }[]
-  /** For whom an administrator of the platform acts; its account is the only one that is open then. */
+  /** The impersonation of a platform administrator; its account is then the only one accessible. */
   readonly impersonation: repository.Impersonation | null
 }
 
 export interface Sessions {
-  /** Begins one of whom was proved to be `user`, as read before that. `invalid_credentials` where the password or second factor has changed since. Resolves to the value of its cookie, which nobody can read back. */
+  /**
+   * Creates a session for `user` as verified before. Throws `invalid_credentials` if the password or second factor
+   * has changed since. Resolves to the cookie value, which is stored only as a hash.
+   */
   begin(sql: Db, user: UserRow, from: From): Promise<string>
-  /** The session of a cookie; null where it has ended. */
+  /** null if it has ended. */
   find(cookie: string): Promise<Session | null>
-  /** The roles that these sessions have now, by the hash of their cookie and the account. Of a session that has ended there are none. */
+  /** Current roles of sessions, by cookie hash and account; none for ended sessions. */
   rolesOf(hashes: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, Role>>>
   list(user_id: string): Promise<repository.SessionRow[]>
   end(sql: Db, user_id: string, id: string): Promise<boolean>
-  /** Locks the user of a session until the transaction ends. `session_required` where it was ended meanwhile, by a reset for example. */
+  /**
+   * Locks the user of a session until the transaction ends. Throws `session_required` if the session was ended
+   * meanwhile, for example by a reset.
+   */
   lockUser(tx: Db, session: Pick<Session, 'user_id' | 'id'>): Promise<UserRow>
   endOthers(sql: Db, user_id: string, kept_id: string): Promise<number>
   endAll(sql: Db, user_id: string): Promise<void>
-  /** Password and second factor were given just now. */
+  /** Records that password and second factor were given now. */
   renew(id: string): Promise<void>
   forgetEnded(): Promise<number>
 }
@@ -123,11 +129,10 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
   }
 }
 
-/** The role of somebody whom the guard let into an account. */
 export const roleIn = ({ accounts }: Session, account_id: string): Role =>
   accounts.find(({ id }) => id === account_id)!.role
 
-/** null where it has ended, or its user administers the platform no more. */
+/** null if it has ended, or the user is no longer a platform administrator. */
 function impersonationOf(
   { impersonated_account_id: account_id, impersonated_user_id: user_id, ...row }: repository.OpenSession,
   at: string,
@@ -137,12 +142,12 @@ function impersonationOf(
   return { account_id, user_id, reason, expires_at }
 }
 
-/** How long a session lasts that nobody uses, and at most. */
+/** The idle and the absolute lifetime of a session. */
 const sessionLifetime = { idle_ms: 12 * 3600_000, all_ms: 14 * 24 * 3600_000 } as const
 
 const isSecure = ({ base_url }: Settings): boolean => base_url.startsWith('https:')
 
-/** The prefix has browsers keep others from setting it; it takes https (RFC 6265bis 4.1.3.2). */
+/** Browsers accept the `__Host-` prefix only from us and over https (RFC 6265bis 4.1.3.2). */
 const nameOf = (settings: Settings): string => (isSecure(settings) ? '__Host-posthorn' : 'posthorn')
 
 const newCookieValue = (): string => randomBytes(32).toString('base64url')
@@ -159,7 +164,7 @@ export const clearCookie = (settings: Settings): string => `${nameOf(settings)}=
 
 const shape = /^[\w-]{43}$/
 
-/** The session's secret in a request; undefined where it carries none of a possible form. */
+/** The session secret of a request; undefined if it is missing or malformed. */
 export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, settings: Settings): string | undefined {
   const wanted = `${nameOf(settings)}=`
   for (const part of (headers.cookie ?? '').split(';')) {
@@ -169,7 +174,7 @@ export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, settings
   return undefined
 }
 
-/** Sessions and users as the console shows them. */
+/** The JSON of sessions and users. */
 export const sessionObject = (session: Session): ConsoleSession => ({
   object: 'session',
   id: session.id,
@@ -208,13 +213,13 @@ export const summaryObject = (row: SessionRow, current_id: string): SessionSumma
   created_at: row.created_at,
 })
 
-/** Throws `reauthentication_required` where password and second factor were given too long ago. */
+/** Throws `reauthentication_required` if the last authentication is too old. */
 export function requireRecent({ clock, settings }: Platform, { authenticated_at }: Session): void {
   if (clock.now() - Date.parse(authenticated_at) > settings.reauthenticate_after_ms)
     throw new Problem('reauthentication_required')
 }
 
-/** Of `/v1`: credentials of channels, rolls, and the export. */
+/** Operations of `/v1` that need it: channel credentials, key and secret rotation, and exports. */
 const operations: ReadonlySet<string> = new Set([
   'channels.create',
   'contacts.export',
@@ -223,5 +228,5 @@ const operations: ReadonlySet<string> = new Set([
   'webhook_endpoints.roll_secret',
 ])
 
-/** Whether an operation of `/v1` does so, whatever it is given. */
+/** Whether an operation of `/v1` always needs it. */
 export const takesRecent = (operation: string): boolean => operations.has(operation)

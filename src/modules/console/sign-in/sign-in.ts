@@ -1,4 +1,7 @@
-/** Signing in: a password, a lock after five failures in a row, and the same answer in the same time whether an e-mail address is known or not (behaviour: console 3.2). */
+/**
+ * Signing in: password, lock after five failures in a row, and the same response in the same time for unknown e-mail
+ * addresses (behaviour: console 3.2).
+ */
 import { hash } from 'node:crypto'
 import { Problem } from '../../../api/problem.ts'
 import { type Clock, isoTime, type SteadyClock } from '../../../lib/clock.ts'
@@ -23,15 +26,15 @@ export interface SignIn {
 
 const emailHash = (email: string): string => hash('sha256', `sign-in ${email}`, 'hex')
 
-/** Whose password and code these are. Problems: those of `prove`. */
+/** The user with this password and code. Problems: those of `prove`. */
 export async function signIn(platform: Platform, { email, password, code }: SignIn): Promise<UserRow> {
   const written = email.trim().normalize('NFC').toLowerCase()
   return await prove(platform, written, await findUserByEmail(platform.pool, written), { password, code })
 }
 
 /**
- * Whether somebody is who they say, by password and second factor. Problems: `invalid_credentials`, `mfa_required`, and `account_locked` where signing in by this e-mail address is
- * locked; what is wrong counts as a failure.
+ * Verifies password and second factor. Problems: `invalid_credentials`, `mfa_required`, and `account_locked` while
+ * sign-ins by this e-mail address are locked. Wrong credentials count as a failure.
  */
 export async function prove(
   platform: Platform,
@@ -45,7 +48,7 @@ export async function prove(
   const right = await isPassword(password, user?.password_hash ?? null)
   if (right && user !== null) {
     if (user.two_factor && (code === undefined || code.trim() === '')) throw new Problem('mfa_required')
-    // another one may have locked it meanwhile
+    // a concurrent failure may have locked it
     requireUnlocked(clock, await repository.findFailures(pool, email_hash))
     if (!user.two_factor || (await transact(pool, (tx) => useCode(platform, tx, user.id, code!)))) {
       await repository.clearFailures(pool, email_hash)
@@ -75,7 +78,7 @@ async function withCurrentHash(sql: Db, user: UserRow, password: string): Promis
   return { ...user, password_hash }
 }
 
-/** As `prove`, of somebody who is signed in: what is wrong is 400, at `param`. Resolves to the user as proved. */
+/** `prove` for a signed-in person: errors are 400 and name `param`. Resolves to the verified user. */
 export async function proveAgain(
   platform: Platform,
   session: Pick<Session, 'user_id' | 'email'>,
@@ -90,7 +93,7 @@ export async function proveAgain(
       'You have no password. Sign in once more in the way in which you signed in, or choose a password by a link.',
     )
   try {
-    // the session has been through the second factor
+    // the session has passed the second factor
     return await prove(
       platform,
       user.email,
@@ -104,14 +107,14 @@ export async function proveAgain(
   }
 }
 
-/** Of a password that is not, or not any more, that of somebody who is signed in. */
+/** The current password of a signed-in person is wrong, or was changed meanwhile. */
 export const wrongPassword = (param: 'password' | 'current_password'): WrongCredentials =>
   new WrongCredentials(
     param,
     'This is not your password as it is now. Check it, or sign out and choose a new one by a link.',
   )
 
-/** A new password by a link shows who it is: signing in is open again. */
+/** A reset link proves the identity, so it unlocks signing in. */
 export const unlock = async (sql: Db, email: string): Promise<void> =>
   await repository.clearFailures(sql, emailHash(email))
 
@@ -122,7 +125,7 @@ function requireUnlocked(clock: Clock, row: repository.FailuresRow | null): void
     throw new Problem('account_locked', undefined, { headers: { 'retry-after': String(Math.ceil(left_ms / 1000)) } })
 }
 
-/** Counts tries of an address within a minute. Throws `rate_limit_exceeded` beyond `max` of them. */
+/** Limits attempts per address and minute. Throws `rate_limit_exceeded` beyond `max`. */
 export function addressLimit(clock: Pick<SteadyClock, 'elapsed'>, max: number): (address: string) => void {
   const tries = new Map<string, { since: number; count: number }>()
   return (address) => {

@@ -1,4 +1,7 @@
-/** Invitations: a link of seven days, mailed to whom it is for, or given to the inviter where there is no mail server (behaviour: console 3.13). */
+/**
+ * Invitations: a link for seven days, sent by e-mail or, without a mail server, given to the inviter (behaviour:
+ * console 3.13).
+ */
 import { invalid, missing, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
@@ -26,11 +29,14 @@ const validForMs = 7 * 24 * 3600_000
 
 export interface Inviting extends Acting {
   readonly account_name: string
-  /** Of the inviter. */
+  /** The inviter's role. */
   readonly name: string
 }
 
-/** An invitation, with its link where nobody mails it. An earlier one of the e-mail address ends. Problems: `role_not_allowed`, `member_exists`. */
+/**
+ * Creates an invitation and replaces an earlier one for the same address; the link is returned only if it is not
+ * mailed. Problems: `role_not_allowed`, `member_exists`.
+ */
 export async function invite(
   platform: Platform,
   sql: Db,
@@ -113,8 +119,8 @@ export interface Accepting {
 }
 
 /**
- * Makes somebody a member, and a user who is none yet. Whose e-mail address is known shows who they are: by their session, or their password. Problems: `token_invalid`,
- * `session_required`, `member_exists`, those of signing in.
+ * Adds a member, and creates the user if there is none. Existing users prove their identity by session or password.
+ * Problems: `token_invalid`, `session_required`, `member_exists`, those of signing in.
  */
 export async function accept(
   platform: Platform,
@@ -158,7 +164,7 @@ export async function accept(
       created_at: at,
     })
   }).catch((error: unknown) => {
-    // two invitations that somebody new accepts at once
+    // two invitations accepted concurrently by the same new person
     throw wasTaken(error) ? signInFirst() : error
   })
   return user

@@ -1,10 +1,13 @@
-/** The people of an account: nobody grants above themselves, changes their own role or removes the last owner (behaviour: console 3.12). */
+/**
+ * Members of an account: nobody grants more than they have, changes their own role, or removes the last owner
+ * (behaviour: console 3.12).
+ */
 import { missing, Problem } from '../../../api/problem.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
 import { mayIn, type Role, roles } from '../roles.ts'
 import * as repository from './repository.ts'
 
-/** Whoever acts, in which account. */
+/** The acting member and the account. */
 export interface Acting {
   readonly account_id: string
   readonly user_id: string
@@ -13,10 +16,10 @@ export interface Acting {
 const isTeam = (role: Role): boolean => mayIn(role, 'live', 'team')
 const mayGrant = (mine: Role, role: Role): boolean => isTeam(mine) && (role !== 'owner' || mine === 'owner')
 
-/** Throws `role_not_allowed` where somebody of this role may not give, or take away, that one. */
+/** Throws `role_not_allowed` if this role may not grant or revoke that one. */
 export function requireGrant(mine: Role, role: Role): void {
   if (mayGrant(mine, role)) return
-  // a role that was another one when the guard looked at it
+  // the role may have changed since the guard checked it
   if (!isTeam(mine))
     throw new Problem(
       'role_not_allowed',
@@ -34,7 +37,7 @@ async function lockBoth(tx: Db, { account_id, user_id }: Acting, other_id: strin
   return { mine, theirs, owners: rows.filter(({ role }) => role === 'owner').length }
 }
 
-/** Changes the role of a member, and withdraws the invitations that they sent as far as the new role may not grant them. */
+/** Changes a member's role, and withdraws their invitations that the new role may not grant. */
 export async function changeRole(sql: Db, acting: Acting, other_id: string, role: Role): Promise<repository.MemberRow> {
   return await transact(sql, async (tx) => {
     const { mine, theirs } = await lockBoth(tx, acting, other_id)

@@ -5,7 +5,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import { type NewEmail, writeEmail } from '../../mail/service.ts'
 import { ownersOf } from '../people/repository.ts'
 
-/** To each of the account's owners. An account of programs alone has the address that its operator gave it. */
+/** To all owners of the account; without owners, to the address that the operator set. */
 async function mailOwners(
   tx: Db,
   platform: Platform,
@@ -18,7 +18,7 @@ async function mailOwners(
 
 const dollars = (micros: number): string => `USD ${(micros / 1_000_000).toFixed(2)}`
 
-/** The e-mail that tells owners that the wallet runs low, beside the event `balance.low` (behaviour: console-records 2.3). */
+/** Low balance (behaviour: console-records 2.3). */
 export const mailOfLowBalance =
   (platform: Platform): DomainEventHandler<'balance_low'> =>
   async (tx, events) => {
@@ -35,7 +35,7 @@ export const mailOfLowBalance =
     }
   }
 
-/** The e-mail that tells owners of a disabled webhook endpoint (behaviour: webhooks 5.2). */
+/** Disabled webhook endpoint (behaviour: webhooks 5.2). */
 export const mailOfDisabledEndpoint =
   (platform: Platform): DomainEventHandler<'endpoint_disabled'> =>
   async (tx, disabled) => {

@@ -1,4 +1,4 @@
-/** SQL of the people of an account, and of invitations. */
+/** SQL of members and invitations. */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Role } from '../roles.ts'
 
@@ -11,14 +11,14 @@ export interface MemberRow {
   readonly created_at: string
 }
 
-/** Who has been there longest comes first. */
+/** Longest-standing members first. */
 export async function listMembers(sql: Db, account_id: string): Promise<MemberRow[]> {
   return await sql<MemberRow[]>`
     select u.id, u.name, u.email, m.role, u.second_factor_at is not null as two_factor, m.created_at
     from memberships m join users u on u.id = m.user_id where m.account_id = ${account_id} order by m.created_at, u.id`
 }
 
-/** The roles of owners and of these users, locked until the transaction ends: whether an owner is left stays true. */
+/** Locks the roles of all owners and of these users until the transaction ends, so that an owner always remains. */
 export async function lockRoles(
   tx: Db,
   account_id: string,
@@ -33,13 +33,13 @@ export async function updateRole(tx: Db, account_id: string, user_id: string, ro
   await tx`update memberships set role = ${role} where account_id = ${account_id} and user_id = ${user_id}`
 }
 
-/** Removes somebody, and withdraws the invitations that they sent. */
+/** Removes a member and withdraws their invitations. */
 export async function deleteMember(tx: Db, account_id: string, user_id: string): Promise<void> {
   await tx`delete from memberships where account_id = ${account_id} and user_id = ${user_id}`
   await tx`delete from invitations where account_id = ${account_id} and invited_by = ${user_id}`
 }
 
-/** Withdraws the invitations that somebody sent as one of these roles. */
+/** Withdraws a member's invitations for these roles. */
 export async function deleteInvitationsBy(
   tx: Db,
   account_id: string,
@@ -67,7 +67,7 @@ export interface InvitationRow {
   readonly created_at: string
 }
 
-/** Puts an invitation in the place of an earlier one of the same e-mail address. */
+/** Replaces an earlier invitation for the same address. */
 export async function replaceInvitation(tx: Db, row: InvitationRow): Promise<void> {
   await tx`delete from invitations where account_id = ${row.account_id} and email = ${row.email}`
   await tx`
@@ -75,7 +75,7 @@ export async function replaceInvitation(tx: Db, row: InvitationRow): Promise<voi
     values (${row.account_id}, ${row.id}, ${row.email}, ${row.role}, ${row.token_hash}, ${row.invited_by}, ${row.email_id}, ${row.expires_at}, ${row.created_at})`
 }
 
-/** Those that are open, newest first. */
+/** Open ones, newest first. */
 export async function listInvitations(sql: Db, account_id: string, at: string): Promise<InvitationRow[]> {
   return await sql<InvitationRow[]>`
     select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at from invitations
@@ -93,7 +93,7 @@ export async function deleteInvitation(tx: Db, account_id: string, id: string): 
   await tx`delete from invitations where account_id = ${account_id} and id = ${id}`
 }
 
-/** The open invitation of a link, whichever account_id it has. */
+/** The open invitation of a link, in any account. */
 export async function findInvitation(sql: Db, token_hash: string, at: string): Promise<InvitationRow | null> {
   const [row] = await sql<InvitationRow[]>`
     select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at from invitations
@@ -101,7 +101,7 @@ export async function findInvitation(sql: Db, token_hash: string, at: string): P
   return row ?? null
 }
 
-/** Uses a link up; null where another one was faster. */
+/** Consumes a link; null if another request was faster. */
 export async function useInvitation(
   tx: Db,
   { account_id, id, token_hash }: InvitationRow,

@@ -1,4 +1,4 @@
-/** Who works in an account (behaviour: console 3). */
+/** Operations on members and invitations (behaviour: console 3). */
 import { Type } from 'typebox'
 import { roleNames } from '../../../api/resources/console-session.ts'
 import { deletedOf } from '../../../api/resources/shared-fields.ts'
