@@ -1,6 +1,6 @@
 /**
- * The first owner of an installation: the set-up link printed at start, and the user it creates (behaviour: console
- * 1.5).
+ * The first owner of an installation: the set-up link printed at start, and the user it creates
+ * (behaviour: console 1.5).
  */
 import { invalid, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'

@@ -1,6 +1,6 @@
 /**
- * Operations of platform administrators: all accounts, users and e-mails, and impersonation (behaviour: console
- * 3.15).
+ * Operations of platform administrators: all accounts, users and e-mails, and impersonation
+ * (behaviour: console 3.15).
  */
 import { Type } from 'typebox'
 import { isId } from '../../../api/ids.ts'

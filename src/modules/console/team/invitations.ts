@@ -1,6 +1,6 @@
 /**
- * Invitations: a link for seven days, sent by e-mail or, without a mail server, given to the inviter (behaviour:
- * console 3.13).
+ * Invitations: a link for seven days, sent by e-mail or, without a mail server, given to the inviter
+ * (behaviour: console 3.13).
  */
 import { invalid, missing, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
