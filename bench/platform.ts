@@ -7,7 +7,6 @@ import { openPool } from '../src/platform/database/pool.ts'
 import { expensiveReads } from '../src/platform/database/expensive-reads.ts'
 import { ageing } from '../src/platform/jobs/ageing.ts'
 import { writability } from '../src/platform/database/writability.ts'
-import { freshEvents } from '../src/platform/events/fresh-events.ts'
 import { makeLog } from '../src/platform/observability/log.ts'
 import { makeMetrics } from '../src/platform/observability/metrics.ts'
 import type { Platform } from '../src/platform/platform.ts'
@@ -34,7 +33,6 @@ export async function openPlatform(
     log,
     metrics,
     domain_events: domainEvents(),
-    fresh_events: freshEvents(),
     tracing: tracing(undefined),
     ageing: ageing({ pool, clock, log, wakePeers: () => undefined }),
     storage: writability({ pool, log, wake: () => undefined }),

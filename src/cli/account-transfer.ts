@@ -5,7 +5,7 @@ import { tables, type App } from '../app.ts'
 import { secretKeys, readConfig } from '../config/config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { printable } from '../lib/printable.ts'
-import { quoted, rowsText, writeBackup, type RowsOf } from '../platform/backup/backup.ts'
+import { rowsText, writeBackup, type RowsOf } from '../platform/backup/backup.ts'
 import { importRows } from '../platform/backup/import.ts'
 import { foundByHash, ownedBy } from '../platform/database/table-scope.ts'
 import { accountOf } from './arguments.ts'
@@ -48,20 +48,14 @@ export async function exportAccount(cli: Cli, command: Command, given: string, f
 /** Of each table the rows that are the account's, as another installation can go on with them. */
 async function rowsOfAccount(
   app: App,
-  sql: Parameters<App['services']['webhooks']['movedRows']>[0],
+  sql: Parameters<App['services']['webhooks']['movedColumns']>[0],
   account_id: string,
 ): Promise<RowsOf> {
-  const moved = await app.services.webhooks.movedRows(sql, account_id)
+  const moved = await app.services.webhooks.movedColumns(sql)
   return (table) => {
     const where = ownedBy(tables, table.name, account_id)
     if (where === undefined) return undefined
-    const { columns = {}, beside } = moved[table.name] ?? {}
-    const own = rowsText(table, { columns, where })
-    if (beside === undefined) return own
-    const unnamed = table.columns.filter((column) => beside.columns[column] === undefined)
-    if (unnamed.length > 0)
-      throw new Error(`nobody says what ${unnamed.join(', ')} of ${table.name} are where the row is in hand`)
-    return `${own} union all select ${table.columns.map((column) => `${beside.columns[column]!} as ${quoted(column)}`).join(', ')} from ${beside.from}`
+    return rowsText(table, { columns: moved[table.name] ?? {}, where })
   }
 }
 

@@ -1,18 +1,18 @@
-/** The headers under which an event is posted, wherever it is posted from (behaviour: webhooks 4.1), signed in two ways: `Service-Signature`, and as Standard Webhooks has it (https://www.standardwebhooks.com). */
-import { hmac, hmacKey, signatureHeader, type HmacKey } from './hmac.ts'
+/** The headers of a posted event (behaviour: webhooks 4.1), signed in two ways: `Service-Signature` and Standard Webhooks (https://www.standardwebhooks.com). */
+import { hmac, signatureHeader, type HmacKey } from './hmac.ts'
 
-/** A signing secret, made ready for both ways. */
+/** The keys of a signing secret. */
 export interface SigningKey {
-  /** Keyed with the whole text of the secret. */
+  /** Of `Service-Signature`: the whole text of the secret. */
   readonly service: HmacKey
-  /** Keyed with what the base64 behind `whsec_` stands for. */
+  /** Of Standard Webhooks: the bytes that the base64 after `whsec_` encodes. */
   readonly standard: HmacKey
 }
 
 /** `secret`: `whsec_` and base64. */
 export const signingKey = (secret: string): SigningKey => ({
-  service: hmacKey(secret),
-  standard: hmacKey(Buffer.from(secret.replace(/^whsec_/, ''), 'base64')),
+  service: secret,
+  standard: Buffer.from(secret.replace(/^whsec_/, ''), 'base64'),
 })
 
 /** Names and values in turn, signed with every key at `now` (milliseconds). */

@@ -5,7 +5,6 @@ import { ageing } from './jobs/ageing.ts'
 import type { Pool } from './database/sql.ts'
 import { writability, writabilityWorker } from './database/writability.ts'
 import { expensiveReads } from './database/expensive-reads.ts'
-import { freshEvents } from './events/fresh-events.ts'
 import type { Log } from './observability/log.ts'
 import { makeMetrics, type Metrics } from './observability/metrics.ts'
 import type { Notifier } from './jobs/notifier.ts'
@@ -52,7 +51,6 @@ export function makePlatform(
     log,
     metrics: measured,
     domain_events: domainEvents(),
-    fresh_events: freshEvents(),
     tracing: tracing(spans),
     ageing: ageing({ pool, clock, log, wakePeers: () => notifications.notify('heartbeat') }),
     storage: writability({ pool, log, wake: () => notifications.wake(writabilityWorker) }),

@@ -4,7 +4,6 @@ import type { IdMaker } from '../lib/ids.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Db, Pool } from './database/sql.ts'
 import type { ExpensiveReads } from './database/expensive-reads.ts'
-import type { FreshEvents } from './events/fresh-events.ts'
 import type { Log } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { DomainEvents } from './events/domain-events.ts'
@@ -30,7 +29,6 @@ export interface Platform {
   readonly log: Log
   readonly metrics: Metrics
   readonly domain_events: DomainEvents
-  readonly fresh_events: FreshEvents
   readonly tracing: Tracing
   /** Told of failures, it knows whether the database takes writes. */
   readonly storage: Writability

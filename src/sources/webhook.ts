@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid } from '../api/problem.ts'
-import { hmac, hmacKey, sameText } from '../lib/hmac.ts'
+import { hmac, sameText } from '../lib/hmac.ts'
 import type { Fields } from '../lib/json-fields.ts'
 import type { ShopCustomer, SourceEvent } from './event.ts'
 import { textOf } from './fields.ts'
@@ -17,11 +17,10 @@ export function headerText(headers: IncomingHttpHeaders, name: string): string |
 
 /** Checks a header that holds the base64 HMAC-SHA256 of the raw body. `advice` ends the refusal. */
 export function hmacHeaderCheck(header: string, secret: string, advice: string): SignatureCheck {
-  const key = hmacKey(secret)
   return ({ headers, body }) => {
     const given = headerText(headers, header.toLowerCase())
     if (given === undefined) return `The header ${header} is missing. ${advice}`
-    return sameText(given.trim(), hmac(key, 'base64', body))
+    return sameText(given.trim(), hmac(secret, 'base64', body))
       ? null
       : `The header ${header} does not fit the body. ${advice}`
   }

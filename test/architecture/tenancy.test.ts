@@ -50,13 +50,13 @@ const exempt: Record<string, string> = {
   'src/modules/messages/reports/parts-store.ts': 'the reports worker, as above',
   'src/modules/messages/inbound/parts-store.ts takeDueParts':
     'the inbound-parts worker ends what is due of every account',
-  'src/modules/webhooks/dispatch/queue-store.ts': 'the fan-out and deliver workers follow every account',
-  'src/modules/webhooks/deliveries/store.ts listDeliveries':
+  'src/modules/webhooks/dispatch/repository.ts': 'the fan-out and deliver workers follow every account',
+  'src/modules/webhooks/delivery-repository.ts listDeliveries':
     'the queue is joined to deliveries that are already of one account',
-  'src/modules/webhooks/deliveries/store.ts findDelivery': 'as above',
-  'src/modules/webhooks/deliveries/store.ts recordDirect': 'the deliver worker settles by ids',
-  'src/modules/webhooks/endpoints/store.ts listSealed': 'a rotation of the secret key seals everything anew',
-  'src/modules/webhooks/endpoints/store.ts reseal': 'as above',
+  'src/modules/webhooks/delivery-repository.ts findDelivery': 'as above',
+  'src/modules/webhooks/delivery-repository.ts recordDirect': 'the deliver worker settles by ids',
+  'src/modules/webhooks/endpoint-repository.ts listSealed': 'a rotation of the secret key seals everything anew',
+  'src/modules/webhooks/endpoint-repository.ts reseal': 'as above',
   'src/modules/media/repository.ts':
     'the media worker copies and deletes files of every account, and an address that is signed knows no tenant',
   'src/modules/channels/repository.ts listSealed': 'a rotation of the secret key re-encrypts every credential',

@@ -7,8 +7,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { feedService } from '../../src/modules/webhooks/feed/service.ts'
-import { readFeedSlice } from '../../src/modules/webhooks/fan-out/store.ts'
-import { fanOutWorker } from '../../src/modules/webhooks/fan-out/fan-out.ts'
+import { readFeedSlice } from '../../src/modules/webhooks/fan-out/repository.ts'
+import { fanOutWorker } from '../../src/modules/webhooks/fan-out/worker.ts'
 import { lookPastBystanders, stopLooking } from '../../src/platform/events/feed-horizon-store.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { recordEvents } from '../../src/platform/events/outbox.ts'
@@ -183,8 +183,8 @@ function simulate(world: PlatformWorld, random: Random, { writers, beside, renew
       until('the fan-out to have followed every event', async () => {
         await lookOn()
         await fanOut()
-        const { events, unripe } = await readFeedSlice(world.pool, 1)
-        return events.length === 0 && !unripe
+        const { events, blocked } = await readFeedSlice(world.pool, 1)
+        return events.length === 0 && !blocked
       }),
     async stored() {
       return (await world.pool<{ id: string }[]>`select id from events order by position, id`).map(({ id }) => id)

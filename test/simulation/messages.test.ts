@@ -220,7 +220,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
           for (const worker of ['fan-out', 'deliver']) await whileTimePasses(() => processes.pass(process, worker))
         }
         const [waiting] = await world.pool<{ rows: number }[]>`
-          select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) + (select count(*) from webhook_handoffs) as rows`
+          select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as rows`
         idle = jobs === 0 && waiting!.rows === 0 ? idle + 1 : 0
       }
     },

@@ -23,7 +23,6 @@ import { makeMetrics } from '../../src/platform/observability/metrics.ts'
 import { ageing } from '../../src/platform/jobs/ageing.ts'
 import { writability, writabilityWorker } from '../../src/platform/database/writability.ts'
 import { roles, type Platform } from '../../src/platform/platform.ts'
-import { freshEvents } from '../../src/platform/events/fresh-events.ts'
 import { domainEvents } from '../../src/platform/events/domain-events.ts'
 import { openSecrets } from '../../src/platform/secrets/secrets.ts'
 import type { Settings } from '../../src/config/settings.ts'
@@ -104,7 +103,6 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     log,
     metrics,
     domain_events: domainEvents(),
-    fresh_events: freshEvents(),
     tracing: tracing(undefined),
     ageing: ageing({ pool, clock, log, wakePeers: () => void woken.push('heartbeat') }),
     storage: writability({ pool, log, wake: () => void woken.push(writabilityWorker) }),

@@ -3,7 +3,7 @@ import { idFloor } from '../../lib/ids.ts'
 import { invariant } from '../../platform/invariants.ts'
 import type { Invariant, Platform } from '../../platform/platform.ts'
 import { heldFeed } from '../../platform/events/feed-horizon.ts'
-import * as audit from './invariants-store.ts'
+import type { Db } from '../../platform/database/sql.ts'
 
 /** Events are looked through so far back: each is a look into what is on record. */
 const lookedBackMs = 3600_000
@@ -11,38 +11,96 @@ const lookedBackMs = 3600_000
 export const webhookInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly Invariant[] => [
   invariant(
     'delivery-in-one-place',
-    audit.deliveriesTwice,
+    deliveriesTwice,
     (row) =>
       `The delivery ${row.id} of endpoint ${row.endpoint_id} stands in more than one of queue, retries and record.`,
   ),
   invariant(
     'subscriptions-match-endpoints',
-    audit.strayEndpoints,
+    strayEndpoints,
     (row) =>
       `The endpoint ${row.id} is ${row.status}, but its subscriptions are ${row.subscribed === '' ? 'none' : row.subscribed} instead of ${row.events}.`,
   ),
   invariant(
     'failed-deliveries-are-listed',
-    audit.unlistedFailures,
+    unlistedFailures,
     (row) => `The delivery ${row.id} of endpoint ${row.endpoint_id} and the list of failed deliveries disagree.`,
   ),
   { name: 'feed-is-not-held-up', breaches: (sql) => heldFeed(sql, clock) },
   invariant(
     'fan-out-is-not-ahead',
-    audit.cursorAhead,
+    cursorAhead,
     (row) =>
       `The fan-out cursor stands at ${row.position}, above the horizon of the feed ${row.horizon}: events in between would be missed.`,
   ),
   invariant(
     'events-reach-their-subscribers',
-    (sql) => audit.missedEvents(sql, idFloor('evt', clock.now() - lookedBackMs)),
+    (sql) => missedEvents(sql, idFloor('evt', clock.now() - lookedBackMs)),
     (row) =>
       `The event ${row.id} lies behind the fan-out, and the endpoint ${row.endpoint_id}, which subscribes to ${row.type}, has no delivery of it.`,
   ),
-  invariant(
-    'deliveries-in-memory-move-on',
-    audit.staleHandoffs,
-    (row) =>
-      `Of ${row.size} deliveries handed off to process ${row.process_id} at ${row.created_at} some are neither recorded nor queued.`,
-  ),
 ]
+
+async function deliveriesTwice(sql: Db): Promise<{ id: string; endpoint_id: string }[]> {
+  return await sql<{ id: string; endpoint_id: string }[]>`
+    select q.endpoint_id, q.id from webhook_queue q join webhook_deliveries d using (account_id, mode, endpoint_id, id)
+    union all select r.endpoint_id, r.id from webhook_retries r join webhook_deliveries d using (account_id, mode, endpoint_id, id)
+    union all select r.endpoint_id, r.id from webhook_retries r join webhook_queue q using (endpoint_id, id)
+    limit 20`
+}
+
+async function strayEndpoints(sql: Db): Promise<{ id: string; status: string; events: string; subscribed: string }[]> {
+  return await sql<{ id: string; status: string; events: string; subscribed: string }[]>`
+    select e.id, e.status, array_to_string(e.events, ', ') as events, coalesce(s.types, '') as subscribed
+    from webhook_endpoints e
+    left join (
+      select account_id, mode, endpoint_id, string_agg(event_type, ', ' order by event_type) as types from webhook_subscriptions group by 1, 2, 3
+    ) s on s.account_id = e.account_id and s.mode = e.mode and s.endpoint_id = e.id
+    where coalesce(s.types, '') <> case when e.status = 'active' then (select string_agg(event, ', ' order by event collate "C") from unnest(e.events) event) else '' end
+    limit 20`
+}
+
+async function unlistedFailures(sql: Db): Promise<{ id: string; endpoint_id: string }[]> {
+  return await sql<{ id: string; endpoint_id: string }[]>`
+    select coalesce(d.endpoint_id, f.endpoint_id) as endpoint_id, coalesce(d.id, f.id) as id
+    from (select account_id, mode, endpoint_id, id from webhook_deliveries where status = 'failed') d
+    full join webhook_failures f on f.account_id = d.account_id and f.mode = d.mode and f.endpoint_id = d.endpoint_id and f.id = d.id
+    where (d.id is null and exists (select 1 from webhook_deliveries w where w.account_id = f.account_id and w.mode = f.mode and w.endpoint_id = f.endpoint_id and w.id = f.id)) or f.id is null
+    limit 20`
+}
+
+/**
+ * A cursor above a transaction of this database that runs and may write events, or above all there have been. Who has ended since the snapshot was taken proves nothing: whose it was cannot be told any more.
+ */
+async function cursorAhead(sql: Db): Promise<{ position: string; horizon: string }[]> {
+  return await sql<{ position: string; horizon: string }[]>`
+    with epoch as materialized (select feed_horizon() >> 48 << 48 as start)
+    select w.position::text, h.horizon::text from webhook_fan_out w cross join (
+      select min(epoch.start + xid::text::bigint) as horizon from epoch cross join (
+        select xid from feed_running() where not bystander and database_oid = (select oid from pg_database where datname = current_database()) and pg_xact_status(xid) = 'in progress'
+        union all select pg_snapshot_xmax(pg_current_snapshot())
+      ) r
+    ) h
+    where w.position >= h.horizon`
+}
+
+/**
+ * Events from `id_floor` on that the fan-out has passed, without a delivery for who subscribes to them. Of endpoints that have never changed and filter nothing: what the others
+ * subscribed to then is not known any more. A delivery's id follows from its event's and its endpoint's (`deliveryId`).
+ */
+async function missedEvents(sql: Db, id_floor: string): Promise<{ id: string; type: string; endpoint_id: string }[]> {
+  return await sql<{ id: string; type: string; endpoint_id: string }[]>`
+    with wanted as (
+      select e.account_id, e.mode, e.id, e.type, w.id as endpoint_id, 'whd_' || substr(e.id, 5, 14) || left(md5(e.id || w.id), 12) as delivery_id
+      from webhook_fan_out f, events e
+      join webhook_subscriptions s on s.account_id = e.account_id and s.mode = e.mode and s.event_type in (e.type, '*')
+      join webhook_endpoints w on w.account_id = s.account_id and w.mode = s.mode and w.id = s.endpoint_id
+      where e.id >= ${id_floor} and (e.position, e.id) <= (f.position, f.id) and e.position >= s.since_position and e.endpoint_id is null
+        and s.filters is null and w.version = 1 and w.status = 'active'
+    )
+    select id, type, endpoint_id from wanted
+    where not exists (select from webhook_deliveries d where d.account_id = wanted.account_id and d.mode = wanted.mode and d.endpoint_id = wanted.endpoint_id and d.id = wanted.delivery_id)
+      and not exists (select from webhook_queue q where q.endpoint_id = wanted.endpoint_id and q.id = wanted.delivery_id)
+      and not exists (select from webhook_retries r where r.endpoint_id = wanted.endpoint_id and r.id = wanted.delivery_id)
+    limit 20`
+}

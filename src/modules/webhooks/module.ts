@@ -1,13 +1,14 @@
 /** Webhooks: the event feed, its subscriptions and their deliveries. */
 import type { Module } from '../../module.ts'
 import { ofAccount, ofInstallation, ofParent } from '../../platform/database/table-scope.ts'
-import { fanOutWorker } from './fan-out/fan-out.ts'
+import { webhookDeliveryWorker } from './dispatch/worker.ts'
+import { fanOutWorker } from './fan-out/worker.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { feedService, type FeedService } from './feed/service.ts'
 import { webhookInvariants } from './invariants.ts'
+import { webhookPeriodicJobs } from './periodic-jobs.ts'
 import { webhookRoutes } from './routes.ts'
 import { webhookService, type WebhookService } from './service.ts'
-import { webhookDeliverer, webhookPeriodicJobs } from './worker.ts'
 
 interface WebhooksServices {
   readonly webhooks: WebhookService
@@ -21,8 +22,6 @@ export const webhooksModule: Module<object, WebhooksServices> = {
     webhook_endpoints: ofAccount,
     webhook_failures: ofAccount,
     webhook_fan_out: ofInstallation,
-    webhook_handoff_counts: ofInstallation,
-    webhook_handoffs: ofInstallation,
     webhook_leases: ofParent('endpoint_id', 'webhook_endpoints'),
     webhook_queue: ofAccount,
     webhook_retries: ofAccount,
@@ -31,11 +30,11 @@ export const webhooksModule: Module<object, WebhooksServices> = {
   build({ platform }) {
     const webhooks = webhookService(platform)
     const feed = feedService(platform)
-    const deliver = webhookDeliverer(platform, webhooks)
+    const deliver = webhookDeliveryWorker(platform, webhooks)
     return {
       services: { webhooks, feed },
       routes: [...webhookRoutes(webhooks), ...feedRoutes(feed)],
-      workers: [fanOutWorker(platform, deliver.consumer), deliver.worker],
+      workers: [fanOutWorker(platform), deliver.worker],
       periodicJobs: webhookPeriodicJobs(platform),
       invariants: webhookInvariants(platform),
       stop: { requests: () => deliver.stop(), connections: () => webhooks.close() },

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { startPlatform } from '../../../test/support/world.ts'
 import { openSecrets } from '../../platform/secrets/secrets.ts'
-import { insertEndpoint, listSealed } from './endpoints/store.ts'
-import { webhookPeriodicJobs } from './worker.ts'
+import { insertEndpoint, listSealed } from './endpoint-repository.ts'
+import { webhookPeriodicJobs } from './periodic-jobs.ts'
 
 test('after a rotation every secret comes under the new key, the hash key stays, and a foreign key is refused', async (t) => {
   const { platform, clock, pool } = await startPlatform(t)

@@ -5,7 +5,7 @@ import { deliveryStatuses, WebhookDelivery } from '../../api/resources/webhook-d
 import { WebhookEndpoint, WebhookEndpointWithSecret } from '../../api/resources/webhook-endpoint.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { keeping, reply, route, type Route } from '../../platform/http/route.ts'
-import { EndpointChange, EndpointCreation, endpointFailures, RollSecret } from './endpoints/input.ts'
+import { EndpointChange, EndpointCreation, endpointFailures, RollSecret } from './endpoint.ts'
 import type { WebhookService } from './service.ts'
 
 const tag = 'Webhook endpoints'

@@ -3,16 +3,16 @@ import { httpPoster, type HttpPoster } from '../../lib/http-post.ts'
 import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { deliveryService, type DeliveryService } from './deliveries/service.ts'
-import { EndpointService } from './endpoints/service.ts'
-import { movedRows, type MovedRows } from './moving-store.ts'
+import { deliveryService, type DeliveryService } from './deliveries.ts'
+import { EndpointService } from './endpoints.ts'
+import { movedColumns, type MovedColumns } from './fan-out/repository.ts'
 
 export interface WebhookService {
   readonly endpoints: EndpointService
   readonly deliveries: DeliveryService
   readonly poster: HttpPoster
-  /** How rows of an account read where they leave for another installation, by table. */
-  movedRows(sql: Db, account_id: string): Promise<Readonly<Record<string, MovedRows>>>
+  /** The columns that change when an account moves to another installation, by table. */
+  movedColumns(sql: Db): Promise<Readonly<Record<string, MovedColumns>>>
   /** Gives up attempts on request, uncounted, and closes every connection. */
   close(): Promise<void>
 }
@@ -46,7 +46,7 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
     endpoints,
     deliveries,
     poster,
-    movedRows,
+    movedColumns,
     async close() {
       await deliveries.stop()
       await poster.close()

@@ -1,5 +1,5 @@
 /** Tests a bot token and registers the webhook. Without an https address there is no webhook, and updates are polled. */
-import { hmac, hmacKey } from '../../lib/hmac.ts'
+import { hmac } from '../../lib/hmac.ts'
 import type { Connection, ConnectOutcome, ProviderTools } from '../provider.ts'
 import { callApi, tokenOf, type ApiAnswer, textAt } from './api.ts'
 import { sentenceOf } from './codes.ts'
@@ -13,7 +13,7 @@ export const needsPolling = ({ webhook_url }: Connection): boolean => !webhook_u
 
 /** The secret that Telegram sends with each callback. Derived from the token, so that it is the same at every registration. */
 export const secretOf = (connection: Connection): string =>
-  hmac(hmacKey(tokenOf(connection)), 'base64url', `webhook of ${connection.channel_id}`)
+  hmac(tokenOf(connection), 'base64url', `webhook of ${connection.channel_id}`)
 
 export async function connect(
   tools: ProviderTools,

@@ -2,7 +2,7 @@
 import { throwFailures } from '../../api/problem.ts'
 import { ReportedEvent } from '../../api/resources/automation-event.ts'
 import { validator } from '../../api/validation.ts'
-import { hmacKey, signatureHeaderFault } from '../../lib/hmac.ts'
+import { signatureHeaderFault } from '../../lib/hmac.ts'
 import { eventContent } from '../event.ts'
 import type { SignatureCheck, Source } from '../source.ts'
 import { headerText } from '../webhook.ts'
@@ -26,12 +26,11 @@ const toleranceMs = 5 * 60_000
 
 /** `t=<unix seconds>,v1=<hex>` as in our own webhooks (behaviour: webhooks 4.2). One of several `v1` must fit. */
 function signatureCheck(secret: string): SignatureCheck {
-  const key = hmacKey(secret)
   return ({ headers, body, arrived_at }) => {
     const header = headerText(headers, 'service-signature')
     if (header === undefined)
       return 'The header Service-Signature is missing. Send `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">`, made with the signing secret of the source.'
-    const fault = signatureHeaderFault(key, header, body, arrived_at, toleranceMs)
+    const fault = signatureHeaderFault(secret, header, body, arrived_at, toleranceMs)
     return fault === null ? null : faults[fault]
   }
 }

@@ -1,7 +1,7 @@
 /** Stripe Checkout: opens the page on which a top-up is paid, and reads Stripe's webhooks (https://docs.stripe.com/api/checkout/sessions, https://docs.stripe.com/webhooks). */
 import { Problem } from '../../../api/problem.ts'
 import type { HttpAnswer, HttpClient } from '../../../lib/http-client.ts'
-import { hmacKey, signatureHeaderFault } from '../../../lib/hmac.ts'
+import { signatureHeaderFault } from '../../../lib/hmac.ts'
 import type { StripeSettings } from '../../../config/settings.ts'
 
 /** The smallest unit that is charged: a US cent. */
@@ -108,8 +108,7 @@ export function readCheckoutEvent(
   body: Uint8Array,
   now: number,
 ): CheckoutEvent | null {
-  const fault =
-    header === undefined ? 'form' : signatureHeaderFault(hmacKey(webhook_secret), header, body, now, toleranceMs)
+  const fault = header === undefined ? 'form' : signatureHeaderFault(webhook_secret, header, body, now, toleranceMs)
   if (fault !== null) throw new Problem('signature_invalid', signatureFaults[fault])
   const event = objectIn(body)
   const session = objectOf(objectOf(event?.['data'])?.['object'])

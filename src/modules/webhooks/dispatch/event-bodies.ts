@@ -1,12 +1,11 @@
 /** The bodies of events on their way, built once for all endpoints that get them; bounded. */
-import { eventBody } from '../present.ts'
+import { eventBody } from '../feed/event.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { EventRow } from '../../../platform/events/outbox.ts'
-import type { FreshEvents } from '../../../platform/events/fresh-events.ts'
-import { readEvents } from '../feed/store.ts'
-import type { DueRow } from './queue-store.ts'
+import { readEvents } from '../feed/repository.ts'
+import type { DueRow } from './repository.ts'
 
-type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id' | 'event_type'>
+type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id'>
 
 export interface EventBodies {
   /** Reads those that are not in memory, as far as there is room; resolves to the rows whose event is no longer kept. */
@@ -19,7 +18,7 @@ const usualBounds = { bodies_max: 4_000, bytes_max: 64 * 1024 * 1024 }
 /** Read in one statement: while there is room for all of them, whatever their size. */
 const readAtOnce = 100
 
-export function eventBodies(sql: Db, fresh: FreshEvents, { bodies_max, bytes_max } = usualBounds): EventBodies {
+export function eventBodies(sql: Db, { bodies_max, bytes_max } = usualBounds): EventBodies {
   const bodies = new Map<string, Buffer>()
   let bytes = 0
   const keep = (event: EventRow): void => {
@@ -37,11 +36,9 @@ export function eventBodies(sql: Db, fresh: FreshEvents, { bodies_max, bytes_max
         bytes -= body.length
       }
       const missing = new Map<string, { account_id: string; mode: string; id: string }>()
-      for (const { event_id, event_type, account_id, mode } of rows) {
+      for (const { event_id, account_id, mode } of rows) {
         if (bodies.has(event_id) || missing.has(event_id)) continue
-        const event = fresh.take(event_id, event_type)
-        if (event === undefined) missing.set(event_id, { account_id, mode, id: event_id })
-        else keep(event)
+        missing.set(event_id, { account_id, mode, id: event_id })
       }
       const wanted = [...missing.values()]
       const gone = new Set<string>()

@@ -2,8 +2,8 @@
 import type { HttpPoster, PostOutcome } from '../../../lib/http-post.ts'
 import { traceparentOf } from '../../../lib/trace-context.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { deliveryHeaders } from './attempt.ts'
-import type { DeliveryJob, EndpointSession } from './endpoint-session.ts'
+import { deliveryHeaders } from '../signing.ts'
+import type { DeliveryJob, EndpointSession } from './endpoint-sessions.ts'
 
 export interface Executor {
   /** Never rejects: what went wrong is a value; `aborted` after `abort`. */

@@ -1,10 +1,108 @@
-/** The leases of this process on endpoints: all attempts at one are made by one process at a time, so that its circuit and its concurrency are one. */
-import { limits } from '../../../api/limits.ts'
-import { isoTime } from '../../../lib/clock.ts'
-import { transact } from '../../../platform/database/sql.ts'
+/** Opens, refreshes and closes endpoint sessions: by the leases of this process, and by what is due. */
+import * as store from './repository.ts'
+import { ageOf, longAgo, mark, isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import * as store from './leases-store.ts'
-import { asWorker, listDueEndpoints, queueDueRetries, type DueEndpoint } from './queue-store.ts'
+import { dropPending } from '../delivery-repository.ts'
+import { targetOf } from '../signing.ts'
+import { markDue, markStale, type EndpointSession, type EndpointSessions } from './endpoint-sessions.ts'
+import { readEndpoints, asWorker, listDueEndpoints, queueDueRetries, type DueEndpoint } from './repository.ts'
+import { limits } from '../../../api/limits.ts'
+import { transact } from '../../../platform/database/sql.ts'
+
+const droppedPerPass = 2_000
+const renewEveryMs = 20_000
+const idleLeaseMs = 10_000
+
+export class SessionManager {
+  readonly #platform: Platform
+  readonly #sessions: EndpointSessions
+  readonly #leases: EndpointLeases
+  #renewed = longAgo
+  /** Where the last pass over endpoints that have something due ended. */
+  #scannedTo = ''
+
+  constructor(platform: Platform, sessions: EndpointSessions) {
+    this.#platform = platform
+    this.#sessions = sessions
+    this.#leases = endpointLeases(platform)
+  }
+
+  /** Prolongs leases, lets go of those that were idle, and closes the sessions of those that were lost. */
+  async renewLeases(): Promise<void> {
+    const { clock } = this.#platform
+    if (ageOf(clock, this.#renewed) < renewEveryMs || this.#sessions.size === 0) return
+    this.#renewed = mark(clock)
+    const now = this.#renewed.elapsed_ms
+    const unused = this.#sessions
+      .all()
+      .filter((session) => session.loaded.size === 0 && now - session.used_at > idleLeaseMs)
+    for (const session of unused) this.#sessions.close(session)
+    if (unused.length > 0) await this.#leases.release(unused.map(({ endpoint_id }) => endpoint_id))
+    const kept = new Set(await this.#leases.renew(this.#sessions.ids()))
+    for (const session of this.#sessions.all()) if (!kept.has(session.endpoint_id)) this.#sessions.close(session)
+  }
+
+  /** The sessions of endpoints that have something due and whose lease this process holds, or nobody. */
+  async openDue(): Promise<EndpointSession[]> {
+    const { clock, process_id } = this.#platform
+    const now = clock.elapsed()
+    const due = await this.#leases.dueEndpoints(this.#scannedTo)
+    this.#scannedTo = due.length < endpointsPerPass ? '' : due.at(-1)!.endpoint_id
+    const ready: EndpointSession[] = []
+    for (const { endpoint_id, process_id: holder } of due) {
+      if (holder !== process_id && holder !== null) {
+        const lost = this.#sessions.get(endpoint_id)
+        if (lost !== undefined) this.#sessions.close(lost)
+        continue
+      }
+      const session = this.#sessions.open(endpoint_id, now)
+      markDue(session, holder === process_id, now)
+      ready.push(session)
+    }
+    return ready
+  }
+
+  /** Reads what has changed of the endpoints: an attempt goes to the address and under the secret of its moment. */
+  async refresh(ready: readonly EndpointSession[]): Promise<void> {
+    const concerned = new Set([...ready, ...this.#sessions.all().filter((session) => session.buffer.length > 0)])
+    if (concerned.size === 0) return
+    const known = Array.from(concerned, (session) => ({ id: session.endpoint_id, version: session.version }))
+    for (const row of await readEndpoints(this.#platform.pool, known)) {
+      const session = this.#sessions.get(row.id)
+      if (session === undefined) continue
+      // what was read under the old version may have been dropped since
+      this.#sessions.reread(session)
+      if (!session.taken && row.status === 'active') this.#sessions.close(session)
+      const { account_id, mode, version, failures } = row
+      Object.assign(session, { account_id, mode, version, failures, stale: false })
+      session.active = row.status === 'active'
+      session.target = session.active ? targetOf(this.#platform.secrets, row) : undefined
+    }
+  }
+
+  /** What is due for endpoints that are disabled or gone ends as failed: a race with the fan-out may have left it. One that was enabled since it was read is left alone. Resolves to the number of deliveries. */
+  async dropForInactive(ready: readonly EndpointSession[]): Promise<number> {
+    let dropped = 0
+    for (const session of ready) {
+      if (session.active || session.loaded.size > 0) continue
+      dropped += await dropPending(this.#platform.pool, session.endpoint_id, droppedPerPass, true)
+      this.#sessions.close(session)
+    }
+    return dropped
+  }
+
+  /** This process has changed the endpoint: nothing begins before it is read anew. */
+  changed(endpoint_id: string): void {
+    const session = this.#sessions.get(endpoint_id)
+    if (session !== undefined) this.#sessions.reread(markStale(session))
+  }
+
+  /** Lets go of every lease. Never rejects: with a dead database they run out by themselves. */
+  async stop(): Promise<void> {
+    await this.#leases.release(this.#sessions.ids()).catch(() => undefined)
+    this.#sessions.clear()
+  }
+}
 
 export interface EndpointLeases {
   /**
@@ -18,15 +116,11 @@ export interface EndpointLeases {
 }
 
 /** Endpoints looked at in one pass. */
-export const endpointsPerPass = 1_000
+const endpointsPerPass = 1_000
 const retriesPerPass = 2_000
 const leaseMs = 60_000
 
-export function endpointLeases({
-  pool,
-  clock,
-  process_id,
-}: Pick<Platform, 'pool' | 'clock' | 'process_id'>): EndpointLeases {
+function endpointLeases({ pool, clock, process_id }: Pick<Platform, 'pool' | 'clock' | 'process_id'>): EndpointLeases {
   async function listDue(after: string): Promise<DueEndpoint[]> {
     const look = { at: isoTime(clock.now()), after, limit: endpointsPerPass }
     const found = await listDueEndpoints(pool, look)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EndpointSession } from './endpoint-session.ts'
+import type { EndpointSession } from './endpoint-sessions.ts'
 import { QueueReader, type QueueReaderDeps } from './queue-reader.ts'
 
 test('an endpoint that runs low in the moment in which a reading ends is read for too', async () => {
@@ -10,7 +10,7 @@ test('an endpoint that runs low in the moment in which a reading ends is read fo
     more: false,
     buffer: [],
     after: '',
-    held: new Set(),
+    loaded: new Set(),
   } as unknown as EndpointSession
   const state = { readings: 0, looks: 0 }
   const again: Promise<void>[] = []
@@ -27,7 +27,7 @@ test('an endpoint that runs low in the moment in which a reading ends is read fo
       return [session]
     },
     get: () => session,
-    keep: () => undefined,
+    enqueue: () => undefined,
     async whileReading() {
       state.readings += 1
       return { read: { rows: [], gone: new Set() }, released: new Set() }

@@ -1,10 +1,9 @@
 /** Reads ahead what is due in the queue for the sessions that run low. */
 import type { Pool } from '../../../platform/database/sql.ts'
-import { endWithoutEvent } from '../deliveries/store.ts'
-import { aheadOf, jobOf } from './endpoint-session.ts'
+import { endWithoutEvent } from '../delivery-repository.ts'
+import { prefetchOf, jobOf, type EndpointSessions } from './endpoint-sessions.ts'
 import type { EventBodies } from './event-bodies.ts'
-import { readDue, type DueRow, type ReadAhead } from './queue-store.ts'
-import type { EndpointSessions } from './endpoint-sessions.ts'
+import { readDue, type DueRow, type ReadAhead } from './repository.ts'
 
 export interface QueueReaderDeps {
   readonly pool: Pool
@@ -57,9 +56,9 @@ export class QueueReader {
     const { sessions } = this.#deps
     const wanted: ReadAhead[] = []
     for (const session of this.#stopped || sessions.capacity() <= 0 ? [] : sessions.all()) {
-      const ahead = aheadOf(session)
+      const ahead = prefetchOf(session)
       if (!session.active || !session.more || session.buffer.length > ahead / 2) continue
-      const limit = ahead - session.buffer.length + (session.after === '' ? session.held.size : 0)
+      const limit = ahead - session.buffer.length + (session.after === '' ? session.loaded.size : 0)
       wanted.push({ endpoint_id: session.endpoint_id, after: session.after, limit })
     }
     return wanted
@@ -76,8 +75,8 @@ export class QueueReader {
       session.more = found.length === want.limit
       session.after = session.more ? found.at(-1)!.id : ''
       // released: recorded meanwhile, or to be read anew
-      const fresh = found.filter((row) => !session.held.has(row.id) && !released.has(row.id) && !read.gone.has(row))
-      sessions.keep(session, fresh.map(jobOf))
+      const fresh = found.filter((row) => !session.loaded.has(row.id) && !released.has(row.id) && !read.gone.has(row))
+      sessions.enqueue(session, fresh.map(jobOf))
     }
   }
 

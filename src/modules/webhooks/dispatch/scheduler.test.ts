@@ -1,16 +1,14 @@
-/** What may begin: fairness between accounts, places for slow endpoints, the circuit; and what a session lets go of. */
+/** What may begin: fairness between accounts, slots for slow endpoints, the circuit; and what a session lets go of. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock } from '../../../../test/support/clock.ts'
-import { circuitAt, circuitEveryMs } from './circuit.ts'
-import type { DeliveryJob } from './endpoint-session.ts'
+import { breakerThreshold, breakerIntervalMs } from './circuit-breaker.ts'
+import { type DeliveryJob, EndpointSessions } from './endpoint-sessions.ts'
 import { Scheduler } from './scheduler.ts'
-import { EndpointSessions } from './endpoint-sessions.ts'
 
 function start(body = Buffer.from('{}')) {
   const clock = fakeClock()
-  const queued: number[] = []
-  const sessions = new EndpointSessions((batches) => void queued.push(...batches))
+  const sessions = new EndpointSessions()
   const begun: string[] = []
   const lost = new Set<string>()
   const scheduler = new Scheduler({
@@ -20,7 +18,7 @@ function start(body = Buffer.from('{}')) {
     begin: (session, job) => void begun.push(`${session.endpoint_id} ${job.id}`),
   })
   /** An active endpoint of an account, with so many deliveries that wait. */
-  const endpoint = (endpoint_id: string, account_id: string, waiting: number, batch?: number) => {
+  const endpoint = (endpoint_id: string, account_id: string, waiting: number) => {
     const session = sessions.open(endpoint_id, clock.elapsed())
     Object.assign(session, { account_id, mode: 'live', version: 1, active: true, taken: true })
     const job = (n: number): DeliveryJob => ({
@@ -34,19 +32,15 @@ function start(body = Buffer.from('{}')) {
       scheduled: true,
       due_ms: 0,
       started_at: 0,
-      circuit: false,
-      group:
-        batch === undefined
-          ? undefined
-          : { batch, endpoint_id, account_id, mode: 'live', event_type: 'message.sent', created_at: '' },
+      breaker_open: false,
     })
-    sessions.keep(
+    sessions.enqueue(
       session,
       Array.from({ length: waiting }, (_, i) => job(i + 1)),
     )
     return session
   }
-  return { clock, sessions, scheduler, begun, queued, lost, endpoint }
+  return { clock, sessions, scheduler, begun, lost, endpoint }
 }
 
 test('attempts begin in turn between accounts, few at an endpoint that has not answered yet', () => {
@@ -55,7 +49,7 @@ test('attempts begin in turn between accounts, few at an endpoint that has not a
   endpoint('we_a2', 'acc_a', 2)
   endpoint('we_b1', 'acc_b', 6)
 
-  scheduler.beginAll()
+  scheduler.startAll()
 
   assert.deepEqual(begun, [
     'we_a1 whd_1',
@@ -67,26 +61,26 @@ test('attempts begin in turn between accounts, few at an endpoint that has not a
     'we_a2 whd_2',
     'we_b1 whd_4',
   ])
-  assert.equal(scheduler.underWay, 8)
-  assert.equal(scheduler.takeBegun(), 8)
-  assert.equal(scheduler.takeBegun(), 0)
+  assert.equal(scheduler.inProgress, 8)
+  assert.equal(scheduler.takeStarted(), 8)
+  assert.equal(scheduler.takeStarted(), 0)
 })
 
 test('under an open circuit one attempt begins at a time, and at most one a second', async () => {
   const { clock, scheduler, begun, endpoint } = start()
   const session = endpoint('we_1', 'acc_1', 5)
-  session.failures = circuitAt
+  session.failures = breakerThreshold
 
-  scheduler.beginAll()
-  scheduler.beginAll()
+  scheduler.startAll()
+  scheduler.startAll()
   const first = begun.length
-  const [job] = session.underWay
-  session.underWay.clear()
+  const [job] = session.inProgress
+  session.inProgress.clear()
   scheduler.ended(job!, false)
-  scheduler.beginNext(session)
+  scheduler.startNext(session)
   const tooEarly = begun.length
-  await clock.advance(circuitEveryMs)
-  scheduler.beginNext(session)
+  await clock.advance(breakerIntervalMs)
+  scheduler.startNext(session)
 
   assert.deepEqual([first, tooEarly, begun.length], [1, 1, 2])
 })
@@ -94,43 +88,43 @@ test('under an open circuit one attempt begins at a time, and at most one a seco
 test('a clock that is set back does not keep an open circuit from its next attempt', async () => {
   const { clock, scheduler, begun, endpoint } = start()
   const session = endpoint('we_1', 'acc_1', 5)
-  session.failures = circuitAt
-  scheduler.beginAll()
-  const [job] = session.underWay
-  session.underWay.clear()
+  session.failures = breakerThreshold
+  scheduler.startAll()
+  const [job] = session.inProgress
+  session.inProgress.clear()
   scheduler.ended(job!, false)
 
   clock.jump(-3600_000)
-  await clock.advance(circuitEveryMs)
-  scheduler.beginNext(session)
+  await clock.advance(breakerIntervalMs)
+  scheduler.startNext(session)
 
   assert.equal(begun.length, 2)
 })
 
-test('slow endpoints take half of all places at most, and quick ones the rest', () => {
+test('slow endpoints take half of all slots at most, and quick ones the rest', () => {
   const { scheduler, begun, endpoint } = start()
   for (let i = 0; i < 40; i++) Object.assign(endpoint(`we_slow_${i}`, `acc_${i}`, 64), { slow: true, limit: 64 })
   for (let i = 0; i < 40; i++) Object.assign(endpoint(`we_quick_${i}`, `acc_${i}`, 64), { limit: 64 })
 
-  scheduler.beginAll()
+  scheduler.startAll()
 
   const slow = begun.filter((one) => one.startsWith('we_slow')).length
   assert.deepEqual([slow, begun.length], [1_024, 2_048])
 })
 
-test('a large body takes the places of many small ones, and leaves them when its attempt ends', () => {
+test('a large body takes the slots of many small ones, and leaves them when its attempt ends', () => {
   const { scheduler, begun, endpoint } = start(Buffer.alloc(1024 * 1024))
   const sessions = Array.from({ length: 40 }, (_, i) =>
     Object.assign(endpoint(`we_${i}`, `acc_${i}`, 64), { limit: 64 }),
   )
 
-  scheduler.beginAll()
+  scheduler.startAll()
   const atOnce = begun.length
   const [session] = sessions
-  const [job] = session!.underWay
-  session!.underWay.delete(job!)
+  const [job] = session!.inProgress
+  session!.inProgress.delete(job!)
   scheduler.ended(job!, false)
-  scheduler.beginNext(session!)
+  scheduler.startNext(session!)
 
   assert.deepEqual([atOnce, begun.length], [128, 129])
 })
@@ -139,23 +133,23 @@ test('nothing begins at an endpoint that has changed or is disabled, nor once th
   const { scheduler, begun, endpoint } = start()
   endpoint('we_1', 'acc_1', 1).stale = true
   endpoint('we_2', 'acc_1', 1).active = false
-  scheduler.beginAll()
+  scheduler.startAll()
   endpoint('we_3', 'acc_1', 1)
   scheduler.stop()
-  scheduler.beginAll()
+  scheduler.startAll()
 
   assert.deepEqual(begun, [])
 })
 
-test('a delivery whose body has fallen out of memory is read again, and what was handed off goes to the queue', () => {
-  const { scheduler, sessions, begun, queued, lost, endpoint } = start()
-  const session = endpoint('we_1', 'acc_1', 2, 7)
+test('a delivery whose body is no longer in memory is read again', () => {
+  const { scheduler, sessions, begun, lost, endpoint } = start()
+  const session = endpoint('we_1', 'acc_1', 2)
   const capacity = sessions.capacity()
   lost.add('evt_1')
 
-  scheduler.beginAll()
+  scheduler.startAll()
 
-  assert.deepEqual([begun, queued, session.buffer.length, session.held.size, session.more], [[], [7, 7], 0, 0, true])
+  assert.deepEqual([begun, session.buffer.length, session.loaded.size, session.more], [[], 0, 0, true])
   assert.equal(sessions.capacity(), capacity + 2)
 })
 

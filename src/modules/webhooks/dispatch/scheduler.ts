@@ -1,15 +1,20 @@
-/** Which deliveries may begin now: the rules of their endpoints, the places of this process, and fairness between accounts. */
+/** Which deliveries may begin now: the rules of their endpoints, the slots of this process, and fairness between accounts. */
 import type { SteadyClock } from '../../../lib/clock.ts'
-import { circuitAt } from './circuit.ts'
-import { mayBegin, notice, type DeliveryJob, type EndpointSession } from './endpoint-session.ts'
+import { breakerThreshold } from './circuit-breaker.ts'
+import {
+  canStart,
+  detectSlowness,
+  type DeliveryJob,
+  type EndpointSession,
+  type EndpointSessions,
+} from './endpoint-sessions.ts'
 import type { EventBodies } from './event-bodies.ts'
-import type { EndpointSessions } from './endpoint-sessions.ts'
 
 /** Places of attempts under way in this process; slow endpoints together may take half of them. */
-const placesMax = 2_048
-const slowMax = placesMax / 2
+const slotsMax = 2_048
+const slowMax = slotsMax / 2
 /** An attempt takes a place for so much of its body: it may be a megabyte, and is held until its receiver has read it. */
-const bytesPerPlace = 64 * 1024
+const bytesPerSlot = 64 * 1024
 
 export interface SchedulerDeps {
   readonly clock: Pick<SteadyClock, 'elapsed'>
@@ -21,54 +26,54 @@ export interface SchedulerDeps {
 
 export class Scheduler {
   readonly #deps: SchedulerDeps
-  #underWay = 0
+  #inProgress = 0
   #taken = 0
   #takenBySlow = 0
   /** Some endpoint found no place. */
   #starved = false
   #stopped = false
-  #begun = 0
+  #started = 0
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps
   }
 
-  get underWay(): number {
-    return this.#underWay
+  get inProgress(): number {
+    return this.#inProgress
   }
 
-  /** Deliveries from the queue that began since this was asked last. */
-  takeBegun(): number {
-    const begun = this.#begun
-    this.#begun = 0
+  /** Deliveries that began since the last call. */
+  takeStarted(): number {
+    const begun = this.#started
+    this.#started = 0
     return begun
   }
 
   /** Finds out anew which endpoints are slow, and how much they have under way. */
-  noticeSlow(): void {
+  detectSlow(): void {
     const now = this.#deps.clock.elapsed()
     this.#takenBySlow = 0
     for (const session of this.#deps.sessions.all()) {
-      notice(session, now)
-      if (session.slow) for (const { places = 1 } of session.underWay) this.#takenBySlow += places
+      detectSlowness(session, now)
+      if (session.slow) for (const { slots = 1 } of session.inProgress) this.#takenBySlow += slots
     }
   }
 
-  beginAll(): void {
+  startAll(): void {
     this.#starved = false
-    beginInTurn(this.#deps.sessions.all(), (session) => this.#beginOne(session))
+    startInTurn(this.#deps.sessions.all(), (session) => this.#startOne(session))
   }
 
-  /** An attempt has ended; `wasSlow`: its endpoint counted as slow when it began. What it made room for begins with `beginNext`. */
-  ended({ places = 1 }: DeliveryJob, wasSlow: boolean): void {
-    this.#underWay -= 1
-    this.#taken -= places
-    if (wasSlow) this.#takenBySlow = Math.max(0, this.#takenBySlow - places)
+  /** An attempt has ended; `wasSlow`: its endpoint counted as slow when it began. What it made room for begins with `startNext`. */
+  ended({ slots = 1 }: DeliveryJob, wasSlow: boolean): void {
+    this.#inProgress -= 1
+    this.#taken -= slots
+    if (wasSlow) this.#takenBySlow = Math.max(0, this.#takenBySlow - slots)
   }
 
-  beginNext(session: EndpointSession): void {
-    if (this.#starved) this.beginAll()
-    else while (this.#beginOne(session)) continue
+  startNext(session: EndpointSession): void {
+    if (this.#starved) this.startAll()
+    else while (this.#startOne(session)) continue
   }
 
   /** Nothing begins any more. */
@@ -76,11 +81,11 @@ export class Scheduler {
     this.#stopped = true
   }
 
-  #beginOne(session: EndpointSession): boolean {
+  #startOne(session: EndpointSession): boolean {
     const { clock, sessions, bodies, begin } = this.#deps
     const now = clock.elapsed()
-    if (this.#stopped || !mayBegin(session, now)) return false
-    if (this.#taken >= placesMax || (session.slow && this.#takenBySlow >= slowMax)) {
+    if (this.#stopped || !canStart(session, now)) return false
+    if (this.#taken >= slotsMax || (session.slow && this.#takenBySlow >= slowMax)) {
       this.#starved = true
       return false
     }
@@ -92,21 +97,21 @@ export class Scheduler {
     }
     const job = session.buffer.shift()!
     job.started_at = now
-    job.circuit = session.failures >= circuitAt
+    job.breaker_open = session.failures >= breakerThreshold
     session.started_at = now
-    session.underWay.add(job)
-    job.places = Math.max(1, Math.ceil(body.length / bytesPerPlace))
-    this.#underWay += 1
-    this.#taken += job.places
-    if (session.slow) this.#takenBySlow += job.places
-    if (job.group === undefined) this.#begun += 1
+    session.inProgress.add(job)
+    job.slots = Math.max(1, Math.ceil(body.length / bytesPerSlot))
+    this.#inProgress += 1
+    this.#taken += job.slots
+    if (session.slow) this.#takenBySlow += job.slots
+    this.#started += 1
     begin(session, job, body)
     return true
   }
 }
 
-/** Begins one for each account in turn until none begins any more: when places are scarce, no account takes them all. */
-function beginInTurn(sessions: readonly EndpointSession[], begin: (session: EndpointSession) => boolean): void {
+/** Begins one for each account in turn until none begins any more: when slots are scarce, no account takes them all. */
+function startInTurn(sessions: readonly EndpointSession[], begin: (session: EndpointSession) => boolean): void {
   const waiting = sessions.filter((session) => session.buffer.length > 0)
   const accounts = [...Map.groupBy(waiting, (session) => session.account_id).values()]
   for (let progress = true; progress;) {

@@ -185,7 +185,7 @@ test('no event ever appears behind a cursor already handed out, however writers 
   }
 })
 
-test('nothing is missed either where readers look whose transactions are, while sessions of this and of another database take turns in the same places', async (t) => {
+test('nothing is missed either where readers look whose transactions are, while sessions of this and of another database take turns in the same slots', async (t) => {
   const { world, feed } = await start(t)
   const other = await testDatabase({ empty: true })
   closing(t, () => other.drop())

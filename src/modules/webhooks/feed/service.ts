@@ -8,10 +8,9 @@ import { idFloor, idTime } from '../../../lib/ids.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { wrongCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { findEvent } from '../deliveries/store.ts'
-import { eventObject } from '../present.ts'
-import { findEnd, listFollowing, type FeedPlace, type FollowedEvent } from './following-store.ts'
-import { findPosition, listEvents } from './store.ts'
+import { findEvent } from '../delivery-repository.ts'
+import { eventObject } from './event.ts'
+import { findEnd, listFollowing, type FeedPlace, type FollowedEvent, findPosition, listEvents } from './repository.ts'
 
 export type { FeedPlace, FollowedEvent }
 

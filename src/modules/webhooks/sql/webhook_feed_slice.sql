@@ -1,9 +1,9 @@
 -- why: events grow by thousands a second. A plan that was made while there were few would read all of them through for those that are new; a function is planned under settings of its own.
 
 -- The events behind the fan-out's cursor that are final, up to p_limit, a text a column and a line an event, and where the cursor is. An event that goes to
--- one endpoint alone has no type. unripe: there are events that become final only when a transaction under way has ended.
+-- one endpoint alone has no type. blocked: there are events that become final only when a transaction under way has ended.
 create or replace function webhook_feed_slice(p_limit int)
-returns table (at_position text, at_id text, unripe boolean, account_ids text, modes text, ids text, types text, positions text, times text)
+returns table (at_position text, at_id text, blocked boolean, account_ids text, modes text, ids text, types text, positions text, times text)
 language plpgsql stable set enable_seqscan = off as $$
 #variable_conflict use_column
 declare

@@ -1,0 +1,59 @@
+/** How an attempt ended, and when the next one follows (behaviour: webhooks 5). */
+import type { DeliveryError } from '../../api/resources/webhook-delivery.ts'
+import { isoTime, type SteadyClock } from '../../lib/clock.ts'
+import type { PostOutcome } from '../../lib/http-post.ts'
+import type { Settings } from '../../config/settings.ts'
+
+/** Jitter is added, never taken off: at most a tenth of the delay and five seconds (behaviour: webhooks 5.1). */
+const jitterShare = 0.1
+const jitterMsMax = 5_000
+
+export interface Attempted {
+  readonly endpoint_id: string
+  readonly id: string
+  /** Made before this attempt. */
+  readonly attempts: number
+  /** False: this one only. */
+  readonly scheduled: boolean
+  /** By the elapsed time, in milliseconds. */
+  readonly started_at: number
+}
+
+/** How one attempt ended. */
+export interface AttemptResult {
+  readonly endpoint_id: string
+  readonly id: string
+  /** Null: another attempt follows at `next_attempt_at`. */
+  readonly status: 'delivered' | 'failed' | null
+  readonly attempts: number
+  readonly response_status: number | null
+  readonly duration_ms: number
+  /** `aborted` is not written down: the attempt is made again. */
+  readonly error: DeliveryError | 'aborted' | null
+  readonly error_message: string | null
+  readonly next_attempt_at: string | null
+}
+
+/** What is written down after an attempt that just ended. The delay of a retry counts from now. */
+export function attemptResultOf(
+  attempted: Attempted,
+  outcome: PostOutcome,
+  deps: { clock: SteadyClock; settings: Settings; random: () => number },
+): AttemptResult {
+  const now = deps.clock.now()
+  const delay = attempted.scheduled ? deps.settings.webhook_retry_delays[attempted.attempts] : undefined
+  const again = outcome.error !== null && delay !== undefined
+  return {
+    endpoint_id: attempted.endpoint_id,
+    id: attempted.id,
+    status: outcome.error === null ? 'delivered' : again ? null : 'failed',
+    attempts: attempted.attempts + 1,
+    response_status: outcome.status,
+    duration_ms: Math.max(0, Math.round(deps.clock.elapsed() - attempted.started_at)),
+    error: outcome.error?.code ?? null,
+    error_message: outcome.error?.message ?? null,
+    next_attempt_at: again
+      ? isoTime(now + delay * 1000 + Math.floor(deps.random() * Math.min(delay * 1000 * jitterShare, jitterMsMax)))
+      : null,
+  }
+}

@@ -1,0 +1,203 @@
+/** Outcomes on their way into the database: recorded in sets, one statement at a time. */
+import * as store from './repository.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { EndpointSession, EndpointSessions, DeliveryJob } from './endpoint-sessions.ts'
+import { transact, sqlState, type Db, type Pool } from '../../../platform/database/sql.ts'
+import type { AttemptResult } from '../attempt.ts'
+import { failuresAfter, tallyFailures, type FailureTally } from './circuit-breaker.ts'
+import { clearFailures, lockFailures, writeFailures, type FailureCount, asWorker } from './repository.ts'
+
+export interface CompleterDeps {
+  readonly platform: Platform
+  readonly sessions: Pick<EndpointSessions, 'release'>
+  /** What the database says of an endpoint's failures in a row. Never rejects. */
+  readonly onFailures: (endpoint_id: string, failures: number) => Promise<void>
+  /** Nothing is left to write. */
+  readonly onIdle: () => void
+}
+
+const recordedAtOnce = 500
+const recordedTogether = 300
+/** How long an outcome waits for others while attempts are under way. */
+const batchWaitMs = 50
+const againMs = 250
+
+export class Completer {
+  readonly #deps: CompleterDeps
+  #outcomes: AttemptOutcome[] = []
+  #writing: Promise<void> | undefined
+  #waiting = false
+  #abandoned = false
+
+  constructor(deps: CompleterDeps) {
+    this.#deps = deps
+  }
+
+  add(outcome: AttemptOutcome): void {
+    this.#outcomes.push(outcome)
+    // what ends within a moment is recorded together; what hangs is not waited for
+    if (this.#outcomes.length >= recordedTogether) this.flush()
+    else this.#flushLater()
+  }
+
+  /** Writes what there is, together with what else comes up in this moment. */
+  flush(): void {
+    this.#writing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#write())
+  }
+
+  /** Something is not written yet. */
+  get busy(): boolean {
+    return this.#outcomes.length > 0 || this.#writing !== undefined
+  }
+
+  /** Whether outcomes of this endpoint are not recorded yet. */
+  isPending(session: EndpointSession): boolean {
+    return this.#outcomes.some((outcome) => outcome.session === session)
+  }
+
+  /** From now on nothing is tried twice: what is not written down is done again by whoever comes next. */
+  abandon(): void {
+    this.#abandoned = true
+  }
+
+  #flushLater(): void {
+    if (this.#waiting) return
+    this.#waiting = true
+    void this.#deps.platform.clock.sleep(batchWaitMs).then(() => {
+      this.#waiting = false
+      if (this.#outcomes.length > 0) this.flush()
+    })
+  }
+
+  async #write(): Promise<void> {
+    while (this.#outcomes.length > 0) {
+      const taken = this.#outcomes.splice(0, recordedAtOnce)
+      for (const set of recordingSets(taken)) await this.#recordOrRestore(set, taken)
+    }
+    this.#writing = undefined
+    this.#deps.onIdle()
+  }
+
+  /** What could not be recorded goes back in the order in which it came: which failures count depends on it. */
+  async #recordOrRestore(set: RecordingSet, taken: readonly AttemptOutcome[]): Promise<void> {
+    const done = await this.#attempt(`recording ${set.outcomes.length} webhook deliveries`, () => this.#record(set))
+    if (done || this.#abandoned) return
+    const before = new Set(taken)
+    const left = new Set([...set.outcomes, ...this.#outcomes])
+    this.#outcomes = [
+      ...taken.filter((outcome) => left.has(outcome)),
+      ...this.#outcomes.filter((outcome) => !before.has(outcome)),
+    ]
+  }
+
+  async #attempt(what: string, work: () => Promise<void>): Promise<boolean> {
+    const { log, clock, storage } = this.#deps.platform
+    try {
+      await work()
+      return true
+    } catch (error) {
+      storage.failed(error)
+      log.warn({ err: error }, `${what} failed; it is done again`)
+      await clock.sleep(againMs)
+      return false
+    }
+  }
+
+  async #record(set: RecordingSet): Promise<void> {
+    const { platform, sessions, onFailures } = this.#deps
+    const changed = await recordOutcomes(platform.pool, set)
+    for (const { session, job } of set.outcomes) sessions.release(session, job)
+    for (const { endpoint_id, failures } of changed) await onFailures(endpoint_id, failures)
+  }
+}
+
+/** An attempt that has ended and is not recorded. */
+export interface AttemptOutcome {
+  readonly session: EndpointSession
+  readonly job: DeliveryJob
+  readonly failed: boolean
+  readonly result: AttemptResult
+  /** A failure that a success of its endpoint came after: it does not count. Known once it is taken to be recorded, and kept when it is put back without that success. */
+  overtaken?: true
+}
+
+/** Attempts that are recorded together. */
+export interface RecordingSet {
+  readonly outcomes: readonly AttemptOutcome[]
+  /** Of those that no success of their endpoint came after. */
+  readonly tallies: ReadonlyMap<string, FailureTally>
+}
+
+/** Parts outcomes, in the order in which they came, into sets: successes first, so that failures after them are counted anew. */
+export function recordingSets(outcomes: readonly AttemptOutcome[]): RecordingSet[] {
+  markOvertaken(outcomes)
+  const sets = [false, true].map((failed) => outcomes.filter((outcome) => outcome.failed === failed))
+  return sets.filter((set) => set.length > 0).map((set) => ({ outcomes: set, tallies: talliesOf(set) }))
+}
+
+/** Before they are parted: a set of failures no longer shows which successes came between. */
+function markOvertaken(outcomes: readonly AttemptOutcome[]): void {
+  const succeeded = new Set<string>()
+  for (const outcome of outcomes.toReversed()) {
+    if (!outcome.failed) succeeded.add(outcome.job.endpoint_id)
+    else if (succeeded.has(outcome.job.endpoint_id)) outcome.overtaken = true
+  }
+}
+
+/** Each failure counts in the set that it is recorded with. */
+const talliesOf = (set: readonly AttemptOutcome[]): Map<string, FailureTally> =>
+  tallyFailures(
+    set
+      .filter(({ overtaken }) => overtaken !== true)
+      .map(({ job, failed }) => ({ endpoint_id: job.endpoint_id, failed, breaker_open: job.breaker_open })),
+  )
+
+/**
+ * Records a set of deliveries. Those no longer in the queue were recorded by another process and are passed over. Resolves to the counts of consecutive
+ * failures that changed. Where a delivery is on record already (only an operator can cause that), successes go the long way too.
+ */
+export async function recordOutcomes(pool: Pool, set: RecordingSet): Promise<FailureCount[]> {
+  // in the order in which dropPending locks rows
+  const results = set.outcomes.map(({ result }) => result).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  if (!set.outcomes.some(({ failed }) => failed)) {
+    try {
+      await store.recordSuccesses(pool, results)
+      return []
+    } catch (error) {
+      if (sqlState(error) !== '23505') throw error
+    }
+  }
+  return await transact(pool, async (tx) => {
+    await asWorker(tx)
+    const taken = await store.takeFromQueue(tx, results)
+    const byKey = new Map(results.map((result) => [keyOf(result), result]))
+    const written = await store.insertResults(
+      tx,
+      taken.map((row) => ({ ...row, ...byKey.get(keyOf(row))! })),
+    )
+    return await countFailures(tx, set, written)
+  })
+}
+
+const keyOf = ({ endpoint_id, id }: store.DeliveryKey): string => `${endpoint_id} ${id}`
+
+/** Counts only what was written now: an outcome that was passed over has been counted by whoever recorded it. Resolves to all failures in a row that the set may have changed. */
+async function countFailures(
+  sql: Db,
+  { outcomes, tallies }: RecordingSet,
+  written: readonly store.DeliveryKey[],
+): Promise<FailureCount[]> {
+  const keys = new Set(written.map(keyOf))
+  const own = outcomes.filter(({ result }) => keys.has(keyOf(result)))
+  const succeeded = own.filter(({ failed }) => !failed).map(({ job }) => job.endpoint_id)
+  if (succeeded.length > 0) await clearFailures(sql, [...new Set(succeeded)])
+  if (tallies.size === 0) return []
+  const counted = talliesOf(own)
+  const before = await lockFailures(sql, [...tallies.keys()])
+  const after = before.map(({ endpoint_id, failures }) => ({
+    endpoint_id,
+    failures: failuresAfter(failures, counted.get(endpoint_id) ?? { closed: 0, open: 0 }),
+  }))
+  if (counted.size > 0) await writeFailures(sql, after)
+  return after
+}

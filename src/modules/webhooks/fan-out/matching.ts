@@ -1,0 +1,158 @@
+/** The deliveries that a batch of events makes: who subscribes, and whose filters accept the event. Pure. */
+import { hash } from 'node:crypto'
+import type { EndpointFilters } from '../../../api/resources/webhook-endpoint.ts'
+
+/** An event as the fan-out reads it, in the order of the feed. */
+export interface FeedEvent {
+  readonly account_id: string
+  readonly mode: string
+  readonly id: string
+  /** Empty for an event that goes to one endpoint alone, which whoever recorded it sees to. */
+  readonly type: string
+  readonly position: string
+  /** As PostgreSQL writes it. */
+  readonly created_at: string
+  /** By `kindOf` it: what subscriptions are looked up by. */
+  readonly kind: string
+}
+
+/** An active endpoint that wants events of a kind. */
+export interface Subscription extends Since {
+  readonly endpoint_id: string
+  /** Null: everything passes. */
+  readonly filters: EndpointFilters | null
+  /** Of its endpoint; null where there is none any more. */
+  readonly version: number | null
+}
+
+/** One event for one endpoint. */
+export interface NewDelivery {
+  readonly id: string
+  readonly endpoint_id: string
+  readonly account_id: string
+  readonly mode: string
+  readonly event_id: string
+  readonly event_type: string
+  /** When the event occurred, as PostgreSQL writes it. */
+  readonly next_run_at: string
+}
+
+/** By `kindOf` an event. */
+export type Subscriptions = ReadonlyMap<string, readonly Subscription[]>
+
+/** What subscriptions are looked up by: account, mode and type of event. */
+export const kindOf = ({ account_id, mode, type }: Pick<FeedEvent, 'account_id' | 'mode' | 'type'>): string =>
+  `${account_id} ${mode} ${type}`
+
+/** Follows from event and endpoint, so that making it again makes the same. */
+export const deliveryId = (event_id: string, endpoint_id: string): string =>
+  `whd_${event_id.slice(4, 18)}${hash('md5', event_id + endpoint_id, 'hex').slice(0, 12)}`
+
+/** The deliveries of these events, oldest first. `objectOf` returns the object of an event for a filter; undefined: the event is no longer stored. */
+export function makeDeliveries(
+  events: readonly FeedEvent[],
+  subscriptions: Subscriptions,
+  objectOf: (event_id: string) => Readonly<Record<string, unknown>> | undefined,
+): NewDelivery[] {
+  return events.flatMap((event) =>
+    (subscriptions.get(event.kind) ?? [])
+      .filter((subscription) => isFor(event, subscription, objectOf))
+      .map(({ endpoint_id }) => deliveryOf(event, endpoint_id)),
+  )
+}
+
+function isFor(event: FeedEvent, subscription: Subscription, objectOf: Parameters<typeof makeDeliveries>[2]): boolean {
+  if (!isLater(event.position, subscription)) return false
+  if (subscription.filters === null) return true
+  const object = objectOf(event.id)
+  return object !== undefined && passesFilters(subscription.filters, event.type, object)
+}
+
+const deliveryOf = (event: FeedEvent, endpoint_id: string): NewDelivery => ({
+  id: deliveryId(event.id, endpoint_id),
+  endpoint_id,
+  account_id: event.account_id,
+  mode: event.mode,
+  event_id: event.id,
+  event_type: event.type,
+  next_run_at: event.created_at,
+})
+
+type Json = Readonly<Record<string, unknown>>
+
+/** What a key is compared with, of objects of one kind; undefined where the object does not have it. */
+type Field = (object: Json) => unknown
+
+/** By kind of object, which is the first word of an event's type. Kinds that are not here pass every filter. */
+const fieldsOf: Readonly<Record<string, Partial<Record<keyof EndpointFilters, Field>>>> = {
+  message: {
+    channels: ({ channel_id }) => channel_id,
+    channel_types: ({ channel_type }) => channel_type,
+    directions: ({ direction }) => direction,
+    message_types: ({ type }) => type,
+    campaigns: ({ origin }) => (isObject(origin) && origin['type'] === 'campaign' ? origin['id'] : undefined),
+  },
+  channel: {
+    channels: ({ id }) => id,
+    channel_types: ({ type }) => type,
+  },
+  campaign: {
+    channels: ({ channel_id }) => channel_id,
+    channel_types: ({ channel_type }) => channel_type,
+    campaigns: ({ id }) => id,
+  },
+}
+
+/** Of an event's object, all that filters look at. */
+export type FilterFields = Readonly<
+  Record<'id' | 'channel_id' | 'channel_type' | 'direction' | 'type' | 'origin', unknown>
+>
+
+export const filterFieldsOf = ({ id, channel_id, channel_type, direction, type, origin }: Json): FilterFields => ({
+  id,
+  channel_id,
+  channel_type,
+  direction,
+  type,
+  origin,
+})
+
+/** `filters` holds the keys that restrict something, none of them empty. */
+export function passesFilters(filters: EndpointFilters, event_type: string, object: Json): boolean {
+  const fields = fieldsOf[event_type.split('.', 1)[0]!]
+  if (fields === undefined) return true
+  for (const [key, field] of Object.entries(fields)) {
+    const wanted = filters[key as keyof EndpointFilters]
+    if (wanted !== undefined && !(wanted as readonly unknown[]).includes(field(object))) return false
+  }
+  return true
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
+
+/** The moment from which on an endpoint receives events. */
+export interface Since {
+  /** Of the snapshot's xmax, as positions of events are: the epoch above 48 bits of transaction id. */
+  readonly position: string
+  /** What had been committed, as PostgreSQL writes a `pg_snapshot`: `xmin:xmax:xid,…`. */
+  readonly snapshot: string
+}
+
+/** The bits of a position that hold the transaction id. */
+const epochShift = 48n
+const transactionMask = (1n << epochShift) - 1n
+
+/** Whether an event of this position was committed after the snapshot was taken. */
+export function isLater(event_position: string, since: Since): boolean {
+  const [event, from] = [BigInt(event_position), BigInt(since.position)]
+  if (event >= from) return true
+  if (event >> epochShift < from >> epochShift) return false
+  return !isVisible(event & transactionMask, since.snapshot)
+}
+
+function isVisible(transaction: bigint, snapshot: string): boolean {
+  const [xmin, xmax, running] = snapshot.split(':') as [string, string, string]
+  if (transaction < BigInt(xmin)) return true
+  if (transaction >= BigInt(xmax)) return false
+  return !running.split(',').includes(String(transaction))
+}

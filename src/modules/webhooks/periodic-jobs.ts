@@ -1,0 +1,49 @@
+/** Periodic jobs of webhooks: partitions, retention, queue depths, and secrets sealed under a previous key. */
+import { idFloor } from '../../lib/ids.ts'
+import { keepPartitions } from '../../platform/database/partitions.ts'
+import type { PeriodicJob, Platform } from '../../platform/platform.ts'
+import { resealAll } from '../../platform/secrets/resealing.ts'
+import { expireDeliveries } from './delivery-repository.ts'
+import { queueDepths } from './dispatch/repository.ts'
+import { listSealed, reseal } from './endpoint-repository.ts'
+
+const expiredPerStep = 5_000
+
+export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
+  {
+    name: 'delivery partitions',
+    every_ms: 3600_000,
+    run: () =>
+      keepPartitions(
+        platform.pool,
+        { table: 'webhook_deliveries', prefix: 'whd' },
+        platform.clock.now(),
+        platform.ageing.now() - platform.settings.delivery_retention_ms,
+      ),
+  },
+  { name: 'old deliveries', every_ms: 3600_000, run: () => forgetOld(platform) },
+  { name: 'webhook queue depths', every_ms: 5_000, run: () => measure(platform) },
+  {
+    name: 'webhook secrets',
+    every_ms: 3600_000,
+    run: () => resealAll(platform, { what: 'webhook endpoint', list: listSealed, reseal }),
+  },
+]
+
+/** Deliveries outside of weekly partitions, and the index of failures. */
+async function forgetOld(platform: Platform): Promise<number> {
+  const floor = idFloor('whd', platform.ageing.now() - platform.settings.delivery_retention_ms - 7 * 24 * 3600_000)
+  let sum = 0
+  for (;;) {
+    const gone = await expireDeliveries(platform.pool, floor, expiredPerStep)
+    sum += gone
+    if (gone < expiredPerStep) return sum
+  }
+}
+
+async function measure(platform: Platform): Promise<number> {
+  const depths = await queueDepths(platform.pool)
+  platform.metrics.queue_depth.set({ queue: 'webhook_due' }, depths.due)
+  platform.metrics.queue_depth.set({ queue: 'webhook_retries' }, depths.waiting)
+  return 0
+}
