@@ -1,25 +1,25 @@
-/** The circuit of an endpoint: from the fifth failure in a row on, attempts go one at a time and at most one a second, until one succeeds. */
+/** The circuit breaker of an endpoint: after five consecutive failures it opens, and attempts are made one at a time, at most one a second, until one succeeds. */
 
-/** Failures in a row from which on the circuit is open. */
+/** Consecutive failures that open the breaker. */
 export const breakerThreshold = 5
-/** Between the attempts under an open circuit. */
+/** Between attempts while the breaker is open. */
 export const breakerIntervalMs = 1_000
 
-/** How an attempt counts: what is asked of an outcome here. */
+/** The outcome of an attempt, as far as the breaker needs it. */
 export interface CountedOutcome {
   readonly endpoint_id: string
   readonly failed: boolean
-  /** It began while the circuit was open. */
+  /** The attempt started while the breaker was open. */
   readonly breaker_open: boolean
 }
 
-/** Failed attempts at an endpoint after its last success: those that began while the circuit was closed, and those under it. */
+/** Failed attempts after the last success of an endpoint, by the state of the breaker when they started. */
 export interface FailureTally {
   closed: number
   open: number
 }
 
-/** By endpoint, of outcomes in the order in which they came; endpoints whose last attempt succeeded are left out. */
+/** By endpoint, from outcomes in order; endpoints whose last attempt succeeded are left out. */
 export function tallyFailures(outcomes: readonly CountedOutcome[]): Map<string, FailureTally> {
   const tallies = new Map<string, FailureTally>()
   for (const { endpoint_id, failed, breaker_open } of outcomes) {
@@ -35,6 +35,6 @@ export function tallyFailures(outcomes: readonly CountedOutcome[]): Map<string, 
   return tallies
 }
 
-/** Failures in a row after these. Attempts that were under way together count up to the circuit only: a short outage never disables an endpoint. */
+/** The new count of consecutive failures. Attempts made in parallel count up to the threshold only, so a short outage never disables an endpoint. */
 export const failuresAfter = (failures: number, { closed, open }: FailureTally): number =>
   failures + Math.min(closed, Math.max(0, breakerThreshold - failures)) + open

@@ -1,4 +1,4 @@
-/** Outcomes on their way into the database: recorded in sets, one statement at a time. */
+/** Records the outcomes of attempts in sets: successes in one statement, the rest in a transaction that also counts consecutive failures. */
 import * as store from './repository.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { EndpointSession, EndpointSessions, DeliveryJob } from './endpoint-sessions.ts'
@@ -10,15 +10,15 @@ import { clearFailures, lockFailures, writeFailures, type FailureCount, asWorker
 export interface CompleterDeps {
   readonly platform: Platform
   readonly sessions: Pick<EndpointSessions, 'release'>
-  /** What the database says of an endpoint's failures in a row. Never rejects. */
+  /** Called with the consecutive failures of an endpoint after they changed. Never rejects. */
   readonly onFailures: (endpoint_id: string, failures: number) => Promise<void>
-  /** Nothing is left to write. */
+  /** Called when nothing is left to write. */
   readonly onIdle: () => void
 }
 
 const recordedAtOnce = 500
 const recordedTogether = 300
-/** How long an outcome waits for others while attempts are under way. */
+/** How long an outcome waits to be recorded with others. */
 const batchWaitMs = 50
 const againMs = 250
 
@@ -35,27 +35,26 @@ export class Completer {
 
   add(outcome: AttemptOutcome): void {
     this.#outcomes.push(outcome)
-    // what ends within a moment is recorded together; what hangs is not waited for
     if (this.#outcomes.length >= recordedTogether) this.flush()
     else this.#flushLater()
   }
 
-  /** Writes what there is, together with what else comes up in this moment. */
+  /** Writes all outcomes, including those that end in this turn of the event loop. */
   flush(): void {
     this.#writing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#write())
   }
 
-  /** Something is not written yet. */
+  /** Some outcome is not written yet. */
   get busy(): boolean {
     return this.#outcomes.length > 0 || this.#writing !== undefined
   }
 
-  /** Whether outcomes of this endpoint are not recorded yet. */
+  /** Whether some outcome of this endpoint is not recorded yet. */
   isPending(session: EndpointSession): boolean {
     return this.#outcomes.some((outcome) => outcome.session === session)
   }
 
-  /** From now on nothing is tried twice: what is not written down is done again by whoever comes next. */
+  /** Stops retrying failed writes: an outcome that is not recorded means that another process repeats the attempt. */
   abandon(): void {
     this.#abandoned = true
   }
@@ -78,7 +77,7 @@ export class Completer {
     this.#deps.onIdle()
   }
 
-  /** What could not be recorded goes back in the order in which it came: which failures count depends on it. */
+  /** Outcomes that could not be recorded go back in their order, which decides which failures count. */
   async #recordOrRestore(set: RecordingSet, taken: readonly AttemptOutcome[]): Promise<void> {
     const done = await this.#attempt(`recording ${set.outcomes.length} webhook deliveries`, () => this.#record(set))
     if (done || this.#abandoned) return
@@ -97,7 +96,7 @@ export class Completer {
       return true
     } catch (error) {
       storage.failed(error)
-      log.warn({ err: error }, `${what} failed; it is done again`)
+      log.warn({ err: error }, `${what} failed; it is retried`)
       await clock.sleep(againMs)
       return false
     }
@@ -111,31 +110,31 @@ export class Completer {
   }
 }
 
-/** An attempt that has ended and is not recorded. */
+/** An attempt that ended and is not recorded. */
 export interface AttemptOutcome {
   readonly session: EndpointSession
   readonly job: DeliveryJob
   readonly failed: boolean
   readonly result: AttemptResult
-  /** A failure that a success of its endpoint came after: it does not count. Known once it is taken to be recorded, and kept when it is put back without that success. */
+  /** A later attempt at the endpoint succeeded, so this failure does not count. Stays set when the outcome is put back without that success. */
   overtaken?: true
 }
 
-/** Attempts that are recorded together. */
+/** Outcomes that are recorded together. */
 export interface RecordingSet {
   readonly outcomes: readonly AttemptOutcome[]
-  /** Of those that no success of their endpoint came after. */
+  /** Of failures without a later success. */
   readonly tallies: ReadonlyMap<string, FailureTally>
 }
 
-/** Parts outcomes, in the order in which they came, into sets: successes first, so that failures after them are counted anew. */
+/** Splits outcomes into sets: successes first, so that later failures are counted from 0. */
 export function recordingSets(outcomes: readonly AttemptOutcome[]): RecordingSet[] {
   markOvertaken(outcomes)
   const sets = [false, true].map((failed) => outcomes.filter((outcome) => outcome.failed === failed))
   return sets.filter((set) => set.length > 0).map((set) => ({ outcomes: set, tallies: talliesOf(set) }))
 }
 
-/** Before they are parted: a set of failures no longer shows which successes came between. */
+/** Before the split: a set of failures no longer shows the successes in between. */
 function markOvertaken(outcomes: readonly AttemptOutcome[]): void {
   const succeeded = new Set<string>()
   for (const outcome of outcomes.toReversed()) {
@@ -144,7 +143,6 @@ function markOvertaken(outcomes: readonly AttemptOutcome[]): void {
   }
 }
 
-/** Each failure counts in the set that it is recorded with. */
 const talliesOf = (set: readonly AttemptOutcome[]): Map<string, FailureTally> =>
   tallyFailures(
     set
@@ -181,7 +179,7 @@ export async function recordOutcomes(pool: Pool, set: RecordingSet): Promise<Fai
 
 const keyOf = ({ endpoint_id, id }: store.DeliveryKey): string => `${endpoint_id} ${id}`
 
-/** Counts only what was written now: an outcome that was passed over has been counted by whoever recorded it. Resolves to all failures in a row that the set may have changed. */
+/** Counts only outcomes that were written now; the others were counted when they were recorded. Resolves to all counts that the set may have changed. */
 async function countFailures(
   sql: Db,
   { outcomes, tallies }: RecordingSet,

@@ -1,10 +1,10 @@
-/** An endpoint as this process attends to it: what was read for it, what is under way, and the rules that keep it from hurting others. */
+/** Endpoint sessions: the deliveries loaded for each endpoint of this process, its attempts in progress, and the limits that protect other endpoints. */
 import type { PostOutcome } from '../../../lib/http-post.ts'
 import type { Target } from '../signing.ts'
 import { breakerThreshold, breakerIntervalMs } from './circuit-breaker.ts'
 import type { DueRow } from './repository.ts'
 
-/** Attempts under way to one endpoint: few until it has answered, then one more with every quick success. */
+/** Concurrent attempts at one endpoint: few at first, one more with every quick success. */
 const limitAtFirst = 4
 const limitMax = 64
 const limitWhenSlow = 8
@@ -14,11 +14,11 @@ const slowAfterMs = 1_000
 export interface DeliveryJob extends Omit<DueRow, 'next_run_at'> {
   /** Milliseconds since 1970. */
   readonly due_ms: number
-  /** By the elapsed time, in milliseconds; 0 before it begins. */
+  /** On the clock's `elapsed` scale, in milliseconds; 0 before the attempt. */
   started_at: number
-  /** Begun while the circuit was open. */
+  /** Started while the breaker was open. */
   breaker_open: boolean
-  /** What it takes of the slots of this process, once it has begun. */
+  /** Slots that the attempt uses. */
   slots?: number
 }
 
@@ -41,26 +41,26 @@ export interface EndpointSession {
   account_id: string
   mode: string
   version: number
-  /** It was changed since it was read: nothing begins before it is read anew. */
+  /** The endpoint changed since it was read: no attempt starts before it is read again. */
   stale: boolean
-  /** Its lease is this process's; false: nobody's, as far as this process could see. */
+  /** This process holds the lease; false: no process did when it was last read. */
   taken: boolean
   active: boolean
   target: Target | undefined
-  /** Failed attempts in a row, as far as this process knows. */
+  /** Consecutive failures known to this process. */
   failures: number
-  /** Read and not begun, oldest first. */
+  /** Loaded and not started, oldest first. */
   buffer: DeliveryJob[]
-  /** Ids that were read and are not recorded. */
+  /** IDs that are loaded and not recorded. */
   readonly loaded: Set<string>
   inProgress: Set<DeliveryJob>
   limit: number
   slow: boolean
-  /** The id after which to read on; empty: from the start. */
+  /** Read on after this id; empty: from the start. */
   after: string
-  /** There may be rows that were not read. */
+  /** There may be more rows in the queue. */
   more: boolean
-  /** When its last attempt began, by the elapsed time. */
+  /** Start of the last attempt, on the clock's `elapsed` scale. */
   started_at: number
   /** By the elapsed time. */
   used_at: number
@@ -98,27 +98,27 @@ export function markDue(session: EndpointSession, taken: boolean, now: number): 
   session.used_at = now
 }
 
-/** The endpoint was changed: what is known of it no longer holds. */
+/** The endpoint was changed and has to be read again. */
 export const markStale = (session: EndpointSession): EndpointSession =>
   Object.assign(session, { stale: true, version: 0 })
 
-/** Whether the endpoint's own rules let one more attempt begin now. */
+/** Whether the limits of the endpoint allow one more attempt now. */
 export function canStart(session: EndpointSession, now: number): boolean {
   if (!session.active || session.stale || session.buffer.length === 0) return false
   if (session.failures >= breakerThreshold)
     return session.inProgress.size === 0 && now - session.started_at >= breakerIntervalMs
-  // so that an endpoint that is down meets its circuit exactly at the fifth attempt
+  // an endpoint that is down opens its breaker at exactly the fifth attempt
   return (
     session.inProgress.size <
     (session.failures > 0 ? Math.min(session.limit, breakerThreshold - session.failures) : session.limit)
   )
 }
 
-/** Rows to hold ready beyond those under way. */
+/** Rows to load ahead of the attempts in progress. */
 export const prefetchOf = (session: EndpointSession): number =>
   session.failures >= breakerThreshold ? 2 : Math.min(256, Math.max(8, session.limit * 4))
 
-/** Learns from how an attempt ended: quick successes widen, failures narrow. */
+/** Adapts the concurrency limit: quick successes raise it, failures lower it. */
 export function adapt(session: EndpointSession, job: DeliveryJob, outcome: PostOutcome, now: number): void {
   session.inProgress.delete(job)
   session.used_at = now
@@ -136,7 +136,7 @@ export function adapt(session: EndpointSession, job: DeliveryJob, outcome: PostO
   }
 }
 
-/** Marks the endpoint slow when something has been under way for long. */
+/** Marks the endpoint as slow when an attempt takes long. */
 export function detectSlowness(session: EndpointSession, now: number): void {
   if (session.slow) return
   for (const job of session.inProgress) {
@@ -145,13 +145,13 @@ export function detectSlowness(session: EndpointSession, now: number): void {
   }
 }
 
-/** Deliveries at hand and not recorded, over all endpoints. */
+/** Deliveries loaded and not recorded, over all endpoints. */
 const loadedMax = 16_000
 
 export class EndpointSessions {
   readonly #byEndpoint = new Map<string, EndpointSession>()
   #loaded = 0
-  /** While rows are read, which may still show them. */
+  /** Released during a read, whose rows may still include them. */
   #releasedMeanwhile: Set<string> | undefined
 
   get size(): number {
@@ -177,12 +177,12 @@ export class EndpointSessions {
     return session
   }
 
-  /** How many deliveries more may be held. */
+  /** How many more deliveries may be loaded. */
   capacity(): number {
     return loadedMax - this.#loaded
   }
 
-  /** Puts deliveries behind those that wait for the endpoint. */
+  /** Appends deliveries to the buffer of the endpoint. */
   enqueue(session: EndpointSession, jobs: readonly DeliveryJob[]): void {
     for (const job of jobs) {
       session.loaded.add(job.id)
@@ -191,14 +191,14 @@ export class EndpointSessions {
     this.#loaded += jobs.length
   }
 
-  /** A delivery is recorded, or given back. */
+  /** A delivery was recorded or returned to the queue. */
   release(session: EndpointSession, job: DeliveryJob): void {
     if (!session.loaded.delete(job.id)) return
     this.#loaded -= 1
     this.#releasedMeanwhile?.add(job.id)
   }
 
-  /** The result of `read`, with the ids that were released while it went on. */
+  /** The result of `read`, with the ids that were released meanwhile. */
   async whileReading<T>(read: () => Promise<T>): Promise<{ read: T; released: ReadonlySet<string> }> {
     const released = (this.#releasedMeanwhile = new Set<string>())
     return { read: await read().finally(() => (this.#releasedMeanwhile = undefined)), released }
@@ -211,7 +211,7 @@ export class EndpointSessions {
     session.more = true
   }
 
-  /** Ends a session; what it has under way goes on. */
+  /** Ends a session; its attempts in progress continue. */
   close(session: EndpointSession): void {
     this.reread(session)
     this.#byEndpoint.delete(session.endpoint_id)

@@ -1,4 +1,4 @@
-/** The bodies of events on their way, built once for all endpoints that get them; bounded. */
+/** A bounded cache of event bodies, built once for all endpoints that receive the event. */
 import { eventBody } from '../feed/event.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { EventRow } from '../../../platform/events/outbox.ts'
@@ -8,14 +8,14 @@ import type { DueRow } from './repository.ts'
 type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id'>
 
 export interface EventBodies {
-  /** Reads those that are not in memory, as far as there is room; resolves to the rows whose event is no longer kept. */
+  /** Loads missing bodies up to the bound; resolves to the rows whose event is no longer stored. */
   load<R extends Wanted>(rows: readonly R[]): Promise<R[]>
   get(event_id: string): Buffer | undefined
 }
 
-/** Of all bodies together. An event may be a megabyte: what finds no room is read when its turn comes. */
+/** Over all bodies. An event may be a megabyte: bodies beyond the bound are read when they are needed. */
 const usualBounds = { bodies_max: 4_000, bytes_max: 64 * 1024 * 1024 }
-/** Read in one statement: while there is room for all of them, whatever their size. */
+/** Bodies read in one statement. */
 const readAtOnce = 100
 
 export function eventBodies(sql: Db, { bodies_max, bytes_max } = usualBounds): EventBodies {
@@ -29,7 +29,7 @@ export function eventBodies(sql: Db, { bodies_max, bytes_max } = usualBounds): E
   return {
     get: (event_id) => bodies.get(event_id),
     async load(rows) {
-      // those read longest ago go first; one that is still needed is read again
+      // evict the oldest; one that is still needed is read again
       for (const [id, body] of bodies) {
         if (bodies.size <= bodies_max && bytes <= bytes_max / 2) break
         bodies.delete(id)

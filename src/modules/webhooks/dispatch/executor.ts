@@ -6,9 +6,9 @@ import { deliveryHeaders } from '../signing.ts'
 import type { DeliveryJob, EndpointSession } from './endpoint-sessions.ts'
 
 export interface Executor {
-  /** Never rejects: what went wrong is a value; `aborted` after `abort`. */
+  /** Never rejects: failures are values; `aborted` after `abort`. */
   post(session: EndpointSession, job: DeliveryJob, body: Buffer): Promise<PostOutcome>
-  /** Gives up what is under way, and whatever comes. */
+  /** Aborts attempts in progress and later ones. */
   abort(): void
 }
 

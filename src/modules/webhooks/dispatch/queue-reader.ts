@@ -1,4 +1,4 @@
-/** Reads ahead what is due in the queue for the sessions that run low. */
+/** Reads due deliveries ahead for sessions whose buffers run low. */
 import type { Pool } from '../../../platform/database/sql.ts'
 import { endWithoutEvent } from '../delivery-repository.ts'
 import { prefetchOf, jobOf, type EndpointSessions } from './endpoint-sessions.ts'
@@ -9,7 +9,7 @@ export interface QueueReaderDeps {
   readonly pool: Pool
   readonly sessions: EndpointSessions
   readonly bodies: EventBodies
-  /** Begins what was read. */
+  /** Starts deliveries that were read. */
   readonly begin: () => void
 }
 
@@ -26,13 +26,13 @@ export class QueueReader {
     return this.#reading !== undefined
   }
 
-  /** Reads on for endpoints that run low, and begins what was read, until none runs low. One reading at a time. */
+  /** Reads for endpoints whose buffers run low until none does. One read at a time. */
   readMore(): Promise<void> {
     this.#reading ??= this.#readUntilEnough()
     return this.#reading
   }
 
-  /** Resolves once nothing is read any more. */
+  /** Resolves when no read is in progress. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#reading?.catch(() => undefined)

@@ -1,4 +1,4 @@
-/** Which deliveries may begin now: the rules of their endpoints, the slots of this process, and fairness between accounts. */
+/** Decides which deliveries start now: by the rules of their endpoints, the slots of this process, and fairness between accounts. */
 import type { SteadyClock } from '../../../lib/clock.ts'
 import { breakerThreshold } from './circuit-breaker.ts'
 import {
@@ -10,10 +10,10 @@ import {
 } from './endpoint-sessions.ts'
 import type { EventBodies } from './event-bodies.ts'
 
-/** Places of attempts under way in this process; slow endpoints together may take half of them. */
+/** Slots for attempts in progress in this process; slow endpoints together may use half of them. */
 const slotsMax = 2_048
 const slowMax = slotsMax / 2
-/** An attempt takes a place for so much of its body: it may be a megabyte, and is held until its receiver has read it. */
+/** A large body uses several slots: it stays in memory until its receiver has read it. */
 const bytesPerSlot = 64 * 1024
 
 export interface SchedulerDeps {
@@ -29,7 +29,7 @@ export class Scheduler {
   #inProgress = 0
   #taken = 0
   #takenBySlow = 0
-  /** Some endpoint found no place. */
+  /** Some endpoint found no free slot. */
   #starved = false
   #stopped = false
   #started = 0
@@ -49,7 +49,7 @@ export class Scheduler {
     return begun
   }
 
-  /** Finds out anew which endpoints are slow, and how much they have under way. */
+  /** Updates which endpoints are slow, and the slots that they use. */
   detectSlow(): void {
     const now = this.#deps.clock.elapsed()
     this.#takenBySlow = 0
@@ -64,7 +64,7 @@ export class Scheduler {
     startInTurn(this.#deps.sessions.all(), (session) => this.#startOne(session))
   }
 
-  /** An attempt has ended; `wasSlow`: its endpoint counted as slow when it began. What it made room for begins with `startNext`. */
+  /** Frees the slots of an attempt; `wasSlow`: its endpoint counted as slow at the start. Call `startNext` afterwards. */
   ended({ slots = 1 }: DeliveryJob, wasSlow: boolean): void {
     this.#inProgress -= 1
     this.#taken -= slots
@@ -76,7 +76,7 @@ export class Scheduler {
     else while (this.#startOne(session)) continue
   }
 
-  /** Nothing begins any more. */
+  /** Starts nothing from now on. */
   stop(): void {
     this.#stopped = true
   }
@@ -91,7 +91,7 @@ export class Scheduler {
     }
     const body = bodies.get(session.buffer[0]!.event_id)
     if (body === undefined) {
-      // fallen out of memory: it is read again with its row
+      // the body was evicted: read it again with its row
       sessions.reread(session)
       return false
     }
@@ -110,7 +110,7 @@ export class Scheduler {
   }
 }
 
-/** Begins one for each account in turn until none begins any more: when slots are scarce, no account takes them all. */
+/** Starts one delivery for each account in turn, so that no account takes all slots. */
 function startInTurn(sessions: readonly EndpointSession[], begin: (session: EndpointSession) => boolean): void {
   const waiting = sessions.filter((session) => session.buffer.length > 0)
   const accounts = [...Map.groupBy(waiting, (session) => session.account_id).values()]

@@ -1,6 +1,6 @@
 /**
- * The deliver worker: composed of the keeper of sessions, the reader of the queue, the scheduler (what may begin), the executor (which posts) and the completer
- * (which records). Nothing waits for a receiver but that receiver's own deliveries.
+ * The deliver worker: leases endpoints, reads their due deliveries, schedules and posts them, and records the outcomes. A slow receiver delays
+ * its own deliveries only.
  */
 import type { HttpPoster, PostOutcome } from '../../../lib/http-post.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
@@ -19,15 +19,15 @@ import type { Clock } from '../../../lib/clock.ts'
 export interface DeliveryWorkerDeps {
   readonly platform: Platform
   readonly poster: HttpPoster
-  /** Disables an endpoint that failed too often in a row. */
+  /** Disables an endpoint after too many consecutive failures. */
   readonly disable: (tenant: { account_id: string; mode: string }, endpoint_id: string) => Promise<void>
-  /** Emits endpoints that this process has changed: whoever changed one relies on it from the answer on. */
+  /** Emits endpoints that this process changed: no attempt may start with the old state after the request was answered. */
   readonly onChange: (listener: (endpoint_id: string) => void) => void
   /** 0 ≤ x < 1, for jitter. */
   readonly random: () => number
 }
 
-/** How long a pass waits for what it began; the rest goes on beside the next pass. */
+/** How long a run waits for the attempts that it started; the others continue during the next run. */
 const batchWaitMs = 25
 const graceMs = 3_000
 
@@ -68,7 +68,7 @@ class DeliveryWorker {
     onChange((endpoint_id) => this.#manager.changed(endpoint_id))
   }
 
-  /** Finishes what is under way within `grace_ms`, gives back the rest uncounted, and lets go of its leases. */
+  /** Finishes attempts within `grace_ms`, aborts the others without counting them, and releases the leases. */
   async stop(grace_ms = graceMs): Promise<void> {
     this.#stopping = true
     this.#scheduler.stop()
@@ -97,7 +97,7 @@ class DeliveryWorker {
     return worked
   }
 
-  /** One attempt from its beginning to its place among the outcomes, and what may begin after it. */
+  /** Makes one attempt, queues its outcome for recording, and starts attempts that may follow. */
   async #deliver(session: EndpointSession, job: DeliveryJob, body: Buffer): Promise<void> {
     const wasSlow = session.slow
     const outcome = await this.#executor.post(session, job, body)
@@ -125,11 +125,11 @@ class DeliveryWorker {
       failed: outcome.error !== null,
       result: attemptResultOf(job, outcome, { clock, settings, random }),
     })
-    // when the process stops, no pass comes by any more that would write it down
+    // no further run would write it when the process stops
     if (this.#scheduler.inProgress === 0 || this.#stopping) this.#completer.flush()
   }
 
-  /** The database says that an endpoint has failed so often in a row. */
+  /** Called with the recorded number of consecutive failures; disables the endpoint at the limit. */
   async #onFailures(endpoint_id: string, failures: number): Promise<void> {
     const { platform, disable } = this.#deps
     const session = this.#sessions.get(endpoint_id)
@@ -165,7 +165,7 @@ class Idle {
   readonly #isIdle: () => boolean
   #waiting: (() => void)[] = []
 
-  /** `isIdle` is asked by `check`, which whoever ends something calls. */
+  /** `check` evaluates `isIdle`; call it whenever something ends. */
   constructor(clock: Clock, isIdle: () => boolean) {
     this.#clock = clock
     this.#isIdle = isIdle
@@ -178,13 +178,13 @@ class Idle {
     for (const resolve of waiting) resolve()
   }
 
-  /** Resolves once it is quiet. */
+  /** Resolves when idle. */
   async wait(): Promise<void> {
     if (this.#isIdle()) return
     await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Resolves once it is quiet, at the latest after so many milliseconds. A waiter of its own each time: under load it is never quiet. */
+  /** Resolves when idle, or after `ms`. Removes its waiter, because under load the worker may never be idle. */
   async waitAtMost(ms: number): Promise<void> {
     if (this.#isIdle()) return
     const over = new AbortController()

@@ -1,4 +1,4 @@
-/** The fan-out worker: follows the event feed and makes the deliveries of active subscriptions. */
+/** The fan-out worker: follows the event feed and inserts the deliveries of active subscriptions into the queue. */
 import * as store from './repository.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
@@ -8,24 +8,24 @@ import { readEvents } from '../feed/repository.ts'
 import { filterFieldsOf, type FilterFields, makeDeliveries, type FeedEvent, type Subscriptions } from './matching.ts'
 
 const eventsPerPass = 2_000
-/** A pass makes no more than so many deliveries, but for those of a single event: an account may have hundreds of endpoints, and a pass holds this process and the cursor. */
+/** Deliveries of one run, except those of a single event: an account may have hundreds of endpoints. */
 const deliveriesPerPass = 10_000
-/** Whole objects that are held in memory for their filters. */
+/** Whole objects in memory at once for their filters. */
 const objectsAtOnce = 100
-/** Between two passes while events keep coming. */
+/** Between two runs while events arrive. */
 const soonMs = 15
-/** Passes in a row that find events and none that is final, with a pause after each: then somebody else may hold them up. */
+/** Consecutive runs that find events but none that is final: then an unrelated transaction may block the feed. */
 const blockedRuns = 10
 
-/** What a pass did. */
+/** The result of one run. */
 export interface FanOutResult {
   readonly events: number
   readonly queued: number
-  /** More becomes final once a transaction under way has ended. */
+  /** More events become final when running transactions end. */
   readonly blocked: boolean
   /** More is final already. */
   readonly more: boolean
-  /** Another process moved the cursor meanwhile, an endpoint has changed, or the events are lost: nothing was done. Null: it was. */
+  /** Why nothing was written: another process moved the cursor, an endpoint changed, or the events are lost. Null: it was written. */
   readonly stale: store.StaleStep | null
 }
 
@@ -41,13 +41,13 @@ export function fanOutWorker(platform: Platform): Worker {
     async tick() {
       const { events, queued, blocked, more, stale } = await fanOutOnce(platform, state.eventsMax)
       if (queued > 0) platform.notify('deliver')
-      // endpoints that keep changing are met by few of such short passes: nobody holds up the events of others
+      // shorter runs meet fewer changing endpoints, so events of other accounts are not delayed
       if (stale === 'endpoints') state.eventsMax = Math.max(1, state.eventsMax >> 1)
       else if (events > 0) state.eventsMax = Math.min(eventsPerPass, 2 * state.eventsMax)
       state.blocked = blocked && events === 0 && stale === null ? state.blocked + 1 : 0
       if (state.blocked > 0 && state.blocked % blockedRuns === 0) await lookPastBystanders(platform.pool)
       if (stale !== 'endpoints' && (more || (events === 0 && !blocked && stale === null))) return events
-      // more comes in a moment: looking again soon keeps deliveries quick, not looking at once keeps the passes few
+      // a short pause keeps deliveries quick and runs few
       await pause(soonMs)
       return Math.max(1, events)
     },
@@ -77,7 +77,7 @@ export async function fanOutOnce(platform: Platform, limit = eventsPerPass): Pro
   return { events: events.length, queued: deliveries.length, blocked, more, stale: null }
 }
 
-/** The first of these events, as many as one pass makes the deliveries of; at least one. */
+/** The first events whose deliveries fit in one run; at least one. */
 function withinDeliveries(events: readonly FeedEvent[], subscriptions: Subscriptions): readonly FeedEvent[] {
   let deliveries = 0
   const end = events.findIndex(
@@ -86,7 +86,7 @@ function withinDeliveries(events: readonly FeedEvent[], subscriptions: Subscript
   return end === -1 ? events : events.slice(0, Math.max(1, end))
 }
 
-/** What filters look at of the events that some subscriber filters, by id. Read in pieces: an object may be a megabyte, and a pass has thousands. */
+/** The filtered fields of events that some subscriber filters, by id. Read in chunks: an object may be a megabyte. */
 async function readFields(
   { pool }: Platform,
   events: readonly FeedEvent[],
