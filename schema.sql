@@ -1239,24 +1239,6 @@ create table webhook_fan_out (
   constraint webhook_fan_out_only_row_check CHECK (only_row)
 );
 
-create table webhook_handoff_counts (
-  process_id text collate "C" not null,
-  id bigint not null,
-  recorded integer not null,
-  constraint webhook_handoff_counts_pkey PRIMARY KEY (process_id, id)
-) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, autovacuum_vacuum_insert_threshold=-1, autovacuum_vacuum_cost_delay=0);
-
-create table webhook_handoffs (
-  process_id text collate "C" not null,
-  id bigint not null,
-  created_at timestamp with time zone not null,
-  endpoints text not null,
-  deliveries text not null,
-  size integer not null,
-  dropped text[] default '{}'::text[] not null,
-  constraint webhook_handoffs_pkey PRIMARY KEY (process_id, id)
-) with (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, autovacuum_vacuum_insert_threshold=-1, autovacuum_vacuum_cost_delay=0);
-
 create table webhook_leases (
   endpoint_id text collate "C" not null,
   process_id text,
@@ -1562,7 +1544,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.webhook_feed_slice(p_limit integer)
- RETURNS TABLE(at_position text, at_id text, unripe boolean, account_ids text, modes text, ids text, types text, positions text, times text)
+ RETURNS TABLE(at_position text, at_id text, blocked boolean, account_ids text, modes text, ids text, types text, positions text, times text)
  LANGUAGE plpgsql
  STABLE
  SET enable_seqscan TO 'off'
@@ -1585,66 +1567,7 @@ begin
     ) e;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.webhook_handoff_deliveries(p_endpoints text, p_deliveries text)
- RETURNS TABLE(endpoint_id text, id text, event_id text, event_type text)
- LANGUAGE sql
- IMMUTABLE
-AS $function$
-  select e.endpoint_id, 'whd_' || substr(split_part(line, ' ', 3), 5, 14) || split_part(line, ' ', 2), split_part(line, ' ', 3), split_part(line, ' ', 4)
-  from unnest(text_column(p_deliveries)) line
-  join unnest(text_column(p_endpoints)) with ordinality e (endpoint_id, n) on e.n = split_part(line, ' ', 1)::int
-$function$;
-
-CREATE OR REPLACE FUNCTION public.webhook_record_handed_off(p_process text, p_batches text, p_ended text, p_group_batches text, p_group_endpoints text, p_group_accounts text, p_group_modes text, p_group_types text, p_group_times text, p_groups text, p_ids text, p_event_ids text, p_response_statuses text, p_durations text)
- RETURNS void
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
- SET enable_nestloop TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
-AS $function$
-declare
-  failing text[];
-begin
-  perform set_config('synchronous_commit', 'off', true);
-  -- a statement of its own: the next one sees whatever was done to the batches until they were locked
-  perform 1 from webhook_handoffs where process_id = p_process and id = any (text_column(p_batches)::bigint[]) order by id for update;
-  with named as materialized (
-    select row_number() over () as n, g.* from (
-      select unnest(text_column(p_group_batches))::bigint as batch_id, unnest(text_column(p_group_endpoints)) as endpoint_id, unnest(text_column(p_group_accounts)) as account_id,
-        unnest(text_column(p_group_modes)) as mode, unnest(text_column(p_group_types)) as event_type, unnest(text_column(p_group_times))::timestamptz as created_at) g
-  ), groups as materialized (
-    select g.* from named g join webhook_handoffs h on h.process_id = p_process and h.id = g.batch_id and h.id = any (text_column(p_batches)::bigint[])
-    where g.endpoint_id <> all (h.dropped)
-  ), done as materialized (
-    select g.*, d.id, d.event_id, d.response_status, d.duration_ms
-    from (
-      select unnest(text_column(p_groups))::int as n, unnest(text_column(p_ids)) as id, unnest(text_column(p_event_ids)) as event_id,
-        unnest(text_column(p_response_statuses))::int as response_status, unnest(text_column(p_durations))::int as duration_ms) d
-    join groups g on g.n = d.n
-  ), recorded as (
-    insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
-    select account_id, mode, endpoint_id, id, event_id, event_type, 'delivered', 1, response_status, duration_ms, created_at from done
-  ), now_recorded as materialized (
-    select batch_id, count(*)::int as n from done group by batch_id
-  ), continued as (
-    insert into webhook_handoff_counts as c (process_id, id, recorded)
-    select p_process, batch_id, n from now_recorded where batch_id <> all (text_column(p_ended)::bigint[])
-    on conflict (process_id, id) do update set recorded = c.recorded + excluded.recorded
-  ), counted as (
-    delete from webhook_handoff_counts where process_id = p_process and id = any (text_column(p_ended)::bigint[]) returning id, recorded
-  )
-  delete from webhook_handoffs h
-  using (select unnest(text_column(p_ended))::bigint as id) e left join counted c on c.id = e.id left join now_recorded r on r.batch_id = e.id
-  where h.process_id = p_process and h.id = e.id and h.size = coalesce(c.recorded, 0) + coalesce(r.n, 0);
-  -- in the order in which everybody locks leases; nearly always there are none
-  select array_agg(l.endpoint_id) into failing
-  from (select endpoint_id from webhook_leases where endpoint_id = any (text_column(p_group_endpoints)) and failures > 0 order by endpoint_id for update) l;
-  if failing is not null then
-    update webhook_leases set failures = 0 where endpoint_id = any (failing);
-  end if;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.webhook_record_queued(p_endpoint_ids text, p_ids text, p_attempts text, p_response_statuses text, p_durations text)
+CREATE OR REPLACE FUNCTION public.webhook_record_delivered(p_endpoint_ids text, p_ids text, p_attempts text, p_response_statuses text, p_durations text)
  RETURNS void
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'

@@ -20,12 +20,12 @@ export const asksService = (command: Command, examples: readonly string[]): Comm
   command
     .option(
       '--api-key <key>',
-      'an API key; default: POSTHORN_API_KEY, else the one that `posthorn login` keeps',
+      'an API key; default: POSTHORN_API_KEY, else the key that `posthorn login` stored',
       apiKey,
     )
     .option(
       '--base-url <url>',
-      'where the service runs; default: that of the login, else POSTHORN_BASE_URL, else http://HOST:PORT',
+      'URL of the service; default: that of the login, else POSTHORN_BASE_URL, else http://HOST:PORT',
       httpUrl,
     )
     .addHelpText('after', ['', 'Examples:', ...examples.map((example) => `  $ posthorn ${example}`)].join('\n'))

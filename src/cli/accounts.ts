@@ -17,20 +17,20 @@ interface UpdateOptions {
 
 const countryOption = [
   '--default-country <country>',
-  'in which national phone numbers are written, such as DE: a refusal then names their E.164 form',
+  'country of national phone numbers, such as DE: errors then suggest the number in E.164 form',
 ] as const
 
 const line = (account: Account): string =>
   `${account.id}  ${account.suspended_at === null ? 'active   ' : 'suspended'}  ${printable(account.name)}${account.default_country === null ? '' : `  ${account.default_country}`}`
 
 export const registerAccounts: Register = (program, cli) => {
-  const accounts = program.command('accounts').description('make, list and change accounts')
+  const accounts = program.command('accounts').description('create, list and change accounts')
 
   accounts
     .command('create')
-    .description('make an account')
+    .description('create an account')
     .requiredOption('--name <name>', 'its name')
-    .option('--owner-email <address>', 'where notices to its owner go')
+    .option('--owner-email <address>', 'address for notices to the owner')
     .option(...countryOption)
     .action(async ({ name, ownerEmail, defaultCountry }: UpdateOptions & { name: string }, command: Command) => {
       const account = await cli.withApp((app) =>
@@ -54,8 +54,8 @@ export const registerAccounts: Register = (program, cli) => {
     })
 
   for (const [name, verb] of [
-    ['suspend', 'refuse every key of an account'],
-    ['reinstate', 'let a suspended account in again'],
+    ['suspend', 'suspend an account: all its keys are refused'],
+    ['reinstate', 'reinstate a suspended account'],
   ] as const) {
     accounts
       .command(name)
@@ -79,8 +79,8 @@ export const registerAccounts: Register = (program, cli) => {
     .argument('<account>', 'its id')
     .option('--name <name>', 'its name')
     .option('--timezone <zone>', 'an IANA time zone name, such as Europe/Berlin')
-    .option('--low-balance-micros <amount>', 'balance.low is emitted below this wallet balance', wholeNumber)
-    .option('--owner-email <address>', 'where notices to its owner go')
+    .option('--low-balance-micros <amount>', 'wallet balance below which balance.low is emitted', wholeNumber)
+    .option('--owner-email <address>', 'address for notices to the owner')
     .option(...countryOption)
     .action(async (id: string, options: UpdateOptions, command: Command) => {
       const account = await cli.withApp((app) => updateAccount(app, id, options))
@@ -95,15 +95,15 @@ function registerMoving(accounts: Command, cli: Cli): void {
     .command('export')
     .description('write one account to a file, for another installation with the same secret key')
     .argument('<account>', 'its id')
-    .argument('<file>', 'where to; it must not be there yet')
+    .argument('<file>', 'path of the new file')
     .action(async (id: string, file: string, _options: unknown, command: Command) =>
       (await import('./account-transfer.ts')).exportAccount(cli, command, id, file),
     )
 
   accounts
     .command('import')
-    .description('bring in an account that another installation has written')
-    .argument('<file>', 'what `accounts export` wrote')
+    .description('import an account that another installation exported')
+    .argument('<file>', 'a file from `accounts export`')
     .action(async (file: string, _options: unknown, command: Command) =>
       (await import('./account-transfer.ts')).importAccount(cli, command, file),
     )

@@ -12,13 +12,13 @@ import type { Cli, Register } from './program.ts'
 export const registerBackup: Register = (program, cli) => {
   program
     .command('backup')
-    .description('write everything to a file, beside a running service too')
-    .argument('<file>', 'where to; it must not be there yet')
+    .description('write everything to a file, also while the service runs')
+    .argument('<file>', 'path of the new file')
     .action(async (file: string, _options: unknown, command: Command) => await backup(cli, command, file))
 
   program
     .command('restore')
-    .description('fill an empty database from a backup')
+    .description('restore a backup into an empty database')
     .argument('<file>', 'the backup')
     .action(async (file: string, _options: unknown, command: Command) => await restore(cli, command, file))
 }

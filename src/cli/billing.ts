@@ -23,11 +23,11 @@ const balanceText = (balance: Balance): string =>
   `${dollars(balance.wallet_micros)} in the wallet, ${balance.credits_remaining} credits in packages`
 
 export const registerWallet: Register = (program, cli) => {
-  const wallet = program.command('wallet').description('put money into the wallet of an account, and look at it')
+  const wallet = program.command('wallet').description('credit the wallet of an account, and show it')
 
   wallet
     .command('credit')
-    .description('put money into a wallet')
+    .description('credit a wallet')
     .requiredOption('--account <account>', 'its id')
     .requiredOption('--amount-micros <amount>', 'in micro-USD: 1 USD is 1000000', positiveNumber)
     .option('--note <text>', 'shown with the transaction')
@@ -87,8 +87,8 @@ export const registerPackages: Register = (program, cli) => {
     .description('grant a package of credits; each pays for one message')
     .requiredOption('--account <account>', 'its id')
     .requiredOption('--credits <number>', 'how many messages it pays for', positiveNumber)
-    .option('--channel-types <types>', 'comma-separated; all where left out', someWords)
-    .option('--expires-at <time>', 'what is left then is written off; never where left out', time)
+    .option('--channel-types <types>', 'comma-separated; default: all', someWords)
+    .option('--expires-at <time>', 'when unused credits expire; default: never', time)
     .option('--name <name>', 'what it is called')
     .action(async (options: GrantOptions, command: Command) => {
       const {
@@ -111,7 +111,9 @@ export const registerPackages: Register = (program, cli) => {
 
   packages
     .command('list')
-    .description('list the packages of an account in the order of their use; ended ones stay for 30 days')
+    .description(
+      'list the packages of an account in the order in which they are used; ended ones are listed for 30 days',
+    )
     .requiredOption('--account <account>', 'its id')
     .action(async (options: { account: string }, command: Command) => {
       const { packages: listed } = await cli.withApp((app) =>
@@ -141,10 +143,10 @@ export const registerPrices: Register = (program, cli) => {
 
   prices
     .command('set')
-    .description('set the price of a message; in force within five seconds')
+    .description('set the price of a message; it applies within five seconds')
     .requiredOption('--channel-type <type>', 'whatsapp, sms or telegram')
     .requiredOption('--amount-micros <amount>', 'in micro-USD: 1 USD is 1000000; 0 is free', wholeNumber)
-    .option('--account <account>', 'for this account alone; for all others where left out')
+    .option('--account <account>', 'for this account only; default: all accounts without a price of their own')
     .action(async (options: SetOptions, command: Command) => {
       const { account = null, channelType: channel_type, amountMicros: amount_micros } = options
       const price = await cli.withApp(({ services: { billing, operators } }) =>
@@ -162,7 +164,7 @@ export const registerPrices: Register = (program, cli) => {
 
   prices
     .command('list')
-    .description('list the prices: all that there are, or those that one account pays')
+    .description('list all prices, or those of one account')
     .option('--account <account>', 'its id')
     .action(async (options: { account?: string }, command: Command) => {
       const listed = await cli.withApp((app) =>

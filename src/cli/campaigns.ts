@@ -23,14 +23,14 @@ const tellEveryMs = 10_000
 const looksKept = 30
 
 export const registerCampaigns: Register = (program, cli) => {
-  const campaigns = program.command('campaigns').description('look at campaigns, and watch one run')
-  const account = () => new Option('--account <account>', 'the id of the account; may be left out where there is one')
-  const itsAccount = () => new Option('--account <account>', 'the id of its account; may be left out')
+  const campaigns = program.command('campaigns').description('list campaigns and watch one run')
+  const account = () => new Option('--account <account>', 'the id of the account; optional if there is only one')
+  const itsAccount = () => new Option('--account <account>', 'the id of its account; optional')
   const id = () => new Argument('<campaign>', 'its id')
 
   campaigns
     .command('list')
-    .description('list the campaigns of an account, newest first, with their status and how far they are')
+    .description('list the campaigns of an account, newest first, with status and progress')
     .addOption(account())
     .option('--status <status>', `one of ${campaignStatuses.join(', ')}`, oneOfWords(campaignStatuses))
     .action(async (options: ListOptions, command: Command) => {
@@ -43,7 +43,7 @@ export const registerCampaigns: Register = (program, cli) => {
 
   campaigns
     .command('show')
-    .description('show a campaign: its counters, what it costs, and why who got nothing')
+    .description('show a campaign: counters, cost, and why recipients were skipped')
     .addArgument(id())
     .addOption(itsAccount())
     .action(async (campaign: string, options: { account?: string }, command: Command) => {
@@ -53,7 +53,7 @@ export const registerCampaigns: Register = (program, cli) => {
 
   campaigns
     .command('watch')
-    .description('follow a campaign until it ends: a bar, its rate and the time left')
+    .description('follow a campaign until it ends: progress bar, rate and time left')
     .addArgument(id())
     .addOption(itsAccount())
     .action((campaign: string, options: { account?: string }, command: Command) =>

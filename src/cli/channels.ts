@@ -27,20 +27,20 @@ export const registerChannels: Register = (program, cli) => {
 
   channels
     .command('connect')
-    .description('connect a sender: asks for what its provider needs, or reads it from a file')
-    .option('--provider <provider>', 'who delivers; `channels providers` lists them')
+    .description('connect a sender: prompts for its credentials, or reads them from a file')
+    .option('--provider <provider>', 'the provider; `channels providers` lists them')
     .option('--type <type>', 'the kind of channel, where the provider has several')
     .option('--file <path>', 'a JSON file with the credentials, or with the body of POST /v1/channels')
-    .option('--name <name>', 'what people call it; default: the name of the provider')
-    .option('--identifier <sender>', 'the number or name that recipients see, where the provider does not tell it')
-    .option('--account <account>', 'the id of its account; may be left out where there is one')
-    .option('--test-to <recipient>', 'send a test message there, and follow it')
+    .option('--name <name>', 'display name; default: the name of the provider')
+    .option('--identifier <sender>', 'the number or name that recipients see, where the provider does not report it')
+    .option('--account <account>', 'the id of its account; optional if there is only one')
+    .option('--test-to <recipient>', 'send a test message to this recipient, and follow it')
     .action((options: ConnectOptions, command: Command) => connect(cli, options, command))
 
   channels
     .command('list')
     .description('list the senders of an account')
-    .option('--account <account>', 'its id; may be left out where there is one')
+    .option('--account <account>', 'its id; optional if there is only one')
     .action(async (options: { account?: string }, command: Command) => {
       const { rows, pauses } = await cli.withApp(async (app) => {
         const tenant = await tenantOf(app, options.account)
@@ -148,7 +148,7 @@ function connectedText(channel: ConnectedChannel, guide: string | null, hasSessi
     `  webhook_url   ${channel.webhook_url}`,
     ...(verify_token === undefined
       ? []
-      : [`  verify_token  ${verify_token}`, '', 'Keep the verify_token now: it is not shown again.']),
+      : [`  verify_token  ${verify_token}`, '', 'Store the verify_token now: it is not shown again.']),
     '',
     hasSession
       ? 'Next: run `posthorn serve`, if it does not run yet. It keeps a session with the provider, over which all comes back; nothing has to be set there.'

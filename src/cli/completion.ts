@@ -7,8 +7,8 @@ const shells = ['bash', 'zsh', 'fish'] as const
 export const registerCompletion: Register = (program, cli) => {
   program
     .command('completion')
-    .description('print a script that completes commands and options in your shell')
-    .addArgument(new Argument('<shell>', 'which').choices(shells))
+    .description('print a completion script for your shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .addHelpText(
       'after',
       [

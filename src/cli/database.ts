@@ -8,7 +8,7 @@ import { wordsOf, type Cli, type Register } from './program.ts'
 export const registerDatabase: Register = (program, cli) => {
   program
     .command('migrate')
-    .description('bring the database to the schema of this version')
+    .description('migrate the database to the schema of this version')
     .action(async (_options: unknown, command: Command) => {
       const { migrateConfigured } = await import('./connection.ts')
       const report = await migrateConfigured(cli.terminal.env)
@@ -23,8 +23,8 @@ export const registerDatabase: Register = (program, cli) => {
 
   program
     .command('doctor')
-    .description('prove that configuration, database, clock, ledger and counters are sound')
-    .option('--accept-clock', 'say that the clock is right although it jumped ahead: things age out by it again')
+    .description('check configuration, database, clock, ledger and counters')
+    .option('--accept-clock', 'accept a clock that jumped ahead as correct, so that data expires by it again')
     .action(async ({ acceptClock }: { acceptClock?: true }, command: Command) => {
       if (acceptClock === true) await cli.withApp((app) => app.platform.ageing.accept())
       const findings = await proofs(cli).catch((error: unknown) => {
@@ -43,7 +43,7 @@ export const registerDatabase: Register = (program, cli) => {
             ...breaches.map((breach) => `          ${breach}`),
           ].join('\n'),
         ),
-        ok ? 'All is sound.' : 'Something is broken.',
+        ok ? 'All checks passed.' : 'Some checks failed.',
       ].join('\n')
       cli.print(command, { json: { ok, checks: findings }, text })
       if (!ok) cli.exit(1)

@@ -58,16 +58,16 @@ interface CreateOptions {
 
 export const registerKeys: Register = (program, cli) => {
   const clock = systemClock()
-  const keys = program.command('keys').description('make, list and revoke API keys')
+  const keys = program.command('keys').description('create, list and revoke API keys')
 
   keys
     .command('create')
-    .description('make an API key and show its text, once')
+    .description('create an API key and show it once')
     .requiredOption('--account <account>', 'the id of its account')
     .requiredOption('--mode <mode>', 'live or test', oneOfWords(['live', 'test']))
     .option('--name <name>', 'what it is for')
     .option('--scopes <scopes>', 'comma-separated, or all (the default)', scopeList)
-    .option('--expires-at <time>', 'from when on it is refused', time)
+    .option('--expires-at <time>', 'when it expires', time)
     .option('--ip-allowlist <addresses>', 'comma-separated addresses and CIDR ranges that may use it', someWords)
     .action(async (options: CreateOptions, command: Command) => {
       const wanted = {
@@ -87,7 +87,7 @@ export const registerKeys: Register = (program, cli) => {
       )
       cli.print(command, {
         json: { ...shown(created), key: created.key },
-        text: `${line(created, clock.now())}\n\n  ${created.key}\n\nKeep it now: it is not shown again.`,
+        text: `${line(created, clock.now())}\n\n  ${created.key}\n\nStore it now: it is not shown again.`,
       })
     })
 
@@ -105,7 +105,7 @@ export const registerKeys: Register = (program, cli) => {
 
   keys
     .command('revoke')
-    .description('refuse a key from now on')
+    .description('revoke a key')
     .argument('<key>', 'its id')
     .action(async (id: string, _options: unknown, command: Command) => {
       const row = await cli.withApp(({ services: { accounts, operators } }) =>

@@ -38,7 +38,7 @@ export const registerListen: Register = (program, cli) => {
     .option('--events <types>', 'comma-separated event types or prefixes such as message.*; default: all', words)
     .option(
       '--url <url>',
-      'where the service runs; default: that of the login, else POSTHORN_BASE_URL, else http://HOST:PORT',
+      'URL of the service; default: that of the login, else POSTHORN_BASE_URL, else http://HOST:PORT',
       httpUrl,
     )
     .action(async (options: ListenOptions, command: Command) => {

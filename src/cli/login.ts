@@ -11,9 +11,9 @@ import type { Terminal } from './terminal.ts'
 export const registerLogin: Register = (program, cli) => {
   program
     .command('login')
-    .description('keep an API key for the commands that ask the service')
-    .option('--api-key <key>', 'the key; default: POSTHORN_API_KEY, else it is asked for', apiKey)
-    .option('--base-url <url>', 'where the service runs; default: POSTHORN_BASE_URL, else http://HOST:PORT', httpUrl)
+    .description('store an API key for the commands that call the service')
+    .option('--api-key <key>', 'the key; default: POSTHORN_API_KEY, else you are asked for it', apiKey)
+    .option('--base-url <url>', 'URL of the service; default: POSTHORN_BASE_URL, else http://HOST:PORT', httpUrl)
     .addHelpText('after', '\nExamples:\n  $ posthorn login\n  $ posthorn login --base-url https://messages.example.com')
     .action(async (options: AccessOptions, command: Command) => {
       const { env } = cli.terminal
@@ -39,7 +39,7 @@ export const registerLogin: Register = (program, cli) => {
 
   program
     .command('logout')
-    .description('forget the API key that login keeps; it stays valid')
+    .description('delete the stored API key; it stays valid')
     .action(async (_options: unknown, command: Command) => {
       const file = loginFile(cli.terminal.env)
       const removed = await removeLogin(file)

@@ -58,7 +58,7 @@ export const registerMessages: Register = (program, cli) => {
     .option('--to <to>', 'to this recipient alone')
     .option('--reference <reference>', 'with this reference alone')
     .option('--limit <count>', 'how many, 1 to 100; default: 20', pageSize)
-    .option('--starting-after <message>', 'those behind the one with this id')
+    .option('--starting-after <message>', 'the ones after this id')
     .action(async (options: ListOptions, command: Command) => {
       const { status, channel, direction, to, reference, limit, startingAfter: starting_after } = options
       const api = await serviceOf(options, cli.terminal.env)

@@ -64,8 +64,8 @@ export async function runCli(
     .exitOverride()
     .configureOutput(output)
     .version(posthorn.version, '--version', 'print the version')
-    .option('--json', 'print exactly one JSON value, whatever the command')
-    .showHelpAfterError('(add --help for what there is)')
+    .option('--json', 'print exactly one JSON value')
+    .showHelpAfterError('(add --help for usage)')
   for (const register of groups) register(program, cli)
   everywhere(program, (command) => command.exitOverride().configureOutput(output).allowExcessArguments(false))
   try {

@@ -28,11 +28,8 @@ export const topWithin =
       .description(
         'show rates, queues and lags of running processes, until Ctrl-C; without a terminal, or with --json, once',
       )
-      .option(
-        '--base-url <url...>',
-        'the processes that are asked for their /metrics; the one of the configuration where none is named',
-      )
-      .option('--every <seconds>', `how long lies between two looks, up to ${secondsMost}`, wholeNumber, 2)
+      .option('--base-url <url...>', 'processes whose /metrics are read; default: the configured one')
+      .option('--every <seconds>', `seconds between two updates, up to ${secondsMost}`, wholeNumber, 2)
       .action(
         async (options: TopOptions, command: Command) => await top(cli, command, { ...options, answer_within_ms }),
       )

@@ -25,19 +25,19 @@ const waitMs = 20_000
 const betweenLooksMs = 250
 
 export const registerTrigger: Register = (program, cli) => {
-  asksService(
-    program.command('trigger').description('make an event happen in test mode, as webhooks and the feed will have it'),
-    ['trigger message.delivered', 'trigger webhook.test --endpoint we_…'],
-  )
+  asksService(program.command('trigger').description('trigger a real event in test mode, for webhooks and the feed'), [
+    'trigger message.delivered',
+    'trigger webhook.test --endpoint we_…',
+  ])
     // the choices are for the completion of shells
     .addArgument(new Argument('[event]', 'its type').choices(types).argParser(eventType))
-    .option('--endpoint <endpoint>', 'the webhook endpoint that webhook.test is for; default: the only one')
+    .option('--endpoint <endpoint>', 'the webhook endpoint for webhook.test; default: the only one')
     .addHelpText(
       'after',
       ['', 'Events:', ...types.map((type) => `  ${type.padEnd(22)}${eventTypes[type].when}`)].join('\n'),
     )
     .action(async (type: EventType | undefined, options: TriggerOptions, command: Command) => {
-      if (type === undefined) command.error(`error: name the event that is to happen. ${known}`)
+      if (type === undefined) command.error(`error: name an event type. ${known}`)
       const trigger = triggers[type]
       if (typeof trigger === 'string') throw new OperatorError(`${type} cannot be triggered: ${trigger}.`)
       if (options.endpoint !== undefined && type !== 'webhook.test')

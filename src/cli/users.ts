@@ -29,20 +29,20 @@ const printed = ({ user, link }: Linked, before: string) => ({
     two_factor: user.two_factor,
     link,
   },
-  text: `${user.id}  ${printable(user.email)}  ${printable(user.name)}\n\n${before}\n\n  ${link}\n\nThe link is good for an hour and is used once.`,
+  text: `${user.id}  ${printable(user.email)}  ${printable(user.name)}\n\n${before}\n\n  ${link}\n\nThe link works once, within an hour.`,
 })
 
 export const registerUsers: Register = (program, cli) => {
-  const users = program.command('users').description('people who sign in to the console')
+  const users = program.command('users').description('manage the people who sign in to the console')
 
   users
     .command('create')
-    .description('make somebody, and print a link that chooses their password')
-    .requiredOption('--email <email>', 'with which they sign in')
-    .requiredOption('--name <name>', 'as it is shown to others')
-    .option('--account <account>', 'the id of the account that they work in')
+    .description('create a user and print a link to choose their password')
+    .requiredOption('--email <email>', 'their sign-in address')
+    .requiredOption('--name <name>', 'their name')
+    .option('--account <account>', 'the id of their account')
     .option('--role <role>', `what they may do there: ${roleNames.join(', ')}`, oneOfWords(roleNames))
-    .option('--admin', 'they administer the platform')
+    .option('--admin', 'make them a platform administrator')
     .action(async ({ email, name, account, role, admin }: CreateOptions, command: Command) => {
       if (account !== undefined && role === undefined)
         throw new OperatorError('Say with --role what they may do in the account.')
@@ -59,8 +59,8 @@ export const registerUsers: Register = (program, cli) => {
 
   users
     .command('reset-password')
-    .description('print a link that chooses a new password')
-    .requiredOption('--email <email>', 'with which they sign in')
+    .description('print a link to choose a new password')
+    .requiredOption('--email <email>', 'their sign-in address')
     .action(async ({ email }: { email: string }, command: Command) => {
       cli.print(
         command,
@@ -74,14 +74,11 @@ export const registerUsers: Register = (program, cli) => {
   users
     .command('reset-two-factor')
     .description(
-      'take away the second factor of somebody who has lost it, end their sessions, and print a link that chooses a new password',
+      'take away the second factor of somebody who has lost it, end their sessions, and print a link to choose a new password',
     )
-    .requiredOption('--email <email>', 'with which they sign in')
+    .requiredOption('--email <email>', 'their sign-in address')
     .action(async ({ email }: { email: string }, command: Command) => {
       const made = await cli.withApp((app) => app.services.operators.people.resetTwoFactor(email))
-      cli.print(
-        command,
-        printed(made, 'They sign in without a second factor from now on. They choose a new password here:'),
-      )
+      cli.print(command, printed(made, 'Two-factor sign-in is off for them. They choose a new password here:'))
     })
 }

@@ -15,14 +15,14 @@ const line = ({ id, status, url, events }: WebhookEndpoint): string =>
   `${id}  ${status.padEnd(8)}  ${printable(url)}  ${events.map(printable).join(',')}`
 
 export const registerWebhooks: Register = (program, cli) => {
-  const webhooks = program.command('webhooks').description('look at webhook endpoints')
+  const webhooks = program.command('webhooks').description('list webhook endpoints')
 
   asksService(webhooks.command('list').description('list webhook endpoints, newest first'), [
     'webhooks list',
     'webhooks list --json',
   ])
     .option('--limit <count>', 'how many, 1 to 100; default: 20', pageSize)
-    .option('--starting-after <endpoint>', 'those behind the one with this id')
+    .option('--starting-after <endpoint>', 'the ones after this id')
     .action(async (options: ListOptions, command: Command) => {
       const query = { limit: options.limit, starting_after: options.startingAfter }
       const { data } = await (
