@@ -16,8 +16,8 @@ const cache = join(root, 'node_modules/.cache')
 const durationsFile = join(cache, 'test-durations.json')
 /** Tests often wait for the database or a browser: one process more than there are cores, within the database's connection limit. */
 const concurrency = Math.min(4, availableParallelism() + 1)
-/** A group is closed once its files are expected to take this long. */
-const groupMs = 20_000
+/** Groups that each process runs in turn: few enough to share the loading, enough that no process idles for long at the end. */
+const groupsEach = 8
 /** A process that something keeps alive this long after its last test fails. */
 const graceMs = 150_000
 
@@ -92,6 +92,7 @@ function knownDurations(): Record<string, number> {
 function groups(all: readonly string[]): string[][] {
   const expected = (file: string) => known[file] ?? statSync(join(root, file)).size / 2
   const sorted = all.map((file) => ({ file, ms: expected(file) })).toSorted((a, b) => b.ms - a.ms)
+  const groupMs = sorted.reduce((sum, { ms }) => sum + ms, 0) / concurrency / groupsEach
   const found: { files: string[]; ms: number }[] = []
   for (const { file, ms } of sorted) {
     const group = found.find((one) => one.ms + ms <= groupMs)
