@@ -1,5 +1,5 @@
 /** How one setting is read from its text. A reader returns the value, or throws a string: the words after the variable's name. */
-import { isAddressRange } from '../platform/http/client-address.ts'
+import { isAddressRange } from '../platform/http/headers.ts'
 
 export type Reader<T> = (text: string) => T
 

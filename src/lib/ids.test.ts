@@ -1,4 +1,4 @@
-/** Ids: what they encode, and in which order they come. */
+/** Ids: what they encode, and how they sort. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idFloor, idMaker, idTime } from './ids.ts'
@@ -51,6 +51,29 @@ test('a maker that follows an id makes only later ones, whatever its own clock s
   assert.equal(idTime(before), at)
   assert.deepEqual([foreign, ...next].toSorted(), [foreign, ...next])
   assert.equal(idTime(ids('txn')), at + 1000)
+})
+
+test('ids follow a clock that was set back, so that they stay within a second of `created_at`', () => {
+  let now = at
+  const ids = idMaker({ now: () => now, sleep: () => Promise.resolve() })
+  ids('msg')
+  now = at - 3600_000
+
+  const first = ids('msg')
+  const second = ids('msg')
+
+  assert.equal(idTime(first), now)
+  assert.ok(first < second)
+})
+
+test('a maker that follows an id makes later ones also after the clock was set back', () => {
+  let now = at
+  const ids = idMaker({ now: () => now, sleep: () => Promise.resolve() })
+  const foreign = ids('txn')
+  ids.follow(foreign)
+  now = at - 3600_000
+
+  assert.ok(ids('txn') > foreign)
 })
 
 test('the floor of a moment is the least id that can be made then', () => {

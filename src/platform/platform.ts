@@ -3,12 +3,12 @@ import type { SteadyClock } from '../lib/clock.ts'
 import type { IdMaker } from '../lib/ids.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Db, Pool } from './database/sql.ts'
-import type { ExpensiveReads } from './database/expensive-reads.ts'
+import type { ReadPool } from './database/read-pool.ts'
 import type { Log } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { DomainEvents } from './events/domain-events.ts'
-import type { Ageing } from './jobs/ageing.ts'
-import type { Writability } from './database/writability.ts'
+import type { RetentionClock } from './jobs/retention-clock.ts'
+import type { WriteHealth } from './database/failures.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { Tracing } from './observability/tracing.ts'
 
@@ -19,10 +19,10 @@ export type Role = (typeof roles)[number]
 export interface Platform {
   readonly pool: Pool
   /** For reads whose cost hangs on what a tenant has and asks for. */
-  readonly reads: ExpensiveReads
+  readonly reads: ReadPool
   readonly clock: SteadyClock
   /** The time by which things age out: asked by whatever deletes, writes off or fails something because it is old. */
-  readonly ageing: Ageing
+  readonly retention_clock: RetentionClock
   readonly ids: IdMaker
   readonly settings: Settings
   readonly secrets: Secrets
@@ -31,7 +31,7 @@ export interface Platform {
   readonly domain_events: DomainEvents
   readonly tracing: Tracing
   /** Told of failures, it knows whether the database takes writes. */
-  readonly storage: Writability
+  readonly storage: WriteHealth
   /** This process, as in the table `processes`. */
   readonly process_id: string
   /** Wakes workers of this process now and those of other processes by NOTIFY; an accelerator only, workers poll as well. */

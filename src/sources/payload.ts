@@ -2,10 +2,8 @@
 import { isUtf8 } from 'node:buffer'
 import { limits } from '../api/limits.ts'
 import { Problem } from '../api/problem.ts'
-import { isObject, type Fields } from '../lib/json-fields.ts'
-import { replaceLongIntegers } from '../lib/long-integers.ts'
+import { isObject, replaceLongIntegers, storable, type Fields } from '../lib/json.ts'
 import { isPlainJson } from '../lib/plain-json.ts'
-import { storable } from '../lib/storable.ts'
 
 /** Few payloads have such a long number; checking every text would take longer than all the rest. */
 const mayLoseDigits = /[:,[]\s*-?\d{16}/

@@ -1,7 +1,7 @@
 /** Rows of messages as the API shows them. */
 import { Problem } from '../../api/problem.ts'
 import type { Message, MessageError } from '../../api/resources/message.ts'
-import { errorBody } from '../../platform/http/envelope.ts'
+import { errorBody } from '../../platform/http/responses.ts'
 import type { KeptError, MessageRow } from './rows.ts'
 import type { AttemptRow } from './store.ts'
 

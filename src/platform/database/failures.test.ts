@@ -7,7 +7,7 @@ import { closing } from '../../../test/support/closing.ts'
 import { testPool } from '../../../test/support/pool.ts'
 import { within } from '../../../test/support/waiting.ts'
 import { startPlatform } from '../../../test/support/world.ts'
-import { problemOf } from '../http/envelope.ts'
+import { problemOf } from '../http/responses.ts'
 import { isUnreachable, neverSent } from './failures.ts'
 import { sqlState } from './sql.ts'
 

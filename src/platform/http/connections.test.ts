@@ -9,7 +9,7 @@ import { until, within } from '../../../test/support/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../test/support/world.ts'
 import type { Settings } from '../../config/settings.ts'
 import { Connections, connectionTimes, withinDescriptors, type ConnectionTimes } from './connections.ts'
-import { answerMalformed } from './envelope.ts'
+import { answerMalformed } from './responses.ts'
 
 interface Served extends PlatformWorld {
   readonly server: Server

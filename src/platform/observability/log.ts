@@ -1,7 +1,7 @@
 /** Structured logs on standard error: JSON lines, or readable ones for a terminal. Nothing secret is ever logged: no keys, no bodies, no addresses of people. */
 import { isatty } from 'node:tty'
-import { pino, destination, type DestinationStream, type Logger } from 'pino'
-import { readable } from './log-text.ts'
+import { destination, pino, type DestinationStream, type Logger } from 'pino'
+import { printable } from '../../lib/text.ts'
 
 export type Log = Logger
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
@@ -55,3 +55,32 @@ function loggedError(error: unknown, depth = 0): unknown {
 /** Data errors (SQLSTATE 22xxx) quote the value in their message. */
 const withoutValues = (message: string, code: unknown): string =>
   typeof code === 'string' && /^22[0-9A-Z]{3}$/.test(code) ? message.replaceAll(/"[^"]*"/g, '"…"') : message
+
+/** Turns the JSON lines that are written to it into readable ones. */
+export const readable = (stream: DestinationStream): DestinationStream => ({
+  write: (line) => stream.write(`${textOf(line)}\n`),
+})
+
+const levelWidth = 5
+
+function textOf(line: string): string {
+  const { time, level, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>
+  const fields = Object.entries(rest).map(([name, value]) => `${name}=${shown(value)}`)
+  const { stack, ...error } = (typeof err === 'object' && err !== null ? err : {}) as Record<string, unknown>
+  if (err !== undefined) fields.push(`err=${shown(error)}`)
+  const head = [String(time), String(level).toUpperCase().padEnd(levelWidth), shown(msg ?? '', /[^]/), ...fields].join(
+    ' ',
+  )
+  return typeof stack === 'string'
+    ? `${head}\n${stack
+        .split('\n')
+        .map((step) => `  ${printable(step)}`)
+        .join('\n')}`
+    : head
+}
+
+const plain = /^[\w.:/@+{}-]+$/
+
+/** A text that says by itself where it ends stands without quotes. */
+const shown = (value: unknown, bare = plain): string =>
+  printable(typeof value === 'string' && bare.test(value) ? value : JSON.stringify(value))

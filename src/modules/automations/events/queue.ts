@@ -3,7 +3,7 @@
  * One transaction runs at a time: two would wait for each other's contacts.
  */
 import { Problem, retrySoon } from '../../../api/problem.ts'
-import { filled, inTurn } from '../../../lib/batching.ts'
+import { filled, inTurn } from '../../../lib/concurrency.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { connectionLost, neverSent } from '../../../platform/database/failures.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'

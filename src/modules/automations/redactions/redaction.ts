@@ -16,9 +16,8 @@ import {
 import { forgetRunsOfEvents } from '../runs/repository.ts'
 import type { ContactService } from '../../contacts/service.ts'
 import { transact } from '../../../platform/database/sql.ts'
-import { breachesMax, invariant } from '../../../platform/invariants.ts'
+import { breachesMax, invariant, type Invariant, type PeriodicJob, type Platform } from '../../../platform/platform.ts'
 import { untilDone } from '../../../platform/jobs/periodic-jobs.ts'
-import type { Invariant, PeriodicJob, Platform } from '../../../platform/platform.ts'
 
 export interface RedactionDeps {
   readonly platform: Platform

@@ -1,7 +1,7 @@
 /** SQL of the dispatch worker: claims, take-overs, leases on channels, and what becomes of jobs that were handed over. Workers work across tenants. */
 import type { MessageRow } from '../rows.ts'
 import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
-import { isAlive } from '../../../platform/jobs/processes-store.ts'
+import { isAlive } from '../../../platform/jobs/process-registry.ts'
 import { transitionsFrom } from '../transitions/projection-store.ts'
 import type { Projections } from '../transitions/projections.ts'
 import type { ProbeChoice } from './circuits.ts'

@@ -3,7 +3,7 @@
  * submissions beside a piece of bulk, which is bounded by time and holds the wallet no longer than that (docs/decisions/producers.md).
  */
 import { limits } from '../../../api/limits.ts'
-import { filled, inTurn } from '../../../lib/batching.ts'
+import { filled, inTurn } from '../../../lib/concurrency.ts'
 import { pause } from '../../../lib/clock.ts'
 import { BulkPace } from './bulk-pace.ts'
 import { commit } from './commit.ts'

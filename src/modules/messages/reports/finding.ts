@@ -1,5 +1,5 @@
 /** Finds the messages that receipts mean. Any session of an account at a provider may get the receipts of all its channels, so that they are looked for on each of them. */
-import { areOfAnother } from '../../../lib/same-number.ts'
+import { areOfAnother } from '../../../lib/phone.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DeliveryReceipt } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'

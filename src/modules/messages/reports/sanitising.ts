@@ -2,7 +2,7 @@
 import { limits } from '../../../api/limits.ts'
 import { inboundTypes, messageTypes } from '../../../api/resources/channel.ts'
 import { messageErrorCodes } from '../../../api/resources/message.ts'
-import { storable } from '../../../lib/storable.ts'
+import { storable } from '../../../lib/json.ts'
 import { providerCodeOf } from '../provider-code.ts'
 import { fittingContent } from './fitting-content.ts'
 import type { InboundMessage, DeliveryReceipt, CallbackItem } from '../../../providers/provider.ts'
