@@ -1,5 +1,12 @@
 /** Phone numbers: parses them as people write them, finds the key that national variants of a number share, and their country. */
-import { getCountries, getCountryCallingCode, isSupportedCountry, Metadata, parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js'
+import {
+  getCountries,
+  getCountryCallingCode,
+  isSupportedCountry,
+  Metadata,
+  parsePhoneNumberFromString,
+  type CountryCode,
+} from 'libphonenumber-js'
 
 const e164 = /^\+[1-9]\d{6,14}$/
 

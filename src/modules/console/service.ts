@@ -62,7 +62,11 @@ const operatorPeriodicJobs = (platform: Platform, open: Sessions): PeriodicJob[]
     every_ms: 3600_000,
     run: () =>
       untilDone(platform.clock, forgottenPerStep, () =>
-        forgetAudit(platform.pool, isoTime(platform.retention_clock.now() - limits.audit_retention_ms), forgottenPerStep),
+        forgetAudit(
+          platform.pool,
+          isoTime(platform.retention_clock.now() - limits.audit_retention_ms),
+          forgottenPerStep,
+        ),
       ),
   },
   {

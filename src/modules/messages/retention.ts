@@ -29,7 +29,9 @@ export function messagePartitions(platform: Platform): PeriodicJob {
     async run() {
       const { clock, settings, retention_clock } = platform
       const before_ms =
-        settings.message_retention_ms === null ? null : startOf(messages, retention_clock.now() - settings.message_retention_ms)
+        settings.message_retention_ms === null
+          ? null
+          : startOf(messages, retention_clock.now() - settings.message_retention_ms)
       const isForgotten = before_ms !== null && (await forgetBefore(platform, before_ms, state))
       if (ageOf(clock, state.made) < hourMs) return 0
       state.made = mark(clock)

@@ -32,7 +32,10 @@ export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
 
 /** Deliveries outside of weekly partitions, and the index of failures. */
 async function forgetOld(platform: Platform): Promise<number> {
-  const floor = idFloor('whd', platform.retention_clock.now() - platform.settings.delivery_retention_ms - 7 * 24 * 3600_000)
+  const floor = idFloor(
+    'whd',
+    platform.retention_clock.now() - platform.settings.delivery_retention_ms - 7 * 24 * 3600_000,
+  )
   let sum = 0
   for (;;) {
     const gone = await expireDeliveries(platform.pool, floor, expiredPerStep)

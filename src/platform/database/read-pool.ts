@@ -172,10 +172,7 @@ async function endable<T>(pool: Db, pid: number, signal: AbortSignal, work: () =
 
 /** 503: the read took ten seconds. */
 export const tookTooLong = (narrow: string): Problem =>
-  new Problem(
-    'upstream_unavailable',
-    `The read was ended after ${readLimits.run_ms / 1000} seconds. ${narrow}`,
-  )
+  new Problem('upstream_unavailable', `The read was ended after ${readLimits.run_ms / 1000} seconds. ${narrow}`)
 
 function abandoned(metrics: Metrics): Problem {
   metrics.reads_ended.inc({ reason: 'abandoned' })

@@ -17,7 +17,12 @@ const discardedBytesMax = 64 * 1024 * 1024
  * Reads the whole body. Rejects with `payload_too_large` over the limit, and with the error of the budget when this body is evicted. While incomplete it counts
  * against the budget of `sender`.
  */
-export function readBody(request: IncomingMessage, bytesMax: number, budget: BodyBudget, sender: string): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  budget: BodyBudget,
+  sender: string,
+): Promise<Buffer> {
   const declared = request.headers['content-length']
   if (declared === '0' || (declared === undefined && request.headers['transfer-encoding'] === undefined))
     return Promise.resolve(empty)

@@ -190,11 +190,7 @@ export class Connections {
       return false
     }
     const neighbours = this.#isTrusted(from) ? undefined : this.#neighbours(addressKey(from))
-    if (
-      neighbours !== undefined &&
-      neighbours.open >= settings.address_connection_limit &&
-      !this.#evict(neighbours)
-    ) {
+    if (neighbours !== undefined && neighbours.open >= settings.address_connection_limit && !this.#evict(neighbours)) {
       return this.#refuse(socket, 'address', tooManyOfAddress(settings.address_connection_limit))
     }
     if (this.#all.open >= settings.connection_limit && !this.#evict(this.#all))

@@ -110,7 +110,9 @@ export const platformPeriodicJobs = (platform: Platform): PeriodicJob[] => [
     name: 'idempotency keys',
     every_ms: minute,
     run: () =>
-      untilDone(platform.clock, keysAtOnce, () => expireKeys(platform.pool, platform.retention_clock.now(), keysAtOnce)),
+      untilDone(platform.clock, keysAtOnce, () =>
+        expireKeys(platform.pool, platform.retention_clock.now(), keysAtOnce),
+      ),
   },
   {
     name: 'event partitions',

@@ -48,7 +48,11 @@ export function loopsOf(
 }
 
 /** A notification wakes the worker of its name, or empties the caches of its name. When some may have been missed, all of them. */
-export function wakeBy(notifications: Notifications, modules: readonly WorkerSource[], { everywhere, workers }: Loops): void {
+export function wakeBy(
+  notifications: Notifications,
+  modules: readonly WorkerSource[],
+  { everywhere, workers }: Loops,
+): void {
   for (const worker of [...everywhere, ...workers]) notifications.on(worker.name, () => worker.wake())
   const caches = modules.flatMap((module) => Object.entries(module.caches ?? {}))
   for (const [name, forget] of caches) notifications.on(name, forget)
