@@ -56,7 +56,7 @@ export class AddressNotPublic extends Error {
   }
 }
 
-export function guardedLookup(resolve: Resolve): LookupFunction {
+function guardedLookup(resolve: Resolve): LookupFunction {
   return (hostname, _options, callback) => {
     resolve(hostname).then(
       (found) => {

@@ -191,7 +191,7 @@ function refusal({ metrics }: Reads, { gone }: ReadRequest): Problem {
 }
 
 /** Takes one of `places` slots of the installation and one of `own_places` slots of the account, as advisory locks that end with the transaction. */
-export async function takePlaces(
+async function takePlaces(
   tx: Transaction,
   account_id: string,
   places: number,
@@ -205,6 +205,6 @@ export async function takePlaces(
 }
 
 /** Ends the statement that the session runs; of one that rests between statements, nothing. */
-export async function cancelStatement(sql: Db, pid: number): Promise<void> {
+async function cancelStatement(sql: Db, pid: number): Promise<void> {
   await sql`select pg_cancel_backend(${pid})`
 }
