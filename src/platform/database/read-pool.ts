@@ -1,6 +1,6 @@
 /**
  * A separate pool for reads whose cost depends on a tenant's data and query: few connections, few reads per account, cancelled when the caller leaves
- * (behaviour: operating 7; docs/decisions/expensive-reads.md).
+ * (behaviour: operating 7). See docs/decisions/expensive-reads.md.
  */
 import { constants, setPriority } from 'node:os'
 import { Problem } from '../../api/problem.ts'

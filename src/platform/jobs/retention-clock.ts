@@ -1,6 +1,6 @@
 /**
  * The time by which data expires. It follows the clock, except for jumps of more than a day ahead, because deleted data does not come back. The expected time
- * comes from a time stored in the database and the elapsed time since (behaviour: operating 3.5; docs/decisions/clock-jumps.md).
+ * comes from a time stored in the database and the elapsed time since (behaviour: operating 3.5). See docs/decisions/clock-jumps.md.
  */
 import { isoTime, type SteadyClock } from '../../lib/clock.ts'
 import type { Db, Pool } from '../database/sql.ts'
