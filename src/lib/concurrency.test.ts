@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { once, onceEach } from './concurrency.ts'
 
-test('what many ask for at the same time is made once and kept, each name for itself', async () => {
+test('concurrent calls share one result per name, which is kept', async () => {
   let made = 0
   const kept = onceEach<number>()
   const make = async () => ++made
@@ -12,7 +12,7 @@ test('what many ask for at the same time is made once and kept, each name for it
   assert.deepEqual([one, same, other, await kept('a', make)], [1, 1, 2, 1])
 })
 
-test('what failed is made anew at the next call', async () => {
+test('a failed call is repeated at the next request', async () => {
   let tries = 0
   const kept = once(async () => {
     tries += 1

@@ -56,7 +56,7 @@ async function against(t: TestContext, answer: Answer, more: { pass?: boolean } 
   return { receiver, outcome: await outcome }
 }
 
-test('the body and headers arrive exactly as given, and a 2xx is success', async (t) => {
+test('body and headers arrive exactly as given, and 2xx is success', async (t) => {
   const receiver = await rawReceiver(t, respond(204))
   const { post } = poster(t, { allowed_hosts: [receiver.host] })
 
@@ -69,14 +69,14 @@ test('the body and headers arrive exactly as given, and a 2xx is success', async
   assert.match(head!, /Service-Event-Id: evt_1\r\nContent-Type: application\/json/)
 })
 
-test('connections are kept for the next posts', async (t) => {
+test('connections are reused', async (t) => {
   const receiver = await rawReceiver(t, respond(200, 'ok'))
   const { post } = poster(t, { allowed_hosts: [receiver.host] })
   for (let i = 0; i < 10; i++) assert.equal((await post(`http://${receiver.host}/`)).error, null)
   assert.equal(receiver.connections(), 1)
 })
 
-test('a kept connection that the receiver closed in between is replaced without a failure', async (t) => {
+test('an idle connection that the receiver closed is replaced without a failure', async (t) => {
   const receiver = await rawReceiver(t, (socket, request, index) =>
     index === 1 ? socket.destroy() : respond(200)(socket, request, index),
   )
@@ -86,7 +86,7 @@ test('a kept connection that the receiver closed in between is replaced without 
   assert.equal(receiver.requests.length, 3)
 })
 
-test('a receiver that breaks off every request gets a post at most twice, however many connections are kept to it', async (t) => {
+test('a receiver that breaks off every request gets a post at most twice', async (t) => {
   const kept = 8
   const waiting: Socket[] = []
   const receiver = await rawReceiver(t, (socket, request, index) => {
@@ -105,7 +105,7 @@ test('a receiver that breaks off every request gets a post at most twice, howeve
   assert.equal(receiver.connections(), kept + 1)
 })
 
-test('statuses that are not 2xx are told by number, redirects with where they lead and never followed', async (t) => {
+test('other statuses are errors by number, and redirects name their target but are not followed', async (t) => {
   for (const status of [400, 404, 410, 500, 503])
     assert.equal((await against(t, respond(status))).outcome.error?.code, `status_${status}`)
   const { outcome, receiver } = await against(t, respond(302, '', 'location: http://169.254.169.254/\r\n'))
@@ -123,7 +123,7 @@ test('hanging before, within the headers and within the body ends at the deadlin
   assert.match(headers.outcome.error!.message, /10000 ms \(waiting for the answer\)/)
 })
 
-test('a body that never ends within the deadline is a timeout, and its status is kept', async (t) => {
+test('a response body that does not end in time is a timeout with its status', async (t) => {
   const receiver = await rawReceiver(
     t,
     (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'),
@@ -141,7 +141,7 @@ test('a body that never ends within the deadline is a timeout, and its status is
   assert.match(outcome.error!.message, /reading the answer/)
 })
 
-test('an endless body is cut off, and its status counts', async (t) => {
+test('an endless response body is cut off, and its status counts', async (t) => {
   const chunk = 'x'.repeat(32 * 1024)
   const { outcome } = await against(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
@@ -155,7 +155,7 @@ test('an endless body is cut off, and its status counts', async (t) => {
   assert.equal(long.outcome.error?.code, 'status_500')
 })
 
-test('resets, early ends and nonsense are told apart', async (t) => {
+test('resets, incomplete responses and invalid HTTP are distinguished', async (t) => {
   assert.equal((await against(t, (socket) => void socket.resetAndDestroy())).outcome.error?.code, 'connection_reset')
   assert.equal((await against(t, (socket) => void socket.end())).outcome.error?.code, 'connection_reset')
   const half = await against(t, (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'))
@@ -171,7 +171,7 @@ test('resets, early ends and nonsense are told apart', async (t) => {
   )
 })
 
-test('an interim answer that nothing asked for, and a status that is none, are told as what they are', async (t) => {
+test('an unexpected interim response and an invalid status are reported as such', async (t) => {
   const asked = await against(
     t,
     (socket) => void socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
@@ -183,7 +183,7 @@ test('an interim answer that nothing asked for, and a status that is none, are t
   assert.doesNotMatch(none.outcome.error!.message, /\n/)
 })
 
-test('a refused connection, a name that does not resolve and a failing TLS handshake are told apart', async (t) => {
+test('a refused connection, an unknown name and a failed TLS handshake are distinguished', async (t) => {
   const port = await closedPort()
   const refused = poster(t, { allowed_hosts: [`127.0.0.1:${port}`] })
   assert.equal((await refused.post(`http://127.0.0.1:${port}/`)).error?.code, 'connection_refused')
@@ -203,7 +203,7 @@ test('a refused connection, a name that does not resolve and a failing TLS hands
   assert.deepEqual(await trusted.post(`https://${secure.host}/`), { status: 200, error: null })
 })
 
-test('a name that leads to a private or documentation address gets nothing, whatever it led to before', async (t) => {
+test('a name that resolves to a private or documentation address gets nothing, whatever it resolved to before', async (t) => {
   const receiver = await rawReceiver(t, respond(200), { tls: true })
   let address = '127.0.0.1'
   const { post } = poster(t, { resolve: async () => [{ address, family: 4 }], ca: certificate })
@@ -217,7 +217,7 @@ test('a name that leads to a private or documentation address gets nothing, what
   assert.equal(receiver.connections(), 0)
 })
 
-test('the deadline also covers the look-up and the connecting, and a late connection sends nothing', async (t) => {
+test('the deadline includes look-up and connecting, and a late connection sends nothing', async (t) => {
   let found: ((addresses: { address: string; family: number }[]) => void) | undefined
   const { post, clock } = poster(t, { resolve: () => new Promise((resolve) => (found = resolve)) })
   const posting = post('https://slow-dns.test/')
@@ -227,7 +227,7 @@ test('the deadline also covers the look-up and the connecting, and a late connec
   found!([{ address: '127.0.0.1', family: 4 }])
 })
 
-test('giving up ends an exchange at once and says so', async (t) => {
+test('abandoning ends an exchange at once', async (t) => {
   const receiver = await rawReceiver(t, () => undefined)
   const clock = handClock()
   const made = httpPoster({ clock, resolve: async () => [], allowed_hosts: [receiver.host] })

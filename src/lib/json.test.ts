@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { storable } from './json.ts'
 
-test('what PostgreSQL cannot hold is replaced wherever it stands, and everything else stays', () => {
+test('values that PostgreSQL cannot store are replaced, everything else stays', () => {
   const written = {
     'a\0': ['b\0c', 'd\ud800', 'e\u{1f600}'],
     n: [1, Infinity, Number.NaN],
@@ -18,7 +18,7 @@ test('what PostgreSQL cannot hold is replaced wherever it stands, and everything
   })
 })
 
-test('what PostgreSQL can hold is passed on as it is', () => {
+test('storable values are returned unchanged', () => {
   const written = { a: ['b', { c: 1 }], d: null, e: { f: false } }
 
   assert.equal(storable(written, 3), written)

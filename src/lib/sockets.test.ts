@@ -8,7 +8,7 @@ import { dialer } from './sockets.ts'
 const never = new AbortController().signal
 const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
 
-test('a host that the operator allows is reached, plain and with TLS refused by its certificate', async (t) => {
+test('an exempt host is reached, and TLS checks its certificate', async (t) => {
   const [plain, secure] = [await rawReceiver(t, () => undefined), await rawReceiver(t, () => undefined, { tls: true })]
   const dial = dialer({ clock: fakeClock(), resolve, allowed_hosts: [plain.host, secure.host] })
 
@@ -19,14 +19,14 @@ test('a host that the operator allows is reached, plain and with TLS refused by 
   await assert.rejects(dial({ host: '127.0.0.1', port: secure.port, tls: true, signal: never }))
 })
 
-test('addresses that are not public are refused, as they are written and as they are looked up', async () => {
+test('addresses that are not public are refused, literal and resolved', async () => {
   const dial = dialer({ clock: fakeClock(), resolve, allowed_hosts: [] })
 
   await assert.rejects(dial({ host: '127.0.0.1', port: 2775, tls: false, signal: never }), /not a public address/)
   await assert.rejects(dial({ host: 'smsc.example', port: 2775, tls: false, signal: never }), /not a public address/)
 })
 
-test('a closed port is an error, and one that is given up too', async () => {
+test('a closed port and an aborted connection are errors', async () => {
   const port = await closedPort()
   const dial = dialer({ clock: fakeClock(), resolve, allowed_hosts: [`127.0.0.1:${port}`] })
 

@@ -8,7 +8,7 @@ import { within } from '../../test/support/waiting.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 
-test('a free port can be listened on, and is none that an outgoing connection would take before', async (t) => {
+test('a free port can be listened on and is outside of the ephemeral range', async (t) => {
   const port = await freePort()
   const server = createServer().listen(port, '127.0.0.1')
   t.after(() => server.close())
@@ -18,11 +18,11 @@ test('a free port can be listened on, and is none that an outgoing connection wo
   assert.ok(port < 32_768)
 })
 
-test('a host that is none of this machine is refused', async () => {
+test('a host of another machine is refused', async () => {
   await assert.rejects(freePort('203.0.113.1'), { code: 'EADDRNOTAVAIL' })
 })
 
-test("a folder is made with those above it, its user's alone, by several at once too, and one that is there is left alone", async (t) => {
+test('a folder is created with its parents, private to its user, also concurrently; an existing one is left alone', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'posthorn-'))
   t.after(() => rm(root, { recursive: true, force: true }))
   const deep = join(root, 'a', 'b', 'c')
@@ -37,7 +37,7 @@ test("a folder is made with those above it, its user's alone, by several at once
   )
 })
 
-test('a folder that cannot be made is refused at once, under a file system that makes none too', async (t) => {
+test('a folder that cannot be created fails at once, also under /proc', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'posthorn-'))
   t.after(() => rm(root, { recursive: true, force: true }))
   const file = join(root, 'file')
@@ -51,7 +51,7 @@ test('a folder that cannot be made is refused at once, under a file system that 
   }
 })
 
-test('the limit of open files is the soft one, and none where there is none', () => {
+test('the open-file limit is the soft one, or infinite', () => {
   const limits = (files: string) =>
     `Limit                     Soft Limit           Hard Limit           Units\nMax open files            ${files}    files\nMax locked memory  8 8 bytes\n`
 

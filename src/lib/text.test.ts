@@ -6,7 +6,7 @@ import { effort } from '../../test/support/effort.ts'
 
 const known = ['RATE_LIMIT_MESSAGES', 'RATE_LIMIT_DEFAULT', 'CONTACT_LIMIT', 'SECRET_KEY', 'BASE_URL']
 
-test('a slip of the pen, a forgotten underscore and a shortened name find their word; a strange one finds none', () => {
+test('typos, missing underscores and abbreviations find their word; other words find none', () => {
   const found = ['SECERT_KEY', 'baseurl', 'RATE_LIMIT', 'CONTACTS_LIMIT', 'QUEUE_DEPTH', ''].map((given) =>
     nearest(given, known),
   )
@@ -14,14 +14,14 @@ test('a slip of the pen, a forgotten underscore and a shortened name find their 
   assert.deepEqual(found, ['SECRET_KEY', 'BASE_URL', 'RATE_LIMIT_MESSAGES', 'CONTACT_LIMIT', undefined, undefined])
 })
 
-test('two letters that changed places are one slip, so that short words find theirs too', () => {
+test('swapped letters count as one edit, so that short words find theirs too', () => {
   assert.deepEqual(
     ['limti', 'txet', 'viedo', 'no', 'abcd'].map((given) => nearest(given, ['limit', 'text', 'video', 'on', 'dcba'])),
     ['limit', 'text', 'video', undefined, undefined],
   )
 })
 
-test('a text is found where it is, and nowhere else, however much both repeat themselves', () => {
+test('a text is found exactly where `includes` finds it, however repetitive both are', () => {
   const repeated = fc
     .array(fc.constantFrom('x', 'y', 'xy', 'xyxyxyxyxyxyxyxyxyxy', 'ä', '😀'), { maxLength: 30 })
     .map((parts) => parts.join(''))

@@ -24,7 +24,7 @@ async function entering(gate: ReturnType<typeof fairQueue>, accounts: readonly s
   return { admitted, leaves, asked: Promise.all(asked) }
 }
 
-test('an account reads twice at once, all of them as often as there are connections', async () => {
+test('an account runs two reads at once, all accounts as many as there are connections', async () => {
   const gate = fairQueue(fakeClock(), limits)
 
   const { admitted } = await entering(gate, ['a', 'a', 'a', 'b', 'c'])
@@ -33,7 +33,7 @@ test('an account reads twice at once, all of them as often as there are connecti
   assert.equal(gate.waiting(), 2)
 })
 
-test('the place that is left goes to the account with the fewest reads, not to who has waited longest', async () => {
+test('a free slot goes to the account with the fewest reads, not to the longest waiter', async () => {
   const gate = fairQueue(fakeClock(), limits)
   const { admitted, leaves } = await entering(gate, ['b', 'a', 'a', 'a', 'a', 'c'])
 
@@ -45,7 +45,7 @@ test('the place that is left goes to the account with the fewest reads, not to w
   assert.deepEqual(admitted, ['b', 'a', 'a', 'c', 'a'])
 })
 
-test('the queue is bounded, for each account and as a whole', async () => {
+test('the queue is bounded per account and in total', async () => {
   const gate = fairQueue(fakeClock(), limits)
 
   const { admitted } = await entering(gate, ['a', 'a', 'b', 'a', 'a', 'a', 'c', 'd', 'e'])
@@ -54,7 +54,7 @@ test('the queue is bounded, for each account and as a whole', async () => {
   assert.equal(gate.waiting(), 4)
 })
 
-test('who waits too long, or goes away, leaves the queue and takes no place', async () => {
+test('a waiter that times out or leaves takes no slot', async () => {
   const clock = fakeClock()
   const gate = fairQueue(clock, limits)
   const away = new AbortController()

@@ -14,7 +14,7 @@ const refused = (text: string, apart?: ItemsApart) => {
 const messages: ItemsApart = { field: 'messages', items_max: 100 }
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
-test('what no field may hold is refused wherever it stands', () => {
+test('values that no field may hold are refused at any depth', () => {
   assert.equal(refused('{"text":{"body":"a\\u0000b"}}'), 'parameter_invalid text.body')
   assert.equal(refused('{"metadata":{"a\\u0000":1}}'), 'parameter_invalid metadata["a\\u0000"]')
   assert.equal(refused('{"text":{"body":"\\ud83d"}}'), 'parameter_invalid text.body')
@@ -24,7 +24,7 @@ test('what no field may hold is refused wherever it stands', () => {
   assert.equal(refused('{"text":{"body":"\\ud83d\\ude00"}}'), 'accepted')
 })
 
-test('items that stand apart are judged alone: the unfit one is marked, its neighbours are as they came', () => {
+test('items are checked one by one: an invalid one is marked, the others stay unchanged', () => {
   const body = parseBody(
     Buffer.from(
       `{"messages":[{"text":{"body":"a\\u0000"}},{"to":"+1"},7,{"metadata":${deep(40)}},{"location":{"latitude":1e999}}]}`,
@@ -42,7 +42,7 @@ test('items that stand apart are judged alone: the unfit one is marked, its neig
   assert.deepEqual([fine, seven], [{ to: '+1' }, 7])
 })
 
-test('an integer that would come back with other digits is refused, one that would not is taken', () => {
+test('an integer that would lose digits is refused, any other accepted', () => {
   for (const lost of ['9007199254740993', '-9007199254740993', '12345678901234567890']) {
     assert.equal(refused(`{"metadata":{"order":[{"id":${lost}}]}}`), 'parameter_invalid metadata.order[0].id')
   }
@@ -74,12 +74,12 @@ test('an integer that would come back with other digits is refused, one that wou
   assert.equal(none, null, 'what is no object stays none, for the batch to refuse')
 })
 
-test('beside the items the body is judged as a whole', () => {
+test('apart from the items the body is checked as a whole', () => {
   assert.equal(refused('{"messages":[{}],"note":"\\u0000"}', messages), 'parameter_invalid note')
   assert.equal(refused('{"messages":"\\u0000"}', messages), 'parameter_invalid messages')
 })
 
-test('JSON in UTF-8 is taken whatever else its content type says', () => {
+test('JSON in UTF-8 is accepted with any other parameters of its content type', () => {
   for (const type of [
     '',
     ';',
@@ -104,7 +104,7 @@ test('JSON in UTF-8 is taken whatever else its content type says', () => {
     assert.equal(isJsonType(`application/json${type}`), false, type)
 })
 
-test('a content type of many blanks is judged at once', () => {
+test('a content type with many blanks is parsed in linear time', () => {
   // of this process alone, however busy the machine is
   const began = process.cpuUsage()
 
@@ -117,7 +117,7 @@ test('a content type of many blanks is judged at once', () => {
   assert.ok(process.cpuUsage(began).user < 1_000_000)
 })
 
-test('digits are looked for in numbers alone, and in texts of any length and kind', () => {
+test('digits are checked in numbers only, beside texts of any length and kind', () => {
   const number = '12345678901234567890123'
   const lost = `"id":${number}`
   for (const text of [
@@ -161,7 +161,7 @@ function started(bounds: { sender: number; all: number }) {
   return { enter, refused }
 }
 
-test('past the room of one sender its oldest body is given up, and nobody elseâ€™s', () => {
+test('over the limit of one sender its oldest body is evicted, and no other', () => {
   const { enter, refused } = started({ sender: 2, all: 10 })
   enter('b', 'other').grow(megabyte)
   const one = enter('a', 'one')
@@ -177,14 +177,14 @@ test('past the room of one sender its oldest body is given up, and nobody elseâ€
   assert.deepEqual(refused, [['one', 'rate_limit_exceeded']])
 })
 
-test('past the room of all the oldest body is given up, whoever sends it', () => {
+test('over the total limit the oldest body is evicted, whoever sends it', () => {
   const { enter, refused } = started({ sender: 2, all: 3 })
   for (const sender of ['a', 'b', 'c', 'd']) enter(sender, sender).grow(megabyte)
 
   assert.deepEqual(refused, [['a', 'upstream_unavailable']])
 })
 
-test('a body that is complete leaves its room to others, once', () => {
+test('a complete body frees its memory once', () => {
   const { enter, refused } = started({ sender: 2, all: 2 })
   const done = enter('a', 'done')
   done.grow(2 * megabyte)
@@ -196,7 +196,7 @@ test('a body that is complete leaves its room to others, once', () => {
   assert.deepEqual(refused, [])
 })
 
-test('a body that alone is larger than the room is given up itself', () => {
+test('a body that alone exceeds the limit is evicted itself', () => {
   const { enter, refused } = started({ sender: 2, all: 3 })
 
   enter('a', 'one').grow(2 * megabyte + 1)

@@ -2,7 +2,7 @@ import { addressList, asksForCsv, isAddressRange } from './headers.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 
-test('a list covers addresses and ranges of both families, however an address is written', () => {
+test('a list covers addresses and ranges of both families in any notation', () => {
   const covers = addressList(['192.0.2.7', '10.0.0.0/8', '2001:db8::/32', '::ffff:198.51.100.0/120'])
 
   for (const address of [
@@ -18,7 +18,7 @@ test('a list covers addresses and ranges of both families, however an address is
     assert.ok(!covers(address), address)
 })
 
-test('an entry must be an address or a range in plain notation', () => {
+test('an entry is an address or a range in plain notation', () => {
   assert.deepEqual(['192.0.2.7', '10.0.0.0/8', '::1', '2001:db8::/32'].map(isAddressRange), [true, true, true, true])
   assert.deepEqual(
     [
@@ -42,7 +42,7 @@ test('an entry must be an address or a range in plain notation', () => {
   )
 })
 
-test('CSV is answered to who names it, and JSON to everybody else', () => {
+test('CSV is sent if Accept names it, otherwise JSON', () => {
   const csv = [
     'text/csv',
     'Text/CSV; charset=utf-8',

@@ -61,7 +61,7 @@ const untilClosed = async ({ clock, server }: Pick<Awaited<ReturnType<typeof ser
     return !server.listening
   })
 
-test('an idle connection has its next answer, before the listener closes and after, and is closed where nothing more is sent', async (t) => {
+test('an idle connection gets its next response before and after the listener closes, and is closed if nothing is sent', async (t) => {
   const served = await serve(t, (_request, response) => response.end('hello'))
   const [early, late, never] = [await served.client(get), await served.client(get), await served.client(get)]
   await until('their answers', () => [early, late, never].every((client) => answers(client).length === 1))
@@ -89,7 +89,7 @@ test('an idle connection has its next answer, before the listener closes and aft
   assert.equal(answers(never).length, 1)
 })
 
-test('what is asked while the listener looks for its moment is begun once it is closed, so nobody has an answer and connects again', async (t) => {
+test('requests that arrive while the listener is closing begin after that, so that no client reconnects too early', async (t) => {
   const { app, clock, base_url } = await startWorld(t)
   const { server } = app.server
   const arrived: ServerResponse[] = []
@@ -118,7 +118,7 @@ test('what is asked while the listener looks for its moment is begun once it is 
   )
 })
 
-test('an answer under way is finished, and says that it is the last; of requests sent at once the last answer says so', async (t) => {
+test('a response in progress is finished and closes its connection; of pipelined requests the last one does', async (t) => {
   const waiting: (() => void)[] = []
   const served = await serve(t, (_request, response) => void waiting.push(() => response.end('hello')))
   const one = await served.client(get)
@@ -137,7 +137,7 @@ test('an answer under way is finished, and says that it is the last; of requests
   assert.deepEqual([last(one), last(three)], [[true], [false, false, true]])
 })
 
-test('a request whose rest does not come within five seconds is cut off', async (t) => {
+test('a request that is not complete within five seconds is cut off', async (t) => {
   const served = await serve(t, (request, response) => void request.on('end', () => response.end()).resume())
   const slow = [
     await served.client('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc'),

@@ -4,7 +4,7 @@ import { within } from '../../../test/support/waiting.ts'
 import { startPlatform } from '../../../test/support/world.ts'
 import { notificationsOf } from './notifications.ts'
 
-test('a name is woken here at once, and in other processes by notification, there only', async (t) => {
+test('a name is woken here at once, and in other processes by NOTIFY only there', async (t) => {
   const { pool } = await startPlatform(t)
   const [mine, theirs] = [notificationsOf(pool, 'one'), notificationsOf(pool, 'two')]
   let here = 0
@@ -22,7 +22,7 @@ test('a name is woken here at once, and in other processes by notification, ther
   assert.deepEqual([atOnce, here], [1, 1])
 })
 
-test('a command tells others without listening itself; notifying nothing in particular wakes all', async (t) => {
+test('a command notifies without listening; notifying no name wakes all', async (t) => {
   const { pool } = await startPlatform(t)
   const [command, service] = [notificationsOf(pool, 'command'), notificationsOf(pool, 'service')]
   const woken = new Set<string>()
@@ -43,7 +43,7 @@ test('a command tells others without listening itself; notifying nothing in part
   assert.deepEqual([...woken].toSorted(), ['dispatch', 'forget-keys'])
 })
 
-test('a process that is alone wakes itself and sends nothing, until another one is there', async (t) => {
+test('a process that is alone sends nothing until another one exists', async (t) => {
   const { pool } = await startPlatform(t)
   let alone = true
   const [mine, theirs] = [notificationsOf(pool, 'one', () => alone), notificationsOf(pool, 'two')]

@@ -9,7 +9,7 @@ import { heartbeatWorker } from './periodic-jobs.ts'
 import { poolUse } from '../database/pool.ts'
 import { processRegistry } from './process-registry.ts'
 
-test('a process whose connections are all in use tells that it lives all the same', async (t) => {
+test('a process sends heartbeats although all its connections are in use', async (t) => {
   const { platform, pool, clock } = await startPlatform(t)
   const present = processRegistry(platform, { beforeSharing: async () => undefined, wakePeers: () => undefined })
   await present.open()
@@ -31,7 +31,7 @@ test('a process whose connections are all in use tells that it lives all the sam
   ;(await waiting).release()
 })
 
-test('a process that was alone takes itself to be for no longer where the clock was set back', async (t) => {
+test('a process does not trust that it is alone for longer when the clock is set back', async (t) => {
   const { platform, clock } = await startPlatform(t)
   const present = processRegistry(platform, { beforeSharing: async () => undefined, wakePeers: () => undefined })
   await present.open()

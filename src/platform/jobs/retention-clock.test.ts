@@ -13,7 +13,7 @@ const message = {
   text: { body: 'Your parcel is on its way.' },
 }
 
-test('a jump of forty days ages nothing out, in any process, until an operator says that the clock is right', async (t) => {
+test('a jump of forty days expires nothing in any process until an operator accepts the clock', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   await world.tick('heartbeat')
@@ -39,7 +39,7 @@ test('a jump of forty days ages nothing out, in any process, until an operator s
   assert.deepEqual([accepted, await aheadFigure(world)], [{ events: 0, keys: 0 }, 0])
 })
 
-test('a clock that is set right again is believed by itself, and time that passes ages things as ever', async (t) => {
+test('a corrected clock is trusted again, and data expires as before', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   await world.tick('heartbeat')
@@ -60,7 +60,7 @@ test('a clock that is set right again is believed by itself, and time that passe
   assert.deepEqual([ahead, await kept(world)], [0, { events: 0, keys: 0 }])
 })
 
-test('a message that waits is not failed by a jump, and one that is accepted after it expires in its own time', async (t) => {
+test('a queued message does not expire by a jump; one accepted after it expires in its own time', async (t) => {
   const world = await startWorld(t)
   const { retention_clock } = world.platform
   const accepted_ms = world.clock.now()
