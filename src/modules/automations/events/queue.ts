@@ -88,7 +88,7 @@ export function eventQueue(deps: AcceptDeps): EventQueue {
 
 function enqueue(queue: Queue, event: IncomingEvent, before_commit: BeforeCommit | undefined): Promise<AcceptedEvent> {
   const { platform } = queue.deps
-  const data_json = event.data_json ?? JSON.stringify(event.data)
+  const data_json = JSON.stringify(event.data)
   const characters = data_json.length + JSON.stringify(event.customer).length
   if (!hasCapacity(queue, event.source.id, characters)) {
     platform.metrics.automation_events.inc({ outcome: 'refused' })
