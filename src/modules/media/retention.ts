@@ -46,7 +46,8 @@ export const mediaInvariants = (platform: Platform): Invariant[] => [
 ]
 
 /** Files from before this time are to be deleted. */
-const endOfRetention = ({ retention_clock, settings }: Platform): number => retention_clock.now() - settings.media_retention_days * dayMs
+const endOfRetention = ({ retention_clock, settings }: Platform): number =>
+  retention_clock.now() - settings.media_retention_days * dayMs
 
 async function removeAllOld(platform: Platform, storageOf: StorageOf): Promise<number> {
   const removed = await untilDone(platform.clock, removedAtOnce, () => removeOld(platform, storageOf))
@@ -60,7 +61,12 @@ async function removeOld(platform: Platform, storageOf: StorageOf): Promise<numb
   const { pool, clock, retention_clock, log } = platform
   const before_ms = endOfRetention(platform)
   const now = isoTime(clock.now())
-  const abandoned = await store.listAbandonedUploads(pool, isoTime(retention_clock.now() - abandonedAfterMs), now, removedAtOnce)
+  const abandoned = await store.listAbandonedUploads(
+    pool,
+    isoTime(retention_clock.now() - abandonedAfterMs),
+    now,
+    removedAtOnce,
+  )
   const old = [...abandoned, ...(await store.listOldMedia(pool, isoTime(before_ms), now, removedAtOnce))]
   const [removed, stranded, failed]: [OldMedia[], OldMedia[], OldMedia[]] = [[], [], []]
   const failures: unknown[] = []
