@@ -1,6 +1,6 @@
 /**
- * Deletes the data of a customer, as Shopify's `customers/redact` requests: contacts, the content of receipts, waiting runs (behaviour: integrations
- * 4.8). The request is stored with its receipt; a periodic job does the work in steps.
+ * Deletes the data of a customer, as Shopify's `customers/redact` requests: contacts, the content of receipts, waiting runs
+ * (behaviour: integrations 4.8). The request is stored with its receipt; a periodic job does the work in steps.
  */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
