@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { request } from 'undici'
-import { keptRulesOf } from '../../src/modules/contacts/segments/rules-cache.ts'
+import { storedRulesOf } from '../../src/modules/contacts/segments/rules-cache.ts'
 import type { Api } from '../support/api.ts'
 import { holdOpen } from '../support/open-transactions.ts'
 import { until } from '../support/waiting.ts'
@@ -336,7 +336,7 @@ test('a campaign whose snapshot is completed beside its rehearsal is rehearsed f
     // the rehearsal has read the campaign
     await world.settle('campaign-snapshots')
     // as where another process took the snapshot: this one knows no rules then, for so many others have taken their place
-    await keptRulesOf('others', async () => JSON.stringify(rules) + ' '.repeat(9_000_000))
+    await storedRulesOf('others', async () => JSON.stringify(rules) + ' '.repeat(9_000_000))
     return await find(...asked)
   }
 

@@ -6,7 +6,7 @@ import type { Db } from '../../platform/database/sql.ts'
 import { findDefaultCountry } from './store.ts'
 
 /** Failures of a phone number whose text is `written`, that of `param` with its E.164 form: of an international number, or of a national one by the account's default country. */
-export async function withMeantPhone(
+export async function withPhoneHint(
   sql: Db,
   { account_id }: Pick<Tenant, 'account_id'>,
   failures: readonly Detail[],
@@ -22,12 +22,12 @@ export async function withMeantPhone(
 }
 
 /** The sentence about a number that was written as in `country`, for a report that holds many of them; empty where nothing can be said. */
-export function meantPhone(written: string, country: string | null): string {
+export function phoneHint(written: string, country: string | null): string {
   const meant = internationalForm(written) ?? nationalForm(written, country)
   return meant === null ? '' : didYouMean(meant)
 }
 
-/** ISO 3166 alpha-2, or null. For `meantPhone`. */
+/** ISO 3166 alpha-2, or null. For `phoneHint`. */
 export const defaultCountryOf = findDefaultCountry
 
 /** Look-ups under way: the hundred items of a batch ask at the same time, and share one. */

@@ -21,7 +21,7 @@ import type { AccountRow, KeyRow, KeysOf, KeyWithAccount } from './store.ts'
 
 export { keyCache } from './key-cache.ts'
 export { isKeyText, isSourceKeyText, keyHash, newKey } from './keys.ts'
-export { defaultCountryOf, meantPhone, withMeantPhone } from './phone-hint.ts'
+export { defaultCountryOf, phoneHint, withPhoneHint } from './phone-hint.ts'
 export { ownerEmailOf, suspensions, type AccountRow, type KeyRow } from './store.ts'
 
 export interface NewKey {

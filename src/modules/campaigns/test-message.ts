@@ -30,7 +30,7 @@ export async function sendTest(
 async function testMessage(deps: CampaignDeps, sql: Db, caller: Caller, id: string, to: string) {
   const row: CampaignRow = await requireCampaign(sql, caller, id)
   const sample = (await findAdhocRecipients(sql, caller, id))?.[0]
-  const contact = await deps.contacts.ofAddress(sql, caller, row.channel_type, to)
+  const contact = await deps.contacts.findByAddress(sql, caller, row.channel_type, to)
   const values = valuesOf(
     {
       to,

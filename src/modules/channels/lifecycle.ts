@@ -6,7 +6,7 @@ import { isoTime, withDeadline } from '../../lib/clock.ts'
 import { didNotCommit, transact, transactionId, violatedConstraint, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/events/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { withMeantPhone } from '../accounts/service.ts'
+import { withPhoneHint } from '../accounts/service.ts'
 import type { ProviderAdapter, Connection, Provider, TemplateRecord } from '../../providers/provider.ts'
 import type { Adapters } from './adapters.ts'
 import { type ChannelCache, missingChannel } from './lookup.ts'
@@ -145,7 +145,7 @@ async function refuseWrong(
       ? failures
       : (provider.check?.({ type, credentials: creation.credentials, allowed_hosts: settings.webhook_allowed_hosts }) ??
         [])
-  if (wrong.length > 0) throwFailures(await withMeantPhone(pool, tenant, wrong, 'identifier', creation.identifier))
+  if (wrong.length > 0) throwFailures(await withPhoneHint(pool, tenant, wrong, 'identifier', creation.identifier))
 }
 
 async function insertConnected(

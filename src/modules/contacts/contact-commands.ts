@@ -6,15 +6,14 @@ import { contactLimits, type Contact } from '../../api/resources/contact.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { withMeantPhone } from '../accounts/service.ts'
+import { withPhoneHint } from '../accounts/service.ts'
 import * as consentRepository from './consent/repository.ts'
 import { readContact, type ContactBody } from './contact-input.ts'
 import { addressesOf, foldText, type ContactChange } from './contact.ts'
-import { Counted } from './consent/suppressions.ts'
-import { insertDeltas } from './counter-repository.ts'
+import { CounterDeltas, insertDeltas } from './counter-repository.ts'
 import { deleteErrorsOf } from './imports/repository.ts'
 import { deleteMemberships } from './lists/repository.ts'
-import { withRaces } from './contact-locks.ts'
+import { withConflictRetries } from './contact-locks.ts'
 import { shown } from './contact-queries.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { saveContacts } from './contact-writer.ts'
@@ -30,7 +29,7 @@ export const contextOf = (platform: Platform, caller: Caller): SaveContext => ({
 /** The change that a body asks for; throws every failure as one Problem. */
 async function checkedContact(platform: Platform, sql: Db, tenant: Tenant, body: ContactBody): Promise<ContactChange> {
   const { change, failures } = readContact(body, { at: isoTime(platform.clock.now()) })
-  if (failures.length > 0) throwFailures(await withMeantPhone(sql, tenant, failures, 'phone', body.phone))
+  if (failures.length > 0) throwFailures(await withPhoneHint(sql, tenant, failures, 'phone', body.phone))
   return change
 }
 
@@ -71,7 +70,7 @@ async function saveOne(
   caller: Caller,
   item: SaveItem,
 ): Promise<{ created: boolean; contact: Contact }> {
-  return await withRaces(sql, async (tx) => {
+  return await withConflictRetries(sql, async (tx) => {
     const [result] = await saveContacts(platform, tx, caller, [item], contextOf(platform, caller))
     if (result!.outcome === 'refused') throw refusal(result!, item.id ?? '')
     return { created: result!.outcome === 'created', contact: await shown(platform, tx, caller, result!.row) }
@@ -83,7 +82,7 @@ async function saveOne(
  * their own record. Publishes `contact_deleted`.
  */
 export async function removeContact(platform: Platform, sql: Db, tenant: Tenant, id: string): Promise<void> {
-  await withRaces(sql, async (tx) => {
+  await withConflictRetries(sql, async (tx) => {
     const [row] = isId('ct', id) ? await repository.lockContacts(tx, tenant, [id]) : []
     if (row === undefined) throw missing('contact', id)
     const addresses = addressesOf(row)
@@ -102,7 +101,7 @@ export async function removeContact(platform: Platform, sql: Db, tenant: Tenant,
     await deleteErrorsOf(tx, tenant, row.phone_key, row.email === null ? null : foldText(row.email))
     await repository.deleteContact(tx, tenant, id)
     await repository.insertTombstone(tx, tenant, id, false)
-    const counted = new Counted()
+    const counted = new CounterDeltas()
     counted.contact(row, null)
     for (const listId of listIds) counted.add('list', listId, '', -1)
     await insertDeltas(tx, tenant, counted.deltas())

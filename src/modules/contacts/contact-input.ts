@@ -69,7 +69,7 @@ export type OptionalBody = { readonly [K in keyof ContactBody]?: ContactBody[K] 
  * The change of what of a body can be kept, for those who cannot be asked to correct it: names that are too long are cut, what breaks a rule is left out, and so
  * is what is null or blank, which says nothing.
  */
-export function keepableContact(body: OptionalBody, options: ReadOptions): ContactChange {
+export function sanitizeContact(body: OptionalBody, options: ReadOptions): ContactChange {
   const kept: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(body))
     if (value !== null && value !== undefined && !isBlank(value)) kept[field] = value
@@ -94,10 +94,11 @@ function sound(kept: Record<string, unknown>, options: ReadOptions): ContactBody
     .filter((tag) => readContact({ tags: [tag] }, options).failures.length === 0)
     .slice(0, contactLimits.tags_max)
   if (tagged.length > 0) left['tags'] = tagged
-  const fitting = Object.entries(attributes ?? {}).filter(
+  const withinLimits = Object.entries(attributes ?? {}).filter(
     ([key, value]) => readContact({ attributes: { [key]: value } }, options).failures.length === 0,
   )
-  if (fitting.length > 0) left['attributes'] = Object.fromEntries(fitting.slice(0, contactLimits.attributes_max))
+  if (withinLimits.length > 0)
+    left['attributes'] = Object.fromEntries(withinLimits.slice(0, contactLimits.attributes_max))
   return left
 }
 

@@ -19,7 +19,7 @@ export interface LockedContact {
   /** What was said of its consent and stood so already. */
   restated: CausedTransition[]
   /** The channel types on which it took over the opt-out of a new address. */
-  adopted: string[]
+  inherited_opt_outs: string[]
   seen_at: string | null
 }
 
@@ -30,11 +30,11 @@ export const lockedContact = (before: ContactRow | null, row: ContactRow): Locke
   changed: before === null,
   transitions: [],
   restated: [],
-  adopted: [],
+  inherited_opt_outs: [],
   seen_at: null,
 })
 
-export interface LockSet {
+export interface ContactLocks {
   /** By id. */
   readonly contacts: Map<string, LockedContact>
   /** Owner of every address in question, by `kind|address`. */
@@ -50,18 +50,18 @@ const attemptsMax = 5
 const capSlack = 5000
 
 /** Another transaction took an address, or removed a contact, in between: everything is done once more. */
-export class LostRace extends Error {}
+export class WriteConflict extends Error {}
 
 /** What was to meet nobody known may have done so; nothing has been written. */
-export class NotAsExpected extends LostRace {}
+export class UnexpectedContact extends WriteConflict {}
 
 /** Runs `work` in a transaction, again when it lost a race against another writer of the same contacts. */
-export async function withRaces<T>(sql: Db, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function withConflictRetries<T>(sql: Db, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await transact(sql, work)
     } catch (error) {
-      const again = error instanceof LostRace || sqlState(error) === '40P01'
+      const again = error instanceof WriteConflict || sqlState(error) === '40P01'
       if (!again || attempt === attemptsMax) throw error
     }
   }
@@ -84,13 +84,13 @@ export function changedKeys(change: ContactChange | undefined): AddressKey[] {
 }
 
 /** Reads who owns the addresses, locks the contacts that items mean, and sees how many more there may be. */
-export async function acquireLockSet(
+export async function acquireContactLocks(
   platform: Platform,
   tx: Transaction,
   tenant: Tenant,
   items: readonly SaveItem[],
   expectNew: boolean,
-): Promise<LockSet> {
+): Promise<ContactLocks> {
   const owners = new Map(
     (await findOwners(tx, tenant, expectNew ? [] : items)).map((row) => [keyText(row), row.contact_id]),
   )
@@ -110,9 +110,9 @@ export async function acquireLockSet(
   return { contacts, owners, capacity: creations === 0 ? 0 : await capacityFor(platform, tx, tenant, creations) }
 }
 
-/** Throws `LostRace` where a contact that was locked has the address no more by which it was found, or is gone. */
+/** Throws `WriteConflict` where a contact that was locked has the address no more by which it was found, or is gone. */
 export function requireOwner(held: ContactRow | undefined, key: AddressKey): void {
-  if (held === undefined || !addressesOf(held).some((own) => keyText(own) === keyText(key))) throw new LostRace()
+  if (held === undefined || !addressesOf(held).some((own) => keyText(own) === keyText(key))) throw new WriteConflict()
 }
 
 /** Who owns the addresses that items name. */
@@ -133,4 +133,16 @@ async function capacityFor(platform: Platform, tx: Transaction, tenant: Tenant, 
     count = await countContacts(tx, tenant)
   }
   return Math.max(limit - count, 0)
+}
+
+/** Groups rows by tenant, sorted, so that transactions over several tenants lock them in one order. */
+export function groupByTenant<T extends Tenant>(rows: readonly T[]): [Tenant, T[]][] {
+  const groups = new Map<string, [Tenant, T[]]>()
+  for (const row of rows) {
+    const text = `${row.account_id}|${row.mode}`
+    const group = groups.get(text)
+    if (group === undefined) groups.set(text, [{ account_id: row.account_id, mode: row.mode }, [row]])
+    else group[1].push(row)
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
 }

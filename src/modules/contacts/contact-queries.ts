@@ -41,7 +41,7 @@ export async function listContacts(
     'No contact has the id',
     async (id) => isId('ct', id) && (await repository.idExisted(sql, tenant, id)),
   )
-  return await shownAll(platform, sql, tenant, await read(sql, page))
+  return await contactObjects(platform, sql, tenant, await read(sql, page))
 }
 
 /** Reads a page of contacts, newest first, with one row more than asked. */
@@ -66,7 +66,7 @@ export async function readerOf(
   if (audience === undefined)
     return (using, page) => repository.listContacts(using, tenant, { filters, segment: undefined, expected }, page)
   return (using, page) =>
-    audience.naming(() =>
+    audience.withNarrowingHint(() =>
       repository.listContacts(using, tenant, { filters, segment: audience.where(using), expected }, page),
     )
 }
@@ -98,10 +98,10 @@ export async function consentHistory(sql: Db, tenant: Tenant, id: string, page: 
 }
 
 export const shown = async (platform: Platform, sql: Db, tenant: Tenant, row: ContactRow): Promise<Contact> =>
-  (await shownAll(platform, sql, tenant, [row]))[0]!
+  (await contactObjects(platform, sql, tenant, [row]))[0]!
 
 /** Contacts as the API shows them, with their service windows. */
-export async function shownAll(
+export async function contactObjects(
   platform: Platform,
   sql: Db,
   tenant: Tenant,

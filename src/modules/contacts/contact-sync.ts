@@ -5,12 +5,12 @@ import type { Platform } from '../../platform/platform.ts'
 import { contactLimits } from '../../api/resources/contact.ts'
 import { applyChange, newContact, type ContactChange, type ContactRow } from './contact.ts'
 import { countContacts } from './counter-repository.ts'
-import { matchKey, NotAsExpected } from './contact-locks.ts'
+import { matchKey, UnexpectedContact } from './contact-locks.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { allowedChange, saveContacts } from './contact-writer.ts'
 import { findOwners } from './repository.ts'
 
-/** As `saveContacts`, of upserts by phone. `owners`: who has these phones, by their keys, as read in the same transaction. Rejects with `LostRace` where that has changed. */
+/** As `saveContacts`, of upserts by phone. `owners`: who has these phones, by their keys, as read in the same transaction. Rejects with `WriteConflict` where that has changed. */
 export async function syncContacts(
   platform: Platform,
   tx: Transaction,
@@ -32,7 +32,7 @@ export async function syncContacts(
     saving.length === 0 ? [] : await (strangers ? saveStrangers : saveContacts)(platform, tx, tenant, saving, context)
   let next = 0
   return items.map((_, index) =>
-    isSaved(index) ? saved[next++]! : { outcome: 'unchanged', row: rows[index]!, transitions: [], held_back: [] },
+    isSaved(index) ? saved[next++]! : { outcome: 'unchanged', row: rows[index]!, transitions: [], refused_opt_ins: [] },
   )
 }
 
@@ -48,7 +48,7 @@ async function saveStrangers(
     return await saveContacts(platform, tx, tenant, items, { ...context, expect_new: true })
   } catch (error) {
     // at the cap, say: what of them is refused is told by the usual way
-    if (error instanceof NotAsExpected) return await saveContacts(platform, tx, tenant, items, context)
+    if (error instanceof UnexpectedContact) return await saveContacts(platform, tx, tenant, items, context)
     throw error
   }
 }
@@ -59,7 +59,7 @@ function isChanged(item: SaveItem, row: ContactRow, context: SaveContext): boole
 }
 
 /** The contact as an upsert by phone would leave it; null where that would be refused. Nothing is written. */
-export async function foreseeContact(
+export async function previewUpsert(
   platform: Platform,
   sql: Db,
   tenant: Tenant,

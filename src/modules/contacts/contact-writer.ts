@@ -11,22 +11,25 @@ import {
   marketingType,
   newContact,
   statusOf,
+  type ConsentChangeRow,
   type ConsentStatuses,
   type ConsentTransition,
   type ConsentWrite,
   type ContactChange,
   type ContactRow,
 } from './contact.ts'
-import { adoptOptOuts, settleConsequences } from './consent/suppressions.ts'
+import { inheritOptOuts, updateSuppressions } from './consent/suppressions.ts'
+import { insertConsentChanges } from './consent/repository.ts'
+import { CounterDeltas, insertDeltas } from './counter-repository.ts'
 import {
-  acquireLockSet,
+  acquireContactLocks,
   keyText,
   lockedContact,
-  LostRace,
+  WriteConflict,
   matchKey,
-  NotAsExpected,
+  UnexpectedContact,
   type LockedContact,
-  type LockSet,
+  type ContactLocks,
 } from './contact-locks.ts'
 import type { AddressKey, AddressRow } from './addresses.ts'
 import type { CausedTransition, SaveContext, SaveItem, SaveResult } from './save-item.ts'
@@ -34,7 +37,7 @@ import * as repository from './repository.ts'
 
 /**
  * Writes contacts with all that follows from it: addresses, suppressions, history, counters, the domain event `opted_out`. Items are
- * applied in order, one result each; a refused one leaves no trace. Call it inside `withRaces`.
+ * applied in order, one result each; a refused one leaves no trace. Call it inside `withConflictRetries`.
  */
 export async function saveContacts(
   platform: Platform,
@@ -43,37 +46,44 @@ export async function saveContacts(
   items: readonly SaveItem[],
   context: SaveContext,
 ): Promise<SaveResult[]> {
-  const locks = await acquireLockSet(platform, tx, tenant, items, context.expect_new === true)
+  const locks = await acquireContactLocks(platform, tx, tenant, items, context.expect_new === true)
   const results = items.map((item) => applyItem(platform, tenant, locks, item, context))
   // a known contact might not have been refused what a stranger is
-  if (context.expect_new === true && results.some(({ outcome }) => outcome === 'refused')) throw new NotAsExpected()
+  if (context.expect_new === true && results.some(({ outcome }) => outcome === 'refused')) throw new UnexpectedContact()
   const written = [...locks.contacts.values()].filter(
     (contact) => contact.changed || contact.transitions.length > 0 || contact.seen_at !== null,
   )
-  const moves = movesOf(written)
+  const changes = addressChangesOf(written)
   // opt-outs are looked for after the addresses are taken, in the order of sending
-  await allSent([moveAddresses(tx, tenant, moves), adoptOptOuts(platform, tx, tenant, written, moves.added, context)])
+  await allSent([
+    writeAddresses(tx, tenant, changes),
+    inheritOptOuts(platform, tx, tenant, written, changes.gainedBy, context),
+  ])
   await allSent([
     writeRows(tx, tenant, written),
-    settleConsequences(platform, tx, tenant, written, moves.added, context),
+    updateSuppressions(platform, tx, tenant, written, changes.gainedBy, context),
+  ])
+  await allSent([
+    insertConsentChanges(tx, tenant, consentHistory(platform, written, context), context.at),
+    writeCounters(tx, tenant, written, context.at),
   ])
   return results.map((result, n) => {
     if (result.outcome === 'refused') return result
-    const { row, transitions, adopted } = locks.contacts.get(result.row.id)!
+    const { row, transitions, inherited_opt_outs } = locks.contacts.get(result.row.id)!
     if (row === result.row && transitions === result.transitions) return result
-    const held_back =
-      adopted.length === 0
-        ? result.held_back
-        : [...result.held_back, ...optIns(items[n]!.change).filter((type) => adopted.includes(type))]
-    return { ...result, row, transitions, held_back }
+    const refused_opt_ins =
+      inherited_opt_outs.length === 0
+        ? result.refused_opt_ins
+        : [...result.refused_opt_ins, ...optIns(items[n]!.change).filter((type) => inherited_opt_outs.includes(type))]
+    return { ...result, row, transitions, refused_opt_ins }
   })
 }
 
 /** What `saveContacts` would come to, item by item, were the contacts and owners of addresses as `known` has them, which follows. Nothing is written. */
-export const foreseen = (
+export const previewSave = (
   platform: Platform,
   tenant: Tenant,
-  known: LockSet,
+  known: ContactLocks,
   items: readonly SaveItem[],
   context: SaveContext,
 ): SaveResult[] => items.map((item) => applyItem(platform, tenant, known, item, context))
@@ -81,7 +91,7 @@ export const foreseen = (
 function applyItem(
   platform: Platform,
   tenant: Tenant,
-  locks: LockSet,
+  locks: ContactLocks,
   item: SaveItem,
   context: SaveContext,
 ): SaveResult {
@@ -113,12 +123,12 @@ function applyItem(
     outcome: held === undefined ? 'created' : row === start && transitions.length === 0 ? 'unchanged' : 'updated',
     row,
     transitions: contact.transitions,
-    held_back: heldBack(item.change, allowed),
+    refused_opt_ins: refusedOptIns(item.change, allowed),
   }
 }
 
 /** The consents that were asked for and are not allowed, `<type>.marketing` for marketing alone. */
-export function heldBack(asked: ContactChange, allowed: ContactChange): string[] {
+export function refusedOptIns(asked: ContactChange, allowed: ContactChange): string[] {
   if (asked.consent === allowed.consent) return []
   const left = optIns(allowed)
   return optIns(asked).filter((type) => !left.includes(type))
@@ -145,18 +155,18 @@ export function allowedChange(item: SaveItem, held: ContactRow | undefined, cont
     const { phone, ...others } = change
     if (phone === undefined || phone === null || held.phone_key === phoneKey(phone)) change = others
   }
-  if (held !== undefined && context.keep_opt_outs === true) change = keepingOptOuts(held.consent, change)
-  return held !== undefined && context.only_fitting === true ? fitting(held, change) : change
+  if (held !== undefined && context.keep_opt_outs === true) change = withoutLiftedOptOuts(held.consent, change)
+  return held !== undefined && context.drop_excess === true ? withinLimits(held, change) : change
 }
 
 /** The change with the first of its new tags and attributes, as many as the contact has room for. */
-function fitting({ tags, attributes }: ContactRow, change: ContactChange): ContactChange {
+function withinLimits({ tags, attributes }: ContactRow, change: ContactChange): ContactChange {
   const known = new Set(tags.map(foldText))
-  let tagRoom = contactLimits.tags_max - tags.length
-  let attributeRoom = contactLimits.attributes_max - Object.keys(attributes).length
-  const add_tags = change.add_tags?.filter((tag) => known.has(foldText(tag)) || tagRoom-- > 0)
+  let tagsLeft = contactLimits.tags_max - tags.length
+  let attributesLeft = contactLimits.attributes_max - Object.keys(attributes).length
+  const add_tags = change.add_tags?.filter((tag) => known.has(foldText(tag)) || tagsLeft-- > 0)
   const kept = Object.entries(change.attributes ?? {}).filter(
-    ([key]) => Object.hasOwn(attributes, key) || attributeRoom-- > 0,
+    ([key]) => Object.hasOwn(attributes, key) || attributesLeft-- > 0,
   )
   return {
     ...change,
@@ -166,17 +176,17 @@ function fitting({ tags, attributes }: ContactRow, change: ContactChange): Conta
 }
 
 /** The change without what would lift an opt-out of these consents. */
-export function keepingOptOuts(consent: ConsentStatuses, change: ContactChange): ContactChange {
+export function withoutLiftedOptOuts(consent: ConsentStatuses, change: ContactChange): ContactChange {
   if (change.consent === undefined) return change
   const kept = Object.entries(change.consent).flatMap(([type, write]) => {
-    const left = liftingNothing(consent, type, write)
+    const left = withoutLift(consent, type, write)
     return left === undefined ? [] : [[type, left] as const]
   })
   return { ...change, consent: Object.fromEntries(kept) }
 }
 
 /** What of a write of consent lifts no opt-out, of the channel type or of marketing on it; undefined where nothing is left. */
-function liftingNothing(
+function withoutLift(
   consent: ConsentStatuses,
   type: string,
   write: ConsentWrite | null,
@@ -198,7 +208,7 @@ function liftingNothing(
 type Own = AddressKey & { readonly text: string }
 
 function refusalOf(
-  locks: LockSet,
+  locks: ContactLocks,
   row: ContactRow,
   own: readonly Own[],
   isNew: boolean,
@@ -227,16 +237,16 @@ function refusalOf(
   return null
 }
 
-interface Moves {
+interface AddressChanges {
   readonly lost: readonly (AddressKey & { readonly contact_id: string })[]
   readonly gained: readonly AddressRow[]
   /** `blocked` of the contact has changed. */
   readonly blocked: readonly AddressRow[]
-  /** Those gained, by contact. */
-  readonly added: ReadonlyMap<string, readonly AddressKey[]>
+  /** `gained`, by contact. */
+  readonly gainedBy: ReadonlyMap<string, readonly AddressKey[]>
 }
 
-function movesOf(contacts: readonly LockedContact[]): Moves {
+function addressChangesOf(contacts: readonly LockedContact[]): AddressChanges {
   const lost: (AddressKey & { contact_id: string })[] = []
   const gained: AddressRow[] = []
   const blocked: AddressRow[] = []
@@ -260,17 +270,21 @@ function movesOf(contacts: readonly LockedContact[]): Moves {
     }
     for (const key of had.values()) lost.push({ ...key, contact_id: row.id })
   }
-  const added = new Map<string, AddressKey[]>()
+  const gainedBy = new Map<string, AddressKey[]>()
   for (const address of gained) {
-    const known = added.get(address.contact_id)
-    if (known === undefined) added.set(address.contact_id, [address])
+    const known = gainedBy.get(address.contact_id)
+    if (known === undefined) gainedBy.set(address.contact_id, [address])
     else known.push(address)
   }
-  return { lost, gained, blocked, added }
+  return { lost, gained, blocked, gainedBy }
 }
 
-/** Gives up addresses that contacts lost, and takes those that are new. Rejects with `LostRace` where somebody else has taken one. */
-async function moveAddresses(tx: Transaction, tenant: Tenant, { lost, gained, blocked }: Moves): Promise<void> {
+/** Gives up addresses that contacts lost, and takes those that are new. Rejects with `WriteConflict` where somebody else has taken one. */
+async function writeAddresses(
+  tx: Transaction,
+  tenant: Tenant,
+  { lost, gained, blocked }: AddressChanges,
+): Promise<void> {
   try {
     await allSent([
       repository.deleteAddresses(tx, tenant, lost),
@@ -278,7 +292,7 @@ async function moveAddresses(tx: Transaction, tenant: Tenant, { lost, gained, bl
       repository.insertAddresses(tx, tenant, gained),
     ])
   } catch (error) {
-    throw violatedConstraint(error) === 'contact_addresses_pkey' ? new LostRace() : error
+    throw violatedConstraint(error) === 'contact_addresses_pkey' ? new WriteConflict() : error
   }
 }
 
@@ -295,5 +309,40 @@ async function writeRows(tx: Transaction, tenant: Tenant, contacts: readonly Loc
       tenant,
       onlySeen.map(({ row, seen_at }) => ({ id: row.id, at: seen_at! })),
     ),
+  ])
+}
+
+function consentHistory(
+  platform: Platform,
+  contacts: readonly LockedContact[],
+  context: SaveContext,
+): ConsentChangeRow[] {
+  const own = context.request_id ?? null
+  return contacts.flatMap(({ row, transitions }) =>
+    transitions.map(({ channel_type, status, source, message_id, occurred_at, request_id = own }) => ({
+      contact_id: row.id,
+      id: platform.ids('cns'),
+      channel_type,
+      status,
+      source,
+      message_id,
+      request_id,
+      occurred_at,
+    })),
+  )
+}
+
+/** Counts contacts, tags, attributes and consents, and defines the tags and attributes that are new. */
+async function writeCounters(
+  tx: Transaction,
+  tenant: Tenant,
+  contacts: readonly LockedContact[],
+  at: string,
+): Promise<void> {
+  const counted = new CounterDeltas()
+  for (const { before, row } of contacts) counted.contact(before, row)
+  await allSent([
+    repository.defineNames(tx, tenant, counted.tagNames(), counted.attributeTypes(), at),
+    insertDeltas(tx, tenant, counted.deltas()),
   ])
 }

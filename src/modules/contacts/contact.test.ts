@@ -106,7 +106,7 @@ test('what a change does not name stays', () => {
   )
 })
 
-test('every change of a consent is told, and an opt-out changes only by naming its channel type', () => {
+test('every change of a consent is told, and an opt-out changes only by withNarrowingHint its channel type', () => {
   fc.assert(
     fc.property(fc.array(change), change, (before, one) => {
       const row = grown(before)

@@ -1,6 +1,8 @@
 /** SQL of the counters of contacts, tags, attributes and lists: delta rows that a periodic job folds, so that no writer waits for another. */
 import type { Tenant } from '../../api/caller.ts'
+import type { AttributeType } from '../../api/resources/contact.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
+import { foldText, isEmpty, labelsOf, type ContactRow } from './contact.ts'
 
 export interface Delta {
   /** `consent`: `<channel type>:<status>`, by which the way of searching is chosen. */
@@ -57,4 +59,60 @@ export async function foldCounters(sql: Db, keys: number): Promise<number> {
     )
     select count(*) as folded from taken`
   return row!.folded
+}
+
+type CountedFields = Pick<ContactRow, 'tags' | 'consent' | 'attributes'>
+
+const nobody: CountedFields = { tags: [], consent: {}, attributes: {} }
+
+/** Counts what contacts gained and lost. */
+export class CounterDeltas {
+  readonly #deltas = new Map<string, { kind: Delta['kind']; key: string; name: string; delta: number }>()
+  readonly #tags = new Map<string, string>()
+  readonly #attributes = new Map<string, AttributeType>()
+
+  contact(before: ContactRow | null, after: ContactRow | null): void {
+    this.add('contact', '', '', (after === null ? 0 : 1) - (before === null ? 0 : 1))
+    this.#difference(before ?? nobody, after ?? nobody)
+  }
+
+  #difference(before: CountedFields, after: CountedFields): void {
+    if (before.tags !== after.tags) {
+      for (const tag of before.tags) this.add('tag', foldText(tag), '', -1)
+      for (const tag of after.tags) {
+        const key = foldText(tag)
+        this.add('tag', key, '', 1)
+        if (!this.#tags.has(key)) this.#tags.set(key, tag)
+      }
+    }
+    if (before.consent !== after.consent) {
+      this.#consents(before, -1)
+      this.#consents(after, 1)
+    }
+    if (before.attributes === after.attributes) return
+    for (const key in before.attributes) this.add('attribute', key, typeof before.attributes[key], -1)
+    for (const key in after.attributes) {
+      const type = typeof after.attributes[key]
+      this.add('attribute', key, type, 1)
+      if (!this.#attributes.has(key)) this.#attributes.set(key, type as AttributeType)
+    }
+  }
+
+  /** `<channel type>:<status>` of every consent that is known. */
+  #consents({ consent }: CountedFields, delta: number): void {
+    if (isEmpty(consent)) return
+    for (const label of labelsOf({ tags: [], consent })) this.add('consent', label.slice(2), '', delta)
+  }
+
+  add(kind: Delta['kind'], key: string, name: string, delta: number): void {
+    const text = `${kind}|${name}|${key}`
+    const entry = this.#deltas.get(text)
+    if (entry === undefined) this.#deltas.set(text, { kind, key, name, delta })
+    else entry.delta += delta
+  }
+
+  deltas = (): Delta[] => [...this.#deltas.values()].filter(({ delta }) => delta !== 0)
+  tagNames = (): { key: string; name: string }[] => [...this.#tags].map(([key, name]) => ({ key, name }))
+  attributeTypes = (): { key: string; type: AttributeType }[] =>
+    [...this.#attributes].map(([key, type]) => ({ key, type }))
 }

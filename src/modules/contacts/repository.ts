@@ -196,7 +196,7 @@ export async function deleteContact(sql: Db, { account_id, mode }: Tenant, id: s
   await sql`delete from contacts where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
-/** Moves `last_seen_at` forward where contacts wrote, without touching `updated_at`. */
+/** AddressChanges `last_seen_at` forward where contacts wrote, without touching `updated_at`. */
 export async function touchSeen(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -209,7 +209,7 @@ export async function touchSeen(
     where c.account_id = ${account_id} and c.mode = ${mode} and c.id = t.id`
 }
 
-/** Moves `last_message_at` forward; rows of many tenants, locked in one order. */
+/** AddressChanges `last_message_at` forward; rows of many tenants, locked in one order. */
 export async function touchMessaged(
   sql: Db,
   rows: readonly { account_id: string; mode: string; id: string; at: string }[],
@@ -333,8 +333,8 @@ export async function listContacts(sql: Db, tenant: Tenant, search: Search, page
   const after = page.starting_after === undefined ? sql`` : sql`and c.id < ${page.starting_after}`
   if (search.expected === 'few') {
     return await sql<ContactRow[]>`
-      with fitting as materialized (select c.id from contacts c where ${all} ${after}),
-      shown as materialized (select id from fitting order by id desc limit ${page.limit + 1})
+      with withinLimits as materialized (select c.id from contacts c where ${all} ${after}),
+      shown as materialized (select id from withinLimits order by id desc limit ${page.limit + 1})
       select ${columns(sql)} from contacts c
       where c.account_id = ${account_id} and c.mode = ${mode} and c.id in (select id from shown) order by c.id desc`
   }

@@ -39,7 +39,7 @@ export type SaveResult =
       readonly row: ContactRow
       readonly transitions: readonly CausedTransition[]
       /** Consents, `<type>.marketing` for marketing alone, that the item asked for and an opt-out stood against. */
-      readonly held_back: readonly string[]
+      readonly refused_opt_ins: readonly string[]
     }
   /** Nothing of the item was done. `param` is the field at fault. */
   | {
@@ -58,7 +58,7 @@ export interface SaveContext {
   /** Bulk sources (imports, events) never lift an opt-out, not even by saying `opted_in`. */
   readonly keep_opt_outs?: boolean
   /** Tags and attributes beyond what a known contact can hold are left out; otherwise their item is refused. */
-  readonly only_fitting?: boolean
-  /** Upserts that are expected to meet no known address: none is looked up, and `LostRace` thrown when there may be one. */
+  readonly drop_excess?: boolean
+  /** Upserts that are expected to meet no known address: none is looked up, and `WriteConflict` thrown when there may be one. */
   readonly expect_new?: boolean
 }

@@ -1,5 +1,6 @@
 /** What contacts mean: created, updated, found, tagged and deleted. Owns their transactions; other features enter here. */
 import type { Caller, Tenant } from '../../api/caller.ts'
+import type { InboundEvent } from '../../api/domain-events.ts'
 import type { Detail } from '../../api/errors.ts'
 import type { Contact } from '../../api/resources/contact.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -8,7 +9,7 @@ import type { Page } from '../../platform/http/paging.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { audienceRows, chunkEnd, type AudienceSource } from './audience-repository.ts'
 import { activity } from './activity.ts'
-import { keepableContact, readContact, type ContactBody, type OptionalBody } from './contact-input.ts'
+import { sanitizeContact, readContact, type ContactBody, type OptionalBody } from './contact-input.ts'
 import { foldCounters } from './counter-repository.ts'
 import {
   type ContactQuery,
@@ -16,20 +17,21 @@ import {
   getContact,
   listContacts,
   readerOf,
-  shownAll,
+  contactObjects,
   type ContactReader,
 } from './contact-queries.ts'
-import { inboundPart } from './consent/inbound-messages.ts'
+import { inboundReceiver, type Received } from './consent/inbound-messages.ts'
+import { receiveProviderConsent, type ProviderConsent } from './consent/provider-consent.ts'
 import { addressKeyOf } from './addresses.ts'
 import { listService } from './lists/service.ts'
 import * as repository from './repository.ts'
 import { tagLabel, type ContactChange, type ContactRow } from './contact.ts'
-import { withRaces } from './contact-locks.ts'
+import { withConflictRetries } from './contact-locks.ts'
 import { optOutsBy } from './consent/repository.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { saveContacts } from './contact-writer.ts'
 import { segmentService } from './segments/service.ts'
-import { foreseeContact, syncContacts } from './contact-sync.ts'
+import { previewUpsert, syncContacts } from './contact-sync.ts'
 import { listAttributes, listTags, tagContacts, type TaggingBody } from './tags.ts'
 import { createContact, removeContact, updateContact, upsertContact } from './contact-commands.ts'
 
@@ -40,13 +42,14 @@ export { fullName } from './contact.ts'
 export { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from './csv.ts'
 export { readTags } from './contact-input.ts'
 export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './addresses.ts'
-export { windowUntil, type ProviderConsent, type Received } from './consent/inbound-messages.ts'
+export { windowUntil, type Received } from './consent/inbound-messages.ts'
+export type { ProviderConsent } from './consent/provider-consent.ts'
 export { foldText, hasStopped, marketingType, type ContactChange } from './contact.ts'
 export { comparedValues, fits } from './segments/evaluator.ts'
 export { phoneText, type Field, type Fields } from './segments/fields.ts'
 export { comparableTime } from './segments/fields.ts'
 export { isGroup, parseRules, rulesFailures, type Condition, type Group, type Scalar } from './segments/rules.ts'
-export { LostRace } from './contact-locks.ts'
+export { WriteConflict } from './contact-locks.ts'
 export type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 
 export type ContactService = ReturnType<typeof contactService>
@@ -57,6 +60,7 @@ const foldKeys = 200
 export function contactService(platform: Platform) {
   const lists = listService(platform)
   const active = activity(platform)
+  const receiveInbound: (tx: Db, messages: readonly InboundEvent[]) => Promise<Received[]> = inboundReceiver(platform)
   const folding: PeriodicJob = {
     name: 'fold-contact-counters',
     every_ms: 1000,
@@ -66,7 +70,14 @@ export function contactService(platform: Platform) {
     lists,
     segments: segmentService(platform),
     periodicJobs: [folding, ...lists.periodicJobs],
-    ...inboundPart(platform),
+    /**
+     * Inside the transaction that stores inbound messages: creates or links contacts, opens service windows and applies keywords, which
+     * publishes `opted_out`. Returns one result per message, in order.
+     */
+    receiveInbound,
+    /** Inside the caller's transaction: applies consent that providers report. Creates no contact. */
+    receiveProviderConsent: (tx: Db, reports: readonly ProviderConsent[]): Promise<void> =>
+      receiveProviderConsent(platform, tx, reports),
     messagesAccepted: active.messagesAccepted,
     flushActivity: active.flush,
 
@@ -74,7 +85,7 @@ export function contactService(platform: Platform) {
     failuresOf: (body: ContactBody): readonly Detail[] =>
       readContact(body, { at: isoTime(platform.clock.now()) }).failures,
     /** What of a body can be kept, by its own `at` (ISO 8601); its tags are added. For those who cannot be asked to correct it. */
-    keepable: (body: OptionalBody, at: string): ContactChange => keepableContact(body, { at, add_tags: true }),
+    sanitize: (body: OptionalBody, at: string): ContactChange => sanitizeContact(body, { at, add_tags: true }),
     create: (sql: Db, caller: Caller, body: ContactBody): Promise<Contact> =>
       createContact(platform, sql, caller, body),
     /** By `phone`; tags are added, everything else is as in `update`. */
@@ -85,10 +96,10 @@ export function contactService(platform: Platform) {
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeContact(platform, sql, tenant, id),
     /** Writes contacts in a transaction of their own, or in the caller's: see `saveContacts`. For imports, events and campaigns. */
     save: (sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> =>
-      withRaces(sql, (tx) => saveContacts(platform, tx, tenant, items, context)),
+      withConflictRetries(sql, (tx) => saveContacts(platform, tx, tenant, items, context)),
     /**
-     * As `save`, of upserts by phone that mostly change nothing: contacts that are so already are neither locked nor written. `owners`: `ofPhones` of the same transaction, which is
-     * the caller's, who does it all once more after `LostRace`.
+     * As `save`, of upserts by phone that mostly change nothing: contacts that are so already are neither locked nor written. `owners`: `findByPhones` of the same transaction, which is
+     * the caller's, who does it all once more after `WriteConflict`.
      */
     sync: (
       tx: Transaction,
@@ -98,8 +109,8 @@ export function contactService(platform: Platform) {
       owners: ReadonlyMap<string, ContactRow>,
     ): Promise<SaveResult[]> => syncContacts(platform, tx, tenant, items, context, owners),
     /** The contact as an upsert by phone would leave it; null where that would be refused. Nothing is written. */
-    foreseen: (sql: Db, tenant: Tenant, change: ContactChange, context: SaveContext): Promise<ContactRow | null> =>
-      foreseeContact(platform, sql, tenant, change, context),
+    previewUpsert: (sql: Db, tenant: Tenant, change: ContactChange, context: SaveContext): Promise<ContactRow | null> =>
+      previewUpsert(platform, sql, tenant, change, context),
 
     /** 404 `resource_missing` when there is none. */
     get: (sql: Db, tenant: Tenant, id: string): Promise<Contact> => getContact(platform, sql, tenant, id),
@@ -109,8 +120,8 @@ export function contactService(platform: Platform) {
     reader: (sql: Db, tenant: Tenant, query: ContactQuery): Promise<ContactReader> =>
       readerOf(platform, sql, tenant, query),
     /** Contacts as the API shows them, with their service windows. */
-    shownAll: (sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> =>
-      shownAll(platform, sql, tenant, rows),
+    contactObjects: (sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> =>
+      contactObjects(platform, sql, tenant, rows),
     consentHistory,
     optOutsBy,
 
@@ -118,19 +129,19 @@ export function contactService(platform: Platform) {
     tags: listTags,
     attributes: listAttributes,
     /** Contacts by their ids; those that are gone are left out. */
-    rows: repository.findContacts,
+    findByIds: repository.findContacts,
     /** The contact with this address on a kind of channel, if any. */
-    async ofAddress(sql: Db, tenant: Tenant, channel_type: string, to: string): Promise<ContactRow | undefined> {
+    async findByAddress(sql: Db, tenant: Tenant, channel_type: string, to: string): Promise<ContactRow | undefined> {
       const [found] = await repository.findAddresses(sql, tenant, [addressKeyOf(channel_type, to)])
       return found === undefined ? undefined : (await repository.findContacts(sql, tenant, [found.contact_id]))[0]
     },
     /** Contacts by the keys of their phones (`phoneKey`). */
-    ofPhones: (sql: Db, tenant: Tenant, keys: readonly string[]): Promise<Map<string, ContactRow>> =>
+    findByPhones: (sql: Db, tenant: Tenant, keys: readonly string[]): Promise<Map<string, ContactRow>> =>
       repository.findOwners(sql, tenant, 'phone', keys),
     audienceRows,
     chunkEnd,
     /** Who has any, or all, of these tags. */
-    taggedSource: (tags: readonly string[], match: 'any' | 'all'): AudienceSource => ({
+    tagAudience: (tags: readonly string[], match: 'any' | 'all'): AudienceSource => ({
       kind: 'labels',
       labels: tags.map(tagLabel),
       match,

@@ -8,7 +8,7 @@ import { requireCursor } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { readTags } from './contact-input.ts'
 import { foldText, type ContactChange } from './contact.ts'
-import { withRaces } from './contact-locks.ts'
+import { withConflictRetries } from './contact-locks.ts'
 import type { SaveItem } from './save-item.ts'
 import { saveContacts } from './contact-writer.ts'
 import * as repository from './repository.ts'
@@ -24,7 +24,7 @@ export interface TaggingBody {
 /** Adds and removes tags of many contacts, all or none of them. */
 export async function tagContacts(platform: Platform, sql: Db, caller: Caller, body: TaggingBody) {
   const change = taggingChange(body)
-  return await withRaces(sql, async (tx) => {
+  return await withConflictRetries(sql, async (tx) => {
     const { ids, not_found } = await tagged(tx, caller, body)
     const items = ids.map(({ id }): SaveItem => ({ kind: 'update', id, change }))
     const results = await saveContacts(platform, tx, caller, items, contextOf(platform, caller))

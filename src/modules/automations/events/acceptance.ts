@@ -4,7 +4,7 @@ import { missing, Problem } from '../../../api/problem.ts'
 import type { RunOfEvent } from '../../../api/resources/automation-run.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { LostRace, type ContactRow, type ContactService } from '../../contacts/service.ts'
+import { WriteConflict, type ContactRow, type ContactService } from '../../contacts/service.ts'
 import { activeAutomationsOf } from '../repository.ts'
 import { cancelWaiting, insertRuns, listRunsOfEvents, restartDelays, type CustomerEvent } from '../runs/repository.ts'
 import { shareSources, type ReportingSource } from '../sources/repository.ts'
@@ -34,7 +34,7 @@ export interface AcceptDeps {
 }
 
 /**
- * Accepts events in their order. With `as` `failed` they are stored without matching automations. Throws `LostRace`, `BeforeCommitError` and database
+ * Accepts events in their order. With `as` `failed` they are stored without matching automations. Throws `WriteConflict`, `BeforeCommitError` and database
  * errors, after which the transaction must be rolled back.
  */
 export async function acceptEvents(
@@ -110,7 +110,7 @@ async function write(
     fresh.flatMap((pending) => (affectsOtherRuns(results.get(pending)!) ? customerKeys(pending.event) : [])),
   )
   const [written] = await Promise.all([insertReceipts(tx, receipts), insertRuns(tx, runs)])
-  if (written < receipts.length) throw new LostRace()
+  if (written < receipts.length) throw new WriteConflict()
   await cancelWaiting(tx, cancelled)
   await restartDelays(tx, restarted)
   for (const [index, pending] of fresh.entries()) {
@@ -216,7 +216,7 @@ async function answerDuplicates(
   const runs = await listRunsOfEvents(tx, ids)
   for (const [pending, id] of duplicates) {
     const row = rows.get(id)
-    if (row === undefined) throw new LostRace()
+    if (row === undefined) throw new WriteConflict()
     const duplicate = id !== pending.id
     outcomes.set(pending, { receipt: receiptObject(row, runs.get(id) ?? [], duplicate), duplicate })
   }

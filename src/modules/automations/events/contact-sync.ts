@@ -9,7 +9,7 @@ import type { PendingEvent } from './event.ts'
 /** The channel type with a marketing consent of its own. */
 const marketingOn = 'whatsapp'
 
-type Contacts = Pick<ContactService, 'keepable' | 'save' | 'sync' | 'ofPhones'>
+type Contacts = Pick<ContactService, 'sanitize' | 'save' | 'sync' | 'findByPhones'>
 
 /** The contacts that have the phones of customers, by tenant and phone key. */
 export type Owners = Map<string, Map<string, ContactRow>>
@@ -27,7 +27,7 @@ const keyOf = ({ event }: PendingEvent): string => phoneKey(phoneOf(event.custom
 export async function ownersOf(contacts: Contacts, tx: Transaction, batch: readonly PendingEvent[]): Promise<Owners> {
   const read = [...byTenant(batch)].map(
     async ([text, own]) =>
-      [text, await contacts.ofPhones(tx, tenantOf(own[0]!.event.source), [...new Set(own.map(keyOf))])] as const,
+      [text, await contacts.findByPhones(tx, tenantOf(own[0]!.event.source), [...new Set(own.map(keyOf))])] as const,
   )
   return new Map(await Promise.all(read))
 }
@@ -56,7 +56,7 @@ export async function contactsOf(
 
 /** The contact that `contactsOf` would return for one event; nothing is stored. */
 export async function expectedContact(
-  contacts: Pick<ContactService, 'keepable' | 'foreseen' | 'ofPhones'>,
+  contacts: Pick<ContactService, 'sanitize' | 'previewUpsert' | 'findByPhones'>,
   sql: Db,
   pending: PendingEvent,
   source: Tenant & Pick<ReportingSource, 'contact_sync'>,
@@ -65,13 +65,13 @@ export async function expectedContact(
   if (phone === null) return undefined
   const tenant = tenantOf(source)
   if (source.contact_sync) {
-    const row = await contacts.foreseen(sql, tenant, changeOf(contacts, pending), contextOf(pending.at))
+    const row = await contacts.previewUpsert(sql, tenant, changeOf(contacts, pending), contextOf(pending.at))
     if (row !== null) return row
   }
-  return (await contacts.ofPhones(sql, tenant, [phoneKey(phone)])).get(phoneKey(phone))
+  return (await contacts.findByPhones(sql, tenant, [phoneKey(phone)])).get(phoneKey(phone))
 }
 
-const contextOf = (at: string): SaveContext => ({ at, source: 'integration', keep_opt_outs: true, only_fitting: true })
+const contextOf = (at: string): SaveContext => ({ at, source: 'integration', keep_opt_outs: true, drop_excess: true })
 
 /** E.164; null where the customer has no readable phone number. */
 export const phoneOf = ({ phone }: { readonly phone?: string | null }): string | null =>
@@ -102,11 +102,11 @@ async function save(
 }
 
 function changeOf(
-  contacts: Pick<Contacts, 'keepable'>,
+  contacts: Pick<Contacts, 'sanitize'>,
   { event: { customer, consent, consent_this_event_only }, at }: PendingEvent,
 ): ContactChange {
   const { external_id, phone, email, first_name, last_name, locale, tags, attributes } = customer
-  const change = contacts.keepable({ external_id, phone, email, first_name, last_name, locale, tags, attributes }, at)
+  const change = contacts.sanitize({ external_id, phone, email, first_name, last_name, locale, tags, attributes }, at)
   return consent.marketing === true && consent_this_event_only !== true
     ? { ...change, consent: { [marketingOn]: { marketing: 'opted_in' } } }
     : change

@@ -7,7 +7,7 @@ import { filled, inTurn } from '../../../lib/concurrency.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { connectionLost, neverSent } from '../../../platform/database/failures.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'
-import { LostRace } from '../../contacts/service.ts'
+import { WriteConflict } from '../../contacts/service.ts'
 import { acceptEvents, BeforeCommitError, type AcceptDeps, type Outcomes } from './acceptance.ts'
 import { phoneOf } from './contact-sync.ts'
 import type { AcceptedEvent, BeforeCommit, IncomingEvent, PendingEvent } from './event.ts'
@@ -223,7 +223,7 @@ function answer({ platform: { metrics } }: AcceptDeps, batch: readonly Waiting[]
 /** Another transaction wrote first (23505: a unique index found it), or a serialisation failure or deadlock. */
 const lostRace = (error: unknown): boolean => {
   const state = sqlState(error) ?? ''
-  return error instanceof LostRace || state === '23505' || state.startsWith('40')
+  return error instanceof WriteConflict || state === '23505' || state.startsWith('40')
 }
 
 /** After a lost race or a lost connection. If the commit succeeded all the same, the receipt is found by its ID. */

@@ -94,7 +94,7 @@ async function redactSome(deps: RedactionDeps, row: RedactionRow): Promise<void>
 async function removeContacts(deps: RedactionDeps, row: RedactionRow): Promise<void> {
   const { contacts, platform } = deps
   const { phone, email } = row
-  const ofPhone = phone === null ? undefined : await contacts.ofAddress(platform.pool, row, 'sms', phone)
+  const ofPhone = phone === null ? undefined : await contacts.findByAddress(platform.pool, row, 'sms', phone)
   if (ofPhone !== undefined) await remove(deps, row, ofPhone.id)
   while (email !== null) {
     const found = await contacts.list(platform.pool, row, { email }, { limit: contactsMax, starting_after: undefined })

@@ -76,7 +76,7 @@ async function contactsOf(
   const known = new Map<string, ContactRow>()
   for (const some of Map.groupBy(runs, ({ account_id, mode }) => `${account_id} ${mode}`).values()) {
     const ids = new Set(some.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id])))
-    for (const row of ids.size === 0 ? [] : await contacts.rows(platform.pool, tenantOf(some[0]!), [...ids]))
+    for (const row of ids.size === 0 ? [] : await contacts.findByIds(platform.pool, tenantOf(some[0]!), [...ids]))
       known.set(row.id, row)
   }
   return known

@@ -122,14 +122,14 @@ export async function resolveAudience(
 ): Promise<ResolvedAudience> {
   const { type, list_id, segment_id, tags, match } = row.audience
   if (type === 'adhoc') return { kind: 'adhoc' }
-  if (type === 'tags') return contacts.taggedSource(tags!, match === 'all' ? 'all' : 'any')
+  if (type === 'tags') return contacts.tagAudience(tags!, match === 'all' ? 'all' : 'any')
   if (type === 'list')
     return (await contacts.lists.exists(sql, row, list_id!)) ? { kind: 'list', list_id: list_id! } : { kind: 'gone' }
   const began_at = row.snapshot_began_at
   const audience =
     began_at === null
       ? await contacts.segments.audience(sql, row, segment_id!)
-      : await contacts.segments.audienceOfKept(
+      : await contacts.segments.audienceOfStoredRules(
           sql,
           row,
           `snapshot ${row.id}`,

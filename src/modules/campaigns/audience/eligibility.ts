@@ -63,5 +63,5 @@ export async function contactsById(
   recipients: readonly { readonly contact_id: string | null }[],
 ): Promise<ReadonlyMap<string, ContactRow>> {
   const ids = new Set(recipients.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id])))
-  return new Map((await contacts.rows(sql, tenant, [...ids])).map((contact) => [contact.id, contact]))
+  return new Map((await contacts.findByIds(sql, tenant, [...ids])).map((contact) => [contact.id, contact]))
 }

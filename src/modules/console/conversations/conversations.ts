@@ -118,7 +118,7 @@ async function shownConversations(
     rows.map((row) => row[field]).filter((id) => id !== null)
   const members = await userNames(sql, idsOf('assignee'))
   const names = new Map(
-    (await contacts.rows(sql, tenant, idsOf('contact_id'))).map((contact) => [contact.id, fullName(contact)]),
+    (await contacts.findByIds(sql, tenant, idsOf('contact_id'))).map((contact) => [contact.id, fullName(contact)]),
   )
   const last = new Map(
     (await messages.rows(sql, tenant, idsOf('last_message_id'))).map((message) => [message.id, message]),

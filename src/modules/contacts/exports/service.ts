@@ -51,7 +51,7 @@ export function exportService(platform: Platform, contacts: ContactService) {
   async function record(sql: Db, tenant: Tenant, id: string): Promise<ContactExport> {
     const row = isId('ct', id) ? await findContact(sql, tenant, id) : null
     if (row === null) throw missing('contact', id)
-    const [contact] = await contacts.shownAll(sql, tenant, [row])
+    const [contact] = await contacts.contactObjects(sql, tenant, [row])
     return {
       object: 'contact_export',
       contact: contact!,

@@ -6,13 +6,13 @@ import type { Problem } from '../../../api/problem.ts'
 import { csvLine } from '../csv.ts'
 import { attributeTypes, mergeChanges, readRow, readRows, type Row } from './cells.ts'
 import { readHeader } from './columns.ts'
-import { delimiterOf, SplitError, Splitter, type Piece } from './splitter.ts'
+import { delimiterOf, SplitError, Splitter, type Chunk } from './splitter.ts'
 import { effort } from '../../../../test/support/effort.ts'
 
-const options = { delimiters: ',', rows_max: 3, piece_length: 1000, record_length_max: 200 }
+const options = { delimiters: ',', rows_max: 3, chunk_length: 1000, record_length_max: 200 }
 
 /** Splits a text that arrives in parts. */
-function split(parts: readonly string[], given = options): Piece[] {
+function split(parts: readonly string[], given = options): Chunk[] {
   const splitter = new Splitter(given, 2)
   return [...parts.flatMap((part) => splitter.push(part)), ...splitter.end()]
 }
@@ -24,7 +24,7 @@ const context = (columns: readonly (string | null)[], rows: readonly Row[] = [])
   at: '2026-01-31T09:30:00.000Z',
 })
 
-test('pieces hold whole records, however the bytes arrive and wherever quotes and line ends stand', () => {
+test('chunks hold whole records, however the bytes arrive and wherever quotes and line ends stand', () => {
   const cell = fc.oneof(
     fc.constantFrom('', 'a', 'b c', 'x"y', 'a,b', 'two\nlines', 'three\r\n\r\nlines', '"', '""', ' ', "it's"),
     fc.string({ maxLength: 5 }).map((text) => text.replaceAll(/[\r\0]/g, '')),
@@ -39,16 +39,16 @@ test('pieces hold whole records, however the bytes arrive and wherever quotes an
       const bounds = [0, ...at.map((cut) => Math.min(cut, whole.length)).sort((a, b) => a - b), whole.length]
       const parts = bounds.slice(1).map((end, i) => whole.slice(bounds[i], end))
 
-      const pieces = split(parts, { ...options, record_length_max: 10_000 })
-      const rows = pieces.flatMap((piece) => readRows(piece, ','))
+      const chunks = split(parts, { ...options, record_length_max: 10_000 })
+      const rows = chunks.flatMap((chunk) => readRows(chunk, ','))
 
       const wanted = readRows({ text: whole, first_row: 2 }, ',')
       assert.deepEqual(rows, wanted)
       assert.equal(
-        pieces.reduce((sum, piece) => sum + piece.rows, 0),
+        chunks.reduce((sum, chunk) => sum + chunk.rows, 0),
         wanted.length,
       )
-      for (const piece of pieces) assert.ok(piece.rows <= options.rows_max)
+      for (const chunk of chunks) assert.ok(chunk.rows <= options.rows_max)
     }),
     { numRuns: effort(500, 4000), seed: 6 },
   )
@@ -74,17 +74,17 @@ test('any text at all is cut into as many rows as are counted', () => {
 
   fc.assert(
     fc.property(noise, (text) => {
-      let pieces: Piece[]
+      let chunks: Chunk[]
       try {
-        pieces = split([text])
+        chunks = split([text])
       } catch (error) {
         assert.ok(error instanceof SplitError)
         return
       }
-      const rows = pieces.flatMap((piece) => readRows(piece, ','))
+      const rows = chunks.flatMap((chunk) => readRows(chunk, ','))
       assert.equal(
         rows.length,
-        pieces.reduce((sum, piece) => sum + piece.rows, 0),
+        chunks.reduce((sum, chunk) => sum + chunk.rows, 0),
         JSON.stringify(text),
       )
     }),
@@ -93,7 +93,7 @@ test('any text at all is cut into as many rows as are counted', () => {
 })
 
 test('rows are numbered as a spreadsheet counts them, blank ones included', () => {
-  const rows = split(['a,b\n\n , \n"c\nc",d\n,,\n"",e']).flatMap((piece) => readRows(piece, ','))
+  const rows = split(['a,b\n\n , \n"c\nc",d\n,,\n"",e']).flatMap((chunk) => readRows(chunk, ','))
 
   assert.deepEqual(rows, [
     { row: 2, cells: ['a', 'b'] },

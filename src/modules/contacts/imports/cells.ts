@@ -1,14 +1,14 @@
-/** One row of an import: from cells to the change that a contact is asked for, or the reasons why not. Pure. */
+/** One row of an import: from cells to the change that a contact is requested for, or the reasons why not. Pure. */
 import { parse } from 'csv-parse/sync'
 import { Problem } from '../../../api/problem.ts'
 import type { AttributeType, AttributeValue } from '../../../api/resources/contact.ts'
 import { parseBody } from '../../../platform/http/body.ts'
-import { meantPhone } from '../../accounts/service.ts'
+import { phoneHint } from '../../accounts/service.ts'
 import { foldText, type ContactChange } from '../contact.ts'
 import { unguarded } from '../csv.ts'
 import { readContact, type ContactBody } from '../contact-input.ts'
 import type { Column } from './columns.ts'
-import { Splitter, type Piece } from './splitter.ts'
+import { Splitter, type Chunk } from './splitter.ts'
 
 /** A record of the file. */
 export interface Row {
@@ -20,16 +20,16 @@ export interface Row {
 }
 
 const blank = /^[ \t\r]*$/
-const asOneRow = { rows_max: 1, piece_length: 1, record_length_max: Infinity }
+const asOneRow = { rows_max: 1, chunk_length: 1, record_length_max: Infinity }
 
-/** The records of a piece, blank ones left out. A record with misplaced quotes stands alone as broken. */
-export function readRows(piece: Pick<Piece, 'text' | 'first_row'>, delimiter: string): Row[] {
+/** The records of a chunk, blank ones left out. A record with misplaced quotes stands alone as broken. */
+export function readRows(chunk: Pick<Chunk, 'text' | 'first_row'>, delimiter: string): Row[] {
   try {
-    return cut(piece, delimiter)
+    return cut(chunk, delimiter)
   } catch {
     // some record is broken: each by itself, so that the others stay
-    const splitter = new Splitter({ ...asOneRow, delimiters: delimiter }, piece.first_row)
-    return [...splitter.push(piece.text), ...splitter.end()].flatMap((record) => {
+    const splitter = new Splitter({ ...asOneRow, delimiters: delimiter }, chunk.first_row)
+    return [...splitter.push(chunk.text), ...splitter.end()].flatMap((record) => {
       try {
         return cut(record, delimiter)
       } catch {
@@ -45,7 +45,7 @@ export function readRows(piece: Pick<Piece, 'text' | 'first_row'>, delimiter: st
   }
 }
 
-function cut({ text, first_row }: Pick<Piece, 'text' | 'first_row'>, delimiter: string): Row[] {
+function cut({ text, first_row }: Pick<Chunk, 'text' | 'first_row'>, delimiter: string): Row[] {
   const records: string[][] = text.includes('"')
     ? parse(text, { delimiter, record_delimiter: ['\r\n', '\n'], relax_column_count: true, skip_empty_lines: false })
     : cutPlain(text, delimiter)
@@ -110,7 +110,7 @@ export function readRow(row: Row, context: RowContext): RowRead {
   for (const { param, message } of failures) {
     const hint =
       param === 'phone' && default_country === null && typeof body.phone === 'string'
-        ? meantPhone(body.phone, context.hinted_country ?? null)
+        ? phoneHint(body.phone, context.hinted_country ?? null)
         : ''
     reasons.push(message.replaceAll('`', '') + hint)
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pieceWriter } from './chunk-writer.ts'
+import { chunkWriter } from './chunk-writer.ts'
 
-const piece = { text: 'a\n', first_row: 2, rows: 1 }
+const chunk = { text: 'a\n', first_row: 2, rows: 1 }
 
 /** Writes that end when they are told to. */
 function heldWrites() {
@@ -15,12 +15,12 @@ function heldWrites() {
 /** Lets everything happen that needs no further event. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a few pieces are on their way at once, and the next waits for room', async () => {
+test('a few chunks are on their way at once, and the next waits for room', async () => {
   const { ends, store } = heldWrites()
-  const { write } = pieceWriter(store)
-  for (let n = 0; n < 4; n++) await write(piece, n)
+  const { write } = chunkWriter(store)
+  for (let n = 0; n < 4; n++) await write(chunk, n)
 
-  const fifth = write(piece, 4)
+  const fifth = write(chunk, 4)
   await settle()
   assert.equal(ends.length, 4)
   ends[1]!()
@@ -29,25 +29,25 @@ test('a few pieces are on their way at once, and the next waits for room', async
   assert.equal(ends.length, 5)
 })
 
-test('a piece that cannot be written fails the upload, however it ends', async () => {
+test('a chunk that cannot be written fails the upload, however it ends', async () => {
   const { ends, store } = heldWrites()
-  const { write, close } = pieceWriter(store)
-  await write(piece, 0)
+  const { write, close } = chunkWriter(store)
+  await write(chunk, 0)
   ends[0]!(new Error('the disk is full'))
   await settle()
 
-  await assert.rejects(write(piece, 1), /the disk is full/)
+  await assert.rejects(write(chunk, 1), /the disk is full/)
   await assert.rejects(close(true), /the disk is full/)
   await close(false)
 })
 
 test('once an upload is closed nothing of it is written any more', async () => {
   const { ends, store } = heldWrites()
-  const { write, close } = pieceWriter(store)
-  await write(piece, 0)
+  const { write, close } = chunkWriter(store)
+  await write(chunk, 0)
 
   const closed = close(false)
-  await assert.rejects(write(piece, 1))
+  await assert.rejects(write(chunk, 1))
   let ended = false
   void closed.then(() => (ended = true))
   await settle()

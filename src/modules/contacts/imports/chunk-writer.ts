@@ -1,26 +1,26 @@
-/** Writes the pieces of an upload, several at once: they share the wait for the disk. */
-import type { Piece } from './splitter.ts'
+/** Writes the chunks of an upload, several at once: they share the wait for the disk. */
+import type { Chunk } from './splitter.ts'
 
-/** Pieces on their way at once: what memory holds of a file. */
+/** Chunks on their way at once: what memory holds of a file. */
 const atOnce = 4
 
-export interface PieceWriter {
-  /** Starts to write a piece; resolves once there is room for the next. Rejects when one before could not be written. */
-  write(piece: Piece, number: number): Promise<void>
-  /** Resolves once nothing is on its way any more; with `done` rejects when a piece could not be written. Nothing is written afterwards. */
+export interface ChunkWriter {
+  /** Starts to write a chunk; resolves once there is room for the next. Rejects when one before could not be written. */
+  write(chunk: Chunk, number: number): Promise<void>
+  /** Resolves once nothing is on its way any more; with `done` rejects when a chunk could not be written. Nothing is written afterwards. */
   close(done: boolean): Promise<void>
 }
 
-export function pieceWriter(store: (piece: Piece, number: number) => Promise<void>): PieceWriter {
+export function chunkWriter(store: (chunk: Chunk, number: number) => Promise<void>): ChunkWriter {
   const writing = new Set<Promise<void>>()
   const failures: unknown[] = []
   let closed = false
 
-  async function write(piece: Piece, number: number): Promise<void> {
+  async function write(chunk: Chunk, number: number): Promise<void> {
     while (writing.size >= atOnce) await Promise.race(writing)
     if (failures.length > 0) throw failures[0]
-    if (closed) throw new Error('a piece came after the end of its upload')
-    const one: Promise<void> = store(piece, number)
+    if (closed) throw new Error('a chunk came after the end of its upload')
+    const one: Promise<void> = store(chunk, number)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => writing.delete(one))
     writing.add(one)

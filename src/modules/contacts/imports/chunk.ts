@@ -1,18 +1,18 @@
-/** Applies one piece of an import: its rows are saved, counted and reported, and the piece is gone, all in one transaction. */
+/** Applies one chunk of an import: its rows are saved, counted and reported, and the chunk is gone, all in one transaction. */
 import type { ContactImportRow } from './import.ts'
 import { phoneKey } from '../../../lib/phone.ts'
 import { sqlState, transact, type Db, type Transaction, violatedConstraint } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { defaultCountryOf } from '../../accounts/service.ts'
 import { foldText, type ContactChange } from '../contact.ts'
-import { heldBack, keepingOptOuts, saveContacts } from '../contact-writer.ts'
-import { LostRace } from '../contact-locks.ts'
+import { refusedOptIns, withoutLiftedOptOuts, saveContacts } from '../contact-writer.ts'
+import { WriteConflict } from '../contact-locks.ts'
 import type { SaveContext, SaveItem, SaveResult } from '../save-item.ts'
 import { attributeTypes, mergeChanges, readRow, readRows, type Row } from './cells.ts'
 import * as repository from './repository.ts'
 
-/** A piece cut into rows: everything that needs no database. */
-export interface CutPiece {
+/** A chunk cut into rows: everything that needs no database. */
+export interface ParsedChunk {
   readonly number: number
   readonly rows: readonly Row[]
   /** Phone numbers, identifiers and e-mail addresses that tell which contacts rows mean. */
@@ -21,8 +21,8 @@ export interface CutPiece {
   readonly found_by: ReadonlySet<string>
 }
 
-export function cutPiece(piece: repository.PieceRow, row: ContactImportRow): CutPiece {
-  const rows = readRows({ text: piece.body, first_row: piece.first_row }, row.delimiter)
+export function parseChunk(chunk: repository.ChunkRow, row: ContactImportRow): ParsedChunk {
+  const rows = readRows({ text: chunk.body, first_row: chunk.first_row }, row.delimiter)
   const phoneAt = row.columns.indexOf('phone')
   const emailAt = row.columns.indexOf('email')
   const others = row.columns.flatMap((column, at) =>
@@ -46,26 +46,26 @@ export function cutPiece(piece: repository.PieceRow, row: ContactImportRow): Cut
     }
     if (by !== undefined) found_by.add(by)
   }
-  return { number: piece.number, rows, keys, found_by }
+  return { number: chunk.number, rows, keys, found_by }
 }
 
 /**
- * Whether a piece must wait until an earlier one is applied, since both may name the same contact: of two rows for one the later has the last word (behaviour: imports 3.1). Whom a phone
- * number means may be whom an e-mail address means, which the file does not tell. And what the first piece makes of attributes holds for all.
+ * Whether a chunk must wait until an earlier one is applied, since both may name the same contact: of two rows for one the later has the last word (behaviour: imports 3.1). Whom a phone
+ * number means may be whom an e-mail address means, which the file does not tell. And what the first chunk makes of attributes holds for all.
  */
-export function dependsOn(piece: CutPiece, earlier: CutPiece): boolean {
-  if (earlier.number === 0 || new Set([...piece.found_by, ...earlier.found_by]).size > 1) return true
-  for (const key of piece.keys) if (earlier.keys.has(key)) return true
+export function dependsOn(chunk: ParsedChunk, earlier: ParsedChunk): boolean {
+  if (earlier.number === 0 || new Set([...chunk.found_by, ...earlier.found_by]).size > 1) return true
+  for (const key of chunk.keys) if (earlier.keys.has(key)) return true
   return false
 }
 
-/** A row, or several of one contact that only its e-mail address tells, and what was asked. */
-interface Asked {
+/** A row, or several of one contact that only its e-mail address tells, and what was requested. */
+interface RowGroup {
   readonly rows: Row[]
   change: ContactChange
   id?: string
   /** What an opt-out of an earlier one of the rows kept from a later one. */
-  held_back?: Map<Row, readonly string[]>
+  refused_opt_ins?: Map<Row, readonly string[]>
 }
 
 interface Report {
@@ -74,34 +74,34 @@ interface Report {
 }
 
 /** How rows are saved and their contacts found: in the database, or as it would come out there. */
-export interface PieceTarget {
+export interface ChunkTarget {
   save(items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]>
   findByEmail(keys: readonly string[]): Promise<repository.FoundByEmail[]>
 }
 
-/** What holds for all pieces of a pass. */
-export interface PieceContext {
+/** What holds for all chunks of a pass. */
+export interface ChunkContext {
   readonly at: string
   readonly expect_new: boolean
 }
 
 /**
- * Resolves to what was done; to null when the piece was applied before, by whomever. With `expect_new` addresses are looked up only
- * once one turns out to be known: a good guess while an import meets strangers alone. Call it inside `withRaces`.
+ * Resolves to what was done; to null when the chunk was applied before, by whomever. With `expect_new` addresses are looked up only
+ * once one turns out to be known: a good guess while an import meets strangers alone. Call it inside `withConflictRetries`.
  */
-export async function applyPiece(
+export async function applyChunk(
   platform: Platform,
   tx: Transaction,
   row: ContactImportRow,
-  piece: CutPiece,
-  given: PieceContext,
+  chunk: ParsedChunk,
+  given: ChunkContext,
 ): Promise<repository.Progress | null> {
-  if (!(await repository.deletePiece(tx, row.id, piece.number))) return null
-  const target: PieceTarget = {
+  if (!(await repository.deleteChunk(tx, row.id, chunk.number))) return null
+  const target: ChunkTarget = {
     save: async (items, context) => await transact(tx, (inner) => saveContacts(platform, inner, row, items, context)),
     findByEmail: async (keys) => await repository.findByEmail(tx, row, keys),
   }
-  const report = await reportOf(platform, tx, row, piece.rows, target, given)
+  const report = await reportOf(platform, tx, row, chunk.rows, target, given)
   await repository.insertErrors(
     tx,
     row,
@@ -109,19 +109,19 @@ export async function applyPiece(
     report.errors.toSorted((a, b) => a.row - b.row),
     given.at,
   )
-  // last, for it is what two pieces of one import wait for each other at
+  // last, for it is what two chunks of one import wait for each other at
   await repository.addProgress(tx, row, row.id, report.progress, given.at)
   return report.progress
 }
 
-/** Saves the rows of a piece in the target, and tells what came of them. */
+/** Saves the rows of a chunk in the target, and tells what came of them. */
 export async function reportOf(
   platform: Platform,
   sql: Db,
   row: ContactImportRow,
   rows: readonly Row[],
-  target: PieceTarget,
-  { at, expect_new }: PieceContext,
+  target: ChunkTarget,
+  { at, expect_new }: ChunkContext,
 ): Promise<Report> {
   const report: Report = { errors: [], progress: { created: 0, updated: 0, rejected: 0, warnings: 0 } }
   const keys = row.columns.flatMap((column) =>
@@ -129,7 +129,7 @@ export async function reportOf(
   )
   const types = attributeTypes(rows, row.columns, await repository.definedTypes(sql, row, keys))
   const hinted_country = row.default_country === null ? await defaultCountryOf(sql, row.account_id) : null
-  const asked: Asked[] = []
+  const requested: RowGroup[] = []
   for (const each of rows) {
     const { change, reasons } = readRow(each, {
       columns: row.columns,
@@ -138,31 +138,31 @@ export async function reportOf(
       hinted_country,
       at,
     })
-    if (reasons.length === 0) asked.push({ rows: [each], change })
+    if (reasons.length === 0) requested.push({ rows: [each], change })
     else reject(report, { rows: [each], change }, reasons.join(' '))
   }
   const context: SaveContext = { at, source: 'import', request_id: row.request_id, keep_opt_outs: true, expect_new }
-  const [emailOnly, others] = [asked.filter(hasEmailOnly), asked.filter((each) => !hasEmailOnly(each))]
+  const [emailOnly, others] = [requested.filter(hasEmailOnly), requested.filter((each) => !hasEmailOnly(each))]
   await save(platform, row, target, others, context, report)
   // now that the contacts of the other rows are there to be found
   await save(platform, row, target, await byEmail(target, emailOnly, report), context, report)
   return report
 }
 
-const hasEmailOnly = ({ change: { phone, identifiers, email } }: Asked): boolean =>
+const hasEmailOnly = ({ change: { phone, identifiers, email } }: RowGroup): boolean =>
   !phone && identifiers === undefined && Boolean(email)
 
 /** Rows that only an e-mail address identifies find their contact by it; those of the same address become one. */
-async function byEmail(target: PieceTarget, asked: readonly Asked[], report: Report): Promise<Asked[]> {
-  const byKey = new Map<string, Asked>()
-  for (const each of asked) {
+async function byEmail(target: ChunkTarget, requested: readonly RowGroup[], report: Report): Promise<RowGroup[]> {
+  const byKey = new Map<string, RowGroup>()
+  for (const each of requested) {
     const key = foldText(each.change.email!)
     const before = byKey.get(key)
     if (before === undefined) byKey.set(key, each)
     else {
-      const allowed = keepingOptOuts(before.change.consent ?? {}, each.change)
-      const held = heldBack(each.change, allowed)
-      if (held.length > 0) for (const row of each.rows) (before.held_back ??= new Map()).set(row, held)
+      const allowed = withoutLiftedOptOuts(before.change.consent ?? {}, each.change)
+      const held = refusedOptIns(each.change, allowed)
+      if (held.length > 0) for (const row of each.rows) (before.refused_opt_ins ??= new Map()).set(row, held)
       before.rows.push(...each.rows)
       before.change = mergeChanges(before.change, allowed)
     }
@@ -178,61 +178,61 @@ async function byEmail(target: PieceTarget, asked: readonly Asked[], report: Rep
   return [...byKey.values()]
 }
 
-const itemOf = ({ id, change }: Asked): SaveItem =>
+const itemOf = ({ id, change }: RowGroup): SaveItem =>
   id === undefined ? { kind: 'upsert', change } : { kind: 'update', id, change }
 
 /** Saves together what can be saved. Where the database refuses a value, halves are tried until the one row stands alone. */
 async function save(
   platform: Platform,
   row: ContactImportRow,
-  target: PieceTarget,
-  asked: readonly Asked[],
+  target: ChunkTarget,
+  requested: readonly RowGroup[],
   context: SaveContext,
   report: Report,
 ): Promise<void> {
-  if (asked.length === 0) return
+  if (requested.length === 0) return
   let results: SaveResult[]
   try {
-    results = await target.save(asked.map(itemOf), context)
+    results = await target.save(requested.map(itemOf), context)
   } catch (error) {
-    if (error instanceof LostRace && context.expect_new === true)
-      return await save(platform, row, target, asked, { ...context, expect_new: false }, report)
-    // an address that somebody took in between is a race, which `withRaces` runs again
+    if (error instanceof WriteConflict && context.expect_new === true)
+      return await save(platform, row, target, requested, { ...context, expect_new: false }, report)
+    // an address that somebody took in between is a race, which `withConflictRetries` runs again
     if (!/^2[23]/.test(sqlState(error) ?? '') || violatedConstraint(error) === 'contact_addresses_pkey') throw error
-    if (asked.length === 1) {
+    if (requested.length === 1) {
       platform.log.warn({ err: error, import_id: row.id }, 'a row of an import could not be stored')
-      reject(report, asked[0]!, 'The row holds a value that cannot be stored.')
+      reject(report, requested[0]!, 'The row holds a value that cannot be stored.')
       return
     }
-    const middle = asked.length >> 1
-    await save(platform, row, target, asked.slice(0, middle), context, report)
-    await save(platform, row, target, asked.slice(middle), context, report)
+    const middle = requested.length >> 1
+    await save(platform, row, target, requested.slice(0, middle), context, report)
+    await save(platform, row, target, requested.slice(middle), context, report)
     return
   }
-  for (const [at, result] of results.entries()) settle(report, asked[at]!, result)
+  for (const [at, result] of results.entries()) settle(report, requested[at]!, result)
 }
 
-function settle(report: Report, asked: Asked, result: SaveResult): void {
+function settle(report: Report, requested: RowGroup, result: SaveResult): void {
   const { progress } = report
   if (result.outcome === 'refused')
     return reject(
       report,
-      asked,
+      requested,
       refusals[result.reason] +
         (result.reason === 'contact_exists' ? ` It is ${result.contact_id}'s ${result.param}.` : ''),
     )
   progress.created += result.outcome === 'created' ? 1 : 0
-  progress.updated += asked.rows.length - (result.outcome === 'created' ? 1 : 0)
-  if (result.held_back.length === 0 && asked.held_back === undefined) return
-  for (const each of asked.rows) {
-    const held = new Set([...(asked.held_back?.get(each) ?? []), ...result.held_back])
+  progress.updated += requested.rows.length - (result.outcome === 'created' ? 1 : 0)
+  if (result.refused_opt_ins.length === 0 && requested.refused_opt_ins === undefined) return
+  for (const each of requested.rows) {
+    const held = new Set([...(requested.refused_opt_ins?.get(each) ?? []), ...result.refused_opt_ins])
     if (held.size === 0) continue
     const without = [...held].map((type) => `consent.${type}`).join(' and ')
     progress.warnings += 1
     report.errors.push(
       errorOf(
         each,
-        asked.change,
+        requested.change,
         true,
         `Applied without ${without}: the recipient has opted out, and an import does not undo that.`,
       ),
@@ -250,9 +250,9 @@ const refusals: Readonly<Record<(SaveResult & { outcome: 'refused' })['reason'],
   too_many_attributes: 'The contact would have more attributes than it may.',
 }
 
-function reject(report: Report, asked: Asked, reason: string): void {
-  report.progress.rejected += asked.rows.length
-  for (const row of asked.rows) report.errors.push(errorOf(row, asked.change, false, reason))
+function reject(report: Report, requested: RowGroup, reason: string): void {
+  report.progress.rejected += requested.rows.length
+  for (const row of requested.rows) report.errors.push(errorOf(row, requested.change, false, reason))
 }
 
 const errorOf = (

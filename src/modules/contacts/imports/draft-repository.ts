@@ -3,14 +3,14 @@ import type { Tenant } from '../../../api/caller.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
 import type { Column } from './columns.ts'
 import type { ContactImportRow } from './import.ts'
-import { columns, type ArrivedFile } from './repository.ts'
+import { columns, type CompleteFile } from './repository.ts'
 
 /** Makes a draft of an upload. Null when it took so long that it was given up. */
 export async function insertDraft(
   sql: Db,
   { account_id, mode }: Tenant,
   id: string,
-  file: Omit<ArrivedFile, 'columns'>,
+  file: Omit<CompleteFile, 'columns'>,
   at: string,
 ): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
@@ -60,7 +60,7 @@ export async function changeDraft(
 }
 
 /** What a check has come to. */
-export interface Checked {
+export interface CheckResult {
   readonly columns: readonly Column[]
   readonly created: number
   readonly updated: number
@@ -71,7 +71,7 @@ export interface Checked {
 export async function setChecked(
   sql: Db,
   read: ContactImportRow,
-  done: Checked,
+  done: CheckResult,
   at: string,
 ): Promise<ContactImportRow | null> {
   const { account_id, mode, id } = read

@@ -9,18 +9,18 @@ import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { chosenFailures, readHeader } from './columns.ts'
 import * as drafts from './draft-repository.ts'
-import { Foresight } from './dry-run.ts'
-import { cutPiece, reportOf } from './chunk.ts'
+import { DryRun } from './dry-run.ts'
+import { parseChunk, reportOf } from './chunk.ts'
 import { stepwiseObject, type ContactImportRow } from './import.ts'
-import { digestOfUpload, readCountry, takeIn } from './upload.ts'
-import { nextPiece } from './repository.ts'
+import { digestOfUpload, readCountry, storeUpload } from './upload.ts'
+import { nextChunk } from './repository.ts'
 import { UnreadableFile, type UploadOptions } from './upload-reader.ts'
 
 type Named = Pick<UploadOptions, 'file_name'>
 
 export function importSteps(platform: Platform) {
   /** Checks that run here, by import and what is checked: who asks once more waits for the same. */
-  const running = new Map<string, Promise<drafts.Checked>>()
+  const running = new Map<string, Promise<drafts.CheckResult>>()
   return {
     upload: (sql: Db, caller: Caller, request: IncomingMessage, given: Named) =>
       upload(platform, sql, caller, request, given),
@@ -49,10 +49,10 @@ async function upload(
   given: Named,
 ): Promise<{ draft: StepwiseImport; digest: string }> {
   try {
-    const { row, digest } = await takeIn(platform, sql, caller, request, given, {
+    const { row, digest } = await storeUpload(platform, sql, caller, request, given, {
       // what the columns are may be said later
       onHeader: () => undefined,
-      arrived: async (id, file) =>
+      onComplete: async (id, file) =>
         await drafts.insertDraft(sql, caller, id, { ...file, default_country: null }, isoTime(platform.clock.now())),
     })
     return { draft: stepwiseObject(row), digest }
@@ -90,42 +90,42 @@ async function changed(
     },
     isoTime(platform.clock.now()),
   )
-  if (row === null) throw await pastThat(sql, caller, id)
+  if (row === null) throw await wrongState(sql, caller, id)
   return stepwiseObject(row)
 }
 
 async function checked(
   platform: Platform,
-  running: Map<string, Promise<drafts.Checked>>,
+  running: Map<string, Promise<drafts.CheckResult>>,
   sql: Db,
   caller: Caller,
   id: string,
 ): Promise<StepwiseImport> {
   const read = await existing(sql, caller, id)
-  if (read.status !== 'draft' && read.status !== 'checked') throw await pastThat(sql, caller, id)
+  if (read.status !== 'draft' && read.status !== 'checked') throw await wrongState(sql, caller, id)
   const row = { ...read, columns: readHeader(read.header, read.chosen) }
-  const asked = JSON.stringify([caller.account_id, caller.mode, id, row.columns, row.default_country])
-  const check = running.get(asked) ?? foresee(platform, row).finally(() => running.delete(asked))
-  running.set(asked, check)
+  const requested = JSON.stringify([caller.account_id, caller.mode, id, row.columns, row.default_country])
+  const check = running.get(requested) ?? dryRun(platform, row).finally(() => running.delete(requested))
+  running.set(requested, check)
   const done = await check
   const now = isoTime(platform.clock.now())
   const kept = await transact(sql, async (tx) => await drafts.setChecked(tx, read, done, now))
   if (kept !== null) return stepwiseObject(kept)
-  if ((await existing(sql, caller, id)).status !== 'draft') throw await pastThat(sql, caller, id)
+  if ((await existing(sql, caller, id)).status !== 'draft') throw await wrongState(sql, caller, id)
   throw new Problem('import_state_invalid', 'The import was changed while it was being checked. Check it again.')
 }
 
-/** Reads piece after piece, holding no connection in between. */
-async function foresee(platform: Platform, row: ContactImportRow): Promise<drafts.Checked> {
+/** Reads chunk after chunk, holding no connection in between. */
+async function dryRun(platform: Platform, row: ContactImportRow): Promise<drafts.CheckResult> {
   const { pool, clock } = platform
-  const foresight = await Foresight.begin(platform, row)
+  const dryRun = await DryRun.begin(platform, row)
   const context = { at: isoTime(clock.now()), expect_new: false }
   const counts = { created: 0, updated: 0, rejected: 0 }
   for (let after = -1; ;) {
-    const piece = await nextPiece(pool, row.id, after)
-    if (piece === null) return { columns: row.columns, ...counts }
-    after = piece.number
-    const { progress } = await reportOf(platform, pool, row, cutPiece(piece, row).rows, foresight, context)
+    const chunk = await nextChunk(pool, row.id, after)
+    if (chunk === null) return { columns: row.columns, ...counts }
+    after = chunk.number
+    const { progress } = await reportOf(platform, pool, row, parseChunk(chunk, row).rows, dryRun, context)
     counts.created += progress.created
     counts.updated += progress.updated
     counts.rejected += progress.rejected
@@ -143,7 +143,7 @@ async function started(platform: Platform, sql: Db, caller: Caller, id: string):
       },
     )
   const row = await drafts.startChecked(sql, caller, id, isoTime(platform.clock.now()))
-  if (row === null) throw await pastThat(sql, caller, id)
+  if (row === null) throw await wrongState(sql, caller, id)
   platform.notify('imports')
   return stepwiseObject(row)
 }
@@ -151,12 +151,12 @@ async function started(platform: Platform, sql: Db, caller: Caller, id: string):
 async function cancelled(platform: Platform, sql: Db, caller: Caller, id: string): Promise<StepwiseImport> {
   await existing(sql, caller, id)
   const row = await transact(sql, async (tx) => await drafts.cancelDraft(tx, caller, id, isoTime(platform.clock.now())))
-  if (row === null) throw await pastThat(sql, caller, id)
+  if (row === null) throw await wrongState(sql, caller, id)
   return stepwiseObject(row)
 }
 
 /** Why the step cannot be done, by where the import stands now. */
-async function pastThat(sql: Db, tenant: Tenant, id: string): Promise<Problem> {
+async function wrongState(sql: Db, tenant: Tenant, id: string): Promise<Problem> {
   const { status } = await existing(sql, tenant, id)
   if (status === 'draft')
     return new Problem('import_state_invalid', 'The import is a draft: check it, look at the counts, then start it.')

@@ -4,12 +4,12 @@ import type { Pool } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { addressesOf, foldText, newContact, type ContactRow } from '../contact.ts'
 import { countContacts } from '../counter-repository.ts'
-import { changedKeys, keyText, matchKey, lockedContact, type LockSet } from '../contact-locks.ts'
+import { changedKeys, keyText, matchKey, lockedContact, type ContactLocks } from '../contact-locks.ts'
 import type { SaveContext, SaveItem, SaveResult } from '../save-item.ts'
-import { foreseen } from '../contact-writer.ts'
+import { previewSave } from '../contact-writer.ts'
 import { findAddresses, findContacts } from '../repository.ts'
 import { KeyTable } from './key-table.ts'
-import type { PieceTarget } from './chunk.ts'
+import type { ChunkTarget } from './chunk.ts'
 import { findByEmail, type FoundByEmail } from './repository.ts'
 
 /** In the table of keys: nobody has the address any more; several contacts have the e-mail address. */
@@ -17,7 +17,7 @@ const nobody = -1
 const several = -2
 
 /** Remembers of the rows before what decides how later ones come out: the keys of contacts, not the contacts. */
-export class Foresight implements PieceTarget {
+export class DryRun implements ChunkTarget {
   readonly #platform: Platform
   readonly #sql: Pool
   readonly #tenant: Tenant
@@ -33,20 +33,15 @@ export class Foresight implements PieceTarget {
     this.#capacity = capacity
   }
 
-  static async begin(platform: Platform, tenant: Tenant): Promise<Foresight> {
+  static async begin(platform: Platform, tenant: Tenant): Promise<DryRun> {
     const { pool, settings } = platform
-    return new Foresight(
-      platform,
-      pool,
-      tenant,
-      Math.max(settings.contact_limit - (await countContacts(pool, tenant)), 0),
-    )
+    return new DryRun(platform, pool, tenant, Math.max(settings.contact_limit - (await countContacts(pool, tenant)), 0))
   }
 
   async save(items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> {
     const known = await this.#known(items, context)
     const before = new Map([...known.contacts].map(([id, { row }]) => [id, row]))
-    const results = foreseen(this.#platform, this.#tenant, known, items, context)
+    const results = previewSave(this.#platform, this.#tenant, known, items, context)
     this.#capacity = known.capacity
     for (const contact of known.contacts.values())
       if (contact.changed) this.#remember(before.get(contact.row.id), contact.row)
@@ -67,8 +62,8 @@ export class Foresight implements PieceTarget {
     })
   }
 
-  /** As `acquireLockSet` has it, with what the rows before would have changed. */
-  async #known(items: readonly SaveItem[], { at }: SaveContext): Promise<LockSet> {
+  /** As `acquireContactLocks` has it, with what the rows before would have changed. */
+  async #known(items: readonly SaveItem[], { at }: SaveContext): Promise<ContactLocks> {
     const keys = items.flatMap(({ change }) => changedKeys(change))
     const owners = new Map(
       (await findAddresses(this.#sql, this.#tenant, keys)).map((row) => [keyText(row), row.contact_id]),

@@ -1,4 +1,4 @@
-/** SQL of imports, their pieces, and the rows that were rejected. */
+/** SQL of imports, their chunks, and the rows that were rejected. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { AttributeType } from '../../../api/resources/contact.ts'
 import type { ContactImportRow } from './import.ts'
@@ -6,7 +6,7 @@ import { jsonRows, type Db, type Transaction } from '../../../platform/database/
 import { isAlive } from '../../../platform/jobs/process-registry.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import type { Column } from './columns.ts'
-import type { Piece } from './splitter.ts'
+import type { Chunk } from './splitter.ts'
 
 /** What every reader of imports selects. */
 export const columns = (
@@ -30,12 +30,12 @@ export async function insertImport(
     values (${account_id}, ${mode}, ${id}, 'uploading', ${request_id}, false, ${at}, ${at})`
 }
 
-export async function insertPiece(sql: Db, import_id: string, number: number, piece: Piece): Promise<void> {
-  await sql`insert into contact_import_chunks (import_id, number, first_row, rows, body) values (${import_id}, ${number}, ${piece.first_row}, ${piece.rows}, ${piece.text})`
+export async function insertChunk(sql: Db, import_id: string, number: number, chunk: Chunk): Promise<void> {
+  await sql`insert into contact_import_chunks (import_id, number, first_row, rows, body) values (${import_id}, ${number}, ${chunk.first_row}, ${chunk.rows}, ${chunk.text})`
 }
 
 /** What is known once the whole file is there. */
-export interface ArrivedFile {
+export interface CompleteFile {
   readonly file_name: string | null
   readonly default_country: string | null
   readonly delimiter: string
@@ -50,7 +50,7 @@ export async function startImport(
   sql: Db,
   { account_id, mode }: Tenant,
   id: string,
-  file: ArrivedFile,
+  file: CompleteFile,
   at: string,
 ): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
@@ -85,7 +85,7 @@ export async function findImport(sql: Db, { account_id, mode }: Tenant, id: stri
   return row ?? null
 }
 
-/** A page of imports, newest first, with one row more than asked. */
+/** A page of imports, newest first, with one row more than requested. */
 export async function listImports(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -189,7 +189,7 @@ export async function claimJob(
 }
 
 /** Keeps other processes from taking the import until the transaction ends; false when one has. */
-export async function holdJob(sql: Transaction, import_id: string, process_id: string): Promise<boolean> {
+export async function lockJob(sql: Transaction, import_id: string, process_id: string): Promise<boolean> {
   return (
     (
       await sql`select 1 from contact_import_jobs where import_id = ${import_id} and process_id = ${process_id} for share`
@@ -231,22 +231,22 @@ export async function failImport(
   await sql`delete from contact_import_jobs where import_id = ${id}`
 }
 
-export interface PieceRow {
+export interface ChunkRow {
   readonly number: number
   readonly first_row: number
   readonly body: string
 }
 
-/** The first piece above `after` that is still to do. */
-export async function nextPiece(sql: Db, import_id: string, after: number): Promise<PieceRow | null> {
+/** The first chunk above `after` that is still to do. */
+export async function nextChunk(sql: Db, import_id: string, after: number): Promise<ChunkRow | null> {
   const [row] = await sql<
-    PieceRow[]
+    ChunkRow[]
   >`select number, first_row, body from contact_import_chunks where import_id = ${import_id} and number > ${after} order by number limit 1`
   return row ?? null
 }
 
 /** False when it was done before. */
-export async function deletePiece(sql: Transaction, import_id: string, number: number): Promise<boolean> {
+export async function deleteChunk(sql: Transaction, import_id: string, number: number): Promise<boolean> {
   return (await sql`delete from contact_import_chunks where import_id = ${import_id} and number = ${number}`).count > 0
 }
 
@@ -270,7 +270,7 @@ export async function addProgress(
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
-/** Ends an import that has no piece left; resolves to false when it has. */
+/** Ends an import that has no chunk left; resolves to false when it has. */
 export async function finishImport(
   sql: Transaction,
   { account_id, mode }: Tenant,

@@ -17,7 +17,7 @@ import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
 import { csvLine, unguarded } from '../csv.ts'
 import { readHeader, type Column } from './columns.ts'
 import * as drafts from './draft-repository.ts'
-import { digestOfUpload, readCountry, takeIn } from './upload.ts'
+import { digestOfUpload, readCountry, storeUpload } from './upload.ts'
 import { importSteps } from './drafts.ts'
 import * as repository from './repository.ts'
 import type { UploadOptions } from './upload-reader.ts'
@@ -56,16 +56,16 @@ async function startImport(
   readCountry(given.default_country)
   let columns: Column[] = []
   const started = (row: ContactImportRow, digest: string): Reply => ({ status: 202, body: importObject(row), digest })
-  const { row, digest } = await takeIn(platform, sql, caller, request, given, {
+  const { row, digest } = await storeUpload(platform, sql, caller, request, given, {
     onHeader: (header, known) => {
       columns = readHeader(header, readChosen(known.columns))
     },
-    async arrived(id, file, options, digest) {
+    async onComplete(id, file, options, digest) {
       requireConsent(options)
       const { clock } = platform
-      const arrived = { ...file, default_country: readCountry(options.default_country), columns }
+      const onComplete = { ...file, default_country: readCountry(options.default_country), columns }
       return await transact(sql, async (tx) => {
-        const row = await repository.startImport(tx, caller, id, arrived, isoTime(clock.now()))
+        const row = await repository.startImport(tx, caller, id, onComplete, isoTime(clock.now()))
         if (row !== null) await keep(tx, started(row, digest))
         return row
       })

@@ -1,10 +1,10 @@
 /**
- * Cuts the text of a CSV file into pieces that each end with a record (RFC 4180: a quoted cell may hold line ends), so that every
- * piece can be read, applied and forgotten by itself. Knows records, not cells; `cells.ts` reads those with the same rules.
+ * Cuts the text of a CSV file into chunks that each end with a record (RFC 4180: a quoted cell may hold line ends), so that every
+ * chunk can be read, applied and forgotten by itself. Knows records, not cells; `cells.ts` reads those with the same rules.
  */
 
 /** Some records of the file, whole. */
-export interface Piece {
+export interface Chunk {
   readonly text: string
   /** The row of the first record as a spreadsheet counts: the header is row 1. Blank lines count. */
   readonly first_row: number
@@ -15,10 +15,10 @@ export interface Piece {
 export interface SplitterOptions {
   /** Characters at which cells end. */
   readonly delimiters: string
-  /** A piece is handed out once it has this many rows. */
+  /** A chunk is handed out once it has this many rows. */
   readonly rows_max: number
   /** Or this many characters. */
-  readonly piece_length: number
+  readonly chunk_length: number
   /** More than this in one record is a quote that nobody closed, or no CSV. */
   readonly record_length_max: number
 }
@@ -36,7 +36,7 @@ export class SplitError extends Error {
 const notBlank = /[^ \t\r]/
 const [quote, lineFeed, carriageReturn, space, tab] = [34, 10, 13, 32, 9]
 
-/** Hands out pieces as text comes in; `end` hands out the rest. */
+/** Hands out chunks as text comes in; `end` hands out the rest. */
 export class Splitter {
   readonly #options: SplitterOptions
   readonly #delimiters: readonly number[]
@@ -47,7 +47,7 @@ export class Splitter {
   #state: 'cell_start' | 'plain' | 'quoted' | 'quote_in_quoted' = 'cell_start'
   #holdsAnything = false
   #rows = 0
-  /** Of the next piece, and of the record in hand. */
+  /** Of the next chunk, and of the record in hand. */
   #firstRow: number
   #row: number
 
@@ -58,14 +58,14 @@ export class Splitter {
   }
 
   /** Throws `SplitError` when a record grows beyond its bound. */
-  push(text: string): Piece[] {
+  push(text: string): Chunk[] {
     this.#kept += text
-    const pieces: Piece[] = []
+    const chunks: Chunk[] = []
     let start = 0
     for (let end = this.#recordEnd(); end !== null; end = this.#recordEnd()) {
       this.#recordAt = end
-      if (this.#rows < this.#options.rows_max && end - start < this.#options.piece_length) continue
-      pieces.push(...this.#piece(start, end))
+      if (this.#rows < this.#options.rows_max && end - start < this.#options.chunk_length) continue
+      chunks.push(...this.#chunk(start, end))
       start = end
     }
     if (this.#kept.length - this.#recordAt > this.#options.record_length_max) {
@@ -78,24 +78,24 @@ export class Splitter {
     this.#kept = this.#kept.slice(start)
     this.#at -= start
     this.#recordAt -= start
-    return pieces
+    return chunks
   }
 
   /** Throws `SplitError` for a quote that is still open. */
-  end(): Piece[] {
+  end(): Chunk[] {
     if (this.#state === 'quoted')
       throw new SplitError(this.#row, `The file ends inside a quoted cell of row ${this.#row}: close its quote.`)
     if (this.#recordAt < this.#kept.length) this.#closeRecord()
-    const pieces = this.#piece(0, this.#kept.length)
+    const chunks = this.#chunk(0, this.#kept.length)
     this.#kept = ''
-    return pieces
+    return chunks
   }
 
-  #piece(start: number, end: number): Piece[] {
-    const piece: Piece = { text: this.#kept.slice(start, end), first_row: this.#firstRow, rows: this.#rows }
+  #chunk(start: number, end: number): Chunk[] {
+    const chunk: Chunk = { text: this.#kept.slice(start, end), first_row: this.#firstRow, rows: this.#rows }
     this.#firstRow = this.#row
     this.#rows = 0
-    return piece.rows === 0 ? [] : [piece]
+    return chunk.rows === 0 ? [] : [chunk]
   }
 
   #closeRecord(): void {

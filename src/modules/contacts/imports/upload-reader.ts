@@ -1,11 +1,11 @@
-/** A file on its way in: `text/csv` or multipart, checked as it streams, and laid down in pieces. Memory holds a few pieces, whatever the size of the file. */
+/** A file on its way in: `text/csv` or multipart, checked as it streams, and laid down in chunks. Memory holds a few chunks, whatever the size of the file. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { invalid, Problem } from '../../../api/problem.ts'
 import { importLimits } from '../../../api/resources/contact-import.ts'
 import { formOverhead, isForm, readForm, receiving, unknownField } from '../../../platform/http/form.ts'
 import { readRows } from './cells.ts'
-import { delimiterOf, SplitError, Splitter, type Piece } from './splitter.ts'
+import { delimiterOf, SplitError, Splitter, type Chunk } from './splitter.ts'
 
 /** What comes with the file: query parameters, or fields of the form. Text as it was sent. */
 export interface UploadOptions {
@@ -27,11 +27,11 @@ export interface UploadedFile {
 
 export interface UploadTarget {
   readonly bytes_max: number
-  readonly rows_per_piece: number
+  readonly rows_per_chunk: number
   /** Called once the header is read, with the options given until then; may throw a Problem. */
   onHeader(header: readonly string[], options: UploadOptions): void
-  /** Called piece by piece; the next is read once it resolves, which may be before the piece is written. */
-  write(piece: Piece, number: number): Promise<void>
+  /** Called chunk by chunk; the next is read once it resolves, which may be before the chunk is written. */
+  write(chunk: Chunk, number: number): Promise<void>
 }
 
 /** Reads the request. Rejects with the Problem that the caller is to see; the rest of the body is then thrown away. */
@@ -112,7 +112,7 @@ class FileReader {
   readonly #hash = createHash('sha256')
   #bytes = 0
   #total = 0
-  #pieces = 0
+  #chunks = 0
   /** Text before the end of the header. */
   #head = ''
   #splitter: Splitter | undefined
@@ -192,8 +192,8 @@ class FileReader {
     this.#splitter = new Splitter(
       {
         delimiters: this.#delimiter,
-        rows_max: this.#target.rows_per_piece,
-        piece_length: pieceLength,
+        rows_max: this.#target.rows_per_chunk,
+        chunk_length: chunkLength,
         record_length_max: importLimits.record_length_max,
       },
       this.#headerRow + 1,
@@ -232,17 +232,17 @@ class FileReader {
     }
   }
 
-  async #write(pieces: readonly Piece[]): Promise<void> {
-    for (const piece of pieces) {
-      this.#total += piece.rows
-      await this.#target.write(piece, this.#pieces)
-      this.#pieces += 1
+  async #write(chunks: readonly Chunk[]): Promise<void> {
+    for (const chunk of chunks) {
+      this.#total += chunk.rows
+      await this.#target.write(chunk, this.#chunks)
+      this.#chunks += 1
     }
   }
 }
 
-/** Characters after which a piece ends whatever its rows: applying it must not take long. */
-const pieceLength = 256 * 1024
+/** Characters after which a chunk ends whatever its rows: applying it must not take long. */
+const chunkLength = 256 * 1024
 
 /** The line before the header by which Excel knows the delimiter. */
 const separatorLine = /^sep=([,;\t|])\r?\n$/i

@@ -1,4 +1,4 @@
-/** Takes files in, whole or not at all: pieces are stored while the file streams, and nothing is left of one that is refused, or that never ends. */
+/** Takes files in, whole or not at all: chunks are stored while the file streams, and nothing is left of one that is refused, or that never ends. */
 import type { IncomingMessage } from 'node:http'
 import { getCountries } from 'libphonenumber-js'
 import type { Caller } from '../../../api/caller.ts'
@@ -7,49 +7,49 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { canonicalFingerprint } from '../../../platform/http/idempotency.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { pieceWriter } from './chunk-writer.ts'
+import { chunkWriter } from './chunk-writer.ts'
 import type { ContactImportRow } from './import.ts'
 import * as repository from './repository.ts'
 import { receiveFile, type UploadedFile, type UploadOptions, type UploadTarget } from './upload-reader.ts'
 
-/** Rows of a piece: what one transaction applies, well under a tenth of a second. */
-const rowsPerPiece = 1000
+/** Rows of a chunk: what one transaction applies, well under a tenth of a second. */
+const rowsPerChunk = 1000
 
-export interface Arrival extends Pick<UploadTarget, 'onHeader'> {
+export interface UploadHandler extends Pick<UploadTarget, 'onHeader'> {
   /** Makes of the file what it is to be, once it is there; null where its upload was given up. */
-  arrived(id: string, file: UploadedFile, options: UploadOptions, digest: string): Promise<ContactImportRow | null>
+  onComplete(id: string, file: UploadedFile, options: UploadOptions, digest: string): Promise<ContactImportRow | null>
 }
 
 /** `digest` tells the upload from another one. */
-export async function takeIn(
+export async function storeUpload(
   platform: Platform,
   sql: Db,
   caller: Caller,
   request: IncomingMessage,
   given: UploadOptions,
-  { onHeader, arrived }: Arrival,
+  { onHeader, onComplete }: UploadHandler,
 ): Promise<{ row: ContactImportRow; digest: string }> {
   const { clock, ids, settings } = platform
   const id = ids('imp')
-  const pieces = pieceWriter((piece, number) => repository.insertPiece(sql, id, number, piece))
+  const chunks = chunkWriter((chunk, number) => repository.insertChunk(sql, id, number, chunk))
   await repository.insertImport(sql, caller, id, caller.request_id, isoTime(clock.now()))
   try {
-    const target = { bytes_max: settings.import_bytes_max, rows_per_piece: rowsPerPiece, onHeader, write: pieces.write }
+    const target = { bytes_max: settings.import_bytes_max, rows_per_chunk: rowsPerChunk, onHeader, write: chunks.write }
     const { file, options } = await receiveFile(request, given, target)
-    await pieces.close(true)
+    await chunks.close(true)
     const digest = digestOf(file, options)
-    const row = await arrived(id, file, options, digest)
+    const row = await onComplete(id, file, options, digest)
     if (row === null)
       throw new Problem('invalid_json', 'The upload took more than an hour and was given up. Send the file again.')
     return { row, digest }
   } catch (error) {
-    await pieces.close(false)
+    await chunks.close(false)
     await transact(sql, (tx) => repository.deleteUpload(tx, caller, id))
     throw error
   }
 }
 
-/** Reads an upload that came again, and keeps nothing of it: the digest that `takeIn` told, or null where no file can be read. */
+/** Reads an upload that came again, and keeps nothing of it: the digest that `storeUpload` told, or null where no file can be read. */
 export async function digestOfUpload(
   { settings }: Platform,
   request: IncomingMessage,
@@ -59,7 +59,7 @@ export async function digestOfUpload(
     const nothing = { onHeader: () => undefined, write: () => Promise.resolve() }
     const { file, options } = await receiveFile(request, given, {
       bytes_max: settings.import_bytes_max,
-      rows_per_piece: rowsPerPiece,
+      rows_per_chunk: rowsPerChunk,
       ...nothing,
     })
     return digestOf(file, options)

@@ -1,17 +1,17 @@
-/** The worker `imports`: takes an import, applies its pieces in order, and gives it back after a while so that others get their turn. */
+/** The worker `imports`: takes an import, applies its chunks in order, and gives it back after a while so that others get their turn. */
 import { limits } from '../../../api/limits.ts'
 import type { ContactImportRow } from './import.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { withRaces } from '../contact-locks.ts'
-import { applyPiece, cutPiece, dependsOn, type CutPiece } from './chunk.ts'
+import { withConflictRetries } from '../contact-locks.ts'
+import { applyChunk, parseChunk, dependsOn, type ParsedChunk } from './chunk.ts'
 import * as repository from './repository.ts'
 
-/** Pieces of one pass. */
-const piecesPerPass = 20
-/** Pieces applied at once: while PostgreSQL works on one, this process prepares the other. */
+/** Chunks of one pass. */
+const chunksPerRun = 20
+/** Chunks applied at once: while PostgreSQL works on one, this process prepares the other. */
 const atOnce = 2
 const leaseMs = 60_000
 /** Passes that may fail in a row before an import is given up: what is wrong then will not pass. */
@@ -44,7 +44,7 @@ export function importsWorker(platform: Platform): Worker {
   }
 }
 
-/** One turn of an import, which is given back afterwards; resolves to the pieces applied. */
+/** One turn of an import, which is given back afterwards; resolves to the chunks applied. */
 async function workOn(platform: Platform, job: repository.Job, stopping: AbortSignal | undefined): Promise<number> {
   const { pool, clock, process_id } = platform
   let done = false
@@ -62,61 +62,61 @@ async function workOn(platform: Platform, job: repository.Job, stopping: AbortSi
   }
 }
 
-/** What the pieces of a pass share. */
+/** What the chunks of a pass share. */
 interface Pass {
   readonly row: ContactImportRow
-  readonly running: Map<Promise<void>, CutPiece>
+  readonly running: Map<Promise<void>, ParsedChunk>
   readonly failures: unknown[]
-  /** Nobody in the last piece was known. */
+  /** Nobody in the last chunk was known. */
   expect_new: boolean
 }
 
-/** One pass of an import; resolves to the pieces applied, or 1 where it only ended. */
+/** One pass of an import; resolves to the chunks applied, or 1 where it only ended. */
 async function work(platform: Platform, row: ContactImportRow, stopping: AbortSignal | undefined): Promise<number> {
   const pass: Pass = { row, running: new Map(), failures: [], expect_new: row.updated === 0 }
   const { running, failures } = pass
-  const started = await startPieces(platform, pass, stopping).catch((error: unknown) => {
+  const started = await startChunks(platform, pass, stopping).catch((error: unknown) => {
     failures.push(error)
-    return { pieces: 0, ended: false }
+    return { chunks: 0, ended: false }
   })
   await Promise.all(running.keys())
   if (failures.length > 0) throw failures[0]
   if (started.ended)
     await transact(platform.pool, (tx) => repository.finishImport(tx, row, row.id, isoTime(platform.clock.now())))
-  return Math.max(started.pieces, 1)
+  return Math.max(started.chunks, 1)
 }
 
-/** Starts pieces in order, as many at once as may be; `ended` when none is left to start. */
-async function startPieces(
+/** Starts chunks in order, as many at once as may be; `ended` when none is left to start. */
+async function startChunks(
   platform: Platform,
   pass: Pass,
   stopping: AbortSignal | undefined,
-): Promise<{ pieces: number; ended: boolean }> {
+): Promise<{ chunks: number; ended: boolean }> {
   const { row, running, failures } = pass
   let after = -1
-  for (let pieces = 0; pieces < piecesPerPass; pieces++) {
-    if (stopping?.aborted === true) return { pieces, ended: false }
-    const next = await repository.nextPiece(platform.pool, row.id, after)
-    if (next === null) return { pieces, ended: true }
-    const piece = cutPiece(next, row)
-    after = piece.number
-    while (running.size >= atOnce || [...running.values()].some((other) => dependsOn(piece, other)))
+  for (let chunks = 0; chunks < chunksPerRun; chunks++) {
+    if (stopping?.aborted === true) return { chunks, ended: false }
+    const next = await repository.nextChunk(platform.pool, row.id, after)
+    if (next === null) return { chunks, ended: true }
+    const chunk = parseChunk(next, row)
+    after = chunk.number
+    while (running.size >= atOnce || [...running.values()].some((other) => dependsOn(chunk, other)))
       await Promise.race(running.keys())
-    if (failures.length > 0) return { pieces, ended: false }
-    const task: Promise<void> = apply(platform, pass, piece)
+    if (failures.length > 0) return { chunks, ended: false }
+    const task: Promise<void> = apply(platform, pass, chunk)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => running.delete(task))
-    running.set(task, piece)
+    running.set(task, chunk)
   }
-  return { pieces: piecesPerPass, ended: false }
+  return { chunks: chunksPerRun, ended: false }
 }
 
-async function apply(platform: Platform, pass: Pass, piece: CutPiece): Promise<void> {
+async function apply(platform: Platform, pass: Pass, chunk: ParsedChunk): Promise<void> {
   const { row, expect_new } = pass
-  const done = await withRaces(platform.pool, async (tx) => {
+  const done = await withConflictRetries(platform.pool, async (tx) => {
     // another process may have taken the import over while this one stood still
-    if (!(await repository.holdJob(tx, row.id, platform.process_id))) return null
-    return await applyPiece(platform, tx, row, piece, { at: isoTime(platform.clock.now()), expect_new })
+    if (!(await repository.lockJob(tx, row.id, platform.process_id))) return null
+    return await applyChunk(platform, tx, row, chunk, { at: isoTime(platform.clock.now()), expect_new })
   })
   if (done !== null) pass.expect_new = done.updated === 0
 }

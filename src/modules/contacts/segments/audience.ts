@@ -13,7 +13,7 @@ export interface Audience {
   /** The condition on `contacts c`, to be put into a statement of `sql`. */
   where(sql: Db): Fragment
   /** Does a read by that condition; where it is ended for its time, the Problem names the rule to narrow. */
-  naming<T>(read: () => Promise<T>): Promise<T>
+  withNarrowingHint<T>(read: () => Promise<T>): Promise<T>
 }
 
 /** Null where there is no such segment (any more). */
@@ -24,35 +24,35 @@ export async function audienceOfSegment(
   id: string,
 ): Promise<Audience | null> {
   const rules = await rulesOf(sql, tenant, id)
-  return rules === null ? null : await audienceOf(sql, tenant, rules, clock.now())
+  return rules === null ? null : await audienceOfRules(sql, tenant, rules, clock.now())
 }
 
 /** Whom these rules mean at `now`, in milliseconds. */
-export async function audienceOf(
+export async function audienceOfRules(
   sql: Db,
   tenant: Tenant,
   { root, lists }: ParsedRules,
   now: number,
 ): Promise<Audience> {
-  const known = await repository.existingLists(
+  const known = await repository.findExistingLists(
     sql,
     tenant,
     lists.map((mention) => mention.list_id),
   )
   return {
     where: (using) => predicate(using, root, { tenant, now, lists: known }),
-    async naming(read) {
+    async withNarrowingHint(read) {
       try {
         return await read()
       } catch (error) {
-        throw sqlState(error) === '57014' ? tookTooLong(narrowing(root)) : error
+        throw sqlState(error) === '57014' ? tookTooLong(narrowingHint(root)) : error
       }
     },
   }
 }
 
 /** What makes the segment cheaper to read, as a sentence that names its most expensive condition by its path. */
-function narrowing(root: Group): string {
+function narrowingHint(root: Group): string {
   const { path, condition } = costliest(root, 'rules')
   return (
     `Narrow \`${path}\` of the segment (${condition.field.name} ${condition.operator}), which costs most for each contact: ` +

@@ -72,7 +72,7 @@ export async function listSegments(sql: Db, { account_id, mode }: Tenant, page: 
 }
 
 /** Those of the lists that there are. */
-export async function existingLists(
+export async function findExistingLists(
   sql: Db,
   { account_id, mode }: Tenant,
   ids: readonly string[],

@@ -29,11 +29,11 @@ export async function rulesOf(sql: Db, tenant: Tenant, id: string): Promise<Pars
   const found = kept.get(keyOf(id, version))
   if (found !== undefined) return keep(keyOf(id, version), found)
   const row = await repository.findVersioned(sql, tenant, id)
-  return row === null ? null : await keptRulesOf(keyOf(id, row.version), () => Promise.resolve(row.rules))
+  return row === null ? null : await storedRulesOf(keyOf(id, row.version), () => Promise.resolve(row.rules))
 }
 
 /** Rules that somebody has kept under a key that always means the same, given as JSON text; null where they are kept no more. */
-export async function keptRulesOf(key: string, read: () => Promise<string | null>): Promise<ParsedRules | null> {
+export async function storedRulesOf(key: string, read: () => Promise<string | null>): Promise<ParsedRules | null> {
   const found = kept.get(key)
   if (found !== undefined) return keep(key, found)
   const text = await read()

@@ -66,7 +66,7 @@ test('fifty conditions are taken, also spread over groups, and one more is not',
 
 test('operators take the values of their field and nothing else', () => {
   const list = 'lst_01h455vb4pex5vsknk084sn02q'
-  const fitting = [
+  const withinLimits = [
     one('first_name', 'equals', 'Ada'),
     one('phone', 'starts_with', '+49 151'),
     one('email', 'in', ['a@b.c']),
@@ -112,7 +112,7 @@ test('operators take the values of their field and nothing else', () => {
     [one(null, 'exists'), 'field invalid_type'],
   ]
 
-  for (const rules of fitting) assert.deepEqual(refusal(rules), [], JSON.stringify(rules))
+  for (const rules of withinLimits) assert.deepEqual(refusal(rules), [], JSON.stringify(rules))
   for (const [rules, problem] of unfitting)
     assert.deepEqual(refusal(rules), [`rules.conditions[0].${problem}`], JSON.stringify(rules).slice(0, 200))
 })

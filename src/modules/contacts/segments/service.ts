@@ -10,10 +10,10 @@ import { transact, type Db, type Transaction } from '../../../platform/database/
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { idExisted, insertTombstone } from '../repository.ts'
-import { audienceOf, audienceOfSegment, type Audience } from './audience.ts'
+import { audienceOfRules, audienceOfSegment, type Audience } from './audience.ts'
 import type { SegmentRow } from './repository.ts'
 import { parseRules, rulesFailures, type ListMention, type ParsedRules } from './rules.ts'
-import { keptRulesOf, rulesOf } from './rules-cache.ts'
+import { storedRulesOf, rulesOf } from './rules-cache.ts'
 import * as repository from './repository.ts'
 
 export interface SegmentBody {
@@ -46,15 +46,15 @@ export const segmentService = (platform: Platform) => ({
   rules: async (sql: Db, tenant: Tenant, id: string): Promise<string | null> =>
     isId('seg', id) ? ((await repository.findVersioned(sql, tenant, id))?.rules ?? null) : null,
   /** Whom rules that were kept mean at `now`, in milliseconds; null where they are kept no more. `key` is their own for good, so that they are parsed once. */
-  async audienceOfKept(
+  async audienceOfStoredRules(
     sql: Db,
     tenant: Tenant,
     key: string,
     read: () => Promise<string | null>,
     now: number,
   ): Promise<Audience | null> {
-    const rules = await keptRulesOf(key, read)
-    return rules === null ? null : await audienceOf(sql, tenant, rules, now)
+    const rules = await storedRulesOf(key, read)
+    return rules === null ? null : await audienceOfRules(sql, tenant, rules, now)
   },
   /** Up to `limit` ids of contacts that fit, in order, above `after` (at first ''): fewer than `limit` are the last. Null as for `audience`. */
   async segmentMembers(sql: Db, tenant: Tenant, id: string, after: string, limit: number): Promise<string[] | null> {
@@ -161,8 +161,8 @@ async function previewRules(
 }
 
 async function countFitting(tx: Transaction, caller: Caller, rules: ParsedRules, now: number) {
-  const audience = await audienceOf(tx, caller, rules, now)
-  return await audience.naming(() => repository.countContacts(tx, caller, audience.where(tx), channelTypes))
+  const audience = await audienceOfRules(tx, caller, rules, now)
+  return await audience.withNarrowingHint(() => repository.countContacts(tx, caller, audience.where(tx), channelTypes))
 }
 
 async function existing(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow> {
@@ -180,7 +180,7 @@ async function refuseUnknownLists(
 ): Promise<void> {
   const allowed = new Set(before.map((mention) => mention.list_id))
   const asked = mentions.filter((mention) => !allowed.has(mention.list_id))
-  const known = await repository.existingLists(
+  const known = await repository.findExistingLists(
     sql,
     tenant,
     asked.map((mention) => mention.list_id),

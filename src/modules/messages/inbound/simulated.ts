@@ -6,7 +6,7 @@ import { invalid, missing, throwFailures } from '../../../api/problem.ts'
 import { inboundTypes, messageTypes } from '../../../api/resources/channel.ts'
 import { didYouMean } from '../../../lib/text.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import { withMeantPhone } from '../../accounts/service.ts'
+import { withPhoneHint } from '../../accounts/service.ts'
 import { isTestChannel, type ChannelRow, type ChannelService } from '../../channels/service.ts'
 import { checkRecipient } from '../ingest/check.ts'
 import type { MessageRow } from '../rows.ts'
@@ -73,6 +73,6 @@ async function checked(
   if (reply_to !== null && (!isId('msg', reply_to) || (await findMessage(sql, tenant, reply_to)) === null))
     throw missing('message', reply_to, 'reply_to')
   const failures = [...validateInboundContent(type, body[type]), ...checkRecipient(channel.type, body.from, 'from')]
-  throwFailures(await withMeantPhone(sql, tenant, failures, 'from', body.from))
+  throwFailures(await withPhoneHint(sql, tenant, failures, 'from', body.from))
   return channel
 }

@@ -13,7 +13,7 @@ import { smsEncoding } from '../../../lib/gsm.ts'
 import { didYouMean } from '../../../lib/text.ts'
 import { UnfitItem } from '../../../platform/http/body.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { withMeantPhone } from '../../accounts/service.ts'
+import { withPhoneHint } from '../../accounts/service.ts'
 import type { BillingService } from '../../billing/service.ts'
 import {
   isTestChannel,
@@ -73,7 +73,7 @@ async function checkedFor(deps: CheckDeps, tenant: Tenant, channel: ChannelRow, 
     ...validateContent(body.type, content, { channel_type: channel.type }),
     ...checkRecipient(channel.type, body.to),
   ]
-  if (failures.length > 0) throwFailures(await withMeantPhone(deps.platform.pool, tenant, failures, 'to', body.to))
+  if (failures.length > 0) throwFailures(await withPhoneHint(deps.platform.pool, tenant, failures, 'to', body.to))
   const template =
     body.type === 'template' ? await deps.channels.templateVerdict(channel, content, isUp(channel)) : noTemplate
   const refusal = knownBeforehand(deps, channel, body, content, template.refusal)
