@@ -1,4 +1,4 @@
-/** Keys as authentication last saw them, at most `limits.cache_ms` ago. */
+/** API keys cached for authentication, for at most `limits.cache_ms`. */
 import { limits } from '../../api/limits.ts'
 import type { SteadyClock } from '../../lib/clock.ts'
 import { lookupCache } from '../../lib/lookup-cache.ts'
@@ -8,11 +8,11 @@ const cachedKeysMax = 20_000
 
 export interface KeyCache {
   readonly find: FindKey
-  /** Forgets everything: at a change, and whenever one may have been missed. */
+  /** Clears the cache: after a change, and whenever one may have been missed. */
   forget(): void
 }
 
-/** `isKeyText` tells what can be a key at all; `lookUp` reads one from the database. */
+/** `isKeyText` rejects text that cannot be a key; `lookUp` reads a key from the database. */
 export function keyCache(
   clock: Pick<SteadyClock, 'now' | 'elapsed'>,
   isKeyText: (text: string) => boolean,

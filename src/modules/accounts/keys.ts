@@ -1,9 +1,12 @@
-/** The text of API keys and source keys (behaviour: authentication 1.3): prefix, 32 base62 characters of entropy, and a checksum that refuses a mistyped key without a look-up. */
+/**
+ * The text of API keys and source keys (behaviour: authentication 1.3): a prefix, 32 base62 characters of entropy,
+ * and a checksum that rejects a mistyped key without a look-up.
+ */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Mode } from '../../api/caller.ts'
 
-/** What stands between `svc_` and the entropy: the mode of an API key, or `src` of the key of an integration source. */
+/** The part between `svc_` and the entropy: the mode of an API key, or `src` for the key of an integration source. */
 export type KeyPrefix = Mode | 'src'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -16,7 +19,7 @@ export function newKey(prefix: KeyPrefix, fill: (size: number) => Uint8Array = r
   let text = `svc_${prefix}_`
   const end = text.length + entropyLength
   while (text.length < end) {
-    // 248 = 4 × 62: larger bytes are thrown away, so that every character is as likely as another
+    // 248 = 4 × 62: larger bytes are discarded, so that all characters are equally likely
     for (const byte of fill(entropyLength)) if (byte < 248 && text.length < end) text += alphabet[byte % 62]!
   }
   return text + checksum(text)
@@ -33,12 +36,12 @@ function checksum(text: string): string {
   return digits
 }
 
-/** True for a text that is a whole key, whether it exists or not. */
+/** True for a well-formed key, whether it exists or not. */
 export const isKeyText = (text: string): boolean =>
   shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 
-/** True for what could only be the key of an integration source. */
+/** True for text with the prefix of a source key. */
 export const isSourceKeyText = (text: string): boolean => text.startsWith('svc_src_')
 
-/** What is stored of a key. */
+/** The stored form of a key. */
 export const keyHash = (text: string): string => hash('sha256', text, 'hex')

@@ -1,11 +1,11 @@
-/** The one place that says of a refused phone number what was probably meant (behaviour: conventions 6.7). Asked only once something is refused. */
+/** Suggests the E.164 form of a rejected phone number (behaviour: conventions 6.7). Runs only after a rejection. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Detail } from '../../api/errors.ts'
 import { normalisePhone } from '../../lib/phone.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { findDefaultCountry } from './store.ts'
 
-/** Failures of a phone number whose text is `written`, that of `param` with its E.164 form: of an international number, or of a national one by the account's default country. */
+/** Adds a suggestion to the failure of `param`: the international number as E.164, or the national number read by the account's default country. */
 export async function withPhoneHint(
   sql: Db,
   { account_id }: Pick<Tenant, 'account_id'>,
@@ -21,16 +21,15 @@ export async function withPhoneHint(
   )
 }
 
-/** The sentence about a number that was written as in `country`, for a report that holds many of them; empty where nothing can be said. */
+/** The suggestion for a number written as in `country`, for reports of many numbers; empty when there is none. */
 export function phoneHint(written: string, country: string | null): string {
   const meant = internationalForm(written) ?? nationalForm(written, country)
   return meant === null ? '' : didYouMean(meant)
 }
 
-/** ISO 3166 alpha-2, or null. For `phoneHint`. */
 export const defaultCountryOf = findDefaultCountry
 
-/** Look-ups under way: the hundred items of a batch ask at the same time, and share one. */
+/** Look-ups in progress, shared by the items of a batch. */
 const underWay = new WeakMap<Db, Map<string, Promise<string | null>>>()
 
 function countryOnce(sql: Db, account_id: string): Promise<string | null> {
@@ -48,7 +47,7 @@ function countryOnce(sql: Db, account_id: string): Promise<string | null> {
 const isOf = (failure: Detail, param: string): boolean => failure.param === param && failure.code === 'invalid_format'
 const didYouMean = (number: string): string => ` Did you mean ${number}?`
 
-/** Written with blanks and the like, or with the 00 that many countries dial before a foreign country's code. */
+/** Also accepts the 00 that many countries dial before a country code. */
 const internationalForm = (written: string): string | null => normalisePhone(written.replace(/^\s*00(?=[1-9])/, '+'))
 const nationalForm = (written: string, country: string | null): string | null =>
   country === null ? null : normalisePhone(written, country)

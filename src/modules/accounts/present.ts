@@ -1,8 +1,7 @@
-/** Accounts as the API shows them. */
+/** The Account of the API. */
 import type { Caller } from '../../api/caller.ts'
 import { accountCapabilities, type Account } from '../../api/resources/account.ts'
 
-/** The account behind a key, with that key. */
 export const accountObject = (caller: Caller): Account => ({
   id: caller.account_id,
   object: 'account',

@@ -1,4 +1,4 @@
-/** What can be asked about the account behind a key. */
+/** HTTP operations of the account behind a key. */
 import { Account } from '../../api/resources/account.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
 import type { AccountService } from './service.ts'

@@ -1,4 +1,4 @@
-/** What accounts and API keys mean: who may call, and what the operator does about it. */
+/** Accounts and API keys: authentication, and the operations of the operator. */
 import type { Caller, Mode } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { limits } from '../../api/limits.ts'
@@ -40,7 +40,7 @@ export type CreatedKey = KeyRow & { readonly key: string }
 export interface AccountChanges {
   readonly name?: string
   readonly timezone?: string
-  /** ISO 3166 alpha-2, in whatever case. */
+  /** ISO 3166 alpha-2, upper or lower case. */
   readonly default_country?: string | null
   readonly owner_email?: string | null
 }
@@ -49,42 +49,42 @@ export type NewAccount = Pick<AccountChanges, 'owner_email' | 'default_country'>
 
 export interface AccountService {
   readonly findKey: FindKey
-  /** Forgets the keys held in memory: at a change, and whenever one may have been missed. */
+  /** Clears the key cache of this process: after a change, and whenever one may have been missed. */
   forgetKeys(): void
-  /** As `forgetKeys`, in every process: after the transaction of a change. */
+  /** Clears the key cache of every process. Call it after the transaction of a change. */
   publishKeys(): void
   me(caller: Caller): Account
-  /** What every key of an account is held to; null for one that is gone. */
+  /** The state that every key of an account depends on; null for an unknown account. */
   stateOf(sql: Db, account_id: string): Promise<{ name: string; suspended: boolean } | null>
-  /** The names of these accounts, by their ids. */
+  /** The names of these accounts, by ID. */
   namesOf(sql: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>>
-  /** Those of these accounts that are suspended. */
+  /** The suspended ones of these accounts. */
   suspendedOf(sql: Db, ids: readonly string[]): Promise<ReadonlySet<string>>
   /** The account's time zone, an IANA name; UTC until it is set. */
   timezoneOf(sql: Db, account_id: string): Promise<string>
-  /** Problems: parameter_invalid for an empty or overlong name, a malformed e-mail address and a country that there is not. */
+  /** Problems: parameter_invalid for an empty or overlong name, a malformed e-mail address and an unknown country. */
   create(account: NewAccount, sql?: Db): Promise<AccountRow>
   list(): Promise<AccountRow[]>
-  /** Newest first, one more than the page holds. */
+  /** Newest first, one more than the page limit. */
   listPage(sql: Db, page: Page): Promise<AccountRow[]>
-  /** Throws `resource_missing` for one that is not there. */
+  /** Throws `resource_missing` for an unknown account. */
   find(sql: Db, id: string): Promise<AccountRow>
-  /** `on`, here and below: the transaction that it is a part of. */
+  /** `on`, here and below: the transaction to join. */
   update(id: string, changes: AccountChanges, on?: Db): Promise<AccountRow>
-  /** Refuses the account's keys from now on and publishes `account_suspended`. A second time changes nothing. */
+  /** Rejects the account's keys from now on and publishes `account_suspended`. Repeating it changes nothing. */
   suspend(id: string, on?: Db): Promise<AccountRow>
   reinstate(id: string, on?: Db): Promise<AccountRow>
-  /** Keeps the account from being suspended until the transaction ends. Throws 403 `account_suspended` where it is. */
+  /** Locks the account against suspension until the transaction ends. Throws 403 `account_suspended` if it is suspended. */
   requireUnsuspended(tx: Db, id: string): Promise<void>
-  /** Problems: resource_missing; parameter_invalid for an expiry that has passed; `api_key_limit` beyond 50 unrevoked keys of the account. */
+  /** Problems: resource_missing; parameter_invalid for an expiry in the past; `api_key_limit` beyond 50 unrevoked keys of the account. */
   createKey(key: NewKey, on?: Db): Promise<CreatedKey>
   /** Keys of both modes, newest first, without their texts. */
   listKeys(account_id: string): Promise<KeyRow[]>
-  /** Those after `starting_after`, one more than the page holds. */
+  /** A page of keys after `starting_after`, one more than the page limit. */
   pageOfKeys(sql: Db, of: KeysOf, page: Page): Promise<KeyRow[]>
-  /** `owner`: the account whose key it must be. */
+  /** `owner`: the account that must own the key. */
   revokeKey(id: string, on?: Db, owner?: string): Promise<KeyRow>
-  /** Replaces the addresses from which a key may be used; none: from everywhere. */
+  /** Replaces the addresses that may use a key; none: all addresses. */
   setAllowlist(id: string, ip_allowlist: readonly string[], on?: Db): Promise<KeyRow>
 }
 
@@ -136,7 +136,7 @@ export function accountService(platform: Platform): AccountService {
 
 type KeyMethods = Pick<AccountService, 'createKey' | 'listKeys' | 'pageOfKeys' | 'revokeKey' | 'setAllowlist'>
 
-/** What is done with API keys; `changed` is called after each change. */
+/** The operations on API keys; `changed` runs after each change. */
 function keysOf(platform: Platform, changed: () => void): KeyMethods {
   const { pool, clock } = platform
   return {
@@ -209,7 +209,7 @@ async function accountOf(sql: Db, id: string): Promise<AccountRow> {
   return row
 }
 
-/** For the operator, who alone can name accounts. */
+/** Only the operator can name other accounts. */
 export const noAccount = (id: string): Problem =>
   new Problem('resource_missing', `There is no account ${id}. \`posthorn accounts list\` shows them all.`)
 const noKey = (id: string): Problem =>
@@ -252,7 +252,7 @@ async function setSuspended(platform: Platform, on: Db, id: string, suspended: b
 async function createKey(platform: Platform, on: Db, wanted: NewKey): Promise<CreatedKey> {
   const text = newKey(wanted.mode)
   return await transact(on, async (sql) => {
-    // the lock makes the cap hold when several keys are made at once
+    // the lock makes the limit exact under concurrency
     const account = isId('acc', wanted.account_id) ? await store.lockAccount(sql, wanted.account_id) : null
     if (account === null) throw noAccount(wanted.account_id)
     if ((await store.countUnrevokedKeys(sql, account.id)) >= limits.keys_per_account_max) {

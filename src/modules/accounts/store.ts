@@ -8,7 +8,7 @@ export interface AccountRow {
   readonly name: string
   readonly owner_email: string | null
   readonly timezone: string
-  /** ISO 3166 alpha-2: the country in which the account's national phone numbers are written. */
+  /** ISO 3166 alpha-2: the country of the account's national phone numbers. */
   readonly default_country: string | null
   readonly suspended_at: string | null
   readonly created_at: string
@@ -27,13 +27,13 @@ export interface KeyRow {
   readonly created_at: string
 }
 
-/** A key with what authentication needs of its account. */
+/** A key with the fields of its account that authentication needs. */
 export interface KeyWithAccount extends KeyRow {
   readonly account_name: string
   readonly suspended_at: string | null
 }
 
-/** The address to which notices of an account go, as an expression of a statement; null where it has none. */
+/** The address for notices to an account, as an SQL expression; null when it has none. */
 export const ownerEmailOf = (sql: Db, account_id: string): Fragment =>
   sql`(select owner_email from accounts where id = ${account_id})`
 
@@ -50,7 +50,7 @@ export async function findAccount(sql: Db, id: string): Promise<AccountRow | nul
   return row ?? null
 }
 
-/** As `findAccount`, with the row locked until the transaction ends. */
+/** As `findAccount`, locked until the transaction ends. */
 export async function lockAccount(sql: Db, id: string): Promise<AccountRow | null> {
   const [row] = await sql<
     AccountRow[]
@@ -58,7 +58,7 @@ export async function lockAccount(sql: Db, id: string): Promise<AccountRow | nul
   return row ?? null
 }
 
-/** Whether an account is suspended, which does not change until the transaction ends. */
+/** Whether an account is suspended; locked until the transaction ends. */
 export async function isSuspended(tx: Db, id: string): Promise<boolean> {
   const [row] = await tx<
     { suspended: boolean }[]
@@ -66,7 +66,6 @@ export async function isSuspended(tx: Db, id: string): Promise<boolean> {
   return row!.suspended
 }
 
-/** Those of these accounts that are suspended. */
 export async function listSuspended(sql: Db, ids: readonly string[]): Promise<{ id: string }[]> {
   return await sql<
     { id: string }[]
@@ -85,7 +84,6 @@ export async function listAccountsPage(sql: Db, page: Page): Promise<AccountRow[
     ${page.starting_after === undefined ? sql`` : sql`where id < ${page.starting_after}`} order by id desc limit ${page.limit + 1}`
 }
 
-/** The names of these accounts. */
 export async function listNames(sql: Db, ids: readonly string[]): Promise<Pick<AccountRow, 'id' | 'name'>[]> {
   return await sql<
     Pick<AccountRow, 'id' | 'name'>[]
@@ -99,7 +97,7 @@ export async function updateAccount(sql: Db, row: AccountRow): Promise<void> {
     where id = ${row.id}`
 }
 
-/** The country in which an account's national phone numbers are written, ISO 3166 alpha-2; null until it is set. */
+/** The country of the account's national phone numbers, ISO 3166 alpha-2; null until it is set. */
 export async function findDefaultCountry(sql: Db, account_id: string): Promise<string | null> {
   const [row] = await sql<
     Pick<AccountRow, 'default_country'>[]
@@ -107,7 +105,7 @@ export async function findDefaultCountry(sql: Db, account_id: string): Promise<s
   return row?.default_country ?? null
 }
 
-/** Keeps when an account was reinstated: what waited while it was suspended is not to be sent later. */
+/** Stores when an account was reinstated: what was waiting during the suspension is not sent later. */
 export async function keepReinstated(sql: Db, id: string, at: string): Promise<void> {
   await sql`update accounts set reinstated_at = ${at} where id = ${id}`
 }
@@ -119,7 +117,7 @@ export async function insertKey(sql: Db, row: KeyRow & { hash: string }): Promis
       ${row.expires_at}, ${row.revoked_at}, ${row.created_at})`
 }
 
-/** Finds a key of whatever account by the hash of its text: this is how the account becomes known. */
+/** Finds a key of any account by the hash of its text. */
 export async function findKeyByHash(sql: Db, hash: string): Promise<KeyWithAccount | null> {
   const [row] = await sql<KeyWithAccount[]>`
     select k.id, k.account_id, k.mode, k.name, k.last_four, k.scopes, k.ip_allowlist, k.expires_at, k.revoked_at, k.created_at,
@@ -142,13 +140,13 @@ export async function listKeys(sql: Db, account_id: string): Promise<KeyRow[]> {
     from api_keys where account_id = ${account_id} order by id desc`
 }
 
-/** Whose keys, and of which mode; null: of both. */
+/** The account, and a mode or null for both. */
 export interface KeysOf {
   readonly account_id: string
   readonly mode: Mode | null
 }
 
-/** As `listKeys`, one more than the page holds. */
+/** As `listKeys`, one more than the page limit. */
 export async function pageOfKeys(
   sql: Db,
   { account_id, mode }: KeysOf,
@@ -167,7 +165,7 @@ export async function countUnrevokedKeys(sql: Db, account_id: string): Promise<n
   return row!.keys
 }
 
-/** Revokes a key; a second time changes nothing. Resolves to the row, or null where there is none, or none of this account. */
+/** Revokes a key; repeating it changes nothing. Null when there is no such key, or not in this account. */
 export async function revokeKey(sql: Db, id: string, account_id: string | null, at: string): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
     update api_keys set revoked_at = coalesce(revoked_at, ${at}) where id = ${id} and account_id = coalesce(${account_id}::text, account_id)
@@ -182,6 +180,6 @@ export async function setAllowlist(sql: Db, id: string, ip_allowlist: readonly s
   return row ?? null
 }
 
-/** Accounts that are suspended or were, with since when they are and when they were reinstated last, for statements of other features. */
+/** A select of accounts that are or were suspended, with `suspended_at` and `reinstated_at`, for statements of other modules. */
 export const suspensions = (sql: Db) =>
   sql`select id, suspended_at, reinstated_at from accounts where suspended_at is not null or reinstated_at is not null`

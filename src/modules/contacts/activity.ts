@@ -1,4 +1,4 @@
-/** `last_message_at` of contacts, kept out of the statement that accepts messages: collected in memory and written set-wise, at most once a second. */
+/** Updates `last_message_at` of contacts outside the accept statement: collects them in memory and writes them at most once a second. */
 import { isoTime } from '../../lib/clock.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { touchMessaged } from './repository.ts'
@@ -10,17 +10,14 @@ export interface MessagedContact {
 }
 
 export interface Activity {
-  /**
-   * Notes that messages to contacts were stored. Returns at once and does no I/O in the caller's time. What a process that is
-   * killed had not written yet is lost: the field tells when people were last in touch, nothing hangs on it.
-   */
+  /** Records that messages to contacts were stored, without I/O. A crash loses what is not written yet, which is acceptable for this field. */
   messagesAccepted(rows: readonly MessagedContact[]): void
-  /** Writes what is collected; for shutting down and for tests. */
+  /** Writes what is collected, for shutdown and tests. */
   flush(): Promise<void>
 }
 
 const pauseMs = 1000
-/** Bounds the memory under a flood: what comes above it is left out until the next write. */
+/** Bounds memory: further contacts are skipped until the next write. */
 const collectedMax = 100_000
 const chunk = 1000
 
@@ -38,7 +35,7 @@ export function activity(platform: Platform): Activity {
     if (collected.size > 0) writing ??= writeAndPause()
   }
 
-  /** One write at a time, then a pause in which more is collected; ends when nothing came. */
+  /** Writes one batch at a time, with a pause after each, until nothing is left. */
   async function writeAndPause(): Promise<void> {
     try {
       while (collected.size > 0) {
@@ -50,7 +47,6 @@ export function activity(platform: Platform): Activity {
     }
   }
 
-  /** Writes follow each other: who waits for this one has waited for those before. */
   const flush = (): Promise<void> => (written = written.then(write))
 
   async function write(): Promise<void> {

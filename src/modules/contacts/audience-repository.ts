@@ -1,10 +1,10 @@
-/** SQL of audiences: which contacts a list, tags or a segment mean, and as whom each can be written to on a kind of channel. */
+/** SQL of audiences: the contacts of a list, of tags or of a segment, and their addresses on a channel type. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
 import { marketingType } from './contact.ts'
 import { phoneChannelTypes } from './addresses.ts'
 
-/** Whom is meant; the condition of a segment is a function, because awaiting a fragment would run it. */
+/** `where` is a function because awaiting a fragment would run it. */
 export type AudienceSource =
   | { readonly kind: 'list'; readonly list_id: string }
   | { readonly kind: 'labels'; readonly labels: readonly string[]; readonly match: 'any' | 'all' }
@@ -13,7 +13,7 @@ export type AudienceSource =
 export interface AudienceQuery {
   readonly source: AudienceSource
   readonly channel_type: string
-  /** Who has stopped marketing alone counts as unsubscribed too. */
+  /** Contacts that opted out of marketing alone count as unsubscribed too. */
   readonly marketing: boolean
   readonly require_opt_in: boolean
   /** Contacts above this id; '' at first. */
@@ -22,7 +22,7 @@ export interface AudienceQuery {
   readonly until: string | null
 }
 
-/** The id up to which a chunk of so many of those who may be meant goes, above `after`; null where there are no more than that. */
+/** The last ID of a batch of at most `contacts` candidates after `after`; null when no more are left. */
 export async function chunkEnd(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -41,8 +41,8 @@ export async function chunkEnd(
 }
 
 /**
- * The contacts of an audience as a select of contact_id, "to", address (as in `contact_addresses`), name, timezone, updated_at and skip_reason (null where they can be written to),
- * for the statement of whoever keeps them.
+ * A select of the audience for another module's statement: contact_id, "to", address (as in `contact_addresses`),
+ * name, timezone, updated_at, skip_reason (null: reachable).
  */
 export function audienceRows(sql: Db, { account_id, mode }: Tenant, query: AudienceQuery): Fragment {
   const { channel_type, after, until } = query

@@ -1,17 +1,17 @@
-/** SQL of writing many rows at once: each column a text of lines, which costs PostgreSQL half of what rows of JSON do. */
+/** SQL that inserts many rows at once. Each column is one text of lines, which costs PostgreSQL half as much as JSON rows. */
 import type { Tenant } from '../../api/caller.ts'
 import { type ContactRow, type ConsentChangeRow, isEmpty, searchColumns, type SearchColumns } from './contact.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { AddressRow } from './addresses.ts'
 
-/** From so many rows on lines are the cheaper way. */
+/** Lines are faster from this number of rows on. */
 export const bulkRows = 8
 
 type Values<T, Name extends string> = Readonly<Record<Name, (row: T) => string | null>>
 
 /**
- * The columns of some rows as lines for `text_column`, which reads an empty line as null. A column without any value is null:
- * `unnest` fills it up. Null for all when a value holds a line break: such rows must travel as JSON.
+ * The columns as lines for `text_column`, which reads an empty line as null; a column without values is null. Null
+ * when a value contains a line break: use JSON then.
  */
 function columnsOf<T, Name extends string>(
   rows: readonly T[],
@@ -34,14 +34,14 @@ function breaksOf(text: string): number {
   return breaks
 }
 
-/** A contact with its search columns, and the moment that its columns of times mostly hold. */
+/** A contact with its search columns, and the default of its time columns. */
 interface Line {
   readonly row: ContactRow
   readonly search: SearchColumns
   readonly at: string
 }
 
-/** What is the same as another column, or as its default, is left out: null. */
+/** Null stands for the default, or for the same value as a related column. */
 const contactValues = {
   id: ({ row }: Line) => row.id,
   phone: ({ row }) => row.phone,
@@ -69,7 +69,7 @@ const contactValues = {
   updated_at: ({ row, at }) => (row.updated_at === at ? null : row.updated_at),
 } satisfies Values<Line, string>
 
-/** False, with nothing done, where a value holds a line break. */
+/** Returns false and does nothing when a value contains a line break. */
 export async function insertContactLines(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -107,7 +107,7 @@ const addressValues = {
   blocked: (row) => (row.blocked ? 'true' : null),
 } satisfies Values<AddressRow, string>
 
-/** Takes addresses for contacts; false, with nothing done, where one holds a line break. */
+/** Returns false and does nothing when a value contains a line break. */
 export async function insertAddressLines(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -136,7 +136,7 @@ const consentValues = (at: string) =>
     occurred_at: (row) => (row.occurred_at === at ? null : row.occurred_at),
   }) satisfies Values<ConsentChangeRow, string>
 
-/** False, with nothing done, where a value holds a line break. */
+/** Returns false and does nothing when a value contains a line break. */
 export async function insertConsentLines(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -155,10 +155,10 @@ export async function insertConsentLines(
   return true
 }
 
-/** JSON writes no line break, so that only other text can hold one. */
+/** JSON contains no line breaks, so only other text can. */
 const json = (value: object): string | null => (isEmpty(value) ? null : JSON.stringify(value))
 
-/** What stands in an array without quotes. */
+/** Array elements that need no quotes. */
 const bare = /^(?!null$)[\w:.-]+$/i
 
 function array(texts: readonly string[]): string | null {

@@ -1,4 +1,4 @@
-/** Contacts as callers write them one at a time: created, updated and deleted. */
+/** Creates, updates and deletes single contacts, for the API and the console. */
 import type { Caller, Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { invalid, missing, Problem, throwFailures } from '../../api/problem.ts'
@@ -19,14 +19,13 @@ import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { saveContacts } from './contact-writer.ts'
 import * as repository from './repository.ts'
 
-/** What a request writes is said by the API, or in the console, now. */
 export const contextOf = (platform: Platform, caller: Caller): SaveContext => ({
   at: isoTime(platform.clock.now()),
   source: caller.user_id === null ? 'api' : 'console',
   request_id: caller.request_id,
 })
 
-/** The change that a body asks for; throws every failure as one Problem. */
+/** Parses a body; throws one Problem with every failure. */
 async function checkedContact(platform: Platform, sql: Db, tenant: Tenant, body: ContactBody): Promise<ContactChange> {
   const { change, failures } = readContact(body, { at: isoTime(platform.clock.now()) })
   if (failures.length > 0) throwFailures(await withPhoneHint(sql, tenant, failures, 'phone', body.phone))
@@ -37,7 +36,7 @@ export const createContact = async (platform: Platform, sql: Db, caller: Caller,
   (await saveOne(platform, sql, caller, { kind: 'create', change: await checkedContact(platform, sql, caller, body) }))
     .contact
 
-/** By `phone`; tags are added, everything else is as in `updateContact`. */
+/** Finds the contact by `phone`. Tags are added; otherwise as `updateContact`. */
 export async function upsertContact(
   platform: Platform,
   sql: Db,
@@ -78,8 +77,8 @@ async function saveOne(
 }
 
 /**
- * Deletes a contact with its addresses, history, windows and memberships. Its opt-outs stay as keyed hashes; its messages keep
- * their own record. Publishes `contact_deleted`.
+ * Deletes a contact with its addresses, history, windows and list memberships. Opt-outs stay as keyed hashes, messages keep their own record.
+ * Publishes `contact_deleted`.
  */
 export async function removeContact(platform: Platform, sql: Db, tenant: Tenant, id: string): Promise<void> {
   await withConflictRetries(sql, async (tx) => {
@@ -111,7 +110,7 @@ export async function removeContact(platform: Platform, sql: Db, tenant: Tenant,
   })
 }
 
-/** The Problem of a write that was refused; `id` names the contact where there are several. */
+/** The Problem of a refused write. `id` names the contact in a request about several. */
 export function refusal(result: SaveResult & { outcome: 'refused' }, id: string): Problem {
   const { reason, param } = result
   switch (reason) {

@@ -1,4 +1,4 @@
-/** From what a caller wrote about a contact to a checked change: formats, keys and consent, every failure of the round at once. */
+/** Parses what a caller wrote about a contact into a checked change, and reports every failure at once. */
 import type { Detail, DetailCode } from '../../api/errors.ts'
 import { limits } from '../../api/limits.ts'
 import { isPhoneChannel } from '../../api/resources/channel.ts'
@@ -17,7 +17,7 @@ import { didYouMean } from '../../lib/text.ts'
 import { normalisePhone } from '../../lib/phone.ts'
 import { foldText, type ConsentWrite, type ContactChange } from './contact.ts'
 
-/** What a body, once its schema has passed, may hold. */
+/** A body that passed its schema. */
 export interface ContactBody extends Pick<
   ContactChange,
   'phone' | 'email' | 'first_name' | 'last_name' | 'locale' | 'timezone' | 'external_id' | 'blocked'
@@ -32,13 +32,13 @@ export interface ContactBody extends Pick<
 export interface ReadOptions {
   /** ISO 8601: consent cannot have happened later. */
   readonly at: string
-  /** ISO 3166 alpha-2: how to read phone numbers without a country code; without it they are refused. */
+  /** ISO 3166 alpha-2, to read national phone numbers; without it they are refused. */
   readonly default_country?: string
-  /** The tags are added to those that the contact has; otherwise they take their place. */
+  /** Adds the tags to the contact's tags instead of replacing them. */
   readonly add_tags?: boolean
 }
 
-/** The change that a body asks for, and every failure in it; the change counts only when there is none. */
+/** The change and every failure; use the change only without failures. */
 export function readContact(body: ContactBody, options: ReadOptions): { change: ContactChange; failures: Detail[] } {
   const reader = new Failures()
   const change: { -readonly [K in keyof ContactChange]: ContactChange[K] } = {}
@@ -62,13 +62,9 @@ export function readContact(body: ContactBody, options: ReadOptions): { change: 
   return { change, failures: reader.found }
 }
 
-/** A body whose fields may be there without a value. */
 export type OptionalBody = { readonly [K in keyof ContactBody]?: ContactBody[K] | undefined }
 
-/**
- * The change of what of a body can be kept, for those who cannot be asked to correct it: names that are too long are cut, what breaks a rule is left out, and so
- * is what is null or blank, which says nothing.
- */
+/** The usable part of a body from a source that cannot correct it: long names are cut, invalid and blank values are dropped. */
 export function sanitizeContact(body: OptionalBody, options: ReadOptions): ContactChange {
   const kept: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(body))
@@ -80,7 +76,7 @@ export function sanitizeContact(body: OptionalBody, options: ReadOptions): Conta
   return whole.failures.length === 0 ? whole.change : readContact(sound(kept, options), options).change
 }
 
-/** What of a body breaks no rule. */
+/** The valid part of a body. */
 function sound(kept: Record<string, unknown>, options: ReadOptions): ContactBody {
   for (const field of ['first_name', 'last_name'])
     if (typeof kept[field] === 'string')
@@ -104,7 +100,7 @@ function sound(kept: Record<string, unknown>, options: ReadOptions): ContactBody
 
 const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
 
-/** Tags of a body by the rules of contacts; failures are added to `failures`. */
+/** Parses tags; failures are added to `failures`. */
 export function readTags(param: string, tags: readonly string[], failures: Detail[]): string[] {
   const reader = new Failures()
   const read = reader.tags(param, tags)
@@ -116,7 +112,7 @@ const length = (text: string): number => (text.length <= 40 ? text.length : [...
 const identifierOnWhatsapp = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
 const clockSlackMs = 5 * 60_000
-/** What Intl says of a time zone or a locale costs microseconds: names already seen are remembered, up to a bound. */
+/** Caches time zones and locales, because Intl takes microseconds for each. */
 const knownTimezones = new Map<string, boolean>()
 const knownLocales = new Map<string, boolean>()
 const knownMax = 1000
@@ -132,7 +128,7 @@ function remembered(known: Map<string, boolean>, name: string, test: (name: stri
 class Failures {
   readonly found: Detail[] = []
 
-  /** No more are kept than an answer counts. */
+  /** Further failures are dropped. */
   add(param: string, code: DetailCode, message: string): void {
     if (this.found.length < limits.error_details_collected_max) this.found.push({ param, code, message })
   }
@@ -157,7 +153,7 @@ class Failures {
     return email
   }
 
-  /** Trimmed; text without any character is null. */
+  /** Trimmed; empty text becomes null. */
   text(param: string, text: string | null | undefined, max: number): string | null {
     const trimmed = (text ?? '').trim()
     if (length(trimmed) > max) this.add(param, 'too_long', `\`${param}\` must have at most ${max} characters.`)

@@ -1,4 +1,7 @@
-/** The lock set of a write: the contacts that its items mean, locked, with the owners of every address in question; and the race against other writers. */
+/**
+ * Locks for a write of contacts: the contacts that the items refer to, the owners of their addresses, and retries
+ * after conflicts with other writers.
+ */
 import type { Tenant } from '../../api/caller.ts'
 import { phoneKey } from '../../lib/phone.ts'
 import { sqlState, transact, type Db, type Transaction } from '../../platform/database/sql.ts'
@@ -9,21 +12,20 @@ import type { AddressKey, AddressRow } from './addresses.ts'
 import type { CausedTransition, SaveItem } from './save-item.ts'
 import * as repository from './repository.ts'
 
-/** A contact as it was locked (null: new), and as it will be written. */
+/** A contact as it was locked (null: new) and as it will be written. */
 export interface LockedContact {
   readonly before: ContactRow | null
   row: ContactRow
-  /** Something but `last_seen_at` and `last_message_at` is different. */
+  /** A field other than `last_seen_at` and `last_message_at` has changed. */
   changed: boolean
   transitions: CausedTransition[]
-  /** What was said of its consent and stood so already. */
+  /** Consents that an item stated again without changing them. */
   restated: CausedTransition[]
-  /** The channel types on which it took over the opt-out of a new address. */
+  /** Channel types on which it inherited the opt-out of a gained address. */
   inherited_opt_outs: string[]
   seen_at: string | null
 }
 
-/** A contact nothing has been done to yet; `before` null: a new one. */
 export const lockedContact = (before: ContactRow | null, row: ContactRow): LockedContact => ({
   before,
   row,
@@ -37,25 +39,24 @@ export const lockedContact = (before: ContactRow | null, row: ContactRow): Locke
 export interface ContactLocks {
   /** By id. */
   readonly contacts: Map<string, LockedContact>
-  /** Owner of every address in question, by `kind|address`. */
+  /** The owner of every address involved, by `kind|address`. */
   readonly owners: Map<string, string>
   /** How many contacts may still be created. */
   capacity: number
 }
 
-/** The key of an address in `owners`. */
 export const keyText = ({ kind, address }: AddressKey): string => `${kind}|${address}`
 const attemptsMax = 5
-/** From this distance to the cap creations go one after the other, so that the cap holds exactly. */
+/** Closer than this to the limit, transactions create contacts one after the other, so that the limit is exact. */
 const capSlack = 5000
 
-/** Another transaction took an address, or removed a contact, in between: everything is done once more. */
+/** Another transaction took an address or deleted a contact meanwhile: retry. */
 export class WriteConflict extends Error {}
 
-/** What was to meet nobody known may have done so; nothing has been written. */
+/** With `expect_new`, an address turned out to have a contact. Nothing was written. */
 export class UnexpectedContact extends WriteConflict {}
 
-/** Runs `work` in a transaction, again when it lost a race against another writer of the same contacts. */
+/** Runs `work` in a transaction and retries it after a conflict or deadlock. */
 export async function withConflictRetries<T>(sql: Db, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -67,14 +68,14 @@ export async function withConflictRetries<T>(sql: Db, work: (tx: Transaction) =>
   }
 }
 
-/** The address by which an item finds its contact; none for creates, and for updates by id. */
+/** The address by which an item finds its contact; undefined for creates and for updates by ID. */
 export function matchKey(item: SaveItem): AddressKey | undefined {
   if (item.kind === 'link') return item.key
   if (item.kind !== 'upsert') return undefined
   return item.change.phone ? { kind: 'phone', address: phoneKey(item.change.phone) } : changedKeys(item.change)[0]
 }
 
-/** The addresses that a change names. */
+/** The addresses in a change. */
 export function changedKeys(change: ContactChange | undefined): AddressKey[] {
   if (change === undefined) return []
   const keys: AddressKey[] = change.phone ? [{ kind: 'phone', address: phoneKey(change.phone) }] : []
@@ -83,7 +84,7 @@ export function changedKeys(change: ContactChange | undefined): AddressKey[] {
   return keys
 }
 
-/** Reads who owns the addresses, locks the contacts that items mean, and sees how many more there may be. */
+/** Reads the owners of the addresses, locks the contacts of the items, and counts how many more may be created. */
 export async function acquireContactLocks(
   platform: Platform,
   tx: Transaction,
@@ -110,12 +111,12 @@ export async function acquireContactLocks(
   return { contacts, owners, capacity: creations === 0 ? 0 : await capacityFor(platform, tx, tenant, creations) }
 }
 
-/** Throws `WriteConflict` where a contact that was locked has the address no more by which it was found, or is gone. */
+/** Throws `WriteConflict` when a locked contact is gone or no longer has the address by which it was found. */
 export function requireOwner(held: ContactRow | undefined, key: AddressKey): void {
   if (held === undefined || !addressesOf(held).some((own) => keyText(own) === keyText(key))) throw new WriteConflict()
 }
 
-/** Who owns the addresses that items name. */
+/** The owners of the addresses in the items. */
 async function findOwners(tx: Transaction, tenant: Tenant, items: readonly SaveItem[]): Promise<AddressRow[]> {
   const keys = items.flatMap((item) => [
     ...changedKeys(item.change),

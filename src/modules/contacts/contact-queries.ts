@@ -18,10 +18,10 @@ import { idFloor } from '../../lib/ids.ts'
 import { normalisePhone, phoneKey } from '../../lib/phone.ts'
 import type { ContactFilters } from './repository.ts'
 
-/** Up to this many contacts are gathered and put in order within some tens of milliseconds; more are met soon when walking from the newest on. */
+/** Up to this many matches are collected and sorted in tens of milliseconds; above it, scanning from the newest contact finds a page soon. */
 const fewMax = 20_000
 
-/** 404 `resource_missing` when there is none. */
+/** 404 `resource_missing` for an unknown ID. */
 export async function getContact(platform: Platform, sql: Db, tenant: Tenant, id: string): Promise<Contact> {
   const row = isId('ct', id) ? await repository.findContact(sql, tenant, id) : null
   if (row === null) throw missing('contact', id)
@@ -44,10 +44,10 @@ export async function listContacts(
   return await contactObjects(platform, sql, tenant, await read(sql, page))
 }
 
-/** Reads a page of contacts, newest first, with one row more than asked. */
+/** Reads a page of contacts, newest first, one more than the page limit. */
 export type ContactReader = (sql: Db, page: Page) => Promise<ContactRow[]>
 
-/** Reads pages of the contacts that fit a query: of a segment, those who fit it now. */
+/** Returns a reader of the pages that match a query. Segments are evaluated now. */
 export async function readerOf(
   platform: Platform,
   sql: Db,
@@ -71,7 +71,7 @@ export async function readerOf(
     )
 }
 
-/** How many contacts labels or a prefix will find: what the way of searching hangs on. */
+/** Estimates how many contacts match labels or a prefix, which decides how to search. */
 async function expectedSize(
   sql: Db,
   tenant: Tenant,
@@ -100,7 +100,7 @@ export async function consentHistory(sql: Db, tenant: Tenant, id: string, page: 
 export const shown = async (platform: Platform, sql: Db, tenant: Tenant, row: ContactRow): Promise<Contact> =>
   (await contactObjects(platform, sql, tenant, [row]))[0]!
 
-/** Contacts as the API shows them, with their service windows. */
+/** The Contacts of rows, with their service windows. */
 export async function contactObjects(
   platform: Platform,
   sql: Db,
@@ -122,7 +122,7 @@ export async function contactObjects(
   })
 }
 
-/** Windows are opened on whatsapp alone, whose recipients are phones and business-scoped ids. */
+/** Only WhatsApp has windows; its addresses are phones and business-scoped IDs. */
 const windowAddresses = (row: ContactRow): string[] =>
   [row.phone_key, row.identifiers['whatsapp']].filter((address) => address !== null && address !== undefined)
 
@@ -140,12 +140,12 @@ export interface ContactQuery {
   readonly updated_after?: string
 }
 
-/** An id may have been made some time before its row was stamped: bounds of ids that follow from times leave that much room. */
+/** An ID may be older than its row's `created_at` by up to this much. */
 const idSlackMs = 60_000
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** What the store is to look for; null where nothing can fit. A malformed `consent` or time is refused. */
+/** Parses the query; null when nothing can match. Throws for a malformed `consent` or time. */
 function readFilters(query: ContactQuery): ContactFilters | null {
   const labels: string[] = []
   const without: string[] = []
@@ -153,7 +153,7 @@ function readFilters(query: ContactQuery): ContactFilters | null {
   if (query.consent !== undefined) readConsent(query.consent, labels, without)
   const filters: Writable<ContactFilters> = { labels, without }
   readTimes(query, filters)
-  if (query.email !== undefined) filters.email_key = foldText(query.email.trim().replaceAll(' ', '+')) // a `+` that was not escaped
+  if (query.email !== undefined) filters.email_key = foldText(query.email.trim().replaceAll(' ', '+')) // an unescaped `+`
   if (query.external_id !== undefined) filters.external_id = query.external_id
   if (query.query !== undefined) readPrefix(query.query, filters)
   if (query.phone !== undefined) {
@@ -169,7 +169,7 @@ function readFilters(query: ContactQuery): ContactFilters | null {
   return filters
 }
 
-/** A `+` that was not escaped arrives as a space, or not at all. */
+/** An unescaped `+` arrives as a space, or not at all. */
 const readPhone = (text: string): string | null => normalisePhone(text) ?? normalisePhone(`+${text.trim()}`)
 
 function readConsent(text: string, labels: string[], without: string[]): void {

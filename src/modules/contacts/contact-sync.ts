@@ -1,4 +1,4 @@
-/** Contacts kept as somebody else's records have them, who tells of the same person again and again: what is so already is neither locked nor written. */
+/** Writes contacts from a system that reports the same people repeatedly: contacts that would not change are neither locked nor written. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Db, Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -10,7 +10,10 @@ import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { allowedChange, saveContacts } from './contact-writer.ts'
 import { findOwners } from './repository.ts'
 
-/** As `saveContacts`, of upserts by phone. `owners`: who has these phones, by their keys, as read in the same transaction. Rejects with `WriteConflict` where that has changed. */
+/**
+ * As `saveContacts`, for upserts by phone. `owners`: the contacts of these phones, read in the same transaction.
+ * Rejects with `WriteConflict` when they changed.
+ */
 export async function syncContacts(
   platform: Platform,
   tx: Transaction,
@@ -36,7 +39,7 @@ export async function syncContacts(
   )
 }
 
-/** Of these nobody was known a moment ago: who has their addresses is not asked again. */
+/** None of these had a contact a moment ago, so owners are not looked up again. */
 async function saveStrangers(
   platform: Platform,
   tx: Transaction,
@@ -47,7 +50,7 @@ async function saveStrangers(
   try {
     return await saveContacts(platform, tx, tenant, items, { ...context, expect_new: true })
   } catch (error) {
-    // at the cap, say: what of them is refused is told by the usual way
+    // let the ordinary way report refusals, for example at the contact limit
     if (error instanceof UnexpectedContact) return await saveContacts(platform, tx, tenant, items, context)
     throw error
   }
@@ -58,7 +61,7 @@ function isChanged(item: SaveItem, row: ContactRow, context: SaveContext): boole
   return after !== row || transitions.length > 0
 }
 
-/** The contact as an upsert by phone would leave it; null where that would be refused. Nothing is written. */
+/** The contact as an upsert by phone would leave it; null where the upsert would be refused. Writes nothing. */
 export async function previewUpsert(
   platform: Platform,
   sql: Db,

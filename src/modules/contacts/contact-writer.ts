@@ -1,4 +1,7 @@
-/** The one way in which contacts are written: creates, upserts, updates and links from inbound messages, set-wise and safe against races. */
+/**
+ * Writes contacts, set-wise and safe against concurrent writers: creates, upserts, updates and links from inbound
+ * messages. Every write goes through here.
+ */
 import type { Tenant } from '../../api/caller.ts'
 import { contactLimits } from '../../api/resources/contact.ts'
 import { phoneKey } from '../../lib/phone.ts'
@@ -36,8 +39,8 @@ import type { CausedTransition, SaveContext, SaveItem, SaveResult } from './save
 import * as repository from './repository.ts'
 
 /**
- * Writes contacts with all that follows from it: addresses, suppressions, history, counters, the domain event `opted_out`. Items are
- * applied in order, one result each; a refused one leaves no trace. Call it inside `withConflictRetries`.
+ * Writes contacts with their addresses, suppressions, history, counters and the domain event `opted_out`. Items are applied in order, one result
+ * each; a refused item changes nothing. Call it inside `withConflictRetries`.
  */
 export async function saveContacts(
   platform: Platform,
@@ -48,13 +51,13 @@ export async function saveContacts(
 ): Promise<SaveResult[]> {
   const locks = await acquireContactLocks(platform, tx, tenant, items, context.expect_new === true)
   const results = items.map((item) => applyItem(platform, tenant, locks, item, context))
-  // a known contact might not have been refused what a stranger is
+  // an existing contact might have been accepted
   if (context.expect_new === true && results.some(({ outcome }) => outcome === 'refused')) throw new UnexpectedContact()
   const written = [...locks.contacts.values()].filter(
     (contact) => contact.changed || contact.transitions.length > 0 || contact.seen_at !== null,
   )
   const changes = addressChangesOf(written)
-  // opt-outs are looked for after the addresses are taken, in the order of sending
+  // after the addresses are inserted: statements run in the order of sending
   await allSent([
     writeAddresses(tx, tenant, changes),
     inheritOptOuts(platform, tx, tenant, written, changes.gainedBy, context),
@@ -79,7 +82,7 @@ export async function saveContacts(
   })
 }
 
-/** What `saveContacts` would come to, item by item, were the contacts and owners of addresses as `known` has them, which follows. Nothing is written. */
+/** The results that `saveContacts` would have with the contacts and owners in `known`, which is updated. Writes nothing. */
 export const previewSave = (
   platform: Platform,
   tenant: Tenant,
@@ -127,14 +130,14 @@ function applyItem(
   }
 }
 
-/** The consents that were asked for and are not allowed, `<type>.marketing` for marketing alone. */
+/** The requested consents that were dropped, `<type>.marketing` for marketing alone. */
 export function refusedOptIns(asked: ContactChange, allowed: ContactChange): string[] {
   if (asked.consent === allowed.consent) return []
   const left = optIns(allowed)
   return optIns(asked).filter((type) => !left.includes(type))
 }
 
-/** The consents that a change would have be anything but opted out. */
+/** The consents in a change other than opt-outs. */
 function optIns({ consent }: ContactChange): string[] {
   return Object.entries(consent ?? {}).flatMap(([type, write]) => [
     ...(write?.status !== undefined && write.status !== 'opted_out' ? [type] : []),
@@ -148,7 +151,10 @@ function seen(row: ContactRow, at: string | undefined): ContactRow {
   return { ...row, last_seen_at: later(row.last_seen_at), last_message_at: later(row.last_message_at) }
 }
 
-/** The change without what the item may not do: a known phone keeps its spelling on upsert, bulk sources lift no opt-out, and some leave out what does not fit. */
+/**
+ * Drops what the item may not change: the spelling of a known phone on upsert, opt-outs (bulk sources), and excess
+ * tags and attributes (`drop_excess`).
+ */
 export function allowedChange(item: SaveItem, held: ContactRow | undefined, context: SaveContext): ContactChange {
   let change = item.change
   if (held !== undefined && item.kind === 'upsert') {
@@ -159,7 +165,7 @@ export function allowedChange(item: SaveItem, held: ContactRow | undefined, cont
   return held !== undefined && context.drop_excess === true ? withinLimits(held, change) : change
 }
 
-/** The change with the first of its new tags and attributes, as many as the contact has room for. */
+/** Keeps as many new tags and attributes as fit the contact's limits. */
 function withinLimits({ tags, attributes }: ContactRow, change: ContactChange): ContactChange {
   const known = new Set(tags.map(foldText))
   let tagsLeft = contactLimits.tags_max - tags.length
@@ -175,7 +181,7 @@ function withinLimits({ tags, attributes }: ContactRow, change: ContactChange): 
   }
 }
 
-/** The change without what would lift an opt-out of these consents. */
+/** Drops consents that would lift an opt-out. */
 export function withoutLiftedOptOuts(consent: ConsentStatuses, change: ContactChange): ContactChange {
   if (change.consent === undefined) return change
   const kept = Object.entries(change.consent).flatMap(([type, write]) => {
@@ -185,7 +191,7 @@ export function withoutLiftedOptOuts(consent: ConsentStatuses, change: ContactCh
   return { ...change, consent: Object.fromEntries(kept) }
 }
 
-/** What of a write of consent lifts no opt-out, of the channel type or of marketing on it; undefined where nothing is left. */
+/** The part of a consent write that lifts no opt-out, from the channel type or from marketing; undefined when nothing is left. */
 function withoutLift(
   consent: ConsentStatuses,
   type: string,
@@ -204,7 +210,6 @@ function withoutLift(
   return { ...proof, ...(keepsStatus ? { status } : {}), ...(keepsMarketing ? { marketing } : {}) }
 }
 
-/** An address of a contact, and its key in `owners`. */
 type Own = AddressKey & { readonly text: string }
 
 function refusalOf(
@@ -240,7 +245,7 @@ function refusalOf(
 interface AddressChanges {
   readonly lost: readonly (AddressKey & { readonly contact_id: string })[]
   readonly gained: readonly AddressRow[]
-  /** `blocked` of the contact has changed. */
+  /** Addresses of contacts whose `blocked` changed. */
   readonly blocked: readonly AddressRow[]
   /** `gained`, by contact. */
   readonly gainedBy: ReadonlyMap<string, readonly AddressKey[]>
@@ -279,7 +284,7 @@ function addressChangesOf(contacts: readonly LockedContact[]): AddressChanges {
   return { lost, gained, blocked, gainedBy }
 }
 
-/** Gives up addresses that contacts lost, and takes those that are new. Rejects with `WriteConflict` where somebody else has taken one. */
+/** Deletes lost addresses and inserts gained ones. Rejects with `WriteConflict` when another contact has taken one. */
 async function writeAddresses(
   tx: Transaction,
   tenant: Tenant,
@@ -332,7 +337,7 @@ function consentHistory(
   )
 }
 
-/** Counts contacts, tags, attributes and consents, and defines the tags and attributes that are new. */
+/** Updates counters, and stores the names of new tags and attributes. */
 async function writeCounters(
   tx: Transaction,
   tenant: Tenant,

@@ -1,4 +1,4 @@
-/** What a change does to a contact: merging, tags, consent and everything derived. Pure; every way of writing contacts goes through here. */
+/** A contact: its row, how a change applies to it (fields, tags, consent, derived columns), and its JSON. Pure. */
 import type {
   AttributeValue,
   ConsentSource,
@@ -14,11 +14,11 @@ export interface ConsentWrite {
   readonly source?: ConsentSource
   /** ISO 8601. */
   readonly occurred_at?: string
-  /** What the recipient said about marketing alone. */
+  /** Consent to marketing alone. */
   readonly marketing?: ConsentStatus
 }
 
-/** A checked and normalised change: absent fields stay, null empties. */
+/** A checked and normalised change: absent fields stay, null clears. */
 export interface ContactChange {
   readonly phone?: string | null
   readonly email?: string | null
@@ -32,15 +32,15 @@ export interface ContactChange {
   /** Merged by key. */
   readonly identifiers?: Readonly<Record<string, string | null>>
   readonly attributes?: Readonly<Record<string, AttributeValue | null>>
-  /** null is `unknown`. */
+  /** null means `unknown`. */
   readonly consent?: Readonly<Record<string, ConsentWrite | null>>
-  /** Replaces the tags; `add_tags` and `remove_tags` change them. */
+  /** Replaces all tags; `add_tags` and `remove_tags` change some. */
   readonly tags?: readonly string[]
   readonly add_tags?: readonly string[]
   readonly remove_tags?: readonly string[]
 }
 
-/** One change of a consent; `channel_type` has `.marketing` behind it where only marketing was meant. */
+/** A change of one consent. `channel_type` ends in `.marketing` for marketing alone. */
 export interface ConsentTransition {
   readonly channel_type: string
   readonly before: ConsentStatus
@@ -50,20 +50,19 @@ export interface ConsentTransition {
 }
 
 export interface ChangeContext {
-  /** ISO 8601: the moment of the change. */
+  /** ISO 8601: the time of the change. */
   readonly at: string
-  /** The source of consents that name none. */
+  /** For consents that name none. */
   readonly source: ConsentSource
 }
 
-/** Text as searches compare it: without regard to case. */
+/** Text as searches compare it: case-insensitive. */
 export const foldText = (text: string): string => (plain.test(text) ? text : text.normalize('NFC')).toLowerCase()
-/** Has but one form. */
+/** Text with only one Unicode form. */
 const plain = /^[ -~]*$/
 
 export const marketingType = (channelType: string): string => `${channelType}.marketing`
 
-/** A contact without anything. */
 export function newContact(tenant: { account_id: string; mode: 'live' | 'test' }, id: string, at: string): ContactRow {
   return {
     account_id: tenant.account_id,
@@ -94,14 +93,13 @@ export function newContact(tenant: { account_id: string; mode: 'live' | 'test' }
 
 const plainFields = ['email', 'first_name', 'last_name', 'locale', 'timezone', 'external_id'] as const
 
-/** What a change said of consent. */
 interface ConsentSaid {
   readonly transitions: ConsentTransition[]
-  /** What stood so already. */
+  /** Consents stated again without a change. */
   readonly restated: ConsentTransition[]
 }
 
-/** The contact after a change, and what that said of consent. The same row comes back when nothing changed. */
+/** The contact after a change, and the consent transitions. Returns the same row when nothing changed. */
 export function applyChange(
   row: ContactRow,
   change: ContactChange,
@@ -127,7 +125,7 @@ export function applyChange(
   return { row: next, ...said }
 }
 
-/** First and last name together, as the column of the same name is generated; null where neither is known. */
+/** As the generated column of the same name; null when both are unknown. */
 export const fullName = ({ first_name, last_name }: Pick<ContactRow, 'first_name' | 'last_name'>): string | null =>
   first_name !== null && last_name !== null ? `${first_name} ${last_name}` : (first_name ?? last_name)
 
@@ -155,7 +153,7 @@ function changedTags(tags: string[], change: ContactChange): string[] {
   return [...chosen.values()].sort()
 }
 
-/** By key, without what is null; the same object where it is so already. */
+/** Sorted by key, without nulls; the same object if it already is. */
 function inOrder<T>(values: Readonly<Record<string, T | null>>): Record<string, T> {
   let [last, done] = ['', true]
   for (const key in values) {
@@ -168,7 +166,6 @@ function inOrder<T>(values: Readonly<Record<string, T | null>>): Record<string, 
   return ordered
 }
 
-/** True for an object without keys. */
 export function isEmpty(object: object): boolean {
   for (const _ in object) return false
   return true
@@ -193,7 +190,7 @@ function changedConsent(
   return { consent: inOrder(next), transitions, restated }
 }
 
-/** What one write makes of one consent. Written again as it stands, in the short form, it changes nothing. */
+/** Applies one write to one consent. The short form with the current status changes nothing. */
 function consentAfter(
   type: string,
   before: ConsentState | undefined,
@@ -219,22 +216,21 @@ function consentAfter(
   }
 }
 
-/** The long form may say anew when or through what it happened: worth a line of history although the status stays. */
+/** The long form may add a new time or source, which deserves a history entry although the status stays. */
 const isNewProof = (write: ConsentWrite, before: ConsentState | undefined): boolean =>
   (write.source !== undefined && write.source !== before?.source) ||
   (write.occurred_at !== undefined && write.occurred_at !== before?.updated_at)
 
-/** The statuses by channel type: of a contact, or as they are written. */
 export type ConsentStatuses = Readonly<Record<string, Pick<ConsentWrite, 'status' | 'marketing'> | null>>
 
-/** The status of `type`, or of `<type>.marketing`, in a contact's consent. */
+/** The status of `type`, or of `<type>.marketing`. */
 export function statusOf(consent: ConsentStatuses, channelType: string): ConsentStatus {
   const [type, part] = channelType.split('.') as [string, string | undefined]
   const state = consent[type]
   return (part === undefined ? state?.status : state?.marketing) ?? 'unknown'
 }
 
-/** Whether a contact may not be written to on a channel type, at whichever address: blocked, or opted out. `marketing`: who has stopped marketing alone may not either. */
+/** Whether a contact must not be written to on a channel type: blocked or opted out; with `marketing`, also opted out of marketing alone. */
 export const hasStopped = (
   { blocked, consent }: Pick<ContactRow, 'blocked' | 'consent'>,
   channel_type: string,
@@ -244,7 +240,7 @@ export const hasStopped = (
   statusOf(consent, channel_type) === 'opted_out' ||
   (marketing && statusOf(consent, marketingType(channel_type)) === 'opted_out')
 
-/** Every address that a contact can be written to, as keys of `contact_addresses`. */
+/** Every address of a contact, as keys of `contact_addresses`. */
 export function addressesOf(row: Pick<ContactRow, 'phone_key' | 'identifiers'>): AddressKey[] {
   const addresses: AddressKey[] = row.phone_key === null ? [] : [{ kind: 'phone', address: row.phone_key }]
   for (const kind in row.identifiers) addresses.push({ kind, address: row.identifiers[kind]! })
@@ -271,7 +267,7 @@ export function searchColumns(row: ContactRow): SearchColumns {
 export const tagLabel = (tag: string): string => `t:${foldText(tag)}`
 export const consentLabel = (channelType: string, status: ConsentStatus): string => `c:${channelType}:${status}`
 
-/** `t:<tag>` and `c:<channel type>:<status>`; what is `unknown` has no label. */
+/** `t:<tag>` and `c:<channel type>:<status>`; `unknown` has no label. */
 export function labelsOf(row: Pick<ContactRow, 'tags' | 'consent'>): string[] {
   const labels = row.tags.map(tagLabel)
   for (const type in row.consent) {
@@ -296,7 +292,7 @@ function sameContact(a: ContactRow, b: ContactRow): boolean {
   )
 }
 
-/** True for the same JSON; keys have no order, for jsonb hands them back in one of its own. */
+/** True for equal JSON; jsonb does not preserve the order of keys. */
 function same(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (
@@ -314,7 +310,7 @@ function same(a: unknown, b: unknown): boolean {
   )
 }
 
-/** A row of `contacts` without the columns derived for searching. */
+/** A row of `contacts` without the search columns. */
 export interface ContactRow {
   account_id: string
   mode: 'live' | 'test'
@@ -354,7 +350,7 @@ export interface ConsentChangeRow {
   readonly occurred_at: string
 }
 
-/** The Contact of a row, as the API shows it. */
+/** The Contact of the API. */
 export function contactObject(row: ContactRow, windows: Windows): Contact {
   return {
     id: row.id,

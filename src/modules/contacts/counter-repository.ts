@@ -1,14 +1,14 @@
-/** SQL of the counters of contacts, tags, attributes and lists: delta rows that a periodic job folds, so that no writer waits for another. */
+/** Counters of contacts, tags, attributes, lists and consents: delta rows that a periodic job folds, so that writers never wait for each other. */
 import type { Tenant } from '../../api/caller.ts'
 import type { AttributeType } from '../../api/resources/contact.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import { foldText, isEmpty, labelsOf, type ContactRow } from './contact.ts'
 
 export interface Delta {
-  /** `consent`: `<channel type>:<status>`, by which the way of searching is chosen. */
+  /** `consent`: `<channel type>:<status>`, used to choose how to search. */
   readonly kind: 'contact' | 'tag' | 'attribute' | 'list' | 'consent'
   readonly key: string
-  /** Of an attribute: the type of the value. */
+  /** For an attribute: the type of the value. */
   readonly name: string
   readonly delta: number
 }
@@ -26,7 +26,7 @@ export async function countContacts(sql: Db, { account_id, mode }: Tenant): Prom
   return row!.total
 }
 
-/** How many contacts have each of these labels (`t:<tag>`, `c:<channel type>:<status>`), in order. */
+/** The number of contacts per label (`t:<tag>`, `c:<channel type>:<status>`), in order. */
 export async function countLabels(sql: Db, { account_id, mode }: Tenant, labels: readonly string[]): Promise<number[]> {
   const rows = await sql<{ total: number }[]>`
     select coalesce((
@@ -37,12 +37,12 @@ export async function countLabels(sql: Db, { account_id, mode }: Tenant, labels:
   return rows.map((row) => row.total)
 }
 
-/** Lets one transaction at a time create contacts of a tenant: taken near the cap alone, so that it holds exactly. */
+/** Serialises the creation of a tenant's contacts; taken only near the limit, so that the limit is exact. */
 export async function lockCap(sql: Db, { account_id, mode }: Tenant): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`contact cap ${account_id} ${mode}`}, 0))`
 }
 
-/** Puts the delta rows of up to `keys` counters together; resolves to the rows taken away. */
+/** Folds the delta rows of up to `keys` counters; returns the rows folded. */
 export async function foldCounters(sql: Db, keys: number): Promise<number> {
   const [row] = await sql<{ folded: number }[]>`
     with busy as materialized (
@@ -65,7 +65,7 @@ type CountedFields = Pick<ContactRow, 'tags' | 'consent' | 'attributes'>
 
 const nobody: CountedFields = { tags: [], consent: {}, attributes: {} }
 
-/** Counts what contacts gained and lost. */
+/** Collects the counter changes of written contacts. */
 export class CounterDeltas {
   readonly #deltas = new Map<string, { kind: Delta['kind']; key: string; name: string; delta: number }>()
   readonly #tags = new Map<string, string>()
@@ -98,7 +98,7 @@ export class CounterDeltas {
     }
   }
 
-  /** `<channel type>:<status>` of every consent that is known. */
+  /** `<channel type>:<status>` of every known consent. */
   #consents({ consent }: CountedFields, delta: number): void {
     if (isEmpty(consent)) return
     for (const label of labelsOf({ tags: [], consent })) this.add('consent', label.slice(2), '', delta)

@@ -2,19 +2,19 @@
 import { Readable } from 'node:stream'
 
 const formula = /^[=+\-@\t\r]/
-/** What an import would take a guard off: it gets one more. */
+/** Cells that an import would unguard: they get one more apostrophe. */
 const guarded = /^'+[=+\-@\t\r]/
 const e164 = /^\+[1-9]\d{6,14}$/
 
-/** Text with an apostrophe before it where a spreadsheet would compute it; phone numbers in E.164 excepted. */
+/** Prefixes text with an apostrophe where a spreadsheet would run it as a formula; E.164 numbers excepted. */
 export const guard = (text: string): string =>
   (formula.test(text) && !e164.test(text)) || guarded.test(text) ? `'${text}` : text
 
-/** A cell as it was before it was guarded. */
+/** Removes the guard. */
 export const unguarded = (cell: string): string =>
   cell.charCodeAt(0) === 39 /* ' */ && guarded.test(cell) ? cell.slice(1) : cell
 
-/** One record with its line end. Cells are guarded and quoted as needed. */
+/** One record with its line end. */
 export function csvLine(cells: readonly string[], delimiter = ','): string {
   let line = ''
   for (let at = 0; at < cells.length; at++) {
@@ -25,7 +25,7 @@ export function csvLine(cells: readonly string[], delimiter = ','): string {
   return `${line}\r\n`
 }
 
-/** What has begun cannot be refused any more: its next rows wait longer for their turn, after which it breaks off. */
+/** A started download cannot be refused any more: later pages wait longer for their turn before it is aborted. */
 export const pageWaitMs = 60_000
 
 export interface CsvColumn<R> {
@@ -35,11 +35,11 @@ export interface CsvColumn<R> {
 
 export interface CsvPage<R> {
   readonly rows: readonly R[]
-  /** Reads the page behind it; null: this is the last. */
+  /** Reads the next page; null: this is the last. */
   readonly next: (() => Promise<CsvPage<R>>) | null
 }
 
-/** A line of names, and one for each row. */
+/** A header line, then one line per row. Memory holds one page, however slowly the client reads. */
 export const csvStream = <R>(columns: readonly CsvColumn<R>[], first: CsvPage<R>): Readable =>
   Readable.from(lines(columns, first), { objectMode: false })
 

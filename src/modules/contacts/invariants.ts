@@ -30,7 +30,7 @@ export const contactInvariants = (platform: Pick<Platform, 'secrets'>): readonly
   { name: 'consent-equals-suppressions', breaches: (sql) => consentBreaches(sql, platform.secrets) },
 ]
 
-/** Walks through all contacts: every address of an opted-out channel type is suppressed, and no other. Labels are looked at on the way. */
+/** Checks all contacts: every address of an opted-out channel type is suppressed, and no other; labels agree with tags and consent. */
 async function consentBreaches(sql: Db, secrets: KeyedHash): Promise<string[]> {
   const found: string[] = []
   const suppressing = new Set(await suppressingTenants(sql))
@@ -60,7 +60,7 @@ const stoppedTypes = (row: AuditedContact): string[] =>
     (type) => statusOf(row.consent, type) === 'opted_out',
   )
 
-/** Of a tenant without any suppression. */
+/** For a tenant without suppressions. */
 const missingSuppressions = (rows: readonly AuditedContact[]): string[] =>
   rows.flatMap((row) =>
     stoppedTypes(row).map(
@@ -68,7 +68,7 @@ const missingSuppressions = (rows: readonly AuditedContact[]): string[] =>
     ),
   )
 
-/** Of contacts of one tenant. */
+/** For contacts of one tenant. */
 async function suppressionBreaches(sql: Db, secrets: KeyedHash, rows: readonly AuditedContact[]): Promise<string[]> {
   const tenant = { account_id: rows[0]!.account_id, mode: rows[0]!.mode } as Tenant
   const questions = new Map<string, { row: AuditedContact; type: string }>()
@@ -98,7 +98,7 @@ interface AddressBreach {
   readonly in_contact: boolean
 }
 
-/** Addresses that a contact has and `contact_addresses` has not, the other way round, or with another `blocked`. */
+/** Addresses that are only in the contact or only in `contact_addresses`, or differ in `blocked`. */
 async function addressBreaches(sql: Db): Promise<AddressBreach[]> {
   return await sql<AddressBreach[]>`
     with wanted as (
@@ -122,7 +122,7 @@ interface CountBreach {
   readonly counted: number
 }
 
-/** Counters that are not what counting gives: contacts, attributes and lists. */
+/** Counters that differ from a count: contacts, attributes, labels and lists. */
 async function countBreaches(sql: Db): Promise<CountBreach[]> {
   return await sql<CountBreach[]>`
     with counted as (
@@ -153,7 +153,6 @@ type AuditedContact = Pick<
   'account_id' | 'mode' | 'id' | 'phone_key' | 'identifiers' | 'consent' | 'tags'
 > & { readonly labels: string[] }
 
-/** Contacts of every tenant above a key, in order. */
 async function contactsAbove(
   sql: Db,
   after: { account_id: string; mode: string; id: string },
@@ -165,13 +164,13 @@ async function contactsAbove(
     order by account_id, mode, id limit ${limit}`
 }
 
-/** Tenants that have any suppression, as `account_id|mode`. */
+/** Tenants with any suppression, as `account_id|mode`. */
 async function suppressingTenants(sql: Db): Promise<string[]> {
   const rows = await sql<{ tenant: string }[]>`select distinct account_id || '|' || mode as tenant from suppressions`
   return rows.map((row) => row.tenant)
 }
 
-/** Which of these hashes are suppressed. A hash stands for its account, mode, channel type and address. */
+/** The suppressed ones of these hashes. A hash identifies account, mode, channel type and address. */
 async function suppressedAmong(
   sql: Db,
   { account_id, mode }: Tenant,

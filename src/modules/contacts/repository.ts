@@ -1,4 +1,4 @@
-/** SQL of contacts, their addresses, tags, attributes and counters. */
+/** SQL of contacts, their addresses, tags and attributes. */
 import type { PendingQuery, Row } from '#postgres'
 import type { Tenant } from '../../api/caller.ts'
 import type { AttributeType } from '../../api/resources/contact.ts'
@@ -8,7 +8,7 @@ import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { bulkRows, insertAddressLines, insertContactLines } from './bulk-repository.ts'
 
-/** A piece of a statement: a condition on the contact that the statement calls `c`. */
+/** A condition on the contact `c`. Never await it: that would run it. */
 export type Condition = PendingQuery<Row[]>
 
 const columns = (
@@ -43,7 +43,7 @@ const stored = [
   'updated_at',
 ] as const
 
-/** Rows with their search columns. What is null is left out, which reads as null: most contacts have few of the columns. */
+/** Rows with their search columns as JSON. Nulls are left out, because most contacts have few columns. */
 function withSearch(rows: readonly ContactRow[]): string {
   return jsonRows(
     rows.map((row) => {
@@ -54,7 +54,7 @@ function withSearch(rows: readonly ContactRow[]): string {
   )
 }
 
-/** Which contacts own these addresses. */
+/** The owners of these addresses. */
 export async function findAddresses(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -63,7 +63,7 @@ export async function findAddresses(
   const byKind = new Map<string, Set<string>>()
   for (const { kind, address } of keys) byKind.set(kind, (byKind.get(kind) ?? new Set()).add(address))
   const found: AddressRow[] = []
-  // one statement a kind: an array against the last column of the key costs a fifth of a join
+  // one statement per kind: an array against the last key column costs a fifth of a join
   for (const [kind, addresses] of byKind) {
     found.push(
       ...(await sql<AddressRow[]>`
@@ -74,7 +74,7 @@ export async function findAddresses(
   return found
 }
 
-/** Locks contacts in the order of their ids; those that are gone are left out. */
+/** Locks contacts in the order of their IDs; missing ones are left out. */
 export async function lockContacts(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -94,7 +94,7 @@ export async function findContact(sql: Db, { account_id, mode }: Tenant, id: str
   return row ?? null
 }
 
-/** Contacts by their ids, in any order; those that are gone are left out. */
+/** Contacts by ID, in any order; missing ones are left out. */
 export async function findContacts(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -105,7 +105,7 @@ export async function findContacts(
     select ${columns(sql)} from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and c.id = any (${[...ids]}::text[])`
 }
 
-/** The contacts that own addresses of a kind, by address. */
+/** The owners of addresses of one kind, by address. */
 export async function findOwners(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -121,7 +121,7 @@ export async function findOwners(
   return new Map(rows.map(({ address, ...row }) => [address, row]))
 }
 
-/** Takes addresses for contacts, in one order everywhere. Violates `contact_addresses_pkey` when another contact has one. */
+/** Inserts addresses in a fixed order. Violates `contact_addresses_pkey` when another contact has one. */
 export async function insertAddresses(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -176,7 +176,7 @@ export async function insertContacts(
     from json_to_recordset(${withSearch(rows)}::text::json) ${sql.unsafe(recordset)}`
 }
 
-/** Writes rows that were locked before. */
+/** Updates locked rows. */
 export async function updateContacts(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -196,7 +196,7 @@ export async function deleteContact(sql: Db, { account_id, mode }: Tenant, id: s
   await sql`delete from contacts where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
-/** AddressChanges `last_seen_at` forward where contacts wrote, without touching `updated_at`. */
+/** Moves `last_seen_at` forward without touching `updated_at`. */
 export async function touchSeen(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -209,7 +209,7 @@ export async function touchSeen(
     where c.account_id = ${account_id} and c.mode = ${mode} and c.id = t.id`
 }
 
-/** AddressChanges `last_message_at` forward; rows of many tenants, locked in one order. */
+/** Moves `last_message_at` forward for contacts of many tenants, locked in a fixed order. */
 export async function touchMessaged(
   sql: Db,
   rows: readonly { account_id: string; mode: string; id: string; at: string }[],
@@ -230,33 +230,32 @@ export interface ContactFilters {
   /** In lower case. */
   readonly email_key?: string
   readonly external_id?: string
-  /** Labels of which each must be there. */
+  /** All of these labels. */
   readonly labels: readonly string[]
-  /** Labels of which none may be there. */
+  /** None of these labels. */
   readonly without: readonly string[]
   readonly list_id?: string
-  /** Prefixes in lower case, each by what it is compared with. */
+  /** Lower-case prefixes. */
   readonly name_prefix?: string
   readonly phone_prefix?: string
   readonly created_after?: string
   readonly created_before?: string
-  /** Bounds of the id that follow from the creation times. */
+  /** Bounds of the ID derived from the creation times. */
   readonly id_from?: string
   readonly id_below?: string
   readonly updated_after?: string
 }
 
-/** Above every text that starts with a prefix, in the collation "C". */
+/** Sorts after every text with this prefix, in collation "C". */
 const end = (prefix: string): string => `${prefix}\u{10ffff}`
 
-/** How a page is looked for. */
 export interface Search {
   readonly filters: ContactFilters
-  /** A further condition on the contact that the statement calls `c`. */
+  /** A further condition on the contact `c`. */
   readonly segment: Condition | undefined
   /**
-   * `few`: everything that fits is gathered by the indexes of the filters, then put in order. `many`: contacts are walked
-   * through from the newest on. The planner, which knows neither tags nor prefixes well, is not left the choice.
+   * `few`: collect all matches by index, then sort. `many`: scan from the newest contact. We choose because the
+   * planner estimates tags and prefixes badly.
    */
   readonly expected: 'few' | 'many' | undefined
 }
@@ -287,7 +286,7 @@ function conditions(sql: Db, { account_id, mode }: Tenant, { filters, segment, e
   return found
 }
 
-/** What a prefix is compared with: with the tenant's number, by which the indexes begin. */
+/** Ranges start with the tenant number, as the indexes do. */
 function prefixRanges(sql: Db, { account_id, mode }: Tenant, filters: ContactFilters): Condition[] {
   const name = filters.name_prefix!
   const own = sql`c.tenant = tenant_number(${account_id}, ${mode})`
@@ -301,13 +300,13 @@ function prefixRanges(sql: Db, { account_id, mode }: Tenant, filters: ContactFil
     : [...ranges, sql`(${own} and c.phone >= ${filters.phone_prefix} and c.phone < ${end(filters.phone_prefix)})`]
 }
 
-/** The planner takes a coalesce for true of every second row and finds no index for it: so it walks. */
+/** For `walked`: the planner uses no index for a coalesce and takes it for true in half of the rows, so it scans. */
 function prefixes(sql: Db, tenant: Tenant, filters: ContactFilters, walked: boolean): Condition {
   const either = prefixRanges(sql, tenant, filters).reduce((left, right) => sql`${left} or ${right}`)
   return walked ? sql`coalesce(${either}, false)` : sql`(${either})`
 }
 
-/** The highest number of contacts, up to `most`, that one of the ranges of a prefix search holds. */
+/** The largest number of contacts, up to `most`, in one of the ranges of a prefix search. */
 export async function countPrefix(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -323,7 +322,7 @@ export async function countPrefix(
   return Math.max(...counts)
 }
 
-/** A page of contacts, newest first, with one row more than asked. */
+/** A page of contacts, newest first, one more than the page limit. */
 export async function listContacts(sql: Db, tenant: Tenant, search: Search, page: Page): Promise<ContactRow[]> {
   const { account_id, mode } = tenant
   const all = conditions(sql, tenant, search).reduce(
@@ -343,7 +342,7 @@ export async function listContacts(sql: Db, tenant: Tenant, search: Search, page
   >`select ${columns(sql)} from contacts c where ${all} ${after} order by c.id desc limit ${page.limit + 1}`
 }
 
-/** True for the id of a contact, list or segment that this tenant has or had. */
+/** True for the ID of a contact, list or segment that the tenant has or had. */
 export async function idExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const [row] = await sql<{ known: boolean }[]>`
     select exists (select 1 from contacts where account_id = ${account_id} and mode = ${mode} and id = ${id})
@@ -361,7 +360,7 @@ export async function insertTombstone(
   await sql`insert into contact_tombstones (account_id, mode, id, members_left) values (${account_id}, ${mode}, ${id}, ${members_left})`
 }
 
-/** Tags and attributes that are met for the first time. */
+/** Stores names of new tags and attributes. */
 export async function defineNames(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -390,7 +389,7 @@ export interface TagRow {
   readonly contacts_count: number
 }
 
-/** Tags that some contact has, by name. */
+/** Tags of at least one contact, by name. */
 export async function listTags(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -411,7 +410,7 @@ export interface AttributeRow {
   readonly contacts_count: number
 }
 
-/** Attributes that were ever defined, by key. The type is that of most values; without values, of the first. */
+/** Attributes ever used, by key. The type is that of most values; without values, the first type. */
 export async function listAttributes(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -433,7 +432,7 @@ export async function listAttributes(
     order by a.key limit ${limit}`
 }
 
-/** Those of the keys that were ever defined. */
+/** Those of the keys that were ever used. */
 export async function definedAttributes(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -445,7 +444,7 @@ export async function definedAttributes(
   return new Set(rows.map(({ key }) => key))
 }
 
-/** How many contacts have any, or all, of these labels (`t:<tag>`, `c:<channel type>:<status>`); counts no further than `most`. */
+/** The number of contacts with any or all of these labels (`t:<tag>`, `c:<channel type>:<status>`), counted up to `most`. */
 export async function countLabelled(
   sql: Db,
   { account_id, mode }: Tenant,

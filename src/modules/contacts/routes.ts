@@ -1,4 +1,4 @@
-/** What can be asked about contacts, their tags, attributes and consent (behaviour: contacts 2, 3, 4, 5). */
+/** HTTP operations of contacts, tags, attributes and consent (behaviour: contacts 2, 3, 4, 5). */
 import { Type } from 'typebox'
 import { limits } from '../../api/limits.ts'
 import {
@@ -40,7 +40,7 @@ export const contactFilters = {
   updated_after: Type.Optional(DateTimeQuery),
 }
 
-/** One page of names: everything up to a thousand, unless a `limit` is given. */
+/** One page of names: up to a thousand, unless a `limit` is given. */
 const namesQuery = Type.Object(
   {
     limit: Type.Optional(
@@ -55,7 +55,7 @@ const namesQuery = Type.Object(
   { additionalProperties: false },
 )
 
-/** Wraps up to `limit + 1` named entries as a page, whose cursor is a name. */
+/** A page of up to `limit + 1` named entries, with the name as cursor. */
 function namesReply<T>(rows: readonly T[], limit: number, nameOf: (row: T) => string) {
   const data = rows.slice(0, limit)
   const has_more = rows.length > limit

@@ -1,25 +1,25 @@
-/** What is asked of a write of contacts, and what comes of it, item by item. */
+/** The items of a write of contacts, and their results. */
 import type { ConsentSource } from '../../api/resources/contact.ts'
 import type { ConsentTransition, ContactChange, ContactRow } from './contact.ts'
 import type { AddressKey } from './addresses.ts'
 
 export interface SaveItem {
   /**
-   * `create` refuses known addresses; `upsert` finds the contact by `change.phone` (without one by its identifiers);
-   * `update` by `id`; `link` by `key`, and creates the contact from `creation`.
+   * `create` refuses known addresses; `upsert` finds the contact by `change.phone` (else by its identifiers), `update` by `id`,
+   * `link` by `key` and creates the contact from `creation`.
    */
   readonly kind: 'create' | 'upsert' | 'update' | 'link'
   readonly id?: string
   readonly key?: AddressKey
   readonly change: ContactChange
   readonly creation?: ContactChange
-  /** ISO 8601: the contact wrote to us then. */
+  /** ISO 8601: when the contact wrote to us. */
   readonly seen_at?: string
-  /** The inbound message behind changes of consent. */
+  /** The inbound message that caused the consent changes. */
   readonly message_id?: string
 }
 
-/** A change of consent with the inbound message behind it, and the request where it is not the one in hand. */
+/** A consent transition with the inbound message that caused it, and the request if it is not the current one. */
 export type CausedTransition = ConsentTransition & {
   readonly message_id: string | null
   readonly request_id?: string | null
@@ -38,10 +38,10 @@ export type SaveResult =
       readonly outcome: 'created' | 'updated' | 'unchanged'
       readonly row: ContactRow
       readonly transitions: readonly CausedTransition[]
-      /** Consents, `<type>.marketing` for marketing alone, that the item asked for and an opt-out stood against. */
+      /** Requested consents that an existing opt-out overrides; `<type>.marketing` for marketing alone. */
       readonly refused_opt_ins: readonly string[]
     }
-  /** Nothing of the item was done. `param` is the field at fault. */
+  /** Nothing was changed. `param` is the field at fault. */
   | {
       readonly outcome: 'refused'
       readonly reason: RefusalReason
@@ -52,13 +52,13 @@ export type SaveResult =
 export interface SaveContext {
   /** ISO 8601. */
   readonly at: string
-  /** The source of consents that name none. */
+  /** For consents that name none. */
   readonly source: ConsentSource
   readonly request_id?: string
-  /** Bulk sources (imports, events) never lift an opt-out, not even by saying `opted_in`. */
+  /** Bulk sources (imports, events) never lift an opt-out. */
   readonly keep_opt_outs?: boolean
-  /** Tags and attributes beyond what a known contact can hold are left out; otherwise their item is refused. */
+  /** Drops tags and attributes beyond a contact's limits instead of refusing the item. */
   readonly drop_excess?: boolean
-  /** Upserts that are expected to meet no known address: none is looked up, and `WriteConflict` thrown when there may be one. */
+  /** The addresses are expected to be new: owners are not looked up, and a `WriteConflict` is thrown when one may exist. */
   readonly expect_new?: boolean
 }

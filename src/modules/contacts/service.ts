@@ -1,4 +1,4 @@
-/** What contacts mean: created, updated, found, tagged and deleted. Owns their transactions; other features enter here. */
+/** The operations of contacts for other modules and routes. Opens transactions. */
 import type { Caller, Tenant } from '../../api/caller.ts'
 import type { InboundEvent } from '../../api/domain-events.ts'
 import type { Detail } from '../../api/errors.ts'
@@ -54,7 +54,7 @@ export type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 
 export type ContactService = ReturnType<typeof contactService>
 
-/** Counters folded at a time. */
+/** Counters folded per run. */
 const foldKeys = 200
 
 export function contactService(platform: Platform) {
@@ -81,25 +81,25 @@ export function contactService(platform: Platform) {
     messagesAccepted: active.messagesAccepted,
     flushActivity: active.flush,
 
-    /** Everything that is wrong with what a body says of a contact. */
+    /** Every failure in a contact body. */
     failuresOf: (body: ContactBody): readonly Detail[] =>
       readContact(body, { at: isoTime(platform.clock.now()) }).failures,
-    /** What of a body can be kept, by its own `at` (ISO 8601); its tags are added. For those who cannot be asked to correct it. */
+    /** The usable part of a contact body from a source that cannot correct it, at `at` (ISO 8601). Tags are added. */
     sanitize: (body: OptionalBody, at: string): ContactChange => sanitizeContact(body, { at, add_tags: true }),
     create: (sql: Db, caller: Caller, body: ContactBody): Promise<Contact> =>
       createContact(platform, sql, caller, body),
-    /** By `phone`; tags are added, everything else is as in `update`. */
+    /** Finds the contact by `phone`. Tags are added; otherwise as `update`. */
     upsert: (sql: Db, caller: Caller, body: ContactBody): Promise<{ created: boolean; contact: Contact }> =>
       upsertContact(platform, sql, caller, body),
     update: (sql: Db, caller: Caller, id: string, body: ContactBody): Promise<Contact> =>
       updateContact(platform, sql, caller, id, body),
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeContact(platform, sql, tenant, id),
-    /** Writes contacts in a transaction of their own, or in the caller's: see `saveContacts`. For imports, events and campaigns. */
+    /** Writes contacts in an own transaction or the caller's; see `saveContacts`. */
     save: (sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> =>
       withConflictRetries(sql, (tx) => saveContacts(platform, tx, tenant, items, context)),
     /**
-     * As `save`, of upserts by phone that mostly change nothing: contacts that are so already are neither locked nor written. `owners`: `findByPhones` of the same transaction, which is
-     * the caller's, who does it all once more after `WriteConflict`.
+     * As `save`, for upserts by phone that mostly change nothing: unchanged contacts are neither locked nor written. `owners`: from `findByPhones` in
+     * the same transaction. The caller retries after `WriteConflict`.
      */
     sync: (
       tx: Transaction,
@@ -108,18 +108,18 @@ export function contactService(platform: Platform) {
       context: SaveContext,
       owners: ReadonlyMap<string, ContactRow>,
     ): Promise<SaveResult[]> => syncContacts(platform, tx, tenant, items, context, owners),
-    /** The contact as an upsert by phone would leave it; null where that would be refused. Nothing is written. */
+    /** The contact as an upsert by phone would leave it; null where the upsert would be refused. Writes nothing. */
     previewUpsert: (sql: Db, tenant: Tenant, change: ContactChange, context: SaveContext): Promise<ContactRow | null> =>
       previewUpsert(platform, sql, tenant, change, context),
 
-    /** 404 `resource_missing` when there is none. */
+    /** 404 `resource_missing` for an unknown ID. */
     get: (sql: Db, tenant: Tenant, id: string): Promise<Contact> => getContact(platform, sql, tenant, id),
     list: (sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> =>
       listContacts(platform, sql, tenant, query, page),
-    /** Reads pages of the contacts that fit a query, newest first, each with one row more than asked. */
+    /** Returns a reader of the pages that match a query, newest first, each with one row more than the page limit. */
     reader: (sql: Db, tenant: Tenant, query: ContactQuery): Promise<ContactReader> =>
       readerOf(platform, sql, tenant, query),
-    /** Contacts as the API shows them, with their service windows. */
+    /** The Contacts of rows, with their service windows. */
     contactObjects: (sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> =>
       contactObjects(platform, sql, tenant, rows),
     consentHistory,
@@ -128,27 +128,27 @@ export function contactService(platform: Platform) {
     tag: (sql: Db, caller: Caller, body: TaggingBody) => tagContacts(platform, sql, caller, body),
     tags: listTags,
     attributes: listAttributes,
-    /** Contacts by their ids; those that are gone are left out. */
+    /** Contacts by ID; missing ones are left out. */
     findByIds: repository.findContacts,
-    /** The contact with this address on a kind of channel, if any. */
+    /** The contact with this address on a channel type. */
     async findByAddress(sql: Db, tenant: Tenant, channel_type: string, to: string): Promise<ContactRow | undefined> {
       const [found] = await repository.findAddresses(sql, tenant, [addressKeyOf(channel_type, to)])
       return found === undefined ? undefined : (await repository.findContacts(sql, tenant, [found.contact_id]))[0]
     },
-    /** Contacts by the keys of their phones (`phoneKey`). */
+    /** Contacts by phone key (`phoneKey`). */
     findByPhones: (sql: Db, tenant: Tenant, keys: readonly string[]): Promise<Map<string, ContactRow>> =>
       repository.findOwners(sql, tenant, 'phone', keys),
     audienceRows,
     chunkEnd,
-    /** Who has any, or all, of these tags. */
+    /** The audience of contacts with any, or all, of these tags. */
     tagAudience: (tags: readonly string[], match: 'any' | 'all'): AudienceSource => ({
       kind: 'labels',
       labels: tags.map(tagLabel),
       match,
     }),
-    /** Those of the keys that some contact was ever saved with: what `{{attributes.<key>}}` may name. */
+    /** The attribute keys, out of these, that were ever used: what `{{attributes.<key>}}` may name. */
     definedAttributes: repository.definedAttributes,
-    /** How many contacts have any, or all, of these tags; counts no further than `most`. */
+    /** The number of contacts with any, or all, of these tags, counted up to `most`. */
     countTagged: (
       sql: Db,
       tenant: Tenant,

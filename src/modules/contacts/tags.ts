@@ -1,4 +1,4 @@
-/** Tags of many contacts at once, and the names of tags and attributes that an account uses. */
+/** Tags of many contacts at once, and the names of the tags and attributes in use. */
 import type { Caller, Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { invalid, throwFailures } from '../../api/problem.ts'
@@ -21,7 +21,7 @@ export interface TaggingBody {
   readonly remove?: readonly string[]
 }
 
-/** Adds and removes tags of many contacts, all or none of them. */
+/** Changes tags of many contacts, all or none. */
 export async function tagContacts(platform: Platform, sql: Db, caller: Caller, body: TaggingBody) {
   const change = taggingChange(body)
   return await withConflictRetries(sql, async (tx) => {
@@ -39,7 +39,7 @@ export async function tagContacts(platform: Platform, sql: Db, caller: Caller, b
   })
 }
 
-/** The contacts that a tagging means, each with how the caller named it. */
+/** The contacts of a request, each with how the caller named it. */
 async function tagged(
   tx: Transaction,
   tenant: Tenant,
@@ -80,7 +80,7 @@ function taggingChange(body: TaggingBody): ContactChange {
   return change
 }
 
-/** A page of tags by name, with one more than asked where a limit was given. */
+/** A page of tags by name, with one more than a given limit. */
 export async function listTags(sql: Db, tenant: Tenant, after: string | undefined, limit: number) {
   const key = after === undefined ? undefined : foldText(after)
   await requireCursor(key, 'No tag has the name', (name) => repository.tagExists(sql, tenant, name))

@@ -1,4 +1,4 @@
-/** E-mails: kept in the database with the change they tell of, sent by the worker `mail` where SMTP is configured (behaviour: console 3.9). */
+/** E-mails: stored in the transaction of their cause, sent by the worker `mail` where SMTP is configured (behaviour: console 3.9). */
 import type { Transporter } from 'nodemailer'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
@@ -10,26 +10,26 @@ import * as store from './store.ts'
 const againMs = [60_000, 300_000, 900_000, 3600_000]
 const triedForMs = 24 * 3600_000
 const idleMs = 5_000
-/** A mail server that hangs with one e-mail holds one of these places, for this long. */
+/** A hanging mail server occupies one of these slots per e-mail, for `sendTimeoutMs`. */
 const atOnceMax = 5
 const sentWithinMs = 30_000
-/** Longer than sending may take: whoever holds one longer has died over it. */
+/** Longer than an attempt may take: after it the process must have died. */
 const claimMs = 2 * sentWithinMs
 
 export interface NewEmail {
-  /** null: of no account. */
+  /** null: no account. */
   readonly account_id: string | null
-  /** Absent: whoever owns the account. */
+  /** Absent: the owner of the account. */
   readonly recipient?: string
   readonly subject: string
   readonly body: string
-  /** What takes the place of `{link}` in the body when it is sent. What is kept and logged has none. */
+  /** Replaces `{link}` in the body when it is sent. Stored sealed, never logged. */
   readonly link?: string
-  /** How long it is tried; by default a day. */
+  /** How long to retry; by default a day. */
   readonly tried_for_ms?: number
 }
 
-/** Writes an e-mail in the transaction of what it tells of; resolves to its id. */
+/** Stores an e-mail in the transaction of its cause; returns its ID. */
 export async function writeEmail(
   sql: Db,
   { clock, log, secrets, settings }: Platform,
@@ -50,7 +50,7 @@ export async function writeEmail(
   return id
 }
 
-/** `kept`: there was no mail server. `not_sent`: a try has failed, whether another one follows or not. */
+/** `kept`: no mail server is configured. `not_sent`: an attempt failed, whether another follows or not. */
 export type EmailStatus = 'kept' | 'waiting' | 'sent' | 'not_sent'
 
 const statusOf = ({
@@ -62,17 +62,17 @@ const statusOf = ({
 
 export type ShownEmail = store.KeptEmail & { readonly status: EmailStatus }
 
-/** What became of e-mails, by their ids. */
+/** E-mails with their status, by ID. */
 export async function emailsOf(sql: Db, ids: readonly number[]): Promise<ReadonlyMap<number, ShownEmail>> {
   return new Map((await store.findEmails(sql, ids)).map((row) => [row.id, { ...row, status: statusOf(row) }]))
 }
 
-/** Every e-mail of the installation, newest first; one more than the page holds. */
+/** E-mails of the installation, newest first, one more than the page limit. */
 export async function listEmails(sql: Db, page: Page): Promise<ShownEmail[]> {
   return (await store.listEmails(sql, page)).map((row) => ({ ...row, status: statusOf(row) }))
 }
 
-/** Sends what waits, a few at once; without SMTP nothing waits. */
+/** Sends queued e-mails, a few at once. Without SMTP nothing is queued. */
 export const mailWorker = (platform: Platform): Worker => ({
   name: 'mail',
   idle_ms: idleMs,
@@ -84,7 +84,7 @@ async function sendEmails(platform: Platform, stopping = new AbortController().s
   if (smtp_url === undefined) return 0
   const first = await claim(platform)
   if (first === null) return 0
-  // loaded for the first e-mail: no start needs it
+  // loaded for the first e-mail, to keep the start fast
   const { createTransport } = await import('nodemailer')
   const transport = createTransport(smtp_url, { from: senderOf(smtp_url, base_url) })
   let sent = 0
@@ -94,7 +94,6 @@ async function sendEmails(platform: Platform, stopping = new AbortController().s
       sent += 1
     }
   }
-  // each place takes the next e-mail as soon as it is done with one
   await Promise.all([
     work(first),
     ...Array.from({ length: atOnceMax - 1 }, async () => await work(await claim(platform))),
@@ -133,7 +132,7 @@ async function send(
             : String(reason).slice(0, 500),
       ),
   )
-  // what this process does not finish another one takes up
+  // another process rescues what this one did not finish
   if (error === null || !stopping.aborted) await settle(platform, email, error)
 }
 
@@ -153,7 +152,7 @@ async function settle({ pool, clock, log }: Platform, email: store.DueEmail, err
 const textOf = ({ secrets }: Platform, { body, link }: store.DueEmail): string =>
   link === null ? body : body.replace('{link}', () => secrets.open(link))
 
-/** `?from=` of the SMTP address, else the service's own name. */
+/** `?from=` in the SMTP address, else the service's own name. */
 function senderOf(smtp_url: string, base_url: string): string {
   return new URL(smtp_url).searchParams.get('from') ?? `Posthorn <posthorn@${new URL(base_url).hostname}>`
 }

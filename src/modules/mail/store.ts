@@ -3,7 +3,7 @@ import type { Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { ownerEmailOf } from '../accounts/service.ts'
 
-/** One that is to be sent. */
+/** An e-mail to send. */
 export interface DueEmail {
   readonly id: number
   readonly recipient: string | null
@@ -12,11 +12,11 @@ export interface DueEmail {
   readonly attempts: number
   /** Sealed. */
   readonly link: string | null
-  /** When nobody tries any longer. */
+  /** No attempt starts after this time. */
   readonly until: string
 }
 
-/** Without a recipient it is addressed to the owner as of now; `queued`: to be sent. */
+/** Without a recipient it is addressed to the current owner; `queued`: to be sent. */
 export async function insertEmail(
   sql: Db,
   email: {
@@ -46,7 +46,7 @@ export async function insertEmail(
   return row!.id
 }
 
-/** Takes one that is due, those that were never tried first; nobody else takes it before `until`. */
+/** Claims a due e-mail until `until`, those without an attempt first. */
 export async function claimEmail(sql: Db, at: string, until: string): Promise<DueEmail | null> {
   const [email] = await sql<DueEmail[]>`
     update email_queue q set next_run_at = ${until} from emails e
@@ -57,7 +57,7 @@ export async function claimEmail(sql: Db, at: string, until: string): Promise<Du
   return email ?? null
 }
 
-/** `next_run_at`: when it is tried again; null when it is done with. */
+/** `next_run_at`: the next attempt; null when there is none. */
 export async function recordEmailAttempt(
   sql: Db,
   done: { id: number; error: string | null; sent_at: string | null; next_run_at: string | null },
@@ -67,7 +67,7 @@ export async function recordEmailAttempt(
   else await sql`update email_queue set next_run_at = ${done.next_run_at} where email_id = ${done.id}`
 }
 
-/** As it is kept: without its link. */
+/** A stored e-mail, without its link. */
 export interface KeptEmail {
   readonly id: number
   readonly account_id: string | null

@@ -1,28 +1,26 @@
-/** SQL of eligibility: whether a recipient may be written to, asked in one way by whoever accepts or hands over messages. */
+/** SQL of eligibility: whether a recipient may be written to, for all statements that accept or send messages. */
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 
-/** Who is to be written to, and on which channel. */
+/** A recipient on a channel. */
 export interface RecipientKey {
   readonly account_id: string
   readonly mode: string
   readonly channel_id: string
-  /** `<type>.marketing` where the opt-out of marketing is asked for. */
+  /** `<type>.marketing` to check the opt-out from marketing. */
   readonly channel_type: string
-  /** The recipient's key in `contact_addresses` (`addressKeyOf`), and the hash of its suppression (`suppressionHash`). */
+  /** The key in `contact_addresses` (`addressKeyOf`) and the hash of the suppression (`suppressionHash`). */
   readonly kind: string
   readonly address: string
   readonly suppression: string
-  /** Only inside the customer service window. */
+  /** Only allowed inside the service window. */
   readonly windowed: boolean
 }
 
-/** Why a recipient may not be written to, or null. */
 export type Ineligible = 'recipient_blocked' | 'policy_violation'
 
 /**
- * What a statement adds to its rows `i`, which have the columns of `RecipientKey`: `joins` behind them, `verdict` as arms of a `case` that yield an
- * `Ineligible`, and `contact_id` of the contact that has the address. Look-ups are lateral, so that no plan made while a table was small ever reads
- * the whole of it. `windows`: false where no row is windowed, which saves the look-up.
+ * Fragments for a statement over rows `i` with the columns of `RecipientKey`: `joins`, `verdict` (arms of a `case` that yield an `Ineligible`), and the `contact_id` of the address.
+ * Look-ups are lateral, so that a plan made while a table was small never scans it. `windows`: false when no row is windowed.
  */
 export const eligibilityOf = (sql: Db, { at, windows }: { readonly at: string; readonly windows: boolean }) => ({
   joins: sql`
@@ -50,7 +48,7 @@ export interface Eligibility {
   readonly contact_id: string | null
 }
 
-/** Whether these recipients may be written to at `at` (ISO 8601); one answer each, in their order. */
+/** Checks these recipients at `at` (ISO 8601); one result each, in order. */
 export async function findEligibility(
   sql: Db,
   recipients: readonly RecipientKey[],

@@ -18,7 +18,7 @@ export interface ProviderConsent extends Tenant {
   /** The recipient as on messages. */
   readonly address: string
   readonly status: ConsentStatus
-  /** Only marketing is meant. */
+  /** Only marketing is concerned. */
   readonly marketing: boolean
   /** ISO 8601. A report older than the contact's last change does not count. */
   readonly occurred_at: string

@@ -16,11 +16,11 @@ export interface SuppressionRow extends SuppressionKey {
   readonly reason: ConsentSource
   readonly message_id: string | null
   readonly request_id: string | null
-  /** When its last stop was said. */
+  /** When the last opt-out happened. */
   readonly created_at: string
 }
 
-/** True when the tenant has any suppression: a look-up that spares imports millions of others. */
+/** A cheap check that saves imports millions of look-ups. */
 export async function hasSuppressions(sql: Db, { account_id, mode }: Tenant): Promise<boolean> {
   return (await sql`select 1 from suppressions where account_id = ${account_id} and mode = ${mode} limit 1`).length > 0
 }
@@ -32,20 +32,20 @@ export async function findSuppressions(
 ): Promise<SuppressionRow[]> {
   if (keys.length === 0) return []
   const types = [...new Set(keys.map((key) => key.channel_type))]
-  // a hash belongs to one channel type: crossing the two arrays finds no more than was asked for
+  // a hash belongs to one channel type, so combining the two arrays finds nothing else
   return await sql<SuppressionRow[]>`
     select channel_type, address_hash, reason, message_id, request_id, created_at from suppressions
     where account_id = ${account_id} and mode = ${mode} and channel_type = any (${types}::text[]) and address_hash = any (${keys.map((key) => key.address_hash)}::text[])`
 }
 
-/** Adds suppressions, in one order everywhere, and keeps the later word of those that stand; resolves to those that are new. */
+/** Inserts suppressions in a fixed order; existing ones take the later opt-out. Returns the new ones. */
 export async function insertSuppressions(
   sql: Db,
   { account_id, mode }: Tenant,
   rows: readonly SuppressionRow[],
 ): Promise<SuppressionKey[]> {
   if (rows.length === 0) return []
-  // xmax is 0 of rows that were inserted, and not of those that were updated
+  // xmax is 0 for inserted rows, but not for updated ones
   const written = await sql<(SuppressionKey & { fresh: boolean })[]>`
     insert into suppressions as s (account_id, mode, channel_type, address_hash, reason, message_id, request_id, created_at)
     select ${account_id}, ${mode}, channel_type, address_hash, reason, message_id, request_id, created_at
@@ -58,7 +58,7 @@ export async function insertSuppressions(
   return written.filter(({ fresh }) => fresh)
 }
 
-/** Lifts suppressions, with `until` those that nobody has said since; resolves to how many there were. */
+/** Deletes suppressions, with `until` only those without a later opt-out; returns how many. */
 export async function deleteSuppressions(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -87,7 +87,7 @@ export async function insertConsentChanges(
       as t(contact_id text, id text, channel_type text, status text, source text, message_id text, request_id text, occurred_at timestamptz)`
 }
 
-/** A page of a contact's consent history, newest first, with one row more than asked. */
+/** A page of a contact's consent history, newest first, one more than the page limit. */
 export async function listConsentChanges(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -101,7 +101,7 @@ export async function listConsentChanges(
     order by id desc limit ${page.limit + 1}`
 }
 
-/** Of these messages, each of its contact, those by which the contact opted out. */
+/** The messages, out of these, by which their contacts opted out. */
 export async function optOutsBy(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -120,7 +120,7 @@ export type LastConsentChange = Pick<
   'contact_id' | 'channel_type' | 'status' | 'source' | 'occurred_at'
 >
 
-/** The last change of each of these contacts and consents, by `contact_id|channel_type`. */
+/** The last consent change per contact and channel type, by `contact_id|channel_type`. */
 export async function lastConsentChanges(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -159,7 +159,7 @@ export interface WindowRow {
   readonly expires_at: string
 }
 
-/** Opens windows, or moves their ends later. */
+/** Opens windows, or extends them. */
 export async function openWindows(sql: Db, { account_id, mode }: Tenant, rows: readonly WindowRow[]): Promise<void> {
   if (rows.length === 0) return
   await sql`

@@ -1,11 +1,11 @@
-/** SQL of exports: what columns there are, and everything that belongs to one contact. */
+/** SQL of exports: the columns in use, and everything that belongs to one contact. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { ConsentChange } from '../../../api/resources/contact.ts'
 import type { ContactRow } from '../contact.ts'
 import type { ContactExport } from '../../../api/resources/contact-export.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 
-/** The channel types that contacts have identifiers, consents, and consents to marketing for: a pass over all contacts. */
+/** The channel types in use for identifiers, consents and marketing consents. Scans all contacts. */
 export async function usedTypes(
   sql: Db,
   { account_id, mode }: Tenant,

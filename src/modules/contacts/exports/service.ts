@@ -1,4 +1,4 @@
-/** Contacts on their way out: all of them as CSV that an import reads back, and one of them as JSON with everything kept about them. */
+/** Exports: all contacts as CSV that an import reads back, and the whole record of one contact as JSON. */
 import type { Readable } from 'node:stream'
 import type { Tenant } from '../../../api/caller.ts'
 import { isId } from '../../../api/ids.ts'
@@ -14,13 +14,16 @@ import type { ContactQuery } from '../contact-queries.ts'
 import type { ContactService } from '../service.ts'
 import { findContact } from '../repository.ts'
 
-/** Contacts read at a time: what memory holds, however many there are and however slowly the client reads. */
+/** Contacts per page, which bounds memory. */
 const rowsPerPage = 500
 
 export type ExportService = ReturnType<typeof exportService>
 
 export function exportService(platform: Platform, contacts: ContactService) {
-  /** Contacts that fit the filters of `GET /v1/contacts`, newest first. Each page is an expensive read of its own: a slow client holds no connection. */
+  /**
+   * Contacts that match the filters of `GET /v1/contacts`, newest first. Each page is an expensive read of its own,
+   * so a slow client holds no connection.
+   */
   async function csv(tenant: Tenant, query: ContactQuery, gone: AbortSignal): Promise<Readable> {
     const request = {
       account_id: tenant.account_id,
@@ -47,7 +50,7 @@ export function exportService(platform: Platform, contacts: ContactService) {
     return csvStream(columns, pageOf(first))
   }
 
-  /** 404 `resource_missing` when there is none. */
+  /** 404 `resource_missing` for an unknown ID. */
   async function record(sql: Db, tenant: Tenant, id: string): Promise<ContactExport> {
     const row = isId('ct', id) ? await findContact(sql, tenant, id) : null
     if (row === null) throw missing('contact', id)

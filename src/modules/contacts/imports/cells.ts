@@ -1,4 +1,4 @@
-/** One row of an import: from cells to the change that a contact is requested for, or the reasons why not. Pure. */
+/** One row of an import: turns cells into the change of a contact, or into the reasons why that is impossible. Pure. */
 import { parse } from 'csv-parse/sync'
 import { Problem } from '../../../api/problem.ts'
 import type { AttributeType, AttributeValue } from '../../../api/resources/contact.ts'
@@ -15,19 +15,19 @@ export interface Row {
   /** As a spreadsheet counts: the header is row 1. */
   readonly row: number
   readonly cells: readonly string[]
-  /** Why the record could not even be cut into cells. */
+  /** Why the record could not be split into cells. */
   readonly broken?: string
 }
 
 const blank = /^[ \t\r]*$/
 const asOneRow = { rows_max: 1, chunk_length: 1, record_length_max: Infinity }
 
-/** The records of a chunk, blank ones left out. A record with misplaced quotes stands alone as broken. */
+/** The records of a chunk without blank ones. A record with misplaced quotes is returned as broken. */
 export function readRows(chunk: Pick<Chunk, 'text' | 'first_row'>, delimiter: string): Row[] {
   try {
     return cut(chunk, delimiter)
   } catch {
-    // some record is broken: each by itself, so that the others stay
+    // one record is broken: parse each by itself to find it
     const splitter = new Splitter({ ...asOneRow, delimiters: delimiter }, chunk.first_row)
     return [...splitter.push(chunk.text), ...splitter.end()].flatMap((record) => {
       try {
@@ -57,7 +57,7 @@ function cut({ text, first_row }: Pick<Chunk, 'text' | 'first_row'>, delimiter: 
   return rows
 }
 
-/** The same where nothing is quoted, at a fifth of the cost. */
+/** The same for text without quotes, at a fifth of the cost. */
 function cutPlain(text: string, delimiter: string): string[][] {
   const lines = text.split('\n')
   const last = lines.pop()!
@@ -68,16 +68,16 @@ function cutPlain(text: string, delimiter: string): string[][] {
 
 export interface RowContext {
   readonly columns: readonly Column[]
-  /** Types of attributes that are defined already or were told from the values (`attributeTypes`). */
+  /** Types of attributes, from `attributeTypes`. */
   readonly types: ReadonlyMap<string, AttributeType>
   readonly default_country: string | null
-  /** The account's, where the file has none: a number is refused with what it would be there. */
+  /** The account's country where the import has none, to suggest what a rejected number may mean. */
   readonly hinted_country?: string | null
   /** ISO 8601. */
   readonly at: string
 }
 
-/** What a row asks for. `reasons` is empty when all of it can be read. */
+/** The change that a row requests. `reasons` is empty when the row is valid. */
 export interface RowRead {
   readonly change: ContactChange
   readonly reasons: readonly string[]
@@ -197,7 +197,7 @@ const statuses = new Map([
   ['0', 'opted_out'],
 ])
 
-/** Tags stand between semicolons; one that holds a semicolon stands in quotes, a quote in it written twice. */
+/** Tags are separated by semicolons. A tag with a semicolon is quoted, and a quote in it doubled. */
 function tagsOf(text: string): string[] {
   if (!text.includes('"'))
     return text
@@ -210,13 +210,13 @@ function tagsOf(text: string): string[] {
     .filter((tag) => tag !== '')
 }
 
-/** The first word, and everything behind it. */
+/** The first word, and the rest. */
 function namesOf(text: string): { first_name: string; last_name?: string } {
   const at = text.indexOf(' ')
   return at === -1 ? { first_name: text } : { first_name: text.slice(0, at), last_name: text.slice(at + 1).trim() }
 }
 
-/** Judged as the body of a request is: what no field may hold is refused here, too. */
+/** Validates like a request body. */
 function metadataOf(text: string, reasons: string[]): Record<string, unknown> {
   try {
     return parseBody(Buffer.from(text))
@@ -232,14 +232,14 @@ function metadataOf(text: string, reasons: string[]): Record<string, unknown> {
 const isNumber = (text: string): boolean => /^-?\d/.test(text) && String(Number(text)) === text
 const isBoolean = (text: string): boolean => text === 'true' || text === 'false' || text === 'TRUE' || text === 'FALSE'
 
-/** A cell that does not fit the attribute's type is kept as text: a postal code that starts with a zero is no number. */
+/** A cell that does not match the attribute's type stays text: a postal code with a leading zero is not a number. */
 function attributeOf(text: string, type: AttributeType | undefined): AttributeValue {
   if (type === 'number' && isNumber(text)) return Number(text)
   if (type === 'boolean' && isBoolean(text)) return text.toLowerCase() === 'true'
   return text
 }
 
-/** The types of attributes: as they are defined; else numbers or booleans where every cell of the rows is one; else text. */
+/** The type of each attribute: as it is defined, else number or boolean where every cell is one, else text. */
 export function attributeTypes(
   rows: readonly Row[],
   columns: readonly Column[],
@@ -258,7 +258,7 @@ export function attributeTypes(
   return types
 }
 
-/** Two changes of one contact, one after the other. */
+/** Merges two changes of one contact in order. */
 export function mergeChanges(first: ContactChange, then: ContactChange): ContactChange {
   const tags = [...(first.add_tags ?? []), ...(then.add_tags ?? [])]
   const spelled = new Map(tags.toReversed().map((tag) => [foldText(tag), tag]))
@@ -273,7 +273,7 @@ export function mergeChanges(first: ContactChange, then: ContactChange): Contact
 
 type Consents = NonNullable<ContactChange['consent']>
 
-/** By channel type, and there what is said of the channel and of marketing apart: what the later one is silent of stays. */
+/** Merges per channel type, and separately for marketing: the later change replaces only what it states. */
 function mergeConsent(first: Consents, then: Consents): Consents {
   const merged = { ...first }
   for (const [type, write] of Object.entries(then)) merged[type] = write === null ? null : { ...first[type], ...write }

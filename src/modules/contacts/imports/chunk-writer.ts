@@ -1,13 +1,13 @@
-/** Writes the chunks of an upload, several at once: they share the wait for the disk. */
+/** Writes the chunks of an upload, several at once, so that they share the wait for the disk. */
 import type { Chunk } from './splitter.ts'
 
-/** Chunks on their way at once: what memory holds of a file. */
+/** Chunks written at once, which bounds memory. */
 const atOnce = 4
 
 export interface ChunkWriter {
-  /** Starts to write a chunk; resolves once there is room for the next. Rejects when one before could not be written. */
+  /** Starts to write a chunk; resolves when the next may be written. Rejects when an earlier one failed. */
   write(chunk: Chunk, number: number): Promise<void>
-  /** Resolves once nothing is on its way any more; with `done` rejects when a chunk could not be written. Nothing is written afterwards. */
+  /** Resolves when no write is in progress; with `done` rejects when one failed. Nothing is written afterwards. */
   close(done: boolean): Promise<void>
 }
 

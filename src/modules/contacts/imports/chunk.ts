@@ -1,4 +1,4 @@
-/** Applies one chunk of an import: its rows are saved, counted and reported, and the chunk is gone, all in one transaction. */
+/** Applies one chunk of an import in one transaction: saves its rows, counts them, reports rejected ones, and deletes the chunk. */
 import type { ContactImportRow } from './import.ts'
 import { phoneKey } from '../../../lib/phone.ts'
 import { sqlState, transact, type Db, type Transaction, violatedConstraint } from '../../../platform/database/sql.ts'
@@ -11,13 +11,13 @@ import type { SaveContext, SaveItem, SaveResult } from '../save-item.ts'
 import { attributeTypes, mergeChanges, readRow, readRows, type Row } from './cells.ts'
 import * as repository from './repository.ts'
 
-/** A chunk cut into rows: everything that needs no database. */
+/** A chunk parsed into rows, without the database. */
 export interface ParsedChunk {
   readonly number: number
   readonly rows: readonly Row[]
-  /** Phone numbers, identifiers and e-mail addresses that tell which contacts rows mean. */
+  /** The phone numbers, identifiers and e-mail addresses by which rows refer to contacts. */
   readonly keys: ReadonlySet<string>
-  /** The columns by which rows find their contacts: phone, one of the identifiers or email. */
+  /** The columns by which rows find their contacts: phone, an identifier or email. */
   readonly found_by: ReadonlySet<string>
 }
 
@@ -33,7 +33,7 @@ export function parseChunk(chunk: repository.ChunkRow, row: ContactImportRow): P
     const cellAt = (at: number): string => (cells[at] ?? '').trim()
     const phone = cellAt(phoneAt)
     let by = phone === '' ? undefined : 'phone'
-    // its last digits: the same number may be written in several ways, with and without its country
+    // the last digits: one number may be written with and without its country code
     if (phone !== '') keys.add(/\d{7}$/.test(phone) ? phone.slice(-7) : phone.replaceAll(/\D/g, '').slice(-7))
     for (const { column, at } of others) {
       if (cellAt(at) === '') continue
@@ -50,8 +50,8 @@ export function parseChunk(chunk: repository.ChunkRow, row: ContactImportRow): P
 }
 
 /**
- * Whether a chunk must wait until an earlier one is applied, since both may name the same contact: of two rows for one the later has the last word (behaviour: imports 3.1). Whom a phone
- * number means may be whom an e-mail address means, which the file does not tell. And what the first chunk makes of attributes holds for all.
+ * Whether a chunk must wait for an earlier one, because both may refer to the same contact and the later row wins (behaviour: imports 3.1). A phone number and an e-mail address
+ * may belong to the same contact, which the file does not show. The first chunk also decides the types of attributes.
  */
 export function dependsOn(chunk: ParsedChunk, earlier: ParsedChunk): boolean {
   if (earlier.number === 0 || new Set([...chunk.found_by, ...earlier.found_by]).size > 1) return true
@@ -59,12 +59,12 @@ export function dependsOn(chunk: ParsedChunk, earlier: ParsedChunk): boolean {
   return false
 }
 
-/** A row, or several of one contact that only its e-mail address tells, and what was requested. */
+/** A row, or several rows of one contact that are matched by e-mail address, with their change. */
 interface RowGroup {
   readonly rows: Row[]
   change: ContactChange
   id?: string
-  /** What an opt-out of an earlier one of the rows kept from a later one. */
+  /** Opt-ins of later rows that an opt-out of an earlier row overrides. */
   refused_opt_ins?: Map<Row, readonly string[]>
 }
 
@@ -73,21 +73,21 @@ interface Report {
   readonly progress: { created: number; updated: number; rejected: number; warnings: number }
 }
 
-/** How rows are saved and their contacts found: in the database, or as it would come out there. */
+/** Saves rows and finds contacts: in the database, or as a dry run. */
 export interface ChunkTarget {
   save(items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]>
   findByEmail(keys: readonly string[]): Promise<repository.FoundByEmail[]>
 }
 
-/** What holds for all chunks of a pass. */
+/** Shared by all chunks of a run. */
 export interface ChunkContext {
   readonly at: string
   readonly expect_new: boolean
 }
 
 /**
- * Resolves to what was done; to null when the chunk was applied before, by whomever. With `expect_new` addresses are looked up only
- * once one turns out to be known: a good guess while an import meets strangers alone. Call it inside `withConflictRetries`.
+ * Returns the progress; null when the chunk was already applied. With `expect_new`, owners of addresses are looked up only after one turns out to be known.
+ * Call it inside `withConflictRetries`.
  */
 export async function applyChunk(
   platform: Platform,
@@ -109,12 +109,12 @@ export async function applyChunk(
     report.errors.toSorted((a, b) => a.row - b.row),
     given.at,
   )
-  // last, for it is what two chunks of one import wait for each other at
+  // last, because concurrent chunks of one import wait for each other here
   await repository.addProgress(tx, row, row.id, report.progress, given.at)
   return report.progress
 }
 
-/** Saves the rows of a chunk in the target, and tells what came of them. */
+/** Saves the rows of a chunk in the target and reports the results. */
 export async function reportOf(
   platform: Platform,
   sql: Db,
@@ -144,7 +144,7 @@ export async function reportOf(
   const context: SaveContext = { at, source: 'import', request_id: row.request_id, keep_opt_outs: true, expect_new }
   const [emailOnly, others] = [requested.filter(hasEmailOnly), requested.filter((each) => !hasEmailOnly(each))]
   await save(platform, row, target, others, context, report)
-  // now that the contacts of the other rows are there to be found
+  // the contacts of the other rows can be found now
   await save(platform, row, target, await byEmail(target, emailOnly, report), context, report)
   return report
 }
@@ -152,7 +152,7 @@ export async function reportOf(
 const hasEmailOnly = ({ change: { phone, identifiers, email } }: RowGroup): boolean =>
   !phone && identifiers === undefined && Boolean(email)
 
-/** Rows that only an e-mail address identifies find their contact by it; those of the same address become one. */
+/** Matches rows without another identifier by e-mail address; rows of the same address become one. */
 async function byEmail(target: ChunkTarget, requested: readonly RowGroup[], report: Report): Promise<RowGroup[]> {
   const byKey = new Map<string, RowGroup>()
   for (const each of requested) {
@@ -181,7 +181,7 @@ async function byEmail(target: ChunkTarget, requested: readonly RowGroup[], repo
 const itemOf = ({ id, change }: RowGroup): SaveItem =>
   id === undefined ? { kind: 'upsert', change } : { kind: 'update', id, change }
 
-/** Saves together what can be saved. Where the database refuses a value, halves are tried until the one row stands alone. */
+/** Saves rows together. Where the database rejects a value, halves are tried until one row is left. */
 async function save(
   platform: Platform,
   row: ContactImportRow,
@@ -197,7 +197,7 @@ async function save(
   } catch (error) {
     if (error instanceof WriteConflict && context.expect_new === true)
       return await save(platform, row, target, requested, { ...context, expect_new: false }, report)
-    // an address that somebody took in between is a race, which `withConflictRetries` runs again
+    // a taken address is a conflict, which `withConflictRetries` retries
     if (!/^2[23]/.test(sqlState(error) ?? '') || violatedConstraint(error) === 'contact_addresses_pkey') throw error
     if (requested.length === 1) {
       platform.log.warn({ err: error, import_id: row.id }, 'a row of an import could not be stored')

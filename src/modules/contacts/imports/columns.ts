@@ -1,12 +1,12 @@
-/** The header of an import: which column is which field of a contact (behaviour: imports 2). */
+/** The header of an import: maps columns to contact fields (behaviour: imports 2). */
 import { consentTypes } from '../../../api/resources/contact.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { Problem, throwFailures } from '../../../api/problem.ts'
 
-/** What a column is: a field, written as a rule or a merge tag names it, or null for one that is left out. */
+/** A field, named as in a rule or merge tag; null: the column is ignored. */
 export type Column = string | null
 
-/** Spellings that spreadsheets and other systems use, in lower case with `_` for everything that is neither letter nor digit. */
+/** Spellings of spreadsheets and other systems: lower case, with `_` for anything but letters and digits. */
 const spellings: Readonly<Record<string, readonly string[]>> = {
   phone: [
     'phone_number',
@@ -52,7 +52,7 @@ export const plainFields = [
   'tags',
   'metadata',
 ]
-/** Columns of an export, and of the rejected rows of an import, that say nothing to set. */
+/** Columns of an export, and of rejected rows, that cannot be imported. */
 const readOnly = [
   'id',
   'object',
@@ -75,7 +75,7 @@ const fieldOf = new Map<string, Column>([
 
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
 
-/** The field of this name, or undefined where a contact has none such. */
+/** The field of this name; undefined when contacts have none. */
 function fieldNamed(name: string): string | undefined {
   if (plainFields.includes(name)) return name
   const [root, key, part, ...more] = name.split('.')
@@ -100,7 +100,7 @@ function columnOf(header: string): Column | undefined {
   )
 }
 
-/** What is wrong with what was said of columns. */
+/** Checks a mapping of columns. */
 export function chosenFailures(header: readonly string[], chosen: Readonly<Record<string, Column>>): Detail[] {
   const details: Detail[] = []
   for (const [name, field] of Object.entries(chosen)) {
@@ -121,7 +121,7 @@ export function chosenFailures(header: readonly string[], chosen: Readonly<Recor
   return details
 }
 
-/** What a draft shows of its columns until they are read for good: undefined where the name of one does not tell what it is, or another one is that already. */
+/** The columns of a draft: undefined where the name is unknown, or its field is already taken. */
 export function understood(
   header: readonly string[],
   chosen: Readonly<Record<string, Column>>,
@@ -138,8 +138,8 @@ export function understood(
 }
 
 /**
- * Reads the header. `chosen` maps headers to fields, or to null for columns to leave out, before spellings are tried. Throws one
- * Problem that names every column nobody knows, and every field that stands there twice.
+ * Reads the header. `chosen` maps headers to fields, or to null to ignore a column, and overrides spellings. Throws one Problem that names every unknown column
+ * and every field that occurs twice.
  */
 export function readHeader(header: readonly string[], chosen: Readonly<Record<string, Column>> = {}): Column[] {
   const details = chosenFailures(header, chosen)

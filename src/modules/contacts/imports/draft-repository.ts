@@ -1,11 +1,11 @@
-/** SQL of imports that nobody has started. */
+/** SQL of imports that are not started. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
 import type { Column } from './columns.ts'
 import type { ContactImportRow } from './import.ts'
 import { columns, type CompleteFile } from './repository.ts'
 
-/** Makes a draft of an upload. Null when it took so long that it was given up. */
+/** Turns an upload into a draft. Null when the upload was abandoned because it took too long. */
 export async function insertDraft(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -21,23 +21,23 @@ export async function insertDraft(
   return row ?? null
 }
 
-/** An import at any step. */
+/** An import in any state but uploading. */
 export async function findStep(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
     select ${columns(sql)} from contact_imports where account_id = ${account_id} and mode = ${mode} and id = ${id} and status <> 'uploading'`
   return row ?? null
 }
 
-/** What the console changes of a draft; undefined: nothing. */
+/** The fields of a draft that the console changes; undefined: unchanged. */
 export interface DraftChange {
   readonly chosen: Readonly<Record<string, Column>> | undefined
   readonly default_country: string | null | undefined
   readonly consent_declared: boolean | undefined
-  /** Proof of the consents, where they are declared. */
+  /** The request that declared consent. */
   readonly request_id: string
 }
 
-/** Changes one that is not started. What it reads otherwise from now on is to be checked anew. Null where it is past that. */
+/** Updates an import that is not started; what changes the result needs a new check. Null in any other state. */
 export async function changeDraft(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -59,7 +59,6 @@ export async function changeDraft(
   return row ?? null
 }
 
-/** What a check has come to. */
 export interface CheckResult {
   readonly columns: readonly Column[]
   readonly created: number
@@ -67,7 +66,7 @@ export interface CheckResult {
   readonly rejected: number
 }
 
-/** Null where the import was changed after `read`, or is past that step. */
+/** Null when the import changed after `read`, or is in another state. */
 export async function setChecked(
   sql: Db,
   read: ContactImportRow,
@@ -84,7 +83,7 @@ export async function setChecked(
   return row ?? null
 }
 
-/** Makes a checked import due, and visible to everybody. Of several at once one gets it; null: somebody else has, or it is not at that step. */
+/** Queues a checked import and makes it visible. Null when it is in another state, or another request started it. */
 export async function startChecked(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -102,7 +101,7 @@ export async function startChecked(
   return row ?? null
 }
 
-/** Gives up one that is not started, with its rows. Null where it is past that. */
+/** Cancels an import that is not started, with its rows. Null in any other state. */
 export async function cancelDraft(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -117,13 +116,13 @@ export async function cancelDraft(
   return row ?? null
 }
 
-/** Of any tenant, not touched since `before`. */
+/** Drafts of any tenant that were not changed since `before`. */
 export async function staleDrafts(sql: Db, before: string): Promise<(Tenant & { id: string; updated_at: string })[]> {
   return await sql<(Tenant & { id: string; updated_at: string })[]>`
     select account_id, mode, id, updated_at from contact_imports where status in ('draft', 'checked', 'cancelled') and updated_at < ${before} limit 100`
 }
 
-/** Forgets one that was not touched since `updated_at`, with its rows. */
+/** Deletes a draft that was not changed since `updated_at`, with its rows. */
 export async function deleteDraft(
   sql: Transaction,
   { account_id, mode }: Tenant,

@@ -1,4 +1,4 @@
-/** What would come of an import, worked out as its start would do it, with nothing locked and nothing written. */
+/** A dry run of an import: computes its results without locks or writes. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { Pool } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -12,17 +12,17 @@ import { KeyTable } from './key-table.ts'
 import type { ChunkTarget } from './chunk.ts'
 import { findByEmail, type FoundByEmail } from './repository.ts'
 
-/** In the table of keys: nobody has the address any more; several contacts have the e-mail address. */
+/** Values in the table of keys: the address was removed; several contacts have the e-mail address. */
 const nobody = -1
 const several = -2
 
-/** Remembers of the rows before what decides how later ones come out: the keys of contacts, not the contacts. */
+/** Remembers how earlier rows change the results of later ones: the keys of contacts, not the contacts. */
 export class DryRun implements ChunkTarget {
   readonly #platform: Platform
   readonly #sql: Pool
   readonly #tenant: Tenant
   readonly #keys = new KeyTable()
-  /** Who got keys, as the table numbers them; null: a contact that the file makes. */
+  /** Owners of keys, by their number in the table; null: a contact created by the file. */
   readonly #owners: (string | null)[] = []
   #capacity: number
 
@@ -62,7 +62,7 @@ export class DryRun implements ChunkTarget {
     })
   }
 
-  /** As `acquireContactLocks` has it, with what the rows before would have changed. */
+  /** As `acquireContactLocks`, with the changes of earlier rows. */
   async #known(items: readonly SaveItem[], { at }: SaveContext): Promise<ContactLocks> {
     const keys = items.flatMap(({ change }) => changedKeys(change))
     const owners = new Map(
@@ -87,7 +87,7 @@ export class DryRun implements ChunkTarget {
     )
     for (const id of wanted) if (isMade(id)) rows.push(newContact(this.#tenant, id, at))
     const contacts = new Map(rows.map((row) => [row.id, lockedContact(row, row)]))
-    // deleted in between
+    // deleted meanwhile
     for (const [text, id] of owners) if (wanted.has(id) && !contacts.has(id)) owners.delete(text)
     return { contacts, owners, capacity: this.#capacity }
   }
@@ -111,6 +111,6 @@ export class DryRun implements ChunkTarget {
   }
 }
 
-/** Of ids that no contact has. */
+/** Prefix of IDs of contacts that only the dry run has. */
 const madePrefix = 'made '
 const emailText = (email_key: string): string => `@|${email_key}`

@@ -1,9 +1,9 @@
-/** Rows of imports as the API shows them. */
+/** An import: its row and its JSON, for the API and for the console. */
 import type { ContactImport } from '../../../api/resources/contact-import.ts'
 import { draftStatuses, type StepStatus, type StepwiseImport } from '../../../api/resources/stepwise-import.ts'
 import { understood } from './columns.ts'
 
-/** The ContactImport of a row, as the API shows it. */
+/** The ContactImport of the API. */
 export function importObject(row: ContactImportRow): ContactImport {
   const {
     id,
@@ -45,7 +45,7 @@ export function importObject(row: ContactImportRow): ContactImport {
 
 const isDraft = (status: string): boolean => (draftStatuses as readonly string[]).includes(status)
 
-/** As the console shows it, at whatever step. */
+/** The import as the console shows it, in any state. */
 export function stepwiseObject(row: ContactImportRow): StepwiseImport {
   const shown = importObject(row)
   const status = row.status as StepStatus
@@ -73,7 +73,7 @@ export interface ContactImportRow {
   delimiter: string
   header: string[]
   columns: (string | null)[]
-  /** What was said of columns, by their headers. */
+  /** Columns mapped by the user, by header. */
   chosen: Record<string, string | null>
   bytes: number
   total: number

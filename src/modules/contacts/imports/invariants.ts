@@ -1,4 +1,4 @@
-/** What `posthorn doctor` proves of imports. */
+/** Invariants of imports, which `posthorn doctor` checks. */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Invariant } from '../../../platform/platform.ts'
 
@@ -13,7 +13,7 @@ export const importInvariants: readonly Invariant[] = [
   },
 ]
 
-/** Imports, of any tenant, whose rows are not all dealt with or left, or that are due but in no queue, or the other way round. */
+/** Imports of any tenant whose rows are neither processed nor left, or whose queue entry does not match their status. */
 async function importBreaches(
   sql: Db,
 ): Promise<

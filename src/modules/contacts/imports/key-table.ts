@@ -1,6 +1,6 @@
-/** A map from texts to numbers that keeps no text: sixteen bytes or so an entry, for what is counted in millions. */
+/** A map from texts to numbers that stores hashes instead of texts: about sixteen bytes per entry, for millions of entries. */
 
-/** Slots that may be filled before the table grows. */
+/** The share of filled slots above which the table grows. */
 const loadMax = 0.6
 
 export class KeyTable {
@@ -25,7 +25,7 @@ export class KeyTable {
     this.#values[slot] = value
   }
 
-  /** Where the hash stands, or would stand. */
+  /** The slot of the hash, or where it would be. */
   #slotOf(hash: number): number {
     const mask = this.#hashes.length - 1
     let slot = hash & mask
@@ -42,7 +42,7 @@ export class KeyTable {
   }
 }
 
-/** 53 bits, never 0: among ten million texts two are taken for one with a probability of less than one in a hundred. */
+/** 53 bits, never 0: among ten million texts the probability of a collision is below one in a hundred. */
 function hashOf(text: string): number {
   let [a, b] = [0xdeadbeef, 0x41c6ce57]
   for (let at = 0; at < text.length; at++) {

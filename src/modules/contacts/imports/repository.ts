@@ -1,4 +1,4 @@
-/** SQL of imports, their chunks, and the rows that were rejected. */
+/** SQL of imports, their chunks, and rejected rows. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { AttributeType } from '../../../api/resources/contact.ts'
 import type { ContactImportRow } from './import.ts'
@@ -8,16 +8,15 @@ import type { Page } from '../../../platform/http/paging.ts'
 import type { Column } from './columns.ts'
 import type { Chunk } from './splitter.ts'
 
-/** What every reader of imports selects. */
 export const columns = (
   sql: Db,
 ) => sql`account_id, mode, id, status, file_name, request_id, consent_declared, default_country, delimiter, header, columns, chosen, bytes, total, created,
   updated, rejected, warnings, error, created_at, updated_at, started_at, completed_at`
 
-/** Files that are still coming in, and what the console alone knows, are not shown. */
+/** Uploads and drafts are not visible in the API. */
 const isStarted = (sql: Db) => sql`status in ('pending', 'running', 'completed', 'failed')`
 
-/** An import whose file is still coming in. */
+/** An import that is being uploaded. */
 export async function insertImport(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -34,7 +33,7 @@ export async function insertChunk(sql: Db, import_id: string, number: number, ch
   await sql`insert into contact_import_chunks (import_id, number, first_row, rows, body) values (${import_id}, ${number}, ${chunk.first_row}, ${chunk.rows}, ${chunk.text})`
 }
 
-/** What is known once the whole file is there. */
+/** What is known after the upload. */
 export interface CompleteFile {
   readonly file_name: string | null
   readonly default_country: string | null
@@ -45,7 +44,7 @@ export interface CompleteFile {
   readonly total: number
 }
 
-/** Makes an import visible and due. Null when the upload took so long that it was given up. */
+/** Queues an import and makes it visible. Null when the upload was abandoned because it took too long. */
 export async function startImport(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -65,14 +64,14 @@ export async function startImport(
   return row ?? null
 }
 
-/** Removes an import that never started, with everything of it. */
+/** Deletes an unfinished upload with its chunks. */
 export async function deleteUpload(sql: Transaction, { account_id, mode }: Tenant, id: string): Promise<void> {
   const gone =
     await sql`delete from contact_imports where account_id = ${account_id} and mode = ${mode} and id = ${id} and status = 'uploading'`
   if (gone.count > 0) await sql`delete from contact_import_chunks where import_id = ${id}`
 }
 
-/** Uploads of any tenant begun before `before` that never ended: their process died, or they were given up. */
+/** Uploads of any tenant begun before `before`: abandoned, or their process died. */
 export async function staleUploads(sql: Db, before: string): Promise<(Tenant & { id: string })[]> {
   return await sql<
     (Tenant & { id: string })[]
@@ -85,7 +84,7 @@ export async function findImport(sql: Db, { account_id, mode }: Tenant, id: stri
   return row ?? null
 }
 
-/** A page of imports, newest first, with one row more than requested. */
+/** A page of imports, newest first, one more than the page limit. */
 export async function listImports(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -106,7 +105,7 @@ export interface ImportErrorRow {
   readonly cells: readonly string[]
 }
 
-/** Rejected rows above `after`, in the order of the file. */
+/** Rejected rows after `after`, in file order. */
 export async function pageOfErrors(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -139,7 +138,7 @@ export async function insertErrors(
     from json_to_recordset(${jsonRows(rows)}::text::json) as t(row integer, applied boolean, reason text, cells json, phone_key text, email_key text)`
 }
 
-/** Forgets what imports kept of a person. */
+/** Deletes the rejected rows of a person. */
 export async function deleteErrorsOf(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -151,7 +150,7 @@ export async function deleteErrorsOf(
     where account_id = ${account_id} and mode = ${mode} and (phone_key = ${phone_key} or (phone_key is null and email_key = ${email_key}))`
 }
 
-/** Forgets rejected rows of any tenant that are older; resolves to how many. */
+/** Deletes older rejected rows of any tenant; returns how many. */
 export async function deleteOldErrors(sql: Db, before: string, limit: number): Promise<number> {
   const result = await sql`
     delete from contact_import_errors where ctid = any (array(select ctid from contact_import_errors where created_at < ${before} limit ${limit}))`
@@ -163,8 +162,8 @@ export interface Job extends Tenant {
 }
 
 /**
- * Takes the import whose turn it is, of any tenant, for this process: one that nobody works on, or whose process is silent. Accounts take turns, `after_account` being
- * the one that had the last; within an account it is the import that has waited longest.
+ * Claims the next import of any tenant for this process: one that no live process works on. Accounts take turns, starting after `after_account`;
+ * within an account the import that has waited longest is next.
  */
 export async function claimJob(
   sql: Db,
@@ -188,7 +187,7 @@ export async function claimJob(
   return row ?? null
 }
 
-/** Keeps other processes from taking the import until the transaction ends; false when one has. */
+/** Locks the job against other processes until the transaction ends; false when another process has it. */
 export async function lockJob(sql: Transaction, import_id: string, process_id: string): Promise<boolean> {
   return (
     (
@@ -197,14 +196,14 @@ export async function lockJob(sql: Transaction, import_id: string, process_id: s
   )
 }
 
-/** Gives an import back, so that the next turn may be anybody's. */
+/** Releases an import for the next turn of any process. */
 export async function releaseJob(sql: Db, import_id: string, process_id: string, succeeded: boolean): Promise<void> {
   await sql`
     update contact_import_jobs set process_id = null, lease_until = null, failures = case when ${succeeded} then 0 else failures end
     where import_id = ${import_id} and process_id = ${process_id}`
 }
 
-/** Counts a pass that failed; true when there were too many in a row. */
+/** Counts a failed run; true when too many failed in a row. */
 export async function countFailure(
   sql: Db,
   import_id: string,
@@ -216,7 +215,7 @@ export async function countFailure(
   return row !== undefined && row.failures >= failures_max
 }
 
-/** Ends an import that cannot go on, with all that is left of it. */
+/** Fails an import and deletes what is left of it. */
 export async function failImport(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -237,7 +236,7 @@ export interface ChunkRow {
   readonly body: string
 }
 
-/** The first chunk above `after` that is still to do. */
+/** The first remaining chunk after `after`. */
 export async function nextChunk(sql: Db, import_id: string, after: number): Promise<ChunkRow | null> {
   const [row] = await sql<
     ChunkRow[]
@@ -245,7 +244,7 @@ export async function nextChunk(sql: Db, import_id: string, after: number): Prom
   return row ?? null
 }
 
-/** False when it was done before. */
+/** False when the chunk was already applied. */
 export async function deleteChunk(sql: Transaction, import_id: string, number: number): Promise<boolean> {
   return (await sql`delete from contact_import_chunks where import_id = ${import_id} and number = ${number}`).count > 0
 }
@@ -270,7 +269,7 @@ export async function addProgress(
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
-/** Ends an import that has no chunk left; resolves to false when it has. */
+/** Completes an import without remaining chunks; returns whether it did. */
 export async function finishImport(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -295,7 +294,7 @@ export async function definedTypes(
   return new Map(rows.map(({ key, type }) => [key, type]))
 }
 
-/** A contact with an e-mail address (in lower case); `others` tells how many more have the same. */
+/** A contact with this e-mail address (lower case), and how many others share it. */
 export interface FoundByEmail {
   readonly email_key: string
   readonly id: string

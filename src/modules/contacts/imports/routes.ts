@@ -1,4 +1,4 @@
-/** What can be requested about imports of contacts (behaviour: imports 1, 4). */
+/** HTTP operations of contact imports (behaviour: imports 1, 4). */
 import { Type, type Static } from 'typebox'
 import {
   ContactImport,

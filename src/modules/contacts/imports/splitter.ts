@@ -1,25 +1,25 @@
 /**
- * Cuts the text of a CSV file into chunks that each end with a record (RFC 4180: a quoted cell may hold line ends), so that every
- * chunk can be read, applied and forgotten by itself. Knows records, not cells; `cells.ts` reads those with the same rules.
+ * Splits CSV text into chunks that end with a record (RFC 4180: a quoted cell may contain line ends), so that each chunk can be applied by itself.
+ * Splits records only; `cells.ts` splits cells by the same rules.
  */
 
-/** Some records of the file, whole. */
+/** Some complete records of the file. */
 export interface Chunk {
   readonly text: string
-  /** The row of the first record as a spreadsheet counts: the header is row 1. Blank lines count. */
+  /** The row number of the first record as a spreadsheet counts: the header is row 1, blank lines count. */
   readonly first_row: number
-  /** Records that hold anything. */
+  /** Records that are not blank. */
   readonly rows: number
 }
 
 export interface SplitterOptions {
-  /** Characters at which cells end. */
+  /** Characters that end cells. */
   readonly delimiters: string
-  /** A chunk is handed out once it has this many rows. */
+  /** A chunk ends at this many rows, */
   readonly rows_max: number
-  /** Or this many characters. */
+  /** or this many characters. */
   readonly chunk_length: number
-  /** More than this in one record is a quote that nobody closed, or no CSV. */
+  /** A longer record means an unclosed quote, or a file that is not CSV. */
   readonly record_length_max: number
 }
 
@@ -32,22 +32,22 @@ export class SplitError extends Error {
   }
 }
 
-/** What makes a record more than a blank row. The same stands in `cells.ts`. */
+/** A record with such a character is not blank; as in `cells.ts`. */
 const notBlank = /[^ \t\r]/
 const [quote, lineFeed, carriageReturn, space, tab] = [34, 10, 13, 32, 9]
 
-/** Hands out chunks as text comes in; `end` hands out the rest. */
+/** Returns chunks as text arrives; `end` returns the rest. */
 export class Splitter {
   readonly #options: SplitterOptions
   readonly #delimiters: readonly number[]
   #kept = ''
-  /** Where in `#kept` scanning goes on, and where the record in hand began. */
+  /** Positions in `#kept`: where scanning continues, and where the current record started. */
   #at = 0
   #recordAt = 0
   #state: 'cell_start' | 'plain' | 'quoted' | 'quote_in_quoted' = 'cell_start'
   #holdsAnything = false
   #rows = 0
-  /** Of the next chunk, and of the record in hand. */
+  /** Row numbers of the next chunk and of the current record. */
   #firstRow: number
   #row: number
 
@@ -57,7 +57,7 @@ export class Splitter {
     this.#firstRow = this.#row = firstRow
   }
 
-  /** Throws `SplitError` when a record grows beyond its bound. */
+  /** Throws `SplitError` for a record that is too long. */
   push(text: string): Chunk[] {
     this.#kept += text
     const chunks: Chunk[] = []
@@ -81,7 +81,7 @@ export class Splitter {
     return chunks
   }
 
-  /** Throws `SplitError` for a quote that is still open. */
+  /** Throws `SplitError` for an unclosed quote. */
   end(): Chunk[] {
     if (this.#state === 'quoted')
       throw new SplitError(this.#row, `The file ends inside a quoted cell of row ${this.#row}: close its quote.`)
@@ -105,7 +105,7 @@ export class Splitter {
     this.#holdsAnything = false
   }
 
-  /** Scans on; the position behind the next record, or null when more text is needed. */
+  /** The position after the next record, or null when more text is needed. */
   #recordEnd(): number | null {
     const text = this.#kept
     for (let at = this.#at; at < text.length; at++) {
@@ -137,7 +137,7 @@ export class Splitter {
   }
 }
 
-/** The delimiter that the header uses most: comma, semicolon or tab. Quoted cells do not count. */
+/** The delimiter that the header uses most, outside quotes: comma, semicolon or tab. */
 export function delimiterOf(header: string): string {
   const bare = header.replaceAll(/"([^"]|"")*"/g, '')
   const counts = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: bare.split(delimiter).length - 1 }))

@@ -1,4 +1,7 @@
-/** A file on its way in: `text/csv` or multipart, checked as it streams, and laid down in chunks. Memory holds a few chunks, whatever the size of the file. */
+/**
+ * Reads an uploaded file, `text/csv` or multipart: checks it as it streams and splits it into chunks. Memory holds a
+ * few chunks, whatever the file size.
+ */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { invalid, Problem } from '../../../api/problem.ts'
@@ -7,7 +10,7 @@ import { formOverhead, isForm, readForm, receiving, unknownField } from '../../.
 import { readRows } from './cells.ts'
 import { delimiterOf, SplitError, Splitter, type Chunk } from './splitter.ts'
 
-/** What comes with the file: query parameters, or fields of the form. Text as it was sent. */
+/** The options of an upload, from query parameters or form fields, as text. */
 export interface UploadOptions {
   readonly consent_declared?: string | undefined
   readonly default_country?: string | undefined
@@ -28,13 +31,13 @@ export interface UploadedFile {
 export interface UploadTarget {
   readonly bytes_max: number
   readonly rows_per_chunk: number
-  /** Called once the header is read, with the options given until then; may throw a Problem. */
+  /** Called after the header, with the options received so far; may throw a Problem. */
   onHeader(header: readonly string[], options: UploadOptions): void
-  /** Called chunk by chunk; the next is read once it resolves, which may be before the chunk is written. */
+  /** Called per chunk; the next is read when it resolves, which may be before the chunk is written. */
   write(chunk: Chunk, number: number): Promise<void>
 }
 
-/** Reads the request. Rejects with the Problem that the caller is to see; the rest of the body is then thrown away. */
+/** Reads the request. Rejects with the Problem for the caller; the rest of the body is discarded. */
 export const receiveFile = (
   request: IncomingMessage,
   given: UploadOptions,
@@ -81,7 +84,7 @@ async function receiveForm(
   return { file, options: { ...given, ...fields } }
 }
 
-/** Why a field of a form is refused. */
+/** The Problem of a rejected form field. */
 function misplaced(name: string, known: boolean): Problem {
   if (known) return invalid(name, 'invalid_value', `The field ${name} must stand before the file in the form.`)
   if (name === 'file')
@@ -93,7 +96,6 @@ function misplaced(name: string, known: boolean): Problem {
   return unknownField(name, 'file, consent_declared, default_country and columns')
 }
 
-/** Decodes, checks and cuts the bytes of the file. */
 async function readFile(
   chunks: AsyncIterable<unknown>,
   file_name: string | null,
@@ -118,7 +120,7 @@ class FileReader {
   #splitter: Splitter | undefined
   #header: string[] = []
   #headerRow = 1
-  /** Named by the file itself; else the one that the header uses. */
+  /** The delimiter named in a `sep=` line; else the one that the header uses. */
   #named: string | undefined
   #delimiter = ','
 
@@ -241,13 +243,13 @@ class FileReader {
   }
 }
 
-/** Characters after which a chunk ends whatever its rows: applying it must not take long. */
+/** Characters after which a chunk ends, so that it can be applied quickly. */
 const chunkLength = 256 * 1024
 
-/** The line before the header by which Excel knows the delimiter. */
+/** The line before the header that tells Excel the delimiter. */
 const separatorLine = /^sep=([,;\t|])\r?\n$/i
 
-/** Behind the first line end that stands in no quotes. */
+/** The position after the first line end outside quotes. */
 function endOfRecord(text: string): number | null {
   let quoted = false
   for (let at = 0; at < text.length; at++) {
@@ -261,7 +263,7 @@ function endOfRecord(text: string): number | null {
 const fileProblem = (code: 'invalid_format' | 'too_short' | 'too_many', message: string): Problem =>
   invalid('file', code, message)
 
-/** The file is empty, or no text in UTF-8. */
+/** The file is empty or not UTF-8 text. */
 export class UnreadableFile extends Problem {}
 
 function unreadable(code: 'invalid_format' | 'too_short', message: string): UnreadableFile {

@@ -1,4 +1,4 @@
-/** Takes files in, whole or not at all: chunks are stored while the file streams, and nothing is left of one that is refused, or that never ends. */
+/** Stores an upload completely or not at all: chunks are written while the file streams, and deleted when it is rejected or aborted. */
 import type { IncomingMessage } from 'node:http'
 import { getCountries } from 'libphonenumber-js'
 import type { Caller } from '../../../api/caller.ts'
@@ -12,15 +12,15 @@ import type { ContactImportRow } from './import.ts'
 import * as repository from './repository.ts'
 import { receiveFile, type UploadedFile, type UploadOptions, type UploadTarget } from './upload-reader.ts'
 
-/** Rows of a chunk: what one transaction applies, well under a tenth of a second. */
+/** One transaction applies a chunk, in well under a tenth of a second. */
 const rowsPerChunk = 1000
 
 export interface UploadHandler extends Pick<UploadTarget, 'onHeader'> {
-  /** Makes of the file what it is to be, once it is there; null where its upload was given up. */
+  /** Called after the upload; returns null when the upload was abandoned. */
   onComplete(id: string, file: UploadedFile, options: UploadOptions, digest: string): Promise<ContactImportRow | null>
 }
 
-/** `digest` tells the upload from another one. */
+/** `digest` identifies the upload's content. */
 export async function storeUpload(
   platform: Platform,
   sql: Db,
@@ -49,7 +49,7 @@ export async function storeUpload(
   }
 }
 
-/** Reads an upload that came again, and keeps nothing of it: the digest that `storeUpload` told, or null where no file can be read. */
+/** The digest of a repeated upload, which is not stored; null when the file is unreadable. */
 export async function digestOfUpload(
   { settings }: Platform,
   request: IncomingMessage,

@@ -1,4 +1,4 @@
-/** The worker `imports`: takes an import, applies its chunks in order, and gives it back after a while so that others get their turn. */
+/** The worker `imports`: claims an import, applies its chunks in order, and releases it after a run so that others get their turn. */
 import { limits } from '../../../api/limits.ts'
 import type { ContactImportRow } from './import.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -9,12 +9,11 @@ import { withConflictRetries } from '../contact-locks.ts'
 import { applyChunk, parseChunk, dependsOn, type ParsedChunk } from './chunk.ts'
 import * as repository from './repository.ts'
 
-/** Chunks of one pass. */
 const chunksPerRun = 20
-/** Chunks applied at once: while PostgreSQL works on one, this process prepares the other. */
+/** Chunks applied at once: one is prepared while PostgreSQL works on the other. */
 const atOnce = 2
 const leaseMs = 60_000
-/** Passes that may fail in a row before an import is given up: what is wrong then will not pass. */
+/** An import fails after this many failed runs in a row. */
 const failuresMax = 20
 const failed = {
   code: 'internal_error',
@@ -44,7 +43,7 @@ export function importsWorker(platform: Platform): Worker {
   }
 }
 
-/** One turn of an import, which is given back afterwards; resolves to the chunks applied. */
+/** Runs one import once and releases it; returns the number of applied chunks. */
 async function workOn(platform: Platform, job: repository.Job, stopping: AbortSignal | undefined): Promise<number> {
   const { pool, clock, process_id } = platform
   let done = false
@@ -62,16 +61,16 @@ async function workOn(platform: Platform, job: repository.Job, stopping: AbortSi
   }
 }
 
-/** What the chunks of a pass share. */
+/** Shared by the chunks of a run. */
 interface Pass {
   readonly row: ContactImportRow
   readonly running: Map<Promise<void>, ParsedChunk>
   readonly failures: unknown[]
-  /** Nobody in the last chunk was known. */
+  /** The last chunk updated no contact. */
   expect_new: boolean
 }
 
-/** One pass of an import; resolves to the chunks applied, or 1 where it only ended. */
+/** Returns the number of applied chunks, or 1 when the import only ended. */
 async function work(platform: Platform, row: ContactImportRow, stopping: AbortSignal | undefined): Promise<number> {
   const pass: Pass = { row, running: new Map(), failures: [], expect_new: row.updated === 0 }
   const { running, failures } = pass
@@ -86,7 +85,7 @@ async function work(platform: Platform, row: ContactImportRow, stopping: AbortSi
   return Math.max(started.chunks, 1)
 }
 
-/** Starts chunks in order, as many at once as may be; `ended` when none is left to start. */
+/** Starts chunks in order, up to the limit at once; `ended` when none is left. */
 async function startChunks(
   platform: Platform,
   pass: Pass,
@@ -114,7 +113,7 @@ async function startChunks(
 async function apply(platform: Platform, pass: Pass, chunk: ParsedChunk): Promise<void> {
   const { row, expect_new } = pass
   const done = await withConflictRetries(platform.pool, async (tx) => {
-    // another process may have taken the import over while this one stood still
+    // another process may have rescued the import while this one was stalled
     if (!(await repository.lockJob(tx, row.id, platform.process_id))) return null
     return await applyChunk(platform, tx, row, chunk, { at: isoTime(platform.clock.now()), expect_new })
   })

@@ -31,7 +31,7 @@ export async function findList(sql: Db, { account_id, mode }: Tenant, id: string
   return row ?? null
 }
 
-/** A page of lists, newest first, with one row more than asked. */
+/** A page of lists, newest first, one more than the page limit. */
 export async function listLists(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<ListRow[]> {
   return await sql<ListRow[]>`
     select ${shown(sql)} from contact_lists l
@@ -39,7 +39,7 @@ export async function listLists(sql: Db, { account_id, mode }: Tenant, page: Pag
     order by l.id desc limit ${page.limit + 1}`
 }
 
-/** Changes what is given; false when the list is gone. */
+/** Updates the given fields; false when the list does not exist. */
 export async function updateList(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -63,7 +63,7 @@ export async function deleteList(sql: Db, { account_id, mode }: Tenant, id: stri
   )
 }
 
-/** Keeps a list from being deleted until the transaction ends; false when it is gone. */
+/** Locks a list against deletion; false when it does not exist. */
 export async function lockList(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   return (
     (
@@ -72,14 +72,14 @@ export async function lockList(sql: Db, { account_id, mode }: Tenant, id: string
   )
 }
 
-/** Which of these contacts exist; they stay until the transaction ends. */
+/** Locks these contacts against deletion; returns those that exist. */
 export async function lockContacts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from contacts where account_id = ${account_id} and mode = ${mode} and id = any (${[...ids]}::text[]) order by id for key share`
   return rows.map((row) => row.id)
 }
 
-/** Adds contacts that are held; resolves to how many were no members. */
+/** Adds locked contacts; returns how many were new members. */
 export async function insertMembers(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -94,7 +94,7 @@ export async function insertMembers(
   return result.count
 }
 
-/** Takes contacts off a list; resolves to how many were members. */
+/** Returns how many were members. */
 export async function deleteMembers(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -106,21 +106,21 @@ export async function deleteMembers(
   return result.count
 }
 
-/** Takes a contact off every list; resolves to the ids of these lists. */
+/** Removes a contact from every list; returns the IDs of the lists. */
 export async function deleteMemberships(sql: Db, { account_id, mode }: Tenant, contactId: string): Promise<string[]> {
   const rows = await sql<{ list_id: string }[]>`
     delete from contact_list_members where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId} returning list_id`
   return rows.map((row) => row.list_id)
 }
 
-/** The deleted list that has waited longest for its members to be taken away. */
+/** The oldest deleted list that still has members. */
 export async function findEmptying(sql: Db): Promise<{ account_id: string; mode: 'live' | 'test'; id: string } | null> {
   const [row] = await sql<{ account_id: string; mode: 'live' | 'test'; id: string }[]>`
     select account_id, mode, id from contact_tombstones where members_left order by id limit 1`
   return row ?? null
 }
 
-/** Takes away some members of a deleted list; resolves to how many. */
+/** Deletes up to `limit` members of a deleted list; returns how many. */
 export async function deleteSomeMembers(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -133,13 +133,12 @@ export async function deleteSomeMembers(
   return result.count
 }
 
-/** A deleted list without members needs no counter. */
+/** Deletes the counter of a deleted list that has no members left. */
 export async function finishEmptying(sql: Db, { account_id, mode }: Tenant, listId: string): Promise<void> {
   await sql`delete from contact_counters where account_id = ${account_id} and mode = ${mode} and kind = 'list' and key = ${listId}`
   await sql`update contact_tombstones set members_left = false where account_id = ${account_id} and mode = ${mode} and id = ${listId}`
 }
 
-/** A contact list. */
 export interface ListRow {
   readonly id: string
   readonly mode: 'live' | 'test'

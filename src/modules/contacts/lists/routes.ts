@@ -1,4 +1,4 @@
-/** What can be asked about contact lists (behaviour: contacts 6). */
+/** HTTP operations of contact lists (behaviour: contacts 6). */
 import {
   ContactList,
   ContactListCreation,

@@ -1,4 +1,4 @@
-/** Contact lists: people put together by hand. Owns their transactions. */
+/** Contact lists: create, update, delete, and manage their members. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { isId } from '../../../api/ids.ts'
@@ -22,19 +22,19 @@ export interface ListBody {
 
 export type ListService = ReturnType<typeof listService>
 
-/** Members taken away at a time: a transaction never lasts a second. */
+/** Members deleted per transaction, which keeps it under a second. */
 const chunk = 5000
 
 export const listService = (platform: Platform) => ({
   list: listLists,
-  /** 404 `resource_missing` when there is none. */
+  /** 404 `resource_missing` for an unknown ID. */
   get: getList,
   exists: async (sql: Db, tenant: Tenant, id: string): Promise<boolean> =>
     (await repository.findList(sql, tenant, id)) !== null,
   create: (sql: Db, tenant: Tenant, body: ListBody): Promise<ContactList> => createList(platform, sql, tenant, body),
   update: (sql: Db, tenant: Tenant, id: string, body: ListBody): Promise<ContactList> =>
     updateList(platform, sql, tenant, id, body),
-  /** Deletes a list, not its contacts. Its member rows are taken away by a periodic job. */
+  /** Deletes a list, not its contacts. A periodic job deletes its members. */
   remove: removeList,
   addMembers: (sql: Db, tenant: Tenant, id: string, contacts: readonly string[]) =>
     addMembers(platform, sql, tenant, id, contacts),
@@ -127,7 +127,7 @@ async function removeMembers(sql: Db, tenant: Tenant, id: string, contacts: read
   })
 }
 
-/** Locks the list, then the contacts that exist among those asked for. */
+/** Locks the list, then those of the requested contacts that exist. */
 async function members(
   tx: Db,
   tenant: Tenant,
@@ -146,7 +146,7 @@ async function members(
   }
 }
 
-/** Takes the members of deleted lists away, a chunk a run. */
+/** Deletes the members of deleted lists, one batch per run. */
 const emptyDeleted = ({ pool }: Platform): PeriodicJob => ({
   name: 'empty-deleted-lists',
   every_ms: 1000,
@@ -165,7 +165,7 @@ function missingOf(asked: readonly string[], found: readonly string[]): string[]
   return asked.filter((id) => !there.has(id))
 }
 
-/** What a schema cannot say about a list. */
+/** Checks beyond the schema. */
 export function listFailures({ name, metadata }: ListBody): Detail[] {
   const found: Detail[] = []
   if (name?.trim() === '') found.push({ param: 'name', code: 'too_short', message: '`name` must not be empty.' })
@@ -174,7 +174,7 @@ export function listFailures({ name, metadata }: ListBody): Detail[] {
   return found
 }
 
-/** What a body sets; throws every failure at once. */
+/** The fields of a body; throws every failure at once. */
 function fieldsOf(body: ListBody) {
   throwFailures(listFailures(body))
   return {

@@ -1,4 +1,4 @@
-/** Whom a segment means now: the condition on contacts that its rules come to. */
+/** The contacts of a segment, as a condition compiled from its rules. */
 import type { Tenant } from '../../../api/caller.ts'
 import { sqlState, type Db } from '../../../platform/database/sql.ts'
 import { tookTooLong } from '../../../platform/database/read-pool.ts'
@@ -8,15 +8,15 @@ import { type ParsedRules, isGroup, type Condition, type Group } from './rules.t
 import { rulesOf } from './rules-cache.ts'
 import * as repository from './repository.ts'
 
-/** Whom a segment means now. A function, because awaiting a fragment would run it. */
+/** `where` is a function because awaiting a fragment would run it. */
 export interface Audience {
-  /** The condition on `contacts c`, to be put into a statement of `sql`. */
+  /** The condition on `contacts c`, for a statement of `sql`. */
   where(sql: Db): Fragment
-  /** Does a read by that condition; where it is ended for its time, the Problem names the rule to narrow. */
+  /** Runs a read with the condition; when it times out, the Problem names the rule to narrow. */
   withNarrowingHint<T>(read: () => Promise<T>): Promise<T>
 }
 
-/** Null where there is no such segment (any more). */
+/** Null when the segment does not exist. */
 export async function audienceOfSegment(
   { clock }: Platform,
   sql: Db,
@@ -27,7 +27,7 @@ export async function audienceOfSegment(
   return rules === null ? null : await audienceOfRules(sql, tenant, rules, clock.now())
 }
 
-/** Whom these rules mean at `now`, in milliseconds. */
+/** The audience of these rules at `now` (milliseconds). */
 export async function audienceOfRules(
   sql: Db,
   tenant: Tenant,
@@ -51,7 +51,7 @@ export async function audienceOfRules(
   }
 }
 
-/** What makes the segment cheaper to read, as a sentence that names its most expensive condition by its path. */
+/** A sentence that names the most expensive condition by its path. */
 function narrowingHint(root: Group): string {
   const { path, condition } = costliest(root, 'rules')
   return (
@@ -66,7 +66,6 @@ interface Placed {
   readonly cost: number
 }
 
-/** The first of those that cost most. */
 function costliest(node: Group | Condition, path: string): Placed {
   if (!isGroup(node)) return { path, condition: node, cost: costOf(node) }
   return node.conditions
@@ -74,7 +73,7 @@ function costliest(node: Group | Condition, path: string): Placed {
     .reduce((most, each) => (each.cost > most.cost ? each : most))
 }
 
-/** Roughly in multiples of a look into a column. */
+/** Rough cost, as a multiple of a column comparison. */
 function costOf({ field, operator, value }: Condition): number {
   if (operator === 'exists' || operator === 'not_exists') return field.kind === 'lists' ? 10 : 1
   const several = 1 + (Array.isArray(value) ? value.length : 1) / 100

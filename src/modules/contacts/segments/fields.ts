@@ -1,12 +1,12 @@
-/** What a rule may speak of: fields, their kinds, and the operators that each kind takes (behaviour: segments 2.2). */
+/** The fields of rules, their kinds, and the operators of each kind (behaviour: segments 2.2). */
 import { consentTypes } from '../../../api/resources/contact.ts'
 import type { RuleOperator } from '../../../api/resources/rules.ts'
 import { normalisePhone } from '../../../lib/phone.ts'
 import { parseDateTime } from '../../../api/times.ts'
 
 /**
- * `value` is an attribute: its kind is that of what each contact holds there. `tags` and `lists` are sets. `any` is one value or several of whatever kind, which no
- * contact has: rules over other data than contacts ask for it. Everything else is one value of one kind.
+ * `value`: an attribute, whose type may differ between contacts. `tags` and `lists` are sets. `any`: one value or several of any type, only in rules
+ * over other data than contacts. All others are one value of one type.
  */
 export type FieldKind = 'text' | 'boolean' | 'time' | 'consent' | 'value' | 'tags' | 'lists' | 'any'
 
@@ -14,9 +14,9 @@ export interface Field {
   /** As written in the rule: `first_name`, `attributes.plan`. */
   readonly name: string
   readonly kind: FieldKind
-  /** What stands before the first dot. */
+  /** The part before the first dot. */
   readonly root: string
-  /** What stands after it: the attribute's key, the channel type. */
+  /** The part after it: an attribute key or a channel type. */
   readonly key: string | undefined
 }
 
@@ -47,7 +47,7 @@ export const operatorsOf: Readonly<Record<FieldKind, readonly RuleOperator[]>> =
   any: [...value, 'contains_any', 'contains_all', 'contains_none'],
 }
 
-/** The operators that a missing value satisfies (behaviour: segments 3.2). */
+/** The operators that match a missing value (behaviour: segments 3.2). */
 export const negations: ReadonlySet<RuleOperator> = new Set([
   'not_equals',
   'not_in',
@@ -56,7 +56,6 @@ export const negations: ReadonlySet<RuleOperator> = new Set([
   'contains_none',
 ])
 
-/** Fields without a key. */
 const plainFields: Readonly<Record<string, FieldKind>> = {
   id: 'text',
   phone: 'text',
@@ -77,7 +76,7 @@ const plainFields: Readonly<Record<string, FieldKind>> = {
   lists: 'lists',
 }
 
-/** Every field by its name with its kind, for whoever offers a choice of them; behind `attributes.` follows a key. */
+/** Every field with its kind, for user interfaces; `attributes.` is followed by a key. */
 export const ruleFields: Readonly<Record<string, FieldKind>> = {
   ...plainFields,
   ...Object.fromEntries(
@@ -88,15 +87,14 @@ export const ruleFields: Readonly<Record<string, FieldKind>> = {
 
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
 
-/** The fields that rules may name. */
+/** The fields that a set of rules may use. */
 export interface Fields {
-  /** The field of this name, or null where there is none such. */
+  /** Null for an unknown field. */
   readonly find: (name: string) => Field | null
-  /** Their names, for the sentences of refusals. */
+  /** Their names, for error messages. */
   readonly names: string
 }
 
-/** Those of a contact. */
 export const contactFields: Fields = {
   find: contactField,
   names: [...Object.keys(plainFields), 'identifiers.<channel type>', 'consent.<channel type>', 'attributes.<key>'].join(
@@ -114,20 +112,19 @@ function contactField(name: string): Field | null {
   return null
 }
 
-/** Whether a field holds phone numbers, which compare however they are written. */
+/** Phone numbers compare independently of their formatting. */
 export const isPhone = ({ name, kind }: Field): boolean =>
   kind === 'text' && (name === 'phone' || name.endsWith('.phone'))
 
-/** A phone number or a part of one as it is compared: without what people write between its digits, as numbers are stored. */
+/** A phone number, or a part of one, in comparable form. */
 export const phoneText = (text: string): string => normalisePhone(text) ?? text.replace(/[\s().-]/g, '')
 
 const withTime =
   /^(?!9999)[1-9]\d{3}-\d\d-\d\d[Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-](0\d|1[0-4]):?[0-5]\d)?$/
 
 /**
- * ISO 8601 in UTC with milliseconds, or null where the text is neither a date nor a time. Without a zone it is UTC. What looks
- * like a date or a UTC time in its usual form is taken as it stands, possible or not, so that a million contacts are compared in a
- * second.
+ * Parses a date or time to ISO 8601 in UTC with milliseconds, or null; without a zone it is UTC. `rule_time` in SQL parses the same texts.
+ * The usual forms are not checked further, so that a million contacts are compared in a second.
  */
 export function comparableTime(text: string): string | null {
   if (text < ':') {

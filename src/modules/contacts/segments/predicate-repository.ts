@@ -1,6 +1,6 @@
 /**
- * Segment rules as SQL over `contacts c`: identifiers come from the fixed table below, every value is a bound parameter. Means the
- * same as `evaluator.ts`. Where nothing is known SQL's null stands for false: the grammar has no negated groups.
+ * Compiles segment rules to SQL over `contacts c`, with the meaning of `evaluator.ts`. Identifiers come from fixed tables, values are bound parameters.
+ * SQL's null counts as false, because the grammar has no negated groups.
  */
 import type postgres from '#postgres'
 import type { Tenant } from '../../../api/caller.ts'
@@ -14,18 +14,18 @@ import { negations, type Field } from './fields.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 import { simplify } from './simplify.ts'
 
-/** A piece of a statement. Never await one, nor return one from an async function: that would run it. */
+/** A fragment of a statement. Never await one, nor return one from an async function: that would run it. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
-/** What conditions are compiled with; `now` in milliseconds since 1970. */
+/** `now` in milliseconds since 1970. */
 export interface PredicateContext {
   readonly tenant: Tenant
   readonly now: number
-  /** Of the lists that the rules name, those that there are: a deleted one has no members, also while its rows are being taken away. */
+  /** The existing lists out of those in the rules. A deleted list has no members, even while its rows are still being deleted. */
   readonly lists: ReadonlySet<string>
 }
 
-/** What is made of rules once and is asked for again as long as they are kept (`rules-cache.ts`). */
+/** Memoises what is derived from cached rules (`rules-cache.ts`). */
 function once<From extends object, To>(make: (from: From) => To): (from: From) => To {
   const made = new WeakMap<From, To>()
   return (from) => {
@@ -37,10 +37,7 @@ function once<From extends object, To>(make: (from: From) => To): (from: From) =
 const simplified = once(simplify)
 const jsonOf = once((all: object) => JSON.stringify(all))
 
-/**
- * The condition under which a row of `contacts c` of this tenant fits the rules. For statements that are planned for their own values: only lists of values that
- * the planner sees are hashed.
- */
+/** The condition for rows of `contacts c`. Use it in statements with custom plans: only then are long lists of values hashed. */
 export function predicate(sql: Db, root: Group, context: PredicateContext): Fragment {
   const simple = simplified(root)
   const shared = fieldsFoldedTwice(simple)
@@ -49,12 +46,12 @@ export function predicate(sql: Db, root: Group, context: PredicateContext): Frag
   const columns = shared
     .map((field, i) => sql`${foldedText(sql, field)} as ${sql(`t${i}`)}`)
     .reduce((left, right) => sql`${left}, ${right}`)
-  // the offset keeps the planner from writing each text out wherever it is used
+  // the offset keeps the planner from inlining each folded text
   return sql`(select ${compileGroup(sql, simple, { ...context, folded })} from (select ${columns} offset 0) f)`
 }
 
 interface CompileContext extends PredicateContext {
-  /** Field to the column that holds its folded text, of those that several conditions compare. */
+  /** Fields that several conditions compare, with the column of their folded text. */
   readonly folded: ReadonlyMap<string, string>
 }
 
@@ -67,13 +64,13 @@ function compileGroup(sql: Db, group: Group, context: CompileContext): Fragment 
   return sql`(${joined})`
 }
 
-/** Attributes to texts that they are compared with, folded. */
+/** Attributes and the folded texts to compare them with. */
 type AttributePairs = Readonly<Record<string, readonly Scalar[]>>
 
-/** Up to this many attributes are looked up by their names; of more, each that the contact has is looked up among the rules instead. */
+/** Up to this many attributes are looked up by name; above it, each attribute of the contact is looked up among the rules. */
 const attributesCompared = 8
 
-/** The conditions of a group that ask whether one of many attributes is among texts, or that none of them is, and the others. */
+/** Splits the conditions of a group into those that compare an attribute with texts, merged, and the others. */
 const attributesAmong = once(
   ({ match, conditions }: Group): { pairs: AttributePairs | null; others: readonly (Group | Condition)[] } => {
     const operators: readonly RuleOperator[] = match === 'any' ? ['equals', 'in'] : ['not_equals', 'not_in']
@@ -94,18 +91,18 @@ const attributesAmong = once(
 const keysOf = once((pairs: AttributePairs) => Object.keys(pairs))
 const textsOf = once((pairs: AttributePairs) => [...new Set(Object.values(pairs).flat())] as string[])
 
-/** True for a contact with one of the attributes and texts. Most contacts have none of the texts in any of them: only the others are looked up by both. */
+/** True for a contact with one of the pairs. Most contacts have none of the texts at all, which is checked first. */
 function anyPair(sql: Db, pairs: AttributePairs): Fragment {
   const text = sql`rule_text(c.attributes ->> a.key)`
   const both = sql`select p.key, rule_text(v) from json_each(${jsonOf(pairs)}::text::json) p, json_array_elements_text(p.value) v`
-  // in one coalesce, or the planner would look at the type first
+  // in one coalesce, or the planner would evaluate the type first
   const found = sql`coalesce((a.key, ${text}) in (${both}) and jsonb_typeof(c.attributes -> a.key) = 'string', false)`
   return sql`exists (
     select from (select jsonb_object_keys(c.attributes) as key offset 0) a
     where a.key = any(${keysOf(pairs)}::text[]) and ${textComparison(sql, text, 'in', textsOf(pairs))} and ${found})`
 }
 
-/** Folding text costs more than most comparisons: what is compared more than once is folded once. */
+/** Fields compared more than once: folding is expensive, so it is done once. */
 function fieldsFoldedTwice(root: Group): Field[] {
   const counts = new Map<string, { field: Field; count: number }>()
   const visit = (node: Group | Condition): void => {
@@ -135,7 +132,7 @@ function comparesText(condition: Condition): boolean {
   return Array.isArray(value) ? value.some((each) => typeof each === 'string') : typeof value === 'string'
 }
 
-/** The text of a field as it is compared; null where there is none. */
+/** The folded text of a field; null when it is empty. */
 function foldedText(sql: Db, field: Field): Fragment {
   if (field.kind === 'text') return sql`rule_text(${textColumn(sql, field)})`
   return sql`case when jsonb_typeof(c.attributes -> ${field.key!}::text) = 'string' then rule_text(c.attributes ->> ${field.key!}::text) end`
@@ -192,7 +189,7 @@ const textColumn = (sql: Db, field: Field): Fragment =>
 
 const values = once(comparedValues)
 
-/** A negation also holds where there is no value. */
+/** Negations also match missing values. */
 const orMissing = (sql: Db, condition: Condition, holds: Fragment): Fragment =>
   negations.has(condition.operator) ? sql`coalesce(not (${holds}), true)` : sql`(${holds})`
 
@@ -211,12 +208,12 @@ function textPredicate(sql: Db, condition: Condition, context: CompileContext): 
   )
 }
 
-/** More lengths than these cost as much as the folding that they save. */
+/** Checking more lengths costs as much as the folding they save. */
 const lengthsMax = 8
 
 /**
- * Bytes of every text that folds to one of these; null where they are too many, or not known. Text that folds to ASCII is as long as what it folds to, but for
- * the kelvin sign, which is three bytes and folds to `k`.
+ * Byte lengths of all texts that fold to one of these; null when there are too many or they are unknown. Text that folds to ASCII keeps its length, except for
+ * the Kelvin sign: three bytes, folded to `k`.
  */
 const lengthsOf = once((texts: readonly string[]): readonly number[] | null => {
   const lengths = new Set<number>()
@@ -229,7 +226,7 @@ const lengthsOf = once((texts: readonly string[]): readonly number[] | null => {
   return [...lengths]
 })
 
-/** The values are folded twice, here and in JavaScript, so that both sides went through the same rules. */
+/** Values are folded both in SQL and in JavaScript, so that both sides follow the same rules. */
 function textComparison(
   sql: Db,
   column: Fragment,
@@ -246,15 +243,15 @@ function textComparison(
   return sql`${column} = any(string_to_array(rule_text(${joined}::text), ${separator}::text))`
 }
 
-/** Neither a letter nor anything that letters are folded by. */
+/** Not a letter, and not changed by folding. */
 const separator = '\u001F'
 
-/** Texts as one, which the planner takes apart and folds at once; null where one of them holds the separator. */
+/** Several texts joined into one, which SQL splits and folds at once; null when one contains the separator. */
 const joinedOf = once((texts: readonly string[]) =>
   texts.some((text) => text.includes(separator)) ? null : texts.join(separator),
 )
 
-/** True for what is among the values; they are hashed once a statement. Not a bare `in`: the planner would make a join of each. */
+/** Hashes the values once per statement. A bare `in` would become a join for each condition. */
 const among = (sql: Db, column: Fragment, wanted: Fragment): Fragment => sql`coalesce(${column} in (${wanted}), false)`
 
 function booleanPredicate(sql: Db, condition: Condition): Fragment {
@@ -274,7 +271,7 @@ function timePredicate(sql: Db, column: Fragment, condition: Condition, now: num
   return orMissing(sql, condition, sql`${column} >= ${isoTime(now - (value as number) * dayMs)}::timestamptz`)
 }
 
-/** A consent that was never recorded is `unknown`: only `exists` tells the two apart. */
+/** A consent that was never recorded is `unknown`; only `exists` distinguishes the two. */
 function consentPredicate(sql: Db, condition: Condition): Fragment {
   const type = condition.field.key!
   if (condition.operator === 'exists') return sql`(c.consent ? ${type}::text)`
@@ -297,7 +294,7 @@ function tagsPredicate(sql: Db, condition: Condition): Fragment {
   return negations.has(condition.operator) ? sql`(not ${one})` : sql`(${one})`
 }
 
-/** Up to this many labels are compared one by one, or looked up in the index; more are hashed. */
+/** Up to this many labels are compared one by one or by index; more are hashed. */
 const labelsCompared = 20
 
 const anyLabel = (sql: Db, wanted: readonly string[]): Fragment => {
@@ -309,7 +306,7 @@ const anyLabel = (sql: Db, wanted: readonly string[]): Fragment => {
   return sql`exists (select from (select unnest(c.labels) as label offset 0) l where ${isWanted})`
 }
 
-/** Up to this many memberships are looked up one by one, so that the planner may choose the rarest first. */
+/** Up to this many memberships are looked up one by one, so that the planner can start with the rarest. */
 const listsCompared = 8
 
 function listsPredicate(
@@ -364,14 +361,14 @@ const byType = once((wanted: readonly Scalar[]) => ({
   others: wanted.filter((value) => typeof value !== 'string').map(String),
 }))
 
-/** One alternative for each JSON type among the values: a text never equals a number. False where there is no such attribute. */
+/** One alternative per JSON type, because text never equals a number. False for a missing attribute. */
 function attributeEquality(sql: Db, condition: Condition, { folded }: CompileContext): Fragment {
   const { field } = condition
   const { texts, others } = byType(values(condition))
   const json = sql`(c.attributes -> ${field.key!}::text)`
   const column = folded.get(field.name)
   const compared = (text: Fragment) => textComparison(sql, text, texts.length === 1 ? 'equals' : 'in', texts)
-  // most texts are none of those asked for: the type is looked at last
+  // most texts differ, so the type is checked last
   const ofType = () =>
     sql`${compared(sql`rule_text(c.attributes ->> ${field.key!}::text)`)} and jsonb_typeof(${json}) = 'string'`
   const alternatives = [
@@ -384,7 +381,7 @@ function attributeEquality(sql: Db, condition: Condition, { folded }: CompileCon
   return alternatives.reduce((left, right) => sql`${left} or ${right}`)
 }
 
-/** Attributes hold times as text: they are compared as ISO 8601 in UTC (`instant.ts`). A date is compared as it stands, with the bound cut to fit. */
+/** Attributes store times as text, compared as ISO 8601 in UTC (`comparableTime`). Dates are compared as they are, with a truncated bound. */
 function attributeTime(sql: Db, condition: Condition, now: number): Fragment {
   const text = sql`(c.attributes ->> ${condition.field.key!}::text)`
   const date = sql`${text} collate "C"`
@@ -398,7 +395,7 @@ function attributeTime(sql: Db, condition: Condition, now: number): Fragment {
       : operator === 'after'
         ? sql`${date} > ${(value as string).slice(0, 10)}::text else ${time} > ${value as string}::text`
         : sql`${date} between ${firstDate(from)}::text and ${until.slice(0, 10)}::text else ${time} between ${from}::text and ${until}::text`
-  // each look into the attributes costs: most text fails the first one
+  // each access to the attributes is expensive, and most text fails the first check
   return orMissing(
     sql,
     condition,
@@ -406,5 +403,5 @@ function attributeTime(sql: Db, condition: Condition, now: number): Fragment {
   )
 }
 
-/** What every date that does not begin before `time` is equal to or above: dates are midnights. */
+/** The first date that does not start before `time`. */
 const firstDate = (time: string): string => (time.endsWith('T00:00:00.000Z') ? time.slice(0, 10) : time)

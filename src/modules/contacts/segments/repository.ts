@@ -1,4 +1,4 @@
-/** SQL of segments and of the contacts that fit them. */
+/** SQL of segments and of the contacts that match them. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { Segment } from '../../../api/resources/segment.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
@@ -20,7 +20,7 @@ export async function updateSegment(sql: Db, row: SegmentRow): Promise<void> {
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
-/** False when there is none such. */
+/** False when it does not exist. */
 export async function deleteSegment(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   return (await sql`delete from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`).count > 0
 }
@@ -32,7 +32,7 @@ export async function findSegment(sql: Db, { account_id, mode }: Tenant, id: str
   return row ?? null
 }
 
-/** What names the version of a segment's row: another one after every change. */
+/** Changes with every update of the row. */
 export async function findVersion(sql: Db, { account_id, mode }: Tenant, id: string): Promise<string | null> {
   const [row] = await sql<
     { version: string }[]
@@ -40,7 +40,7 @@ export async function findVersion(sql: Db, { account_id, mode }: Tenant, id: str
   return row?.version ?? null
 }
 
-/** The rules of a segment as JSON text, and what names their version. */
+/** The rules as JSON text, with their version. */
 export async function findVersioned(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -63,7 +63,7 @@ export async function lockSegment(
   return row ?? null
 }
 
-/** A page of segments, newest first, with one row more than asked. */
+/** A page of segments, newest first, one more than the page limit. */
 export async function listSegments(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<SegmentRow[]> {
   return await sql<SegmentRow[]>`
     select ${columns(sql)} from segments
@@ -71,7 +71,6 @@ export async function listSegments(sql: Db, { account_id, mode }: Tenant, page: 
     order by id desc limit ${page.limit + 1}`
 }
 
-/** Those of the lists that there are. */
 export async function findExistingLists(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -84,16 +83,16 @@ export async function findExistingLists(
   return new Set(rows.map((row) => row.id))
 }
 
-/** Memory for hashing the members of lists: with the usual amount a list of a million is looked up contact by contact. */
+/** work_mem for hashing list members; with the default, a list of a million is probed contact by contact. */
 const countingMemory = '96MB'
 
 export interface Count {
   readonly count: number
-  /** Channel type to contacts. */
+  /** Contacts per channel type. */
   readonly reachable: Record<string, number>
 }
 
-/** How many contacts fit, and how many of them can be written to on each channel type: one pass over the contacts, in a transaction. */
+/** Counts the matching contacts, and how many of them are reachable on each channel type, in one scan. */
 export async function countContacts(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -117,7 +116,7 @@ function hasAddress(sql: Db, type: string): Fragment {
     : sql`c.identifiers ? ${type}::text`
 }
 
-/** Ids of contacts that fit, in order, above `after`. In a transaction, which then plans every statement for its own values: only so are those of rules hashed. */
+/** IDs of matching contacts after `after`, in order. A transaction with custom plans, so that long lists of values are hashed. */
 export async function pageOfMembers(
   sql: Transaction,
   { account_id, mode }: Tenant,

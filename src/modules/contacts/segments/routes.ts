@@ -1,4 +1,4 @@
-/** What can be asked about segments (behaviour: segments 1). */
+/** HTTP operations of segments (behaviour: segments 1). */
 import {
   Segment,
   SegmentCreation,

@@ -1,7 +1,4 @@
-/**
- * The parsed rules of segments that were asked for lately. Reading tens of thousands of values holds every other request up, and a version of a
- * segment always means the same: who asks for it again and again pays once.
- */
+/** Caches parsed rules of segments by version. Parsing tens of thousands of values would block other requests each time. */
 import type { Tenant } from '../../../api/caller.ts'
 import { isId } from '../../../api/ids.ts'
 import { pause } from '../../../lib/clock.ts'
@@ -11,18 +8,18 @@ import * as repository from './repository.ts'
 
 interface Cached {
   readonly rules: ParsedRules
-  /** Of the rules as they are stored. */
+  /** Length of the stored rules. */
   readonly characters: number
 }
 
-/** Of all that is kept; parsed and folded, rules take some four times as much memory as their text. */
+/** Total size of the cache; parsed rules take about four times the memory of their text. */
 const charactersMax = 8_000_000
 
-/** By segment and version, the one that was asked for longest ago first. */
+/** By segment and version, least recently used first. */
 const kept = new Map<string, Cached>()
 let characters = 0
 
-/** The rules of a segment as they are now; null where there is no such segment (any more). */
+/** The current rules of a segment; null when it does not exist. */
 export async function rulesOf(sql: Db, tenant: Tenant, id: string): Promise<ParsedRules | null> {
   const version = isId('seg', id) ? await repository.findVersion(sql, tenant, id) : null
   if (version === null) return null
@@ -32,13 +29,13 @@ export async function rulesOf(sql: Db, tenant: Tenant, id: string): Promise<Pars
   return row === null ? null : await storedRulesOf(keyOf(id, row.version), () => Promise.resolve(row.rules))
 }
 
-/** Rules that somebody has kept under a key that always means the same, given as JSON text; null where they are kept no more. */
+/** The rules stored under an immutable key, as JSON text; null when they are no longer stored. */
 export async function storedRulesOf(key: string, read: () => Promise<string | null>): Promise<ParsedRules | null> {
   const found = kept.get(key)
   if (found !== undefined) return keep(key, found)
   const text = await read()
   if (text === null) return null
-  await pause(0) // between the two others have their turn
+  await pause(0) // yield to other requests
   const rules = parseRules(JSON.parse(text))
   await pause(0)
   return keep(key, { rules, characters: text.length })

@@ -1,6 +1,6 @@
 /**
- * The grammar of rules (behaviour: segments 2): reads what a client wrote into a tree whose every field, operator and value fits,
- * or refuses it with each failure's exact path. Pure: lists are looked up by the service, values go to SQL in `predicate-store.ts`.
+ * The grammar of rules (behaviour: segments 2): parses client input into a typed tree, or reports every failure with its exact path. Pure: the service checks
+ * that lists exist, `predicate-repository.ts` passes values to SQL.
  */
 import type { Detail, DetailCode } from '../../../api/errors.ts'
 import { isId } from '../../../api/ids.ts'
@@ -15,7 +15,7 @@ export type Scalar = string | number | boolean
 export interface Condition {
   readonly field: Field
   readonly operator: RuleOperator
-  /** One value, or an array where the operator takes several; times are ISO 8601 in UTC; undefined for `exists` and `not_exists`. */
+  /** One value, or an array for operators that take several. Times are ISO 8601 in UTC. Undefined for `exists` and `not_exists`. */
   readonly value: Scalar | readonly Scalar[] | undefined
 }
 
@@ -24,7 +24,7 @@ export interface Group {
   readonly conditions: readonly (Group | Condition)[]
 }
 
-/** A list that the rules name, with the place where they do. */
+/** A list in the rules, with its path. */
 export interface ListMention {
   readonly list_id: string
   readonly param: string
@@ -37,14 +37,14 @@ export interface ParsedRules {
 
 export const isGroup = (node: Group | Condition): node is Group => 'match' in node
 
-/** Reads rules. Throws one Problem with every failure; `param` is where they stand in the request, `fields` are a contact's, unless rules over other data are read. */
+/** Throws one Problem with every failure. `param` is the path of the rules in the request. */
 export function parseRules(input: unknown, param = 'rules', fields: Fields = contactFields): ParsedRules {
   const { root, reading } = readRules(input, param, fields)
   throwFailures(reading.failures)
   return { root: root!, lists: reading.lists }
 }
 
-/** Everything that `parseRules` would refuse. */
+/** The failures that `parseRules` would throw. */
 export const rulesFailures = (input: unknown, param = 'rules', fields: Fields = contactFields): readonly Detail[] =>
   readRules(input, param, fields).reading.failures
 
@@ -289,7 +289,7 @@ function readText(input: unknown, path: string, reading: Reading): string | unde
   return input
 }
 
-/** Of a text without a character that stored numbers have nothing is left to compare with: it would fit everybody. */
+/** Text without digits would match every contact. */
 function readPhone(input: unknown, path: string, reading: Reading): string | undefined {
   const text = readText(input, path, reading)
   if (text === undefined || phoneText(text) !== '') return text
@@ -314,7 +314,7 @@ function readList(input: unknown, path: string, reading: Reading): string | unde
   return input
 }
 
-/** Keys that the grammar does not know are refused: a misspelt one would change who is written to. */
+/** Unknown keys are rejected: a misspelt one would change the audience. */
 function refuseOthers(input: Record<string, unknown>, known: readonly string[], path: string, reading: Reading): void {
   for (const key of Object.keys(input)
     .filter((name) => !known.includes(name))

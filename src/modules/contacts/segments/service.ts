@@ -1,4 +1,4 @@
-/** What segments mean: rules checked when they are saved, and looked up afresh whenever somebody asks who fits them (behaviour: segments 1). */
+/** Segments: rules are checked when saved and evaluated on every use (behaviour: segments 1). */
 import type { Caller, Tenant } from '../../../api/caller.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { isId } from '../../../api/ids.ts'
@@ -30,22 +30,25 @@ export const segmentService = (platform: Platform) => ({
   get: async (sql: Db, tenant: Tenant, id: string): Promise<Segment> => segmentObject(await existing(sql, tenant, id)),
   exists: async (sql: Db, tenant: Tenant, id: string): Promise<boolean> =>
     (await repository.findSegment(sql, tenant, id)) !== null,
-  /** Changes what the body names. Lists that the rules named before stay allowed although they are gone. */
+  /** Updates the given fields. Lists that the rules already named stay allowed after their deletion. */
   update: (sql: Db, tenant: Tenant, id: string, body: SegmentBody): Promise<Segment> =>
     updateSegment(platform, sql, tenant, id, body),
   remove: removeSegment,
-  /** Exact, and of one moment. */
+  /** Exact, at one moment. */
   preview: (sql: Db, caller: Caller, id: string): Promise<SegmentPreview> => previewSegment(platform, sql, caller, id),
-  /** As `preview`, of rules that are of no segment yet. */
+  /** As `preview`, for rules without a segment. */
   previewRules: (sql: Db, caller: Caller, rules: Record<string, unknown>): Promise<RulesPreview> =>
     previewRules(platform, sql, caller, rules),
-  /** Whom the segment means now, or null where there is no such segment (any more). */
+  /** The current audience of the segment; null when it does not exist. */
   audience: (sql: Db, tenant: Tenant, id: string): Promise<Audience | null> =>
     audienceOfSegment(platform, sql, tenant, id),
-  /** The rules of a segment as they are now, as JSON text, for whoever keeps them; null where there is no such segment (any more). */
+  /** The current rules as JSON text, to store a copy; null when the segment does not exist. */
   rules: async (sql: Db, tenant: Tenant, id: string): Promise<string | null> =>
     isId('seg', id) ? ((await repository.findVersioned(sql, tenant, id))?.rules ?? null) : null,
-  /** Whom rules that were kept mean at `now`, in milliseconds; null where they are kept no more. `key` is their own for good, so that they are parsed once. */
+  /**
+   * The audience of stored rules at `now` (milliseconds); null when they are no longer stored. `key` identifies them
+   * permanently, so that they are parsed once.
+   */
   async audienceOfStoredRules(
     sql: Db,
     tenant: Tenant,
@@ -56,7 +59,7 @@ export const segmentService = (platform: Platform) => ({
     const rules = await storedRulesOf(key, read)
     return rules === null ? null : await audienceOfRules(sql, tenant, rules, now)
   },
-  /** Up to `limit` ids of contacts that fit, in order, above `after` (at first ''): fewer than `limit` are the last. Null as for `audience`. */
+  /** Up to `limit` IDs of matching contacts after `after` ('' first), in order; fewer are the last page. Null when the segment does not exist. */
   async segmentMembers(sql: Db, tenant: Tenant, id: string, after: string, limit: number): Promise<string[] | null> {
     const audience = await audienceOfSegment(platform, sql, tenant, id)
     return audience === null
@@ -171,7 +174,7 @@ async function existing(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow
   return row
 }
 
-/** 404 for the first list that there is not, as where any other operation names one. */
+/** 404 for the first list that does not exist. */
 async function refuseUnknownLists(
   sql: Db,
   tenant: Tenant,
@@ -189,7 +192,7 @@ async function refuseUnknownLists(
   if (unknown !== undefined) throw missing('contact list', unknown.list_id, unknown.param)
 }
 
-/** What a schema cannot say about a segment. */
+/** Checks beyond the schema. */
 export function segmentFailures({ name, rules }: SegmentBody): Detail[] {
   const blank: Detail[] =
     name?.trim() === ''
@@ -198,7 +201,7 @@ export function segmentFailures({ name, rules }: SegmentBody): Detail[] {
   return rules === undefined ? blank : [...blank, ...rulesFailures(rules)]
 }
 
-/** The Segment of a row, as the API shows it. */
+/** The Segment of the API. */
 function segmentObject(row: SegmentRow): Segment {
   const { id, mode, name, description, created_at, updated_at } = row
   return { id, object: 'segment', mode, name, description, rules: row.rules, created_at, updated_at }

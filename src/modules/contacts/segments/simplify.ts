@@ -1,9 +1,9 @@
-/** Rules made smaller without a change of meaning: what several conditions of a group ask of one field becomes one condition. Pure. */
+/** Simplifies rules without changing their meaning: several conditions of a group on one field become one. Pure. */
 import { comparedValues } from './evaluator.ts'
 import type { RuleOperator } from '../../../api/resources/rules.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 
-/** How conditions on one field are made one, by the `match` of their group. */
+/** How conditions on one field are merged, by the `match` of their group. */
 interface Merge {
   readonly operators: readonly RuleOperator[]
   readonly into: RuleOperator
@@ -45,7 +45,7 @@ const mergesOf = ({ field }: Condition, match: Group['match']): readonly Merge[]
   return field.kind === 'tags' || field.kind === 'lists' ? ofSet[match] : []
 }
 
-/** The same rules in fewer conditions. The array of a condition may then be longer than rules may write it, or empty. */
+/** The array of a merged condition may be longer than rules allow, or empty. */
 export function simplify({ match, conditions }: Group): Group {
   const flat = conditions.flatMap((node): readonly (Group | Condition)[] => {
     if (!isGroup(node)) return [node]
@@ -55,7 +55,7 @@ export function simplify({ match, conditions }: Group): Group {
   return { match, conditions: merged(flat, match) }
 }
 
-/** Each stands where the first of those that it is made of stood. */
+/** A merged condition takes the position of its first part. */
 function merged(nodes: readonly (Group | Condition)[], match: Group['match']): readonly (Group | Condition)[] {
   const found = new Map<string | Group | Condition, { merge: Merge | undefined; parts: (Group | Condition)[] }>()
   for (const node of nodes) {
