@@ -96,10 +96,10 @@ const exempt: Record<string, string> = {
   'src/modules/contacts/imports/invariants.ts': 'doctor checks all accounts in one pass',
   'src/modules/contacts/imports/repository.ts':
     'the imports worker and its periodicJobs work for every account, by the ids of jobs',
-  'src/modules/mail/store.ts': 'e-mails to people of all accounts, and of none',
+  'src/modules/mail/repository.ts': 'e-mails to people of all accounts, and of none',
   'src/modules/console/team/repository.ts findInvitation': 'a link tells which account it opens',
   'src/modules/console/team/repository.ts forgetInvitations': 'a periodicJob',
-  'src/modules/accounts/store.ts countUnrevokedKeys': 'the limit of keys is of both modes',
+  'src/modules/accounts/repository.ts countUnrevokedKeys': 'the limit of keys is of both modes',
   'src/platform/database/migrate.ts updateInstallation': 'the order of the feed is one for all',
   'src/platform/http/idempotency-store.ts expireKeys': 'a periodicJob',
   'src/modules/console/audit/repository.ts forgetAudit': 'a periodicJob',

@@ -3,7 +3,7 @@ import type { Tenant } from '../../api/caller.ts'
 import type { Detail } from '../../api/errors.ts'
 import { normalisePhone } from '../../lib/phone.ts'
 import type { Db } from '../../platform/database/sql.ts'
-import { findDefaultCountry } from './store.ts'
+import { findDefaultCountry } from './repository.ts'
 
 /** Adds a suggestion to the failure of `param`: the international number as E.164, or the national number read by the account's default country. */
 export async function withPhoneHint(
@@ -14,7 +14,7 @@ export async function withPhoneHint(
   written: unknown,
 ): Promise<readonly Detail[]> {
   if (typeof written !== 'string' || !failures.some((failure) => isOf(failure, param))) return failures
-  const meant = internationalForm(written) ?? nationalForm(written, await countryOnce(sql, account_id))
+  const meant = internationalForm(written) ?? nationalForm(written, await sharedCountry(sql, account_id))
   if (meant === null) return failures
   return failures.map((failure) =>
     isOf(failure, param) ? { ...failure, message: failure.message + didYouMean(meant) } : failure,
@@ -30,11 +30,11 @@ export function phoneHint(written: string, country: string | null): string {
 export const defaultCountryOf = findDefaultCountry
 
 /** Look-ups in progress, shared by the items of a batch. */
-const underWay = new WeakMap<Db, Map<string, Promise<string | null>>>()
+const inProgress = new WeakMap<Db, Map<string, Promise<string | null>>>()
 
-function countryOnce(sql: Db, account_id: string): Promise<string | null> {
-  let ofDatabase = underWay.get(sql)
-  if (ofDatabase === undefined) underWay.set(sql, (ofDatabase = new Map()))
+function sharedCountry(sql: Db, account_id: string): Promise<string | null> {
+  let ofDatabase = inProgress.get(sql)
+  if (ofDatabase === undefined) inProgress.set(sql, (ofDatabase = new Map()))
   let answer = ofDatabase.get(account_id)
   if (answer === undefined)
     ofDatabase.set(

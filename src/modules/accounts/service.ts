@@ -3,7 +3,7 @@ import type { Caller, Mode } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { limits } from '../../api/limits.ts'
 import { Problem, invalid, missing } from '../../api/problem.ts'
-import type { Account } from '../../api/resources/account.ts'
+import { type Account, accountCapabilities } from '../../api/resources/account.ts'
 import { scopes, type Scope } from '../../api/scopes.ts'
 import { isTimezone } from '../../api/validation.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -13,16 +13,14 @@ import type { FindKey, KeyFacts } from '../../platform/http/auth.ts'
 import { addressList, isAddressRange } from '../../platform/http/headers.ts'
 import { requireCursor, type Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { keyCache } from './key-cache.ts'
-import { isKeyText, keyHash, newKey } from './keys.ts'
-import { accountObject } from './present.ts'
-import * as store from './store.ts'
-import type { AccountRow, KeyRow, KeysOf, KeyWithAccount } from './store.ts'
+import { keyCache, isKeyText, keyHash, newKey } from './keys.ts'
+import * as repository from './repository.ts'
+import type { AccountRow, KeyRow, KeysOf, KeyWithAccount } from './repository.ts'
 
-export { keyCache } from './key-cache.ts'
+export { keyCache } from './keys.ts'
 export { isKeyText, isSourceKeyText, keyHash, newKey } from './keys.ts'
 export { defaultCountryOf, phoneHint, withPhoneHint } from './phone-hint.ts'
-export { ownerEmailOf, suspensions, type AccountRow, type KeyRow } from './store.ts'
+export { ownerEmailOf, suspensions, type AccountRow, type KeyRow } from './repository.ts'
 
 export interface NewKey {
   readonly account_id: string
@@ -93,7 +91,7 @@ const nameLengthMax = 120
 export function accountService(platform: Platform): AccountService {
   const { pool, clock } = platform
   const cache = keyCache(clock, isKeyText, async (text) => {
-    const row = await store.findKeyByHash(pool, keyHash(text))
+    const row = await repository.findKeyByHash(pool, keyHash(text))
     return row === null ? null : keyFacts(row)
   })
   const changed = () => {
@@ -113,12 +111,12 @@ export function accountService(platform: Platform): AccountService {
     publishKeys: changed,
     me: accountObject,
     stateOf,
-    namesOf: async (sql, ids) => new Map((await store.listNames(sql, ids)).map(({ id, name }) => [id, name])),
-    suspendedOf: async (sql, ids) => new Set((await store.listSuspended(sql, ids)).map(({ id }) => id)),
-    timezoneOf: async (sql, account_id) => (await store.findAccount(sql, account_id))?.timezone ?? 'UTC',
+    namesOf: async (sql, ids) => new Map((await repository.listNames(sql, ids)).map(({ id, name }) => [id, name])),
+    suspendedOf: async (sql, ids) => new Set((await repository.listSuspended(sql, ids)).map(({ id }) => id)),
+    timezoneOf: async (sql, account_id) => (await repository.findAccount(sql, account_id))?.timezone ?? 'UTC',
     create: (account, sql = pool) => create(platform, sql, account),
-    list: () => store.listAccounts(pool),
-    listPage: store.listAccountsPage,
+    list: () => repository.listAccounts(pool),
+    listPage: repository.listAccountsPage,
     find: (sql, id) => accountOf(sql, id),
     async update(id, changes, on = pool) {
       const row = await update(on, id, changes)
@@ -128,7 +126,7 @@ export function accountService(platform: Platform): AccountService {
     suspend: suspending(true),
     reinstate: suspending(false),
     async requireUnsuspended(tx, id) {
-      if (await store.isSuspended(tx, id)) throw new Problem('account_suspended')
+      if (await repository.isSuspended(tx, id)) throw new Problem('account_suspended')
     },
     ...keysOf(platform, changed),
   }
@@ -147,22 +145,22 @@ function keysOf(platform: Platform, changed: () => void): KeyMethods {
     },
     async listKeys(account_id) {
       await accountOf(pool, account_id)
-      return await store.listKeys(pool, account_id)
+      return await repository.listKeys(pool, account_id)
     },
     async pageOfKeys(sql, of, page) {
       const exists = async (id: string) =>
-        isId('key', id) && (await store.findKey(sql, id))?.account_id === of.account_id
+        isId('key', id) && (await repository.findKey(sql, id))?.account_id === of.account_id
       await requireCursor(page.starting_after, 'No API key has the id', exists)
-      return await store.pageOfKeys(sql, of, page)
+      return await repository.pageOfKeys(sql, of, page)
     },
     async revokeKey(id, on = pool, owner) {
-      const row = await transact(on, (tx) => store.revokeKey(tx, id, owner ?? null, isoTime(clock.now())))
+      const row = await transact(on, (tx) => repository.revokeKey(tx, id, owner ?? null, isoTime(clock.now())))
       if (row === null) throw owner === undefined ? noKey(id) : missing('API key', id)
       changed()
       return row
     },
     async setAllowlist(id, ip_allowlist, on = pool) {
-      const row = await store.setAllowlist(on, id, checkedAllowlist(ip_allowlist))
+      const row = await repository.setAllowlist(on, id, checkedAllowlist(ip_allowlist))
       if (row === null) throw noKey(id)
       changed()
       return row
@@ -171,7 +169,7 @@ function keysOf(platform: Platform, changed: () => void): KeyMethods {
 }
 
 async function stateOf(sql: Db, account_id: string): ReturnType<AccountService['stateOf']> {
-  const row = await store.findAccount(sql, account_id)
+  const row = await repository.findAccount(sql, account_id)
   return row === null ? null : { name: row.name, suspended: row.suspended_at !== null }
 }
 
@@ -199,12 +197,12 @@ async function create(platform: Platform, sql: Db, account: NewAccount): Promise
     suspended_at: null,
     created_at: isoTime(platform.clock.now()),
   }
-  await store.insertAccount(sql, row)
+  await repository.insertAccount(sql, row)
   return row
 }
 
 async function accountOf(sql: Db, id: string): Promise<AccountRow> {
-  const row = isId('acc', id) ? await store.findAccount(sql, id) : null
+  const row = isId('acc', id) ? await repository.findAccount(sql, id) : null
   if (row === null) throw noAccount(id)
   return row
 }
@@ -220,7 +218,7 @@ const noKey = (id: string): Problem =>
 
 async function update(on: Db, id: string, changes: AccountChanges): Promise<AccountRow> {
   return await transact(on, async (sql) => {
-    const row = await store.lockAccount(sql, id)
+    const row = await repository.lockAccount(sql, id)
     if (row === null) throw noAccount(id)
     const next: AccountRow = {
       ...row,
@@ -230,20 +228,20 @@ async function update(on: Db, id: string, changes: AccountChanges): Promise<Acco
         changes.default_country === undefined ? row.default_country : checkedCountry(changes.default_country),
       owner_email: changes.owner_email === undefined ? row.owner_email : checkedEmail(changes.owner_email),
     }
-    await store.updateAccount(sql, next)
+    await repository.updateAccount(sql, next)
     return next
   })
 }
 
 async function setSuspended(platform: Platform, on: Db, id: string, suspended: boolean): Promise<AccountRow> {
   return await transact(on, async (sql) => {
-    const row = await store.lockAccount(sql, id)
+    const row = await repository.lockAccount(sql, id)
     if (row === null) throw noAccount(id)
     if ((row.suspended_at !== null) === suspended) return row
     const at = isoTime(platform.clock.now())
     const next: AccountRow = { ...row, suspended_at: suspended ? at : null }
-    await store.updateAccount(sql, next)
-    if (!suspended) await store.keepReinstated(sql, id, at)
+    await repository.updateAccount(sql, next)
+    if (!suspended) await repository.setReinstated(sql, id, at)
     else await platform.domain_events.publish(sql, 'account_suspended', [{ account_id: row.id }])
     return next
   })
@@ -253,9 +251,9 @@ async function createKey(platform: Platform, on: Db, wanted: NewKey): Promise<Cr
   const text = newKey(wanted.mode)
   return await transact(on, async (sql) => {
     // the lock makes the limit exact under concurrency
-    const account = isId('acc', wanted.account_id) ? await store.lockAccount(sql, wanted.account_id) : null
+    const account = isId('acc', wanted.account_id) ? await repository.lockAccount(sql, wanted.account_id) : null
     if (account === null) throw noAccount(wanted.account_id)
-    if ((await store.countUnrevokedKeys(sql, account.id)) >= limits.keys_per_account_max) {
+    if ((await repository.countUnrevokedKeys(sql, account.id)) >= limits.keys_per_account_max) {
       throw new Problem(
         'api_key_limit',
         `The account has ${limits.keys_per_account_max} keys that are not revoked, which is the limit. Revoke one that is no longer used.`,
@@ -273,7 +271,7 @@ async function createKey(platform: Platform, on: Db, wanted: NewKey): Promise<Cr
       revoked_at: null,
       created_at: isoTime(platform.clock.now()),
     }
-    await store.insertKey(sql, { ...row, hash: keyHash(text) })
+    await repository.insertKey(sql, { ...row, hash: keyHash(text) })
     return { ...row, key: text }
   })
 }
@@ -327,3 +325,12 @@ function checkedAllowlist(entries: readonly string[]): string[] {
     throw invalid('ip_allowlist', 'invalid_format', `${JSON.stringify(bad)} is neither an IP address nor a CIDR range.`)
   return [...entries]
 }
+
+export const accountObject = (caller: Caller): Account => ({
+  id: caller.account_id,
+  object: 'account',
+  name: caller.account_name,
+  mode: caller.mode,
+  api_key: { id: caller.key_id!, name: caller.key_name, scopes: [...caller.scopes] },
+  capabilities: [...accountCapabilities],
+})

@@ -5,16 +5,16 @@ import type { Worker } from '../../platform/jobs/worker.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
-import * as store from './store.ts'
+import * as repository from './repository.ts'
 
-const againMs = [60_000, 300_000, 900_000, 3600_000]
-const triedForMs = 24 * 3600_000
+const retryDelaysMs = [60_000, 300_000, 900_000, 3600_000]
+const retryForMs = 24 * 3600_000
 const idleMs = 5_000
 /** A hanging mail server occupies one of these slots per e-mail, for `sendTimeoutMs`. */
-const atOnceMax = 5
-const sentWithinMs = 30_000
+const concurrency = 5
+const sendTimeoutMs = 30_000
 /** Longer than an attempt may take: after it the process must have died. */
-const claimMs = 2 * sentWithinMs
+const claimMs = 2 * sendTimeoutMs
 
 export interface NewEmail {
   /** null: no account. */
@@ -26,27 +26,27 @@ export interface NewEmail {
   /** Replaces `{link}` in the body when it is sent. Stored sealed, never logged. */
   readonly link?: string
   /** How long to retry; by default a day. */
-  readonly tried_for_ms?: number
+  readonly retry_for_ms?: number
 }
 
 /** Stores an e-mail in the transaction of its cause; returns its ID. */
-export async function writeEmail(
+export async function enqueueEmail(
   sql: Db,
   { clock, log, secrets, settings }: Platform,
   email: NewEmail,
 ): Promise<number> {
   const now = clock.now()
-  const id = await store.insertEmail(sql, {
+  const id = await repository.insertEmail(sql, {
     account_id: email.account_id,
     recipient: email.recipient ?? null,
     subject: email.subject,
     body: email.body,
     link: email.link === undefined ? null : secrets.seal(email.link),
     queued: settings.smtp_url !== undefined,
-    until: isoTime(now + (email.tried_for_ms ?? triedForMs)),
+    until: isoTime(now + (email.retry_for_ms ?? retryForMs)),
     at: isoTime(now),
   })
-  log.info({ account_id: email.account_id, email_id: id, subject: email.subject }, 'an e-mail was written')
+  log.info({ account_id: email.account_id, email_id: id, subject: email.subject }, 'stored an e-mail')
   return id
 }
 
@@ -57,19 +57,19 @@ const statusOf = ({
   sent_at,
   attempts,
   queued,
-}: Pick<store.KeptEmail, 'sent_at' | 'attempts' | 'queued'>): EmailStatus =>
+}: Pick<repository.EmailRow, 'sent_at' | 'attempts' | 'queued'>): EmailStatus =>
   sent_at !== null ? 'sent' : attempts > 0 ? 'not_sent' : queued ? 'waiting' : 'kept'
 
-export type ShownEmail = store.KeptEmail & { readonly status: EmailStatus }
+export type EmailWithStatus = repository.EmailRow & { readonly status: EmailStatus }
 
 /** E-mails with their status, by ID. */
-export async function emailsOf(sql: Db, ids: readonly number[]): Promise<ReadonlyMap<number, ShownEmail>> {
-  return new Map((await store.findEmails(sql, ids)).map((row) => [row.id, { ...row, status: statusOf(row) }]))
+export async function emailsOf(sql: Db, ids: readonly number[]): Promise<ReadonlyMap<number, EmailWithStatus>> {
+  return new Map((await repository.findEmails(sql, ids)).map((row) => [row.id, { ...row, status: statusOf(row) }]))
 }
 
 /** E-mails of the installation, newest first, one more than the page limit. */
-export async function listEmails(sql: Db, page: Page): Promise<ShownEmail[]> {
-  return (await store.listEmails(sql, page)).map((row) => ({ ...row, status: statusOf(row) }))
+export async function listEmails(sql: Db, page: Page): Promise<EmailWithStatus[]> {
+  return (await repository.listEmails(sql, page)).map((row) => ({ ...row, status: statusOf(row) }))
 }
 
 /** Sends queued e-mails, a few at once. Without SMTP nothing is queued. */
@@ -88,7 +88,7 @@ async function sendEmails(platform: Platform, stopping = new AbortController().s
   const { createTransport } = await import('nodemailer')
   const transport = createTransport(smtp_url, { from: senderOf(smtp_url, base_url) })
   let sent = 0
-  const work = async (claimed: store.DueEmail | null) => {
+  const work = async (claimed: repository.DueEmail | null) => {
     for (let email = claimed; email !== null; email = stopping.aborted ? null : await claim(platform)) {
       await send(platform, transport, email, stopping)
       sent += 1
@@ -96,51 +96,55 @@ async function sendEmails(platform: Platform, stopping = new AbortController().s
   }
   await Promise.all([
     work(first),
-    ...Array.from({ length: atOnceMax - 1 }, async () => await work(await claim(platform))),
+    ...Array.from({ length: concurrency - 1 }, async () => await work(await claim(platform))),
   ])
   transport.close()
   return sent
 }
 
-async function claim({ pool, clock }: Platform): Promise<store.DueEmail | null> {
+async function claim({ pool, clock }: Platform): Promise<repository.DueEmail | null> {
   const now = clock.now()
-  return await store.claimEmail(pool, isoTime(now), isoTime(now + claimMs))
+  return await repository.claimEmail(pool, isoTime(now), isoTime(now + claimMs))
 }
 
 async function send(
   platform: Platform,
   transport: Transporter,
-  email: store.DueEmail,
+  email: repository.DueEmail,
   stopping: AbortSignal,
 ): Promise<void> {
   const { recipient, subject } = email
   if (recipient === null)
-    return await store.recordEmailAttempt(platform.pool, {
+    return await repository.recordEmailAttempt(platform.pool, {
       id: email.id,
       error: 'the account has no owner e-mail address',
       sent_at: null,
       next_run_at: null,
     })
-  const error = await withDeadline(platform.clock, sentWithinMs, (late) =>
+  const error = await withDeadline(platform.clock, sendTimeoutMs, (late) =>
     transport
       .sendMail({ to: recipient, subject, text: textOf(platform, email), signal: AbortSignal.any([late, stopping]) })
       .then(
         () => null,
         (reason: unknown) =>
           late.aborted
-            ? `The mail server did not take it within ${sentWithinMs / 1000} seconds.`
+            ? `The mail server did not accept it within ${sendTimeoutMs / 1000} seconds.`
             : String(reason).slice(0, 500),
       ),
   )
   // another process rescues what this one did not finish
-  if (error === null || !stopping.aborted) await settle(platform, email, error)
+  if (error === null || !stopping.aborted) await recordResult(platform, email, error)
 }
 
-async function settle({ pool, clock, log }: Platform, email: store.DueEmail, error: string | null): Promise<void> {
+async function recordResult(
+  { pool, clock, log }: Platform,
+  email: repository.DueEmail,
+  error: string | null,
+): Promise<void> {
   const now = clock.now()
-  const again = isoTime(now + againMs[Math.min(email.attempts, againMs.length - 1)]!)
-  const next_run_at = error !== null && again < email.until ? again : null
-  await store.recordEmailAttempt(pool, {
+  const retryAt = isoTime(now + retryDelaysMs[Math.min(email.attempts, retryDelaysMs.length - 1)]!)
+  const next_run_at = error !== null && retryAt < email.until ? retryAt : null
+  await repository.recordEmailAttempt(pool, {
     id: email.id,
     error,
     sent_at: error === null ? isoTime(now) : null,
@@ -149,7 +153,7 @@ async function settle({ pool, clock, log }: Platform, email: store.DueEmail, err
   if (error !== null) log.warn({ email_id: email.id, error }, 'an e-mail could not be sent')
 }
 
-const textOf = ({ secrets }: Platform, { body, link }: store.DueEmail): string =>
+const textOf = ({ secrets }: Platform, { body, link }: repository.DueEmail): string =>
   link === null ? body : body.replace('{link}', () => secrets.open(link))
 
 /** `?from=` in the SMTP address, else the service's own name. */

@@ -3,7 +3,7 @@ import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { writeEmail } from '../../mail/service.ts'
+import { enqueueEmail } from '../../mail/service.ts'
 import { auditUser } from '../audit/recording.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 import { unlock } from '../sign-in/sign-in.ts'
@@ -100,13 +100,13 @@ async function mailLink(platform: Platform, email: string): Promise<void> {
       '',
     ].join('\n')
     const link = await resetLink(platform, tx, user.id)
-    await writeEmail(tx, platform, {
+    await enqueueEmail(tx, platform, {
       account_id: null,
       recipient: user.email,
       subject: 'Choose a new password',
       body,
       link,
-      tried_for_ms: validForMs,
+      retry_for_ms: validForMs,
     })
   })
 }

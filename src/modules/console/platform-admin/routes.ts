@@ -12,7 +12,7 @@ import { listOf, listQuery, pageOf, pageReply, requireCursor } from '../../../pl
 import { reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
-import { listEmails, type ShownEmail } from '../../mail/service.ts'
+import { listEmails, type EmailWithStatus } from '../../mail/service.ts'
 import { insertAudit } from '../audit/repository.ts'
 import {
   findUser,
@@ -232,7 +232,7 @@ const emailObject = ({
   error,
   sent_at,
   created_at,
-}: ShownEmail) => ({
+}: EmailWithStatus) => ({
   object: 'email' as const,
   id: String(id),
   account_id,

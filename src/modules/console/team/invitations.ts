@@ -6,7 +6,7 @@ import { invalid, missing, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
 import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
-import { writeEmail } from '../../mail/service.ts'
+import { enqueueEmail } from '../../mail/service.ts'
 import { insertAudit } from '../audit/repository.ts'
 import { hashPassword, requirePassword } from '../people/passwords.ts'
 import {
@@ -87,7 +87,7 @@ async function mail(
     'If you do not know who that is, do nothing.',
     '',
   ].join('\n')
-  return await writeEmail(tx, platform, { account_id, recipient, subject: `Join ${account_name}`, body, link })
+  return await enqueueEmail(tx, platform, { account_id, recipient, subject: `Join ${account_name}`, body, link })
 }
 
 export async function withdraw(sql: Db, { account_id, user_id }: Acting, id: string): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DomainEventHandler } from '../../../platform/events/domain-events.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { type NewEmail, writeEmail } from '../../mail/service.ts'
+import { type NewEmail, enqueueEmail } from '../../mail/service.ts'
 import { ownersOf } from '../people/repository.ts'
 
 /** To all owners of the account; without owners, to the address that the operator set. */
@@ -12,8 +12,8 @@ async function mailOwners(
   email: NewEmail & { readonly account_id: string },
 ): Promise<void> {
   const owners = await ownersOf(tx, email.account_id)
-  if (owners.length === 0) await writeEmail(tx, platform, email)
-  for (const recipient of owners) await writeEmail(tx, platform, { ...email, recipient })
+  if (owners.length === 0) await enqueueEmail(tx, platform, email)
+  for (const recipient of owners) await enqueueEmail(tx, platform, { ...email, recipient })
 }
 
 const dollars = (micros: number): string => `USD ${(micros / 1_000_000).toFixed(2)}`

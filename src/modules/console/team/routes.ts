@@ -7,7 +7,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { listOf, onePage } from '../../../platform/http/paging.ts'
 import { reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { emailsOf, type ShownEmail } from '../../mail/service.ts'
+import { emailsOf, type EmailWithStatus } from '../../mail/service.ts'
 import type { Role } from '../roles.ts'
 import { consoleRoute, type ConsoleRoute } from '../route.ts'
 import { requireRecent, roleIn } from '../sign-in/sessions.ts'
@@ -168,7 +168,7 @@ const memberObject = ({ id, name, email, role, two_factor, created_at }: reposit
 
 function invitationObject(
   row: repository.InvitationRow & { readonly url: string | null },
-  mails: ReadonlyMap<number, ShownEmail>,
+  mails: ReadonlyMap<number, EmailWithStatus>,
 ) {
   const mail = row.email_id === null ? undefined : mails.get(row.email_id)
   const { id, email, role, invited_by, url, expires_at, created_at } = row

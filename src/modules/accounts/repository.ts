@@ -106,7 +106,7 @@ export async function findDefaultCountry(sql: Db, account_id: string): Promise<s
 }
 
 /** Stores when an account was reinstated: what was waiting during the suspension is not sent later. */
-export async function keepReinstated(sql: Db, id: string, at: string): Promise<void> {
+export async function setReinstated(sql: Db, id: string, at: string): Promise<void> {
   await sql`update accounts set reinstated_at = ${at} where id = ${id}`
 }
 

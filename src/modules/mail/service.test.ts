@@ -4,13 +4,13 @@ import { test } from 'node:test'
 import { mailServer } from '../../../test/support/mail-server.ts'
 import { until, within } from '../../../test/support/waiting.ts'
 import { startPlatform } from '../../../test/support/world.ts'
-import { mailWorker, writeEmail } from './service.ts'
+import { mailWorker, enqueueEmail } from './service.ts'
 
 test('an e-mail that waits is sent, and one that the mail server refuses is sent later', async (t) => {
   const server = await mailServer(t, 1)
   const { platform, clock, pool } = await startPlatform(t, { settings: { smtp_url: server.url } })
   await pool`insert into accounts (id, name, owner_email, created_at) values ('acc_1', 'A', 'owner@example.com', ${clock.iso()})`
-  await writeEmail(pool, platform, { account_id: 'acc_1', subject: 'Disabled', body: 'It was disabled.' })
+  await enqueueEmail(pool, platform, { account_id: 'acc_1', subject: 'Disabled', body: 'It was disabled.' })
   const send = mailWorker(platform)
 
   await send.tick()
@@ -30,7 +30,7 @@ test('an e-mail that waits is sent, and one that the mail server refuses is sent
 
 test('without a mail server e-mails are kept and nothing waits', async (t) => {
   const { platform, pool } = await startPlatform(t)
-  await writeEmail(pool, platform, { account_id: 'acc_1', subject: 'S', body: 'B' })
+  await enqueueEmail(pool, platform, { account_id: 'acc_1', subject: 'S', body: 'B' })
 
   assert.equal(await mailWorker(platform).tick(), 0)
   assert.equal((await pool`select 1 from emails`).length, 1)
@@ -41,7 +41,7 @@ test('an e-mail is tried for a day; its link is sent, and neither kept nor logge
   const server = await mailServer(t, 1000)
   const { platform, clock, pool } = await startPlatform(t, { settings: { smtp_url: server.url } })
   const send = mailWorker(platform)
-  await writeEmail(pool, platform, {
+  await enqueueEmail(pool, platform, {
     account_id: null,
     recipient: 'ada@example.com',
     subject: 'S',
@@ -62,7 +62,7 @@ test('an e-mail is tried for a day; its link is sent, and neither kept nor logge
   assert.match(server.mails[0]!, /Open\n?\r?\nhttps:\/\/example\.com\/#\$&secret/)
 
   server.refuse(1000)
-  await writeEmail(pool, platform, { account_id: null, recipient: 'ada@example.com', subject: 'S', body: 'B' })
+  await enqueueEmail(pool, platform, { account_id: null, recipient: 'ada@example.com', subject: 'S', body: 'B' })
   for (let hour = 0; hour < 25; hour++) {
     await send.tick()
     await clock.advance(3600_000)
@@ -76,7 +76,12 @@ test('a mail server that hangs holds its places alone, for half a minute; two pr
   const { platform, clock, pool } = await startPlatform(t, { settings: { smtp_url: server.url } })
   const write = async (count: number) => {
     for (let n = 0; n < count; n++)
-      await writeEmail(pool, platform, { account_id: null, recipient: `user${n}@example.com`, subject: 'S', body: 'B' })
+      await enqueueEmail(pool, platform, {
+        account_id: null,
+        recipient: `user${n}@example.com`,
+        subject: 'S',
+        body: 'B',
+      })
   }
   server.hang(4)
   await write(12)
@@ -105,7 +110,7 @@ test('a mail server that hangs holds its places alone, for half a minute; two pr
 
   const left = await pool`select error from emails where attempts = 1 and sent_at is null`
   assert.equal(left.length, 4)
-  for (const { error } of left) assert.match(error as string, /did not take it within 30 seconds/)
+  for (const { error } of left) assert.match(error as string, /did not accept it within 30 seconds/)
   await clock.advance(60_000)
   assert.equal(await mailWorker(platform).tick(), 4)
   assert.deepEqual([server.mails.length, (await pool`select from email_queue`).length], [15, 0])
@@ -114,7 +119,7 @@ test('a mail server that hangs holds its places alone, for half a minute; two pr
 test('an e-mail that a process was stopped over is sent by the next', async (t) => {
   const server = await mailServer(t)
   const { platform, clock, pool } = await startPlatform(t, { settings: { smtp_url: server.url } })
-  await writeEmail(pool, platform, { account_id: null, recipient: 'ada@example.com', subject: 'S', body: 'B' })
+  await enqueueEmail(pool, platform, { account_id: null, recipient: 'ada@example.com', subject: 'S', body: 'B' })
   server.hang(1)
   const stopping = new AbortController()
   const pass = mailWorker(platform).tick(stopping.signal)

@@ -68,7 +68,7 @@ export async function recordEmailAttempt(
 }
 
 /** A stored e-mail, without its link. */
-export interface KeptEmail {
+export interface EmailRow {
   readonly id: number
   readonly account_id: string | null
   readonly recipient: string | null
@@ -82,13 +82,13 @@ export interface KeptEmail {
 
 const shown = 'id account_id recipient subject attempts error sent_at created_at'.split(' ')
 
-export async function findEmails(sql: Db, ids: readonly number[]): Promise<KeptEmail[]> {
-  return await sql<KeptEmail[]>`
+export async function findEmails(sql: Db, ids: readonly number[]): Promise<EmailRow[]> {
+  return await sql<EmailRow[]>`
     select ${sql(shown)}, exists (select from email_queue q where q.email_id = emails.id) as queued from emails where id = any (${ids as number[]}::bigint[])`
 }
 
-export async function listEmails(sql: Db, page: Page): Promise<KeptEmail[]> {
-  return await sql<KeptEmail[]>`
+export async function listEmails(sql: Db, page: Page): Promise<EmailRow[]> {
+  return await sql<EmailRow[]>`
     select ${sql(shown)}, exists (select from email_queue q where q.email_id = emails.id) as queued from emails
     where id < ${page.starting_after ?? '9223372036854775807'}::bigint order by id desc limit ${page.limit + 1}`
 }
