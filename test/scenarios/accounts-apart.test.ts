@@ -62,7 +62,7 @@ async function pay(world: World, { id }: TestAccount, identifier: string): Promi
   await world.settle()
 }
 
-test('two accounts with the same people, keys and references know nothing of each other, whatever one does', async (t) => {
+test("two accounts with the same people, keys and references never see each other's data", async (t) => {
   const world = await startWorld(t)
   const [first, second] = [await world.account({ name: 'First' }), await world.account({ name: 'Second' })]
   for (const [at, account] of [first, second].entries()) {

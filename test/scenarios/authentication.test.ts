@@ -9,7 +9,7 @@ import { startWorld } from '../support/world.ts'
 const limitHeaders = (answer: Answered) => Object.keys(answer.headers).filter((name) => name.startsWith('ratelimit-'))
 const codeOf = (answer: Answered) => [answer.status, answer.body.error.code]
 
-test('every way in which a key can fail has its own answer, without rate-limit headers', async (t) => {
+test('every reason for rejecting a key has its own error, without rate-limit headers', async (t) => {
   const world = await startWorld(t)
   const { accounts } = world.services
   const account = await world.account()
@@ -59,7 +59,7 @@ test('every way in which a key can fail has its own answer, without rate-limit h
   }
 })
 
-test('the scheme is read without regard to case', async (t) => {
+test('the scheme is case-insensitive', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
 
@@ -68,7 +68,7 @@ test('the scheme is read without regard to case', async (t) => {
   assert.equal(answer.status, 200)
 })
 
-test('GET /v1/me shows the account behind the key, to a key without any scope too', async (t) => {
+test('GET /v1/me shows the account of the key, also to a key without scopes', async (t) => {
   const world = await startWorld(t)
   const account = await world.account({ name: 'Ada & Söhne', scopes: [] })
 
@@ -102,7 +102,7 @@ test('a key expires at its time, not a moment before', async (t) => {
   assert.deepEqual(codeOf(after), [401, 'api_key_expired'])
 })
 
-test('revoking, suspending and a new allowlist are in force at once where they are made, and later elsewhere within five seconds', async (t) => {
+test('revocation, suspension and a new allowlist apply at once in their process, and within five seconds elsewhere', async (t) => {
   const world = await startWorld(t)
   const { accounts } = world.services
   const account = await world.account()
@@ -129,7 +129,7 @@ test('revoking, suspending and a new allowlist are in force at once where they a
   assert.deepEqual([allowed.status, again.status], [200, 200])
 })
 
-test('a revoked key is refused within five seconds by a process that hears nothing of it and is asked all the time', async (t) => {
+test('a busy process without notifications refuses a revoked key within five seconds', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const deaf = await startProcess(t, world, 'deaf')
@@ -145,7 +145,7 @@ test('a revoked key is refused within five seconds by a process that hears nothi
   assert.ok(passed_ms < 5_000)
 })
 
-test('X-Forwarded-For counts from a trusted proxy alone, and there from the right', async (t) => {
+test('X-Forwarded-For counts only from a trusted proxy, and is read from the right', async (t) => {
   const trusting = await startWorld(t, { settings: { trusted_proxies: ['127.0.0.1', '10.0.0.0/8'] } })
   const distrusting = await startWorld(t)
   const ask = async (world: typeof trusting, forwarded: string) => {
@@ -164,7 +164,7 @@ test('X-Forwarded-For counts from a trusted proxy alone, and there from the righ
   assert.deepEqual(answers, [200, 200, 403, 200, 403])
 })
 
-test('a key lacking the scope is told which one, before its body is looked at', async (t) => {
+test('a missing scope is named before the body is checked', async (t) => {
   const world = await startWorld(t)
   const account = await world.account({ scopes: ['messages:read'] })
 
@@ -175,7 +175,7 @@ test('a key lacking the scope is told which one, before its body is looked at', 
   assert.equal(answer.headers['ratelimit-limit'], '1000000')
 })
 
-test('a scope that is given twice is held once', async (t) => {
+test('a scope given twice is stored once', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ scopes: ['events:read', 'messages:read', 'events:read'] })
 
@@ -197,7 +197,7 @@ test('a live-only operation refuses a test key, and a test-only one a live key',
   ])
 })
 
-test('an account has at most fifty unrevoked keys, however many are made at once', async (t) => {
+test('an account has at most fifty unrevoked keys, also with concurrent creation', async (t) => {
   const world = await startWorld(t)
   const { accounts } = world.services
   const account = await world.account()

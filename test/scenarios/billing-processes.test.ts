@@ -7,7 +7,7 @@ import { startWorld, type World } from '../support/world.ts'
 
 const price = 7500
 
-test('two processes and three accounts at once accept exactly what each account can pay for', async (t) => {
+test('two processes and three accounts accept exactly what each account can pay for', async (t) => {
   const world = await startWorld(t)
   const second = await startProcess(t, world, 'second')
   const addresses = [world.base_url, second.base_url]
@@ -38,7 +38,7 @@ test('two processes and three accounts at once accept exactly what each account 
   await world.invariants()
 })
 
-test('a statement adds up from one balance to the next, whichever process wrote its lines', async (t) => {
+test('balances of transactions follow from each other, whichever process posted them', async (t) => {
   const world = await startWorld(t)
   const second = await startProcess(t, world, 'second')
   const addresses = [world.base_url, second.base_url]

@@ -9,7 +9,7 @@ const delivered = '+19995550006'
 const refused = '+19995550001'
 const failsLater = '+19995550002'
 
-test('a message nobody can pay for is 402, and nothing is created', async (t) => {
+test('a message that the account cannot pay for is 402, and nothing is created', async (t) => {
   const { world, account, send } = await openShop(t)
 
   const answer = await send(delivered)
@@ -23,7 +23,7 @@ test('a message nobody can pay for is 402, and nothing is created', async (t) =>
   await world.invariants()
 })
 
-test('an accepted message takes its price; a failed one gives it back once, before message.failed is told', async (t) => {
+test('an accepted message is charged; a failed one is refunded once, before message.failed is recorded', async (t) => {
   const { world, account, send, wallet, events } = await openShop(t, 3 * price)
 
   const [good, bad, late] = [await send(delivered), await send(refused), await send(failsLater)]
@@ -62,7 +62,7 @@ test('an accepted message takes its price; a failed one gives it back once, befo
   await world.invariants()
 })
 
-test('a cancelled message and one that expired give their charge back', async (t) => {
+test('cancelled and expired messages are refunded', async (t) => {
   const { world, account, send, wallet } = await openShop(t, 2 * price)
   const later = await send(delivered, { send_at: world.clock.iso(3600_000) })
   const hasty = await send(delivered, { send_at: world.clock.iso(7200_000), expires_in_seconds: 10 })
@@ -80,7 +80,7 @@ test('a cancelled message and one that expired give their charge back', async (t
   await world.invariants()
 })
 
-test('credits are used before money, from the package that expires first, each package for its kinds of channel', async (t) => {
+test('credits are used before money, from the package that expires first, each for its channel types', async (t) => {
   const { world, account, send } = await openShop(t, 2 * price)
   const grant = async (name: string, credits: number, expires_in_ms: number | null, channel_types: string[] = []) =>
     (
@@ -120,7 +120,7 @@ test('credits are used before money, from the package that expires first, each p
   await world.invariants()
 })
 
-test('items of a batch are charged in order, each by itself: a cheap one goes through behind a dear one that is refused', async (t) => {
+test('items of a batch are charged in order, each by itself: a cheap one is accepted after an expensive one that is refused', async (t) => {
   const { world, account, channel } = await openShop(t, price + 10)
   const telegram = await connect(account, 'telegram', 'shop_bot')
   await world.services.billing.prices.setPrice(world.pool, account.id, 'telegram', 10)
@@ -185,7 +185,7 @@ test('two hundred concurrent messages with money for 120 are accepted exactly 12
   await world.invariants()
 })
 
-test('singles and batches at once never take a wallet below zero, and what failed comes back', async (t) => {
+test('concurrent messages and batches never take a wallet below zero, and failed ones are refunded', async (t) => {
   const { world, account, channel, send, wallet } = await openShop(t, 100 * price)
   const item = (to: string) => ({ channel, to, type: 'text', text: { body: 'Hi' } })
   await world.services.billing.grantPackage(world.pool, {
@@ -215,7 +215,7 @@ test('singles and batches at once never take a wallet below zero, and what faile
   await world.invariants()
 })
 
-test('the events of money: balance.low, package.exhausted and package.expiring', async (t) => {
+test('billing records balance.low, package.exhausted and package.expiring', async (t) => {
   const { world, account, send, events } = await openShop(t, 1_000_000 + price)
   const { billing } = world.services
   const { id } = await billing.grantPackage(world.pool, {
@@ -261,7 +261,7 @@ test('the events of money: balance.low, package.exhausted and package.expiring',
   assert.equal((await ofMoney()).length, 3, 'at most once in 24 hours')
 })
 
-test('an operation repeated under its key is charged once', async (t) => {
+test('a request repeated with its key is charged once', async (t) => {
   const { send, wallet } = await openShop(t, 3 * price)
 
   const answers = await Promise.all([1, 2, 3].map(() => send(delivered, {}, { 'idempotency-key': 'order-7' })))
@@ -272,7 +272,7 @@ test('an operation repeated under its key is charged once', async (t) => {
   assert.equal(await wallet(), 2 * price)
 })
 
-test('test mode shows the same shapes at no cost and counts its messages', async (t) => {
+test('test mode answers in the same shapes at no cost and counts its messages', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'test', credit_micros: 1_000_000 })
   const sent = await api.post('/v1/messages', {
@@ -375,7 +375,7 @@ test('a live account sees its own prices, and its transactions page by page', as
   )
 })
 
-test('what is asked wrongly about money is named', async (t) => {
+test('invalid billing requests name the field at fault', async (t) => {
   const { world, account } = await openShop(t)
   const cases: readonly [path: string, param: string][] = [
     ['/v1/balance?mode=test', 'mode'],
@@ -408,7 +408,7 @@ test('what is asked wrongly about money is named', async (t) => {
     assert.equal((await api.get(path)).body.error?.code, 'scope_missing', path)
 })
 
-test('nobody sees the money of another account', async (t) => {
+test('an account cannot see the money of another account', async (t) => {
   const { world, account } = await openShop(t, 10 * price)
   const { api } = await world.account({ mode: 'live' })
   const [top_up] = (await account.api.get('/v1/balance_transactions')).body.data

@@ -19,7 +19,7 @@ const wrote = (api: Api, body: string, more: object = {}) =>
   api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: phone, type: 'text', text: { body }, ...more })
 const statuses = (answer: { body: { data: { status: string }[] } }) => answer.body.data.map(({ status }) => status)
 
-test('somebody unknown who writes becomes a contact with the name of the profile', async (t) => {
+test('an unknown sender becomes a contact with the profile name', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -66,7 +66,7 @@ test('a whatsapp message opens the 24-hour window of its channel, and the contac
   assert.deepEqual(closed, { ch_test_whatsapp: { window_expires_at: null } })
 })
 
-test('STOP is kept with its message, refuses what follows, and is confirmed once', async (t) => {
+test('STOP is recorded with its message, blocks further messages, and is confirmed once', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const scheduled = (
@@ -120,7 +120,7 @@ test('STOP is kept with its message, refuses what follows, and is confirmed once
   await world.invariants()
 })
 
-test('only a whole message is a keyword, in the languages that the operator lists', async (t) => {
+test('only a whole message is a keyword, in the languages that the operator configured', async (t) => {
   const world = await startWorld(t, { settings: { opt_out_keywords: ['STOP', 'STOP ALL', 'ARRET', 'baja', 'СТОП'] } })
   const { api } = await world.account()
   const stops = ['STOP', 'Stop  All', 'Arrêt', 'ARRET', '/stop', ' Baja\n', 'стоп']
@@ -134,7 +134,7 @@ test('only a whole message is a keyword, in the languages that the operator list
   }
 })
 
-test('a tapped button opts in nobody, and stops whatever its other text says', async (t) => {
+test('a tapped button never opts in, and opts out whichever of its texts is the keyword', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const tapped = (from: string, button_reply: object) =>
@@ -159,7 +159,7 @@ test('a tapped button opts in nobody, and stops whatever its other text says', a
   await world.invariants()
 })
 
-test('the Start of a telegram bot lifts an earlier opt-out and says nothing else', async (t) => {
+test('the Start button of a Telegram bot lifts an earlier opt-out and has no other effect', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const says = async (from: string, body: string) =>
@@ -188,7 +188,7 @@ test('the Start of a telegram bot lifts an earlier opt-out and says nothing else
   await world.invariants()
 })
 
-test('a chat that has opted out is not written to by its id with zeros before it', async (t) => {
+test('an opted-out chat cannot be written to by its ID with leading zeros', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await api.post('/v1/test/inbound_messages', {
@@ -225,7 +225,7 @@ test('an opt-out counts for every national variant of the number', async (t) => 
   await world.invariants()
 })
 
-test('opting out through the API stops messages at once, and only an explicit word lifts it', async (t) => {
+test('an opt-out through the API stops messages at once, and only an explicit opt-in lifts it', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const ada = (await api.post('/v1/contacts', { phone })).body
@@ -288,7 +288,7 @@ test('an opt-out follows the contact to a new number, and stays with the old one
   await world.invariants()
 })
 
-test('an opt-out outlives its contact, and the next contact with the number starts with it', async (t) => {
+test('an opt-out outlives its contact and applies to the next contact with the number', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const stop = (await wrote(api, 'STOP')).body
@@ -302,7 +302,7 @@ test('an opt-out outlives its contact, and the next contact with the number star
   await world.invariants()
 })
 
-test('what is said of consent holds against an earlier opt-out of the number, in either spelling, and whether or not the contact stood so already', async (t) => {
+test("a stated consent overrides an earlier opt-out of the number, in the short and the long form, also when the contact's status stays the same", async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   let n = 0
@@ -353,7 +353,7 @@ test('what is said of consent holds against an earlier opt-out of the number, in
   await world.invariants()
 })
 
-test('the history of a contact that starts opted out names the request that opted out, not the one that made the contact', async (t) => {
+test('the history of a contact that starts opted out names the request of the opt-out, not of the creation', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const first = await api.post('/v1/contacts', { phone, consent: { sms: 'opted_out' } })
@@ -368,7 +368,7 @@ test('the history of a contact that starts opted out names the request that opte
   )
 })
 
-test('a blocked contact is written to on no channel until it is unblocked', async (t) => {
+test('a blocked contact cannot be written to on any channel until it is unblocked', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const ada = (await api.post('/v1/contacts', { phone, identifiers: { telegram: '4711' } })).body
@@ -392,7 +392,7 @@ test('a blocked contact is written to on no channel until it is unblocked', asyn
   assert.deepEqual([sent.status, sent.body.contact_id], [202, ada.id])
 })
 
-test('consent and the window are told before what stops the channel, and all of it before funds', async (t) => {
+test('consent and window are refused before channel errors, and both before missing funds', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const live = (await world.account({ mode: 'live' })).api
@@ -443,7 +443,7 @@ test('consent and the window are told before what stops the channel, and all of 
   assert.deepEqual(onDisabled, ['recipient_blocked', 'policy_violation', 'channel_not_connected'])
 })
 
-test('at the contact cap inbound messages go on without a contact, and STOP still counts', async (t) => {
+test('at the contact limit inbound messages are stored without a contact, and STOP still counts', async (t) => {
   const world = await startWorld(t, { settings: { contact_limit: 1 } })
   const { api } = await world.account()
   await api.post('/v1/contacts', { email: 'only@example.com' })
@@ -457,7 +457,7 @@ test('at the contact cap inbound messages go on without a contact, and STOP stil
   await world.invariants()
 })
 
-test('many messages of one unknown sender at the same time make one contact', async (t) => {
+test('concurrent messages of one unknown sender create one contact', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -471,7 +471,7 @@ test('many messages of one unknown sender at the same time make one contact', as
   await world.invariants()
 })
 
-test('what a provider says about marketing alone leaves everything else open', async (t) => {
+test("a provider's opt-out from marketing alone leaves everything else allowed", async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const tenant = { account_id: account.id as `acc_${string}`, mode: 'test' as const }
@@ -502,7 +502,7 @@ test('what a provider says about marketing alone leaves everything else open', a
   await world.invariants()
 })
 
-test('the stop that a provider tells holds for its number, although the contact is deleted or gets another number in the same moment', async (t) => {
+test('an opt-out reported by a provider holds for its number, although the contact is deleted or renumbered at the same time', async (t) => {
   const world = await startWorld(t)
   const { api, id } = await world.account()
   const tenant = { account_id: id as `acc_${string}`, mode: 'test' as const }
@@ -567,7 +567,7 @@ test('an opt-out counts for every address of the contact on that channel type', 
   await world.invariants()
 })
 
-test('who has stopped marketing gets no marketing template, at acceptance or later, and everything else', async (t) => {
+test('after a marketing opt-out no marketing template is sent, at acceptance or later, but everything else is', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const template = (name: string, more: object = {}) => ({
@@ -611,7 +611,7 @@ test('who has stopped marketing gets no marketing template, at acceptance or lat
   await world.invariants()
 })
 
-test('what was being accepted while its recipient opted out does not go out', async (t) => {
+test('a message accepted while its recipient opts out is not sent', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await wrote(api, 'Hello')

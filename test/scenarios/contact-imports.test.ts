@@ -39,7 +39,7 @@ async function everyContact({ api }: TestAccount) {
   return body.data
 }
 
-test('a row with nothing but an e-mail address means the contact that another row of the file made', async (t) => {
+test('a row with only an e-mail address updates the contact that another row created', async (t) => {
   const { world, account, api } = await start(t)
   const others = Array.from({ length: 2000 }, (_, i) => `+1500555${2000 + i},p${i}@example.com,P,`)
   const rows = [
@@ -122,7 +122,7 @@ test('a file may name its delimiter in the line before its header, as Excel writ
   assert.match(errors.body, /\r\n'\+1500\|X\|Y\|4\|rejected\|/)
 })
 
-test('importing the same file again updates the same contacts, and rows of one contact follow each other', async (t) => {
+test('importing a file again updates the same contacts, and rows of one contact apply in order', async (t) => {
   const { world, account } = await start(t)
   const csv =
     'phone,email,first_name,tags\n+15005551011,,Ada,a\n,only@example.com,Bob,x\n+1 500 555 1011,,Ada Maria,b\n,ONLY@example.com,Robert,y\n'
@@ -143,7 +143,7 @@ test('importing the same file again updates the same contacts, and rows of one c
   await world.invariants()
 })
 
-test('nothing starts without declared consent', async (t) => {
+test('no import starts without declared consent', async (t) => {
   const { world, account } = await start(t)
 
   for (const query of ['', 'consent_declared=false']) {
@@ -172,7 +172,7 @@ const untilImports = (world: World, count: number) =>
     (row) => row!['imports'] === count,
   )
 
-test('a file that is no CSV is refused with the reason, and nothing of it stays', async (t) => {
+test('a file that is not CSV is refused with the reason and leaves nothing', async (t) => {
   const { world, account, api } = await start(t, { settings: { import_bytes_max: 100_000 } })
   const rows = (count: number) =>
     `phone,first_name\n${Array.from({ length: count }, (_, n) => `+1500555${String(1000 + n)},A\n`).join('')}`
@@ -219,7 +219,7 @@ test('a file that is no CSV is refused with the reason, and nothing of it stays'
   assert.deepEqual(await everyContact(account), [])
 })
 
-test('a form brings the file and its parameters', async (t) => {
+test('a form carries the file and its parameters', async (t) => {
   const { world, account, api } = await start(t)
   const form = (parts: [string, string, string?][]) =>
     `${parts.map(([name, value, file]) => `--b\r\ncontent-disposition: form-data; name="${name}"${file === undefined ? '' : `; filename="${file}"`}\r\n\r\n${value}\r\n`).join('')}--b--\r\n`
@@ -282,7 +282,7 @@ test('a form brings the file and its parameters', async (t) => {
   assert.deepEqual([nameless.status, nameless.body.error.details[0].code], [400, 'unknown_field'])
 })
 
-test('an opt-out is never undone by an import, neither of a contact nor of a stranger', async (t) => {
+test('an import never undoes an opt-out, of a contact or of an unknown number', async (t) => {
   const { world, account, api } = await start(t)
   await api.post('/v1/contacts', { phone: '+15005551011', consent: { sms: 'opted_in' } })
   for (const from of ['+15005551011', '+15005551012'])
@@ -322,7 +322,7 @@ test('an opt-out is never undone by an import, neither of a contact nor of a str
   await world.invariants()
 })
 
-test('at the cap new contacts are rejected row by row, and known ones still updated', async (t) => {
+test('at the contact limit rows of new contacts are rejected, and known contacts still updated', async (t) => {
   const { world, account, api } = await start(t, { settings: { contact_limit: 2 } })
   await api.post('/v1/contacts', { phone: '+15005551011' })
 
@@ -334,7 +334,7 @@ test('at the cap new contacts are rejected row by row, and known ones still upda
   await world.invariants()
 })
 
-test('progress shows while an import runs, and what a dead process left is taken up without counting a row twice', async (t) => {
+test('progress shows while an import runs, and after a crash another process continues without counting a row twice', async (t) => {
   const { world, account, api } = await start(t)
   const rows = 25_500
   const started = await send(
@@ -360,7 +360,7 @@ test('progress shows while an import runs, and what a dead process left is taken
   await world.invariants()
 })
 
-test('an import whose connections are cut again and again ends with every row counted once', async (t) => {
+test('an import whose connections are cut repeatedly counts every row once', async (t) => {
   const { world, account, api } = await start(t)
   const rows = 9000
   const started = await send(
@@ -400,7 +400,7 @@ test('an import whose connections are cut again and again ends with every row co
   await world.invariants()
 })
 
-test('an import stands back between two pieces when its process stops, and goes on with another', async (t) => {
+test('an import pauses between two chunks when its process stops, and another process continues it', async (t) => {
   const { world, account, api } = await start(t)
   const { body } = await send(account, 'phone\n+15005551011\n')
 
@@ -413,7 +413,7 @@ test('an import stands back between two pieces when its process stops, and goes 
   assert.equal((await api.get(`/v1/contact_imports/${body.id}`)).body.status, 'completed')
 })
 
-test('two processes at one import apply every row once', async (t) => {
+test('two processes on one import apply every row once', async (t) => {
   const { world, account, api } = await start(t)
   const started = await send(
     account,
@@ -428,7 +428,7 @@ test('two processes at one import apply every row once', async (t) => {
   await world.invariants()
 })
 
-test('an import that fails again and again ends as failed, and holds up nobody', async (t) => {
+test('an import that keeps failing ends as failed and blocks no other', async (t) => {
   const { world, account, api } = await start(t)
   const broken = await send(account, 'phone\n+15005551011\n')
   await world.pool`update contact_imports set columns = 'null'`
@@ -448,7 +448,7 @@ test('an import that fails again and again ends as failed, and holds up nobody',
   assert.deepEqual(await leftovers(world), { imports: 2, pieces: 0, jobs: 0 })
 })
 
-test('an upload that breaks off leaves nothing, and one whose process died is cleared away', async (t) => {
+test('an aborted upload leaves nothing, and that of a dead process is cleaned up', async (t) => {
   const { world, account } = await start(t)
   const { connect } = await import('node:net')
   const socket = connect(Number(new URL(world.base_url).port), '127.0.0.1')
@@ -469,7 +469,7 @@ test('an upload that breaks off leaves nothing, and one whose process died is cl
   assert.deepEqual(await leftovers(world), { imports: 0, pieces: 0, jobs: 0 })
 })
 
-test('a key stays in use for every process as long as its upload lasts', async (t) => {
+test('an Idempotency-Key is in use in every process while its upload lasts', async (t) => {
   const { world, account } = await start(t)
   const { connect } = await import('node:net')
   const csv = 'phone\n+15005551011\n'
@@ -528,7 +528,7 @@ test('imports are listed newest first, by status, and only to their own account 
   )
 })
 
-test('an import repeated with its key is the same import', async (t) => {
+test('a repeated import with its key returns the same import', async (t) => {
   const { world, account } = await start(t)
   const csv = 'phone\n+15005551011\n'
 
@@ -543,7 +543,7 @@ test('an import repeated with its key is the same import', async (t) => {
   assert.equal((await leftovers(world))!['imports'], 1)
 })
 
-test('another file under the same key is refused, also one of the same length', async (t) => {
+test('another file with the same key is refused, also one of the same length', async (t) => {
   const { world, account } = await start(t)
   const form = (boundary: string, consent: string, csv: string) =>
     account.api.send(
@@ -576,7 +576,7 @@ test('another file under the same key is refused, also one of the same length', 
   assert.equal((await leftovers(world))!['imports'], 2)
 })
 
-test('what an export writes, an import reads back', async (t) => {
+test('an import reads back an export', async (t) => {
   const { world, account, api } = await start(t)
   const made = [
     {
@@ -641,7 +641,7 @@ test('the cell of an attribute that a contact does not have is empty, whatever t
   assert.deepEqual([bob[header.indexOf('email')], bob[at], ada[at]], ['bob@example.com', '', 'Eiffel'])
 })
 
-test('an export takes the filters of the list and reads past any page', async (t) => {
+test('an export accepts the filters of the list and is not limited to a page', async (t) => {
   const { world, account, api } = await start(t)
   await imported(
     world,
@@ -665,7 +665,7 @@ test('an export takes the filters of the list and reads past any page', async (t
   assert.equal((await api.get('/v1/contacts/export?limit=3')).body.error.param, 'limit')
 })
 
-test('a deleted contact is gone from everything that is kept, its opt-out excepted; before, all of it can be had', async (t) => {
+test("a contact's whole record can be exported; after its deletion only the opt-out is left", async (t) => {
   const { world, account, api } = await start(t)
   const list = await api.post('/v1/contact_lists', { name: 'Friends' })
   const contact = await api.post('/v1/contacts', {
@@ -710,7 +710,7 @@ test('a deleted contact is gone from everything that is kept, its opt-out except
   await world.invariants()
 })
 
-test('rejected rows are forgotten after thirty days', async (t) => {
+test('rejected rows are deleted after thirty days', async (t) => {
   const { world, account, api } = await start(t)
   const done = await imported(world, account, 'phone\n12\n')
 

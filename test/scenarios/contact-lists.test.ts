@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../support/world.ts'
 
-test('a list is created, changed, paged and deleted; its contacts stay', async (t) => {
+test('a list is created, updated, paged and deleted; its contacts stay', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -51,7 +51,7 @@ test('a list is created, changed, paged and deleted; its contacts stay', async (
   await world.invariants()
 })
 
-test('members are added and removed, each told what it was', async (t) => {
+test('members are added and removed, and the reply says what each was', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const [ada, bob, eve] = await Promise.all(
@@ -106,7 +106,7 @@ test('members are added and removed, each told what it was', async (t) => {
   await world.invariants()
 })
 
-test('members added at the same time are counted once', async (t) => {
+test('members added concurrently are counted once', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const ada = (await api.post('/v1/contacts', { phone: '+4915112345678' })).body
@@ -124,7 +124,7 @@ test('members added at the same time are counted once', async (t) => {
   await world.invariants()
 })
 
-test('what is wrong with a list is refused by name, and another account has none of it', async (t) => {
+test('an invalid list is refused by field, and other accounts cannot see it', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const other = await world.account()

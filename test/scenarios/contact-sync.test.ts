@@ -25,7 +25,7 @@ async function shopWorld(t: TestContext, options: PlatformOptions = {}) {
   return { world, account, api, source, report, contact }
 }
 
-test('the customer of an event becomes a contact, with what of him a contact can hold', async (t) => {
+test('the customer of an event becomes a contact, with the fields that a contact can hold', async (t) => {
   const { api, report, contact } = await shopWorld(t)
 
   const receipt = await report({
@@ -75,7 +75,7 @@ test('the customer of an event becomes a contact, with what of him a contact can
   assert.equal((await api.get('/v1/contacts')).body.data.length, 1)
 })
 
-test('who has no phone that can be read is no contact, and without contact_sync contacts are found and never written', async (t) => {
+test('a customer without a valid phone is no contact, and without contact_sync contacts are found but never written', async (t) => {
   const { api, source, report, contact } = await shopWorld(t)
   const known = (await api.post('/v1/contacts', { phone, first_name: 'Ada' })).body
 
@@ -99,7 +99,7 @@ test('who has no phone that can be read is no contact, and without contact_sync 
   assert.equal((await api.get('/v1/contacts')).body.data.length, 1)
 })
 
-test('an event lifts no opt-out: not of a contact, not of marketing alone, not of a stranger who has written STOP', async (t) => {
+test('an event lifts no opt-out: of a contact, of marketing alone, or of an unknown number that wrote STOP', async (t) => {
   const { world, api, report, contact } = await shopWorld(t)
   const stopped = { sms: 'opted_out', whatsapp: { status: 'opted_in', marketing: 'opted_out' } }
   const known = (await api.post('/v1/contacts', { phone, consent: stopped })).body
@@ -120,7 +120,7 @@ test('an event lifts no opt-out: not of a contact, not of marketing alone, not o
   await world.invariants()
 })
 
-test('what a source says of marketing is kept as consent: who agreed and does no more has stopped, who never agreed may do so later', async (t) => {
+test("a source's marketing flag is stored as consent: a withdrawn one is an opt-out, one never given may be given later", async (t) => {
   const { api, report, contact } = await shopWorld(t)
   const marketing = async (id: string) => (await contact(id)).consent.whatsapp?.marketing
 
@@ -149,7 +149,7 @@ test('what a source says of marketing is kept as consent: who agreed and does no
   )
 })
 
-test('at the cap of contacts events are taken all the same, and known customers are still updated', async (t) => {
+test('at the contact limit events are still accepted, and known customers updated', async (t) => {
   const { report, contact } = await shopWorld(t, { settings: { contact_limit: 1 } })
 
   const first = await report({ customer: { phone } })
@@ -160,7 +160,7 @@ test('at the cap of contacts events are taken all the same, and known customers 
   assert.equal((await contact(again.contact_id)).first_name, 'Ada')
 })
 
-test('of tags and attributes beyond what a known contact holds only those are left out that do not fit', async (t) => {
+test("only the tags and attributes beyond a contact's limits are dropped", async (t) => {
   const { api, source, report, contact } = await shopWorld(t)
   const tags = (from: number) => Array.from({ length: 30 }, (_, n) => `t${String(from + n).padStart(3, '0')}`)
   const attributes = (from: number, count: number, value: number) =>
@@ -200,7 +200,7 @@ test('of tags and attributes beyond what a known contact holds only those are le
   )
 })
 
-test('events of the same customers beside other writers of contacts, in two processes, each have their receipt', async (t) => {
+test('events of the same customers, concurrent with other writers in two processes, are all recorded', async (t) => {
   const { world, account, api, source } = await shopWorld(t)
   const sibling = (await startProcess(t, world, 'sibling')).api(account.key)
   const numberOf = (n: number) => `+49151000000${String(n % 7).padStart(2, '0')}`

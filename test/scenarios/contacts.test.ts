@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../support/world.ts'
 
-test('a contact is stored as E.164 and comes back whole', async (t) => {
+test('a contact is stored with its number in E.164 and returned complete', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -55,7 +55,7 @@ test('a contact is stored as E.164 and comes back whole', async (t) => {
   await world.invariants()
 })
 
-test('what is wrong with a contact is told all at once, and nothing is kept', async (t) => {
+test('every failure in a contact is reported at once, and nothing is stored', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const refused = async (body: unknown) => {
@@ -256,7 +256,7 @@ test('a change merges maps by key, replaces tags and metadata, and leaves the re
   await world.invariants()
 })
 
-test('an upsert of what is known already changes nothing, whatever the order of its keys and the depth of its metadata', async (t) => {
+test('an upsert with the stored values changes nothing, whatever the order of keys and the depth of metadata', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   let deep: object = { last: true }
@@ -308,7 +308,7 @@ test('an upsert creates once, then updates and adds tags', async (t) => {
   await world.invariants()
 })
 
-test('an upsert that would bring too many tags is refused at the field that it was sent in', async (t) => {
+test('an upsert with too many tags is refused, naming the field that was sent', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await api.post('/v1/contacts', { phone: '+4915112345678', tags: Array.from({ length: 50 }, (_, i) => `t${i}`) })
@@ -318,7 +318,7 @@ test('an upsert that would bring too many tags is refused at the field that it w
   assert.deepEqual([status, body.error.code, body.error.param], [400, 'parameter_invalid', 'tags'])
 })
 
-test('creates and upserts of one number at the same time make one contact', async (t) => {
+test('concurrent creates and upserts of one number create one contact', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -345,7 +345,7 @@ test('creates and upserts of one number at the same time make one contact', asyn
   await world.invariants()
 })
 
-test('at the contact cap nothing is created, and updates still work', async (t) => {
+test('at the contact limit nothing is created, and updates still work', async (t) => {
   const world = await startWorld(t, { settings: { contact_limit: 3 } })
   const { api } = await world.account()
 
@@ -447,7 +447,7 @@ test('contacts are found by every filter, newest first', async (t) => {
   }
 })
 
-test('pages follow each other, also when the last contact seen is deleted in between', async (t) => {
+test('paging continues after the last contact of a page is deleted', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const ids: string[] = []
@@ -466,7 +466,7 @@ test('pages follow each other, also when the last contact seen is deleted in bet
   assert.deepEqual([first.has_more, second.has_more, third.has_more, third.next_cursor], [true, true, false, null])
 })
 
-test('a deleted contact is gone with its memberships and names, and its opt-out stays', async (t) => {
+test('a deleted contact is gone with its memberships and tags, but its opt-out stays', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const ada = (
@@ -523,7 +523,7 @@ test('contacts of another account or mode do not exist', async (t) => {
   assert.equal((await other.api.get(`/v1/contacts?starting_after=${ada.id}`)).status, 400)
 })
 
-test('tags are changed in bulk, counted without regard to case, and listed by name', async (t) => {
+test('tags are changed in bulk, counted ignoring case, and listed by name', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const ada = (await api.post('/v1/contacts', { phone: '+4915112345678', tags: ['VIP', 'old'] })).body
@@ -586,7 +586,7 @@ test('tags are changed in bulk, counted without regard to case, and listed by na
   assert.equal((await api.get('/v1/contact_tags?starting_after=nothing')).status, 400)
 })
 
-test('attributes become defined with the type that most values have', async (t) => {
+test('attributes are listed with the type that most values have', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await api.post('/v1/contacts', { phone: '+4915112345670', attributes: { plan: 'pro', seats: '3' } })
@@ -600,7 +600,7 @@ test('attributes become defined with the type that most values have', async (t) 
   ])
 })
 
-test('a repeated creation under one Idempotency-Key makes one contact', async (t) => {
+test('a creation repeated with one Idempotency-Key creates one contact', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const headers = { 'idempotency-key': 'k1' }
@@ -617,7 +617,7 @@ test('a repeated creation under one Idempotency-Key makes one contact', async (t
   assert.deepEqual([conflict.status, replayed.status, replayed.headers['idempotent-replayed']], [409, 409, 'true'])
 })
 
-test('an outbound message links its contact and tells when they were last in touch, without changing the contact', async (t) => {
+test('an outbound message links its contact and moves last_message_at without updating the contact', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const ada = (await api.post('/v1/contacts', { phone: '+5511987654321' })).body

@@ -24,7 +24,7 @@ async function start(t: TestContext) {
   return { world, api, imported }
 }
 
-test('a row is warned of for what an opt-out kept from it, and not for what a later row of the file took back', async (t) => {
+test('a row has a warning when an opt-out overrides it, but not when a later row overrides it', async (t) => {
   const { world, api, imported } = await start(t)
   const from = '+15005551015'
   const stop = await api.post('/v1/test/inbound_messages', {
@@ -74,7 +74,7 @@ test('a row is warned of for what an opt-out kept from it, and not for what a la
   await world.invariants()
 })
 
-test('a row stops marketing although an opt-out of the channel keeps the rest of it', async (t) => {
+test('a row opts out of marketing although an opt-out of the channel overrides the rest', async (t) => {
   const { world, api, imported } = await start(t)
   const contact = (await api.post('/v1/contacts', { phone: '+15005551017', consent: { whatsapp: 'opted_out' } })).body
 
@@ -85,7 +85,7 @@ test('a row stops marketing although an opt-out of the channel keeps the rest of
   await world.invariants()
 })
 
-test('rows that an e-mail address alone tells apart undo no opt-out of each other, and say nothing where their cells are empty', async (t) => {
+test("rows matched by e-mail address do not undo each other's opt-outs, and empty cells change nothing", async (t) => {
   const { world, api, imported } = await start(t)
   const rows = [
     'ada@example.com,A,,opted_out,',
@@ -114,7 +114,7 @@ test('rows that an e-mail address alone tells apart undo no opt-out of each othe
   await world.invariants()
 })
 
-test('of two rows for one contact, far apart in the file, the later has the last word, by whatever each names it', async (t) => {
+test('of two rows for one contact, far apart in the file, the later wins, whatever field identifies it', async (t) => {
   const { world, api } = await start(t)
   const make = async (body: object) => (await api.post('/v1/contacts', body)).body.id as string
   const held = await make({ phone: '+15005551018' })

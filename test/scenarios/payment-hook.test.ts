@@ -7,7 +7,7 @@ import { startWorld } from '../support/world.ts'
 
 const never = new AbortController().signal
 
-test('what Stripe tells over HTTP is credited once, whoever else calls that address changes nothing', async (t) => {
+test('a payment webhook of Stripe is credited once, and other callers change nothing', async (t) => {
   let now = () => 0
   const stripe = await simulateStripe(t, () => now())
   const { url, secret_key, webhook_secret } = stripe
@@ -46,7 +46,7 @@ test('what Stripe tells over HTTP is credited once, whoever else calls that addr
   await world.invariants()
 })
 
-test('without its secrets there is no such address', async (t) => {
+test('without its secrets the webhook does not exist', async (t) => {
   const world = await startWorld(t)
   const answer = await fetch(`${world.base_url}/hooks/payments/stripe`, { method: 'POST', body: '{}' })
   assert.equal(answer.status, 404)

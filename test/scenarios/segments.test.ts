@@ -17,7 +17,7 @@ async function contact({ api }: TestAccount, body: object): Promise<string> {
   return made.body.id
 }
 
-test('a segment is created, read, changed and deleted', async (t) => {
+test('a segment is created, read, updated and deleted', async (t) => {
   const { world, api } = await start(t)
 
   const made = await api.post('/v1/segments', { name: ' VIPs ', rules: vips })
@@ -53,7 +53,7 @@ test('a segment is created, read, changed and deleted', async (t) => {
   assert.deepEqual([twice.status, twice.body.error.code], [404, 'resource_missing'])
 })
 
-test('rules that do not fit are refused with every place and reason, and nothing is kept', async (t) => {
+test('invalid rules are refused with every path and reason, and nothing is stored', async (t) => {
   const { api } = await start(t)
   const segment = (await api.post('/v1/segments', { name: 'VIPs', rules: vips })).body
   const wrong = all(
@@ -96,7 +96,7 @@ test('rules that do not fit are refused with every place and reason, and nothing
   )
 })
 
-test('a preview counts exactly, and tells how many can be reached on each channel type', async (t) => {
+test('a preview counts exactly, also the reachable contacts per channel type', async (t) => {
   const { account, api } = await start(t)
   await contact(account, { phone: '+15005551011', tags: ['vip'] })
   await contact(account, { phone: '+15005551012', tags: ['Vip'], consent: { sms: 'opted_out' } })
@@ -145,7 +145,7 @@ test('the contacts of a segment can be listed, and follow their changes', async 
   assert.deepEqual(await members(), [])
 })
 
-test('a rule finds phone numbers however they are written', async (t) => {
+test('a rule matches phone numbers in any spelling', async (t) => {
   const { account, api } = await start(t)
   const ada = await contact(account, { phone: '+49 (0)151 1234-5678' })
   await contact(account, { phone: '+15005551012' })
@@ -164,7 +164,7 @@ test('a rule finds phone numbers however they are written', async (t) => {
   }
 })
 
-test('on a deleted list positive conditions match nobody and negations everybody', async (t) => {
+test('with a deleted list positive conditions match nobody and negations everybody', async (t) => {
   const { account, api } = await start(t)
   const ada = await contact(account, { phone: '+15005551011' })
   await contact(account, { phone: '+15005551012' })
@@ -200,7 +200,7 @@ test('on a deleted list positive conditions match nobody and negations everybody
   )
 })
 
-test('a segment that was asked for means its new rules as soon as they have changed, and nothing once it is gone', async (t) => {
+test('a segment uses its new rules at once, and matches nobody after its deletion', async (t) => {
   const { account, api } = await start(t)
   await contact(account, { phone: '+15005551011', tags: ['vip'] })
   await contact(account, { phone: '+15005551012' })
@@ -265,7 +265,7 @@ test('segments are paged newest first, also past one that has been deleted', asy
     assert.deepEqual([answer.status, answer.body.error.param], [400, 'starting_after'])
 })
 
-test('members come in chunks, in order, for whoever sends to them', async (t) => {
+test('members are read in batches, in order', async (t) => {
   const { world, account, api } = await start(t)
   const ids: string[] = []
   for (let n = 0; n < 5; n++) ids.push(await contact(account, { phone: `+1500555101${n}`, tags: ['vip'] }))

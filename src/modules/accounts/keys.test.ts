@@ -10,7 +10,7 @@ test('a key has its prefix, 32 characters of entropy and a checksum', () => {
   assert.notEqual(newKey('live'), newKey('live'))
 })
 
-test('a key with any one character changed, missing or added is none', () => {
+test('text with one character changed, missing or added is not a key', () => {
   const key = newKey('test', (size) => new Uint8Array(size).map((_, i) => i * 7))
 
   for (let at = 0; at < key.length; at++) {
@@ -26,6 +26,6 @@ test('a key with any one character changed, missing or added is none', () => {
   ])
 })
 
-test('what is stored does not give the key away', () => {
+test('the stored hash does not reveal the key', () => {
   assert.match(keyHash(newKey('live')), /^[0-9a-f]{64}$/)
 })

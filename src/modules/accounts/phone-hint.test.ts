@@ -12,7 +12,7 @@ const failures: Detail[] = [
   { param: 'text.body', code: 'missing_field', message: 'Missing.' },
 ]
 
-test('a hundred refused numbers of one batch are explained by one look at their account', async (t) => {
+test('a hundred refused numbers of one batch share one look-up of their account', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   await world.services.accounts.update(account.id, { default_country: 'DE' })
@@ -38,7 +38,7 @@ test('a hundred refused numbers of one batch are explained by one look at their 
   assert.match((await explain('0664 1234567'))[0]!.message, /\+436641234567\?/)
 })
 
-test('a number is read as international before it is read as national, and nothing is made of what is no number', () => {
+test('a number is read as international first, then as national; other text gives no suggestion', () => {
   assert.equal(phoneHint('0049 151 12345678', 'AT'), ' Did you mean +4915112345678?')
   assert.equal(phoneHint('0151 12345678', 'DE'), ' Did you mean +4915112345678?')
   assert.equal(phoneHint('0151 12345678', null), '')

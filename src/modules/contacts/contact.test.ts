@@ -55,7 +55,7 @@ const change: fc.Arbitrary<ContactChange> = fc.record(
 const grown = (changes: readonly ContactChange[]): ContactRow =>
   changes.reduce((row, one) => applyChange(row, one, context).row, newContact(tenant, 'ct_1', at))
 
-test('tags stay sorted and unique without regard to case, and keep the spelling they have', () => {
+test('tags stay sorted and unique ignoring case, and keep their spelling', () => {
   fc.assert(
     fc.property(fc.array(change), change, (before, one) => {
       const row = grown(before)
@@ -68,7 +68,7 @@ test('tags stay sorted and unique without regard to case, and keep the spelling 
   )
 })
 
-test('the same change twice is as good as once', () => {
+test('applying a change twice is the same as once', () => {
   fc.assert(
     fc.property(fc.array(change), change, (before, one) => {
       const once = applyChange(grown(before), one, context).row
@@ -79,7 +79,7 @@ test('the same change twice is as good as once', () => {
   )
 })
 
-test('what a change does not name stays', () => {
+test('fields that a change does not name stay', () => {
   fc.assert(
     fc.property(
       fc.array(change),
@@ -106,7 +106,7 @@ test('what a change does not name stays', () => {
   )
 })
 
-test('every change of a consent is told, and an opt-out changes only by withNarrowingHint its channel type', () => {
+test('every change of a consent is reported, and an opt-out changes only when its channel type is named', () => {
   fc.assert(
     fc.property(fc.array(change), change, (before, one) => {
       const row = grown(before)
@@ -131,7 +131,7 @@ test('labels and addresses follow from the contact', () => {
   )
 })
 
-test('whatever a body holds is either a change without failures or named failures', () => {
+test('any body gives either a change or named failures', () => {
   const json = fc.jsonValue() as fc.Arbitrary<never>
   const body = fc.record(
     {

@@ -46,7 +46,7 @@ const action = fc.oneof(
 )
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never
 
-test('addresses, counters and suppressions agree after any changes at once', async (t) => {
+test('addresses, counters and suppressions agree after any concurrent changes', async (t) => {
   const { platform, pool } = await startPlatform(t)
   const contacts = contactService({ ...platform, settings: { ...platform.settings, contact_limit: 4 } })
   let round = 0

@@ -7,7 +7,7 @@ import { contactService } from './service.ts'
 
 const caller = { account_id: 'acc_1', mode: 'live', request_id: 'req_1' } as unknown as Caller
 
-test('each thing that no longer agrees about contacts is told by the invariant made for it', async (t) => {
+test('each inconsistency of contacts is reported by its invariant', async (t) => {
   const { platform, pool } = await startPlatform(t)
   const contacts = contactService(platform)
   const ada = await contacts.create(pool, caller, {

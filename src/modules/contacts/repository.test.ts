@@ -70,7 +70,7 @@ async function rowsRead(world: PlatformWorld, work: (sql: Pool) => Promise<unkno
   }
 }
 
-test('filters that fit few contacts read few, in an account among others', async (t) => {
+test('filters that match few contacts read few rows, also beside other accounts', async (t) => {
   const world = await startPlatform(t)
   for (const owner of [tenant, neighbour])
     for (let at = 0; at < many; at += atOnce) {

@@ -6,7 +6,7 @@ import { until, within } from '../../../test/support/waiting.ts'
 import { startPlatform } from '../../../test/support/world.ts'
 import { mailWorker, enqueueEmail } from './service.ts'
 
-test('an e-mail that waits is sent, and one that the mail server refuses is sent later', async (t) => {
+test('a queued e-mail is sent, and one that the mail server refuses is retried', async (t) => {
   const server = await mailServer(t, 1)
   const { platform, clock, pool } = await startPlatform(t, { settings: { smtp_url: server.url } })
   await pool`insert into accounts (id, name, owner_email, created_at) values ('acc_1', 'A', 'owner@example.com', ${clock.iso()})`
@@ -28,7 +28,7 @@ test('an e-mail that waits is sent, and one that the mail server refuses is sent
   assert.equal((await pool`select 1 from email_queue`).length, 0)
 })
 
-test('without a mail server e-mails are kept and nothing waits', async (t) => {
+test('without a mail server e-mails are stored and nothing is queued', async (t) => {
   const { platform, pool } = await startPlatform(t)
   await enqueueEmail(pool, platform, { account_id: 'acc_1', subject: 'S', body: 'B' })
 
@@ -37,7 +37,7 @@ test('without a mail server e-mails are kept and nothing waits', async (t) => {
   assert.equal((await pool`select 1 from email_queue`).length, 0)
 })
 
-test('an e-mail is tried for a day; its link is sent, and neither kept nor logged', async (t) => {
+test('an e-mail is retried for a day; its link is sent, but neither stored in clear nor logged', async (t) => {
   const server = await mailServer(t, 1000)
   const { platform, clock, pool } = await startPlatform(t, { settings: { smtp_url: server.url } })
   const send = mailWorker(platform)
@@ -71,7 +71,7 @@ test('an e-mail is tried for a day; its link is sent, and neither kept nor logge
   assert.equal(server.mails.length, 1)
 })
 
-test('a mail server that hangs holds its places alone, for half a minute; two processes send each e-mail once', async (t) => {
+test('a hanging mail server blocks only its slots, for half a minute; two processes send each e-mail once', async (t) => {
   const server = await mailServer(t)
   const { platform, clock, pool } = await startPlatform(t, { settings: { smtp_url: server.url } })
   const write = async (count: number) => {
@@ -116,7 +116,7 @@ test('a mail server that hangs holds its places alone, for half a minute; two pr
   assert.deepEqual([server.mails.length, (await pool`select from email_queue`).length], [15, 0])
 })
 
-test('an e-mail that a process was stopped over is sent by the next', async (t) => {
+test('an e-mail interrupted by a shutdown is sent by the next process', async (t) => {
   const server = await mailServer(t)
   const { platform, clock, pool } = await startPlatform(t, { settings: { smtp_url: server.url } })
   await enqueueEmail(pool, platform, { account_id: null, recipient: 'ada@example.com', subject: 'S', body: 'B' })

@@ -24,7 +24,7 @@ const context = (columns: readonly (string | null)[], rows: readonly Row[] = [])
   at: '2026-01-31T09:30:00.000Z',
 })
 
-test('chunks hold whole records, however the bytes arrive and wherever quotes and line ends stand', () => {
+test('chunks hold whole records, however the bytes arrive and wherever quotes and line ends are', () => {
   const cell = fc.oneof(
     fc.constantFrom('', 'a', 'b c', 'x"y', 'a,b', 'two\nlines', 'three\r\n\r\nlines', '"', '""', ' ', "it's"),
     fc.string({ maxLength: 5 }).map((text) => text.replaceAll(/[\r\0]/g, '')),
@@ -54,7 +54,7 @@ test('chunks hold whole records, however the bytes arrive and wherever quotes an
   )
 })
 
-test('what holds no quote is cut as a CSV parser does', () => {
+test('text without quotes is split as a CSV parser does', () => {
   const plain = fc.string({ unit: fc.constantFrom('a', ',', ';', '\n', '\r', ' ', '\t', 'é', '\u2028'), maxLength: 40 })
 
   fc.assert(
@@ -69,7 +69,7 @@ test('what holds no quote is cut as a CSV parser does', () => {
   )
 })
 
-test('any text at all is cut into as many rows as are counted', () => {
+test('any text is split into as many rows as are counted', () => {
   const noise = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', '\t', 'é'), maxLength: 40 })
 
   fc.assert(
@@ -102,7 +102,7 @@ test('rows are numbered as a spreadsheet counts them, blank ones included', () =
   ])
 })
 
-test('a quote that nobody closes is told with its row', () => {
+test('an unclosed quote is reported with its row', () => {
   assert.throws(
     () => split(['a\n"b\nc']),
     (error: SplitError) => error.row === 3,
@@ -113,7 +113,7 @@ test('a quote that nobody closes is told with its row', () => {
   )
 })
 
-test('a record with misplaced quotes stands alone as broken', () => {
+test('a record with misplaced quotes is reported as broken, others are not', () => {
   const rows = readRows({ text: 'a,b\nc"x",d\n"e"f,g\nh,i\n', first_row: 10 }, ',')
 
   assert.deepEqual(
@@ -166,7 +166,7 @@ test('common spellings of headers are understood', () => {
   ])
 })
 
-test('columns that nobody knows or that stand twice are all named', () => {
+test('unknown and repeated columns are all named', () => {
   const problemOf = (header: string[], chosen = {}) => {
     try {
       readHeader(header, chosen)
@@ -233,7 +233,7 @@ test('a row becomes a change, and an empty cell changes nothing', () => {
   })
 })
 
-test('a row that cannot be read tells every reason', () => {
+test('an invalid row reports every reason', () => {
   const { reasons } = readRow(
     { row: 2, cells: ['12', 'nobody', 'maybe', '[1]', 'x', 'y'] },
     context(['phone', 'email', 'consent.sms', 'metadata', 'attributes.a']),
@@ -246,7 +246,7 @@ test('a row that cannot be read tells every reason', () => {
   ])
 })
 
-test('metadata that no request may hold rejects its row', () => {
+test('metadata that a request may not contain rejects its row', () => {
   const deep = '['.repeat(5000) + ']'.repeat(5000)
   for (const metadata of [
     '{"id":12345678901234567890}',
@@ -275,7 +275,7 @@ test('new attributes are numbers or booleans where every cell is one, and postal
   assert.equal(attributeTypes(rows, columns, new Map([['age', 'string' as const]])).get('age'), 'string')
 })
 
-test('of two rows for one contact the later one has the last word, and tags and attributes come together', () => {
+test('of two rows for one contact the later one wins, and tags and attributes are merged', () => {
   const merged = mergeChanges(
     { email: 'a@b.c', first_name: 'A', add_tags: ['x', 'Y'], attributes: { a: 1, b: 1 } },
     { email: 'a@b.c', last_name: 'B', add_tags: ['y', 'z'], attributes: { b: 2 } },

@@ -4,19 +4,19 @@ import { chunkWriter } from './chunk-writer.ts'
 
 const chunk = { text: 'a\n', first_row: 2, rows: 1 }
 
-/** Writes that end when they are told to. */
-function heldWrites() {
+/** Writes that the test ends. */
+function pendingWrites() {
   const ends: ((error?: Error) => void)[] = []
   const store = () =>
     new Promise<void>((resolve, reject) => ends.push((error) => (error === undefined ? resolve() : reject(error))))
   return { ends, store }
 }
 
-/** Lets everything happen that needs no further event. */
+/** Runs everything that is due. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a few chunks are on their way at once, and the next waits for room', async () => {
-  const { ends, store } = heldWrites()
+test('a few chunks are written at once, and the next waits', async () => {
+  const { ends, store } = pendingWrites()
   const { write } = chunkWriter(store)
   for (let n = 0; n < 4; n++) await write(chunk, n)
 
@@ -30,7 +30,7 @@ test('a few chunks are on their way at once, and the next waits for room', async
 })
 
 test('a chunk that cannot be written fails the upload, however it ends', async () => {
-  const { ends, store } = heldWrites()
+  const { ends, store } = pendingWrites()
   const { write, close } = chunkWriter(store)
   await write(chunk, 0)
   ends[0]!(new Error('the disk is full'))
@@ -41,8 +41,8 @@ test('a chunk that cannot be written fails the upload, however it ends', async (
   await close(false)
 })
 
-test('once an upload is closed nothing of it is written any more', async () => {
-  const { ends, store } = heldWrites()
+test('after an upload is closed nothing more is written', async () => {
+  const { ends, store } = pendingWrites()
   const { write, close } = chunkWriter(store)
   await write(chunk, 0)
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeyTable } from './key-table.ts'
 
-test('what was put in is found, the last value, also after the table has grown', () => {
+test('the last value of a key is found, also after the table has grown', () => {
   const table = new KeyTable()
   const key = (n: number) => `phone|${4915100000000 + n}`
   for (let n = 0; n < 50_000; n++) table.set(key(n), n)

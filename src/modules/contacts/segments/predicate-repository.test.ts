@@ -179,7 +179,7 @@ const rules = fc.record({
   }),
 })
 
-test('SQL and the evaluator in memory agree on any rules and any contacts', async (t) => {
+test('SQL and the in-memory evaluator agree on any rules and contacts', async (t) => {
   const world = await startPlatform(t)
   await world.pool`insert into contact_lists ${world.pool(lists.map((id) => ({ ...tenant, id, name: 'List', created_at: isoTime(0), updated_at: isoTime(0) })))}`
   const now = world.clock.now()
@@ -248,7 +248,7 @@ test('text folds in the database as in JavaScript, character by character and wi
   )
 })
 
-test('many values are hashed by the statement that compares with them, not looked through for each contact', async (t) => {
+test('a statement hashes many values instead of scanning them for each contact', async (t) => {
   const { pool } = await startPlatform(t)
   const many = (name: string) => Array.from({ length: 1000 }, (_, i) => `${name} ${i}`)
   const explained = async (written: object) => {

@@ -55,7 +55,7 @@ test('three groups may be nested, a fourth is refused', () => {
   assert.deepEqual(refusal(all(all(all(all(leaf))))), ['rules.conditions[0].conditions[0].conditions[0] invalid_value'])
 })
 
-test('fifty conditions are taken, also spread over groups, and one more is not', () => {
+test('fifty conditions are accepted, also spread over groups, and one more is not', () => {
   const leaf = { field: 'tags', operator: 'contains', value: 'vip' }
   const many = (count: number) => Array.from({ length: count }, () => leaf)
 
@@ -117,7 +117,7 @@ test('operators take the values of their field and nothing else', () => {
     assert.deepEqual(refusal(rules), [`rules.conditions[0].${problem}`], JSON.stringify(rules).slice(0, 200))
 })
 
-test('rules that are no group are refused, whatever they are', () => {
+test('rules that are not a group are refused', () => {
   for (const rules of [null, 7, 'all', [], [{ match: 'all' }]]) assert.deepEqual(refusal(rules), ['rules invalid_type'])
   assert.deepEqual(refusal({}), ['rules.match missing_field', 'rules.conditions missing_field'])
   assert.deepEqual(refusal({ match: 'none', conditions: [] }), [
