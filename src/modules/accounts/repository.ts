@@ -44,17 +44,17 @@ export async function insertAccount(sql: Db, row: AccountRow): Promise<void> {
 }
 
 export async function findAccount(sql: Db, id: string): Promise<AccountRow | null> {
-  const [row] = await sql<
-    AccountRow[]
-  >`select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts where id = ${id}`
+  const [row] = await sql<AccountRow[]>`
+    select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts where id = ${id}`
   return row ?? null
 }
 
 /** As `findAccount`, locked until the transaction ends. */
 export async function lockAccount(sql: Db, id: string): Promise<AccountRow | null> {
-  const [row] = await sql<
-    AccountRow[]
-  >`select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts where id = ${id} for update`
+  const [row] = await sql<AccountRow[]>`
+    select id, name, owner_email, timezone, default_country, suspended_at, created_at
+    from accounts
+    where id = ${id} for update`
   return row ?? null
 }
 
@@ -67,15 +67,15 @@ export async function isSuspended(tx: Db, id: string): Promise<boolean> {
 }
 
 export async function listSuspended(sql: Db, ids: readonly string[]): Promise<{ id: string }[]> {
-  return await sql<
-    { id: string }[]
-  >`select id from accounts where id = any(${[...ids]}::text[]) and suspended_at is not null`
+  return await sql<{ id: string }[]>`
+    select id from accounts where id = any(${[...ids]}::text[]) and suspended_at is not null`
 }
 
 export async function listAccounts(sql: Db): Promise<AccountRow[]> {
-  return await sql<
-    AccountRow[]
-  >`select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts order by id`
+  return await sql<AccountRow[]>`
+    select id, name, owner_email, timezone, default_country, suspended_at, created_at
+    from accounts
+    order by id`
 }
 
 export async function listAccountsPage(sql: Db, page: Page): Promise<AccountRow[]> {
@@ -92,7 +92,8 @@ export async function listNames(sql: Db, ids: readonly string[]): Promise<Pick<A
 
 export async function updateAccount(sql: Db, row: AccountRow): Promise<void> {
   await sql`
-    update accounts set name = ${row.name}, owner_email = ${row.owner_email}, timezone = ${row.timezone}, default_country = ${row.default_country},
+    update accounts
+    set name = ${row.name}, owner_email = ${row.owner_email}, timezone = ${row.timezone}, default_country = ${row.default_country},
       suspended_at = ${row.suspended_at}
     where id = ${row.id}`
 }
@@ -159,16 +160,19 @@ export async function pageOfKeys(
 }
 
 export async function countUnrevokedKeys(sql: Db, account_id: string): Promise<number> {
-  const [row] = await sql<
-    { keys: number }[]
-  >`select count(*)::int as keys from api_keys where account_id = ${account_id} and revoked_at is null`
+  const [row] = await sql<{ keys: number }[]>`
+    select count(*)::int as keys
+    from api_keys
+    where account_id = ${account_id} and revoked_at is null`
   return row!.keys
 }
 
 /** Revokes a key; repeating it changes nothing. Null when there is no such key, or not in this account. */
 export async function revokeKey(sql: Db, id: string, account_id: string | null, at: string): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
-    update api_keys set revoked_at = coalesce(revoked_at, ${at}) where id = ${id} and account_id = coalesce(${account_id}::text, account_id)
+    update api_keys
+    set revoked_at = coalesce(revoked_at, ${at})
+    where id = ${id} and account_id = coalesce(${account_id}::text, account_id)
     returning id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at`
   return row ?? null
 }

@@ -31,24 +31,7 @@ export interface ChargeMoment {
  * Several wallets are locked in the order of their accounts, which avoids deadlocks.
  */
 export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => sql`
-    source as materialized (
-      select p.*, g.id as grant_id
-      from (
-        select account_id, channel_type, sum(price)::bigint as total, count(*) as messages
-        from checked
-        where verdict is null and price > 0
-        group by account_id, channel_type
-      ) p
-      left join lateral (
-        select id
-        from grants
-        where account_id = p.account_id
-          and ${usableAt(sql, at)}
-          and ${paysFor(sql, sql`p.channel_type`)}
-        order by ${orderOfUse(sql)}
-        limit 1
-      ) g on true
-    ),
+    ${pricedSources(sql, at)},
     debit as (
       update wallets w set
         balance_micros = w.balance_micros - need.total,
@@ -90,6 +73,27 @@ export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => 
       from source s
       left join debit d on d.account_id = s.account_id
       left join credit g on g.account_id = s.account_id and g.grant_id = s.grant_id
+    )`
+
+/** `source`: what each account and channel type is charged in all, and the grant that pays first. */
+const pricedSources = (sql: Db, at: string) => sql`
+    source as materialized (
+      select p.*, g.id as grant_id
+      from (
+        select account_id, channel_type, sum(price)::bigint as total, count(*) as messages
+        from checked
+        where verdict is null and price > 0
+        group by account_id, channel_type
+      ) p
+      left join lateral (
+        select id
+        from grants
+        where account_id = p.account_id
+          and ${usableAt(sql, at)}
+          and ${paysFor(sql, sql`p.channel_type`)}
+        order by ${orderOfUse(sql)}
+        limit 1
+      ) g on true
     )`
 
 /**

@@ -127,7 +127,11 @@ async function usageBreaches(sql: Db): Promise<UsageBreach[]> {
              concat_ws(', ', coalesce(e.micros, 0), coalesce(e.credits, 0), coalesce(e.refunded_micros, 0), coalesce(e.refunded_credits, 0)) as entries
       from counted c full join entries e using (account_id, day)
     )
-    select account_id, day, counted, entries from compared where counted <> entries order by account_id, day limit 20`
+    select account_id, day, counted, entries
+    from compared
+    where counted <> entries
+    order by account_id, day
+    limit 20`
 }
 
 interface TopUpBreach {
@@ -144,7 +148,10 @@ async function topUpBreaches(sql: Db): Promise<TopUpBreach[]> {
     select account_id, id, t.status, coalesce(t.amount_micros, 0) as paid, coalesce(e.amount, 0)::bigint as entries
     from (select account_id, id, status, case when status = 'paid' then amount_micros else 0 end as amount_micros from top_ups) t
     full join (
-      select account_id, top_up_id as id, sum(amount) as amount from ledger_entries where top_up_id is not null group by account_id, top_up_id
+      select account_id, top_up_id as id, sum(amount) as amount
+      from ledger_entries
+      where top_up_id is not null
+      group by account_id, top_up_id
     ) e using (account_id, id)
     where coalesce(t.amount_micros, 0) <> coalesce(e.amount, 0)
     order by account_id, id limit 20`

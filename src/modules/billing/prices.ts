@@ -38,18 +38,10 @@ export interface Prices {
 export function prices(pool: Pool, clock: SteadyClock): Prices {
   const cache = new Map<string, { readonly read: Mark; readonly amounts: Promise<ReadonlyMap<string, number>> }>()
 
-  const load = async (sql: Db, account_id: string): Promise<ReadonlyMap<string, number>> => {
-    const rows = await listPrices(sql, account_id)
-    // the account's own rows come last and win
-    return new Map([
-      ...Object.entries(defaultPrices),
-      ...rows.map((row): [string, number] => [row.channel_type, row.amount_micros]),
-    ])
-  }
   const amountsOf = (account_id: string): Promise<ReadonlyMap<string, number>> => {
     const cached = cache.get(account_id)
     if (cached !== undefined && ageOf(clock, cached.read) < limits.cache_ms) return cached.amounts
-    const amounts = load(pool, account_id)
+    const amounts = loadAmounts(pool, account_id)
     cache.delete(account_id)
     cache.set(account_id, { read: mark(clock), amounts })
     if (cache.size > cachedMax) cache.delete(cache.keys().next().value!)
@@ -65,7 +57,7 @@ export function prices(pool: Pool, clock: SteadyClock): Prices {
     },
     async priceIn(sql, tenant, channel_type) {
       if (tenant.mode === 'test') return 0
-      return (await load(sql, tenant.account_id)).get(channel_type) ?? 0
+      return (await loadAmounts(sql, tenant.account_id)).get(channel_type) ?? 0
     },
     async pricesOf(tenant) {
       const amounts = await amountsOf(tenant.account_id)
@@ -88,23 +80,34 @@ export function prices(pool: Pool, clock: SteadyClock): Prices {
       else cache.delete(account_id)
       return setPriceOf(row)
     },
-    async listPrices(sql, account_id) {
-      if (account_id !== undefined && (await findWallet(sql, account_id)) === null) throw noAccount(account_id)
-      const rows = (await listPrices(sql, account_id)).map(setPriceOf)
-      const general = Object.entries(defaultPrices).map(([channel_type, amount_micros]): SetPrice => {
-        return (
-          rows.find((row) => row.account_id === null && row.channel_type === channel_type) ?? {
-            account_id: null,
-            channel_type,
-            amount_micros,
-          }
-        )
-      })
-      const own = rows.filter((row) => row.account_id !== null)
-      if (account_id === undefined) return [...general, ...own]
-      return general.map((price) => own.find((row) => row.channel_type === price.channel_type) ?? price)
-    },
+    listPrices: listSetPrices,
   }
+}
+
+async function loadAmounts(sql: Db, account_id: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await listPrices(sql, account_id)
+  // the account's own rows come last and win
+  return new Map([
+    ...Object.entries(defaultPrices),
+    ...rows.map((row): [string, number] => [row.channel_type, row.amount_micros]),
+  ])
+}
+
+async function listSetPrices(sql: Db, account_id?: string): Promise<SetPrice[]> {
+  if (account_id !== undefined && (await findWallet(sql, account_id)) === null) throw noAccount(account_id)
+  const rows = (await listPrices(sql, account_id)).map(setPriceOf)
+  const general = Object.entries(defaultPrices).map(([channel_type, amount_micros]): SetPrice => {
+    return (
+      rows.find((row) => row.account_id === null && row.channel_type === channel_type) ?? {
+        account_id: null,
+        channel_type,
+        amount_micros,
+      }
+    )
+  })
+  const own = rows.filter((row) => row.account_id !== null)
+  if (account_id === undefined) return [...general, ...own]
+  return general.map((price) => own.find((row) => row.channel_type === price.channel_type) ?? price)
 }
 
 const setPriceOf = ({ account_id, channel_type, amount_micros }: PriceRow): SetPrice => ({

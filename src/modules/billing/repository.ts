@@ -110,7 +110,8 @@ export async function listUnrefundedCharges(
     where charge.message_id = any(${message_ids as string[]}::text[]) and charge.type = 'message_charge'
       and charge.account_id = any(${account_ids as string[]}::text[])
       and not exists (
-        select from ledger_entries refund where refund.message_id = charge.message_id and refund.type = 'message_refund'
+        select from ledger_entries refund
+        where refund.message_id = charge.message_id and refund.type = 'message_refund'
       )`
 }
 
@@ -138,7 +139,10 @@ export async function findWallet(sql: Db, account_id: string): Promise<WalletRow
 
 /** Stores that balance.low was recorded at `at`. */
 export async function markLow(sql: Db, account_ids: readonly string[], at: string): Promise<void> {
-  await sql`update wallets set low_balance_at = ${at} where account_id = any(${account_ids as string[]}::text[])`
+  await sql`
+    update wallets
+    set low_balance_at = ${at}
+    where account_id = any(${account_ids as string[]}::text[])`
 }
 
 /** Sets the threshold of balance.low; false when there is no such account. */
@@ -236,7 +240,8 @@ export async function upsertPrice(sql: Db, price: PriceRow): Promise<PriceRow> {
   const [row] = await sql<PriceRow[]>`
     insert into prices (account_id, channel_type, amount_micros, updated_at)
     values (${price.account_id}, ${price.channel_type}, ${price.amount_micros}, ${price.updated_at})
-    on conflict (account_id, channel_type) do update set amount_micros = excluded.amount_micros, updated_at = excluded.updated_at
+    on conflict (account_id, channel_type) do update
+      set amount_micros = excluded.amount_micros, updated_at = excluded.updated_at
     returning account_id, channel_type, amount_micros, updated_at`
   return row!
 }
@@ -291,4 +296,6 @@ export async function entryExists(sql: Db, account_id: string, id: string): Prom
 
 /** A select of the entries that name a message, for invariants of other modules: id, account_id, message_id, type, unit, amount, package_grant_id. */
 export const entriesOfMessages = (sql: Db) => sql`
-  select id, account_id, message_id, type, unit, amount, package_grant_id from ledger_entries where message_id is not null`
+  select id, account_id, message_id, type, unit, amount, package_grant_id
+  from ledger_entries
+  where message_id is not null`

@@ -34,9 +34,15 @@ export async function chunkEnd(
     source.kind === 'list'
       ? await sql<{ id: string }[]>`
           select contact_id as id from contact_list_members
-          where account_id = ${account_id} and mode = ${mode} and list_id = ${source.list_id} and contact_id > ${after} order by contact_id offset ${contacts - 1} limit 1`
+          where account_id = ${account_id} and mode = ${mode} and list_id = ${source.list_id} and contact_id > ${after}
+          order by contact_id offset ${contacts - 1}
+          limit 1`
       : await sql<{ id: string }[]>`
-          select id from contacts where account_id = ${account_id} and mode = ${mode} and id > ${after} order by id offset ${contacts - 1} limit 1`
+          select id
+          from contacts
+          where account_id = ${account_id} and mode = ${mode} and id > ${after}
+          order by id offset ${contacts - 1}
+          limit 1`
   return row?.id ?? null
 }
 

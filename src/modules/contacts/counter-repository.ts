@@ -17,12 +17,15 @@ export async function insertDeltas(sql: Db, { account_id, mode }: Tenant, deltas
   if (deltas.length === 0) return
   await sql`
     insert into contact_counters (account_id, mode, kind, key, name, delta)
-    select ${account_id}, ${mode}, kind, key, name, delta from json_to_recordset(${jsonRows(deltas)}::text::json) as t(kind text, key text, name text, delta bigint)`
+    select ${account_id}, ${mode}, kind, key, name, delta
+    from json_to_recordset(${jsonRows(deltas)}::text::json) as t(kind text, key text, name text, delta bigint)`
 }
 
 export async function countContacts(sql: Db, { account_id, mode }: Tenant): Promise<number> {
   const [row] = await sql<{ total: number }[]>`
-    select coalesce(sum(delta), 0)::bigint as total from contact_counters where account_id = ${account_id} and mode = ${mode} and kind = 'contact' and key = ''`
+    select coalesce(sum(delta), 0)::bigint as total
+    from contact_counters
+    where account_id = ${account_id} and mode = ${mode} and kind = 'contact' and key = ''`
   return row!.total
 }
 
@@ -46,7 +49,11 @@ export async function lockCap(sql: Db, { account_id, mode }: Tenant): Promise<vo
 export async function foldCounters(sql: Db, keys: number): Promise<number> {
   const [row] = await sql<{ folded: number }[]>`
     with busy as materialized (
-      select account_id, mode, kind, key, name from contact_counters group by account_id, mode, kind, key, name having count(*) > 1 limit ${keys}
+      select account_id, mode, kind, key, name
+      from contact_counters
+      group by account_id, mode, kind, key, name
+      having count(*) > 1
+      limit ${keys}
     ),
     taken as (
       delete from contact_counters c using busy b
@@ -55,7 +62,10 @@ export async function foldCounters(sql: Db, keys: number): Promise<number> {
     ),
     kept as (
       insert into contact_counters (account_id, mode, kind, key, name, delta)
-      select account_id, mode, kind, key, name, sum(delta) from taken group by account_id, mode, kind, key, name having sum(delta) <> 0
+      select account_id, mode, kind, key, name, sum(delta)
+      from taken
+      group by account_id, mode, kind, key, name
+      having sum(delta) <> 0
     )
     select count(*) as folded from taken`
   return row!.folded

@@ -102,9 +102,14 @@ interface AddressBreach {
 async function addressBreaches(sql: Db): Promise<AddressBreach[]> {
   return await sql<AddressBreach[]>`
     with wanted as (
-      select account_id, mode, 'phone' as kind, phone_key as address, id as contact_id, blocked from contacts where phone_key is not null
+      select account_id, mode, 'phone' as kind, phone_key as address, id as contact_id, blocked
+      from contacts
+      where phone_key is not null
       union all
-      select c.account_id, c.mode, i.key, i.value, c.id, c.blocked from contacts c cross join lateral jsonb_each_text(c.identifiers) i where c.identifiers <> '{}'
+      select c.account_id, c.mode, i.key, i.value, c.id, c.blocked
+      from contacts c
+      cross join lateral jsonb_each_text(c.identifiers) i
+      where c.identifiers <> '{}'
     )
     select coalesce(w.account_id, a.account_id) as account_id, coalesce(w.contact_id, a.contact_id) as contact_id, coalesce(w.kind, a.kind) as kind, w.contact_id is not null as in_contact
     from wanted w full join contact_addresses a
@@ -126,15 +131,21 @@ interface CountBreach {
 async function countBreaches(sql: Db): Promise<CountBreach[]> {
   return await sql<CountBreach[]>`
     with counted as (
-      select account_id, mode, 'contact' as kind, '' as key, '' as name, count(*) as total from contacts group by 1, 2
+      select account_id, mode, 'contact' as kind, '' as key, '' as name, count(*) as total
+      from contacts
+      group by 1, 2
       union all
-      select c.account_id, c.mode, 'attribute', a.key, jsonb_typeof(a.value), count(*) from contacts c cross join lateral jsonb_each(c.attributes) a group by 1, 2, 4, 5
+      select c.account_id, c.mode, 'attribute', a.key, jsonb_typeof(a.value), count(*)
+      from contacts c
+      cross join lateral jsonb_each(c.attributes) a
+      group by 1, 2, 4, 5
       union all
       select c.account_id, c.mode, case left(l.label, 2) when 't:' then 'tag' else 'consent' end, substr(l.label, 3), '', count(*)
       from contacts c cross join lateral unnest(c.labels) l(label) group by 1, 2, 3, 4
       union all
       select m.account_id, m.mode, 'list', m.list_id, '', count(*) from contact_list_members m
-      where exists (select 1 from contact_lists l where l.account_id = m.account_id and l.mode = m.mode and l.id = m.list_id) group by 1, 2, 4
+      where exists (select 1 from contact_lists l where l.account_id = m.account_id and l.mode = m.mode and l.id = m.list_id)
+      group by 1, 2, 4
     ),
     stored as (
       select account_id, mode, kind, key, name, sum(delta) as total from contact_counters c
@@ -143,7 +154,8 @@ async function countBreaches(sql: Db): Promise<CountBreach[]> {
     )
     select coalesce(s.account_id, c.account_id) as account_id, coalesce(s.mode, c.mode) as mode, coalesce(s.kind, c.kind) as kind, coalesce(s.key, c.key) as key,
       coalesce(s.total, 0)::bigint as stored, coalesce(c.total, 0)::bigint as counted
-    from stored s full join counted c on c.account_id = s.account_id and c.mode = s.mode and c.kind = s.kind and c.key = s.key and c.name = s.name
+    from stored s
+    full join counted c on c.account_id = s.account_id and c.mode = s.mode and c.kind = s.kind and c.key = s.key and c.name = s.name
     where coalesce(s.total, 0) <> coalesce(c.total, 0)
     limit ${breachesMax}`
 }
@@ -166,7 +178,8 @@ async function contactsAbove(
 
 /** Tenants with any suppression, as `account_id|mode`. */
 async function suppressingTenants(sql: Db): Promise<string[]> {
-  const rows = await sql<{ tenant: string }[]>`select distinct account_id || '|' || mode as tenant from suppressions`
+  const rows = await sql<{ tenant: string }[]>`
+    select distinct account_id || '|' || mode as tenant from suppressions`
   return rows.map((row) => row.tenant)
 }
 

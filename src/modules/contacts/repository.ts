@@ -88,9 +88,8 @@ export async function lockContacts(
 }
 
 export async function findContact(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ContactRow | null> {
-  const [row] = await sql<
-    ContactRow[]
-  >`select ${columns(sql)} from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and c.id = ${id}`
+  const [row] = await sql<ContactRow[]>`
+    select ${columns(sql)} from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and c.id = ${id}`
   return row ?? null
 }
 
@@ -102,7 +101,9 @@ export async function findContacts(
 ): Promise<ContactRow[]> {
   if (ids.length === 0) return []
   return await sql<ContactRow[]>`
-    select ${columns(sql)} from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and c.id = any (${[...ids]}::text[])`
+    select ${columns(sql)}
+    from contacts c
+    where c.account_id = ${account_id} and c.mode = ${mode} and c.id = any (${[...ids]}::text[])`
 }
 
 /** The owners of addresses of one kind, by address. */
@@ -115,7 +116,10 @@ export async function findOwners(
   const rows = await sql<(ContactRow & { address: string })[]>`
     select i.address, ${columns(sql)} from unnest(${addresses as string[]}::text[]) i(address)
     cross join lateral (
-      select contact_id from contact_addresses where account_id = ${account_id} and mode = ${mode} and kind = ${kind} and address = i.address limit 1
+      select contact_id
+      from contact_addresses
+      where account_id = ${account_id} and mode = ${mode} and kind = ${kind} and address = i.address
+      limit 1
     ) a
     cross join lateral (select * from contacts where account_id = ${account_id} and mode = ${mode} and id = a.contact_id limit 1) c`
   return new Map(rows.map(({ address, ...row }) => [address, row]))
@@ -184,7 +188,8 @@ export async function updateContacts(
 ): Promise<void> {
   if (rows.length === 0) return
   await sql`
-    update contacts c set phone = t.phone, phone_key = t.phone_key, email = t.email, first_name = t.first_name, last_name = t.last_name, locale = t.locale,
+    update contacts c
+    set phone = t.phone, phone_key = t.phone_key, email = t.email, first_name = t.first_name, last_name = t.last_name, locale = t.locale,
       timezone = t.timezone, country = t.country, external_id = t.external_id, identifiers = t.identifiers, tags = t.tags, attributes = t.attributes,
       metadata = t.metadata, consent = t.consent, blocked = t.blocked, name_key = t.name_key, last_name_key = t.last_name_key, email_key = t.email_key,
       labels = t.labels, last_seen_at = t.last_seen_at, last_message_at = t.last_message_at, updated_at = t.updated_at
@@ -193,7 +198,8 @@ export async function updateContacts(
 }
 
 export async function deleteContact(sql: Db, { account_id, mode }: Tenant, id: string): Promise<void> {
-  await sql`delete from contacts where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  await sql`
+    delete from contacts where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
 /** Moves `last_seen_at` forward without touching `updated_at`. */
@@ -204,7 +210,8 @@ export async function touchSeen(
 ): Promise<void> {
   if (rows.length === 0) return
   await sql`
-    update contacts c set last_seen_at = greatest(c.last_seen_at, t.at), last_message_at = greatest(c.last_message_at, t.at)
+    update contacts c
+    set last_seen_at = greatest(c.last_seen_at, t.at), last_message_at = greatest(c.last_message_at, t.at)
     from (select id, max(at) as at from json_to_recordset(${jsonRows(rows)}::text::json) as r(id text, at timestamptz) group by id) t
     where c.account_id = ${account_id} and c.mode = ${mode} and c.id = t.id`
 }
@@ -217,7 +224,9 @@ export async function touchMessaged(
   await sql`
     with input as materialized (select * from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, at timestamptz)),
     locked as materialized (
-      select c.account_id, c.mode, c.id, i.at from contacts c join input i on i.account_id = c.account_id and i.mode = c.mode and i.id = c.id
+      select c.account_id, c.mode, c.id, i.at
+      from contacts c
+      join input i on i.account_id = c.account_id and i.mode = c.mode and i.id = c.id
       where c.last_message_at is null or c.last_message_at < i.at
       order by c.account_id, c.mode, c.id for update of c
     )
@@ -316,7 +325,8 @@ export async function countPrefix(
   const counts: number[] = []
   for (const range of prefixRanges(sql, { account_id, mode }, filters)) {
     const [row] = await sql<{ total: number }[]>`
-      select count(*) as total from (select 1 from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and ${range} limit ${most}) found`
+      select count(*) as total
+      from (select 1 from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and ${range} limit ${most}) found`
     counts.push(row!.total)
   }
   return Math.max(...counts)
@@ -335,11 +345,11 @@ export async function listContacts(sql: Db, tenant: Tenant, search: Search, page
       with withinLimits as materialized (select c.id from contacts c where ${all} ${after}),
       shown as materialized (select id from withinLimits order by id desc limit ${page.limit + 1})
       select ${columns(sql)} from contacts c
-      where c.account_id = ${account_id} and c.mode = ${mode} and c.id in (select id from shown) order by c.id desc`
+      where c.account_id = ${account_id} and c.mode = ${mode} and c.id in (select id from shown)
+      order by c.id desc`
   }
-  return await sql<
-    ContactRow[]
-  >`select ${columns(sql)} from contacts c where ${all} ${after} order by c.id desc limit ${page.limit + 1}`
+  return await sql<ContactRow[]>`
+    select ${columns(sql)} from contacts c where ${all} ${after} order by c.id desc limit ${page.limit + 1}`
 }
 
 /** True for the ID of a contact, list or segment that the tenant has or had. */
@@ -357,7 +367,9 @@ export async function insertTombstone(
   id: string,
   members_left: boolean,
 ): Promise<void> {
-  await sql`insert into contact_tombstones (account_id, mode, id, members_left) values (${account_id}, ${mode}, ${id}, ${members_left})`
+  await sql`
+    insert into contact_tombstones (account_id, mode, id, members_left)
+    values (${account_id}, ${mode}, ${id}, ${members_left})`
 }
 
 /** Stores names of new tags and attributes. */
@@ -371,14 +383,16 @@ export async function defineNames(
   if (tags.length > 0) {
     await sql`
       insert into contact_tags (account_id, mode, key, name)
-      select ${account_id}, ${mode}, t.key, t.name from json_to_recordset(${jsonRows(tags)}::text::json) as t(key text, name text)
+      select ${account_id}, ${mode}, t.key, t.name
+      from json_to_recordset(${jsonRows(tags)}::text::json) as t(key text, name text)
       where not exists (select 1 from contact_tags o where o.account_id = ${account_id} and o.mode = ${mode} and o.key = t.key)
       order by t.key on conflict on constraint contact_tags_pkey do nothing`
   }
   if (attributes.length > 0) {
     await sql`
       insert into contact_attributes (account_id, mode, key, type, created_at)
-      select ${account_id}, ${mode}, t.key, t.type, ${at} from json_to_recordset(${jsonRows(attributes)}::text::json) as t(key text, type text)
+      select ${account_id}, ${mode}, t.key, t.type, ${at}
+      from json_to_recordset(${jsonRows(attributes)}::text::json) as t(key text, type text)
       where not exists (select 1 from contact_attributes o where o.account_id = ${account_id} and o.mode = ${mode} and o.key = t.key)
       order by t.key on conflict on constraint contact_attributes_pkey do nothing`
   }
@@ -398,7 +412,8 @@ export async function listTags(
 ): Promise<TagRow[]> {
   return await sql<TagRow[]>`
     select t.name, sum(c.delta)::bigint as contacts_count
-    from contact_tags t join contact_counters c on c.account_id = t.account_id and c.mode = t.mode and c.kind = 'tag' and c.key = t.key
+    from contact_tags t
+    join contact_counters c on c.account_id = t.account_id and c.mode = t.mode and c.kind = 'tag' and c.key = t.key
     where t.account_id = ${account_id} and t.mode = ${mode} ${after === undefined ? sql`` : sql`and t.key > ${after}`}
     group by t.key, t.name having sum(c.delta) > 0
     order by t.key limit ${limit}`
@@ -440,7 +455,9 @@ export async function definedAttributes(
 ): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
   const rows = await sql<{ key: string }[]>`
-    select key from contact_attributes where account_id = ${account_id} and mode = ${mode} and key = any (${[...keys]}::text[])`
+    select key
+    from contact_attributes
+    where account_id = ${account_id} and mode = ${mode} and key = any (${[...keys]}::text[])`
   return new Set(rows.map(({ key }) => key))
 }
 
@@ -454,7 +471,8 @@ export async function countLabelled(
 ): Promise<number> {
   const fits = match === 'any' ? sql`c.labels && ${[...labels]}::text[]` : sql`c.labels @> ${[...labels]}::text[]`
   const [row] = await sql<{ count: number }[]>`
-    select count(*) as count from (select from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and ${fits} limit ${most}) n`
+    select count(*) as count
+    from (select from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and ${fits} limit ${most}) n`
   return row!.count
 }
 

@@ -54,6 +54,54 @@ export type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 
 export type ContactService = ReturnType<typeof contactService>
 
+const queries = (platform: Platform) => ({
+  /** 404 `resource_missing` for an unknown ID. */
+  get: (sql: Db, tenant: Tenant, id: string): Promise<Contact> => getContact(platform, sql, tenant, id),
+  list: (sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> =>
+    listContacts(platform, sql, tenant, query, page),
+  /** Returns a reader of the pages that match a query, newest first, each with one row more than the page limit. */
+  reader: (sql: Db, tenant: Tenant, query: ContactQuery): Promise<ContactReader> =>
+    readerOf(platform, sql, tenant, query),
+  /** The Contacts of rows, with their service windows. */
+  contactObjects: (sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> =>
+    contactObjects(platform, sql, tenant, rows),
+  consentHistory,
+  optOutsBy,
+
+  /** Contacts by ID; missing ones are left out. */
+  findByIds: repository.findContacts,
+  /** The contact with this address on a channel type. */
+  async findByAddress(sql: Db, tenant: Tenant, channel_type: string, to: string): Promise<ContactRow | undefined> {
+    const [found] = await repository.findAddresses(sql, tenant, [addressKeyOf(channel_type, to)])
+    return found === undefined ? undefined : (await repository.findContacts(sql, tenant, [found.contact_id]))[0]
+  },
+  /** Contacts by phone key (`phoneKey`). */
+  findByPhones: (sql: Db, tenant: Tenant, keys: readonly string[]): Promise<Map<string, ContactRow>> =>
+    repository.findOwners(sql, tenant, 'phone', keys),
+})
+
+/** Who an audience is, for campaigns. */
+const audiences = {
+  audienceRows,
+  chunkEnd,
+  /** The audience of contacts with any, or all, of these tags. */
+  tagAudience: (tags: readonly string[], match: 'any' | 'all'): AudienceSource => ({
+    kind: 'labels',
+    labels: tags.map(tagLabel),
+    match,
+  }),
+  /** The attribute keys, out of these, that were ever used: what `{{attributes.<key>}}` may name. */
+  definedAttributes: repository.definedAttributes,
+  /** The number of contacts with any, or all, of these tags, counted up to `most`. */
+  countTagged: (
+    sql: Db,
+    tenant: Tenant,
+    tags: readonly string[],
+    match: 'any' | 'all',
+    most: number,
+  ): Promise<number> => repository.countLabelled(sql, tenant, tags.map(tagLabel), match, most),
+}
+
 /** Counters folded per run. */
 const foldKeys = 200
 
@@ -112,49 +160,11 @@ export function contactService(platform: Platform) {
     previewUpsert: (sql: Db, tenant: Tenant, change: ContactChange, context: SaveContext): Promise<ContactRow | null> =>
       previewUpsert(platform, sql, tenant, change, context),
 
-    /** 404 `resource_missing` for an unknown ID. */
-    get: (sql: Db, tenant: Tenant, id: string): Promise<Contact> => getContact(platform, sql, tenant, id),
-    list: (sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> =>
-      listContacts(platform, sql, tenant, query, page),
-    /** Returns a reader of the pages that match a query, newest first, each with one row more than the page limit. */
-    reader: (sql: Db, tenant: Tenant, query: ContactQuery): Promise<ContactReader> =>
-      readerOf(platform, sql, tenant, query),
-    /** The Contacts of rows, with their service windows. */
-    contactObjects: (sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> =>
-      contactObjects(platform, sql, tenant, rows),
-    consentHistory,
-    optOutsBy,
+    ...queries(platform),
 
     tag: (sql: Db, caller: Caller, body: TaggingBody) => tagContacts(platform, sql, caller, body),
     tags: listTags,
     attributes: listAttributes,
-    /** Contacts by ID; missing ones are left out. */
-    findByIds: repository.findContacts,
-    /** The contact with this address on a channel type. */
-    async findByAddress(sql: Db, tenant: Tenant, channel_type: string, to: string): Promise<ContactRow | undefined> {
-      const [found] = await repository.findAddresses(sql, tenant, [addressKeyOf(channel_type, to)])
-      return found === undefined ? undefined : (await repository.findContacts(sql, tenant, [found.contact_id]))[0]
-    },
-    /** Contacts by phone key (`phoneKey`). */
-    findByPhones: (sql: Db, tenant: Tenant, keys: readonly string[]): Promise<Map<string, ContactRow>> =>
-      repository.findOwners(sql, tenant, 'phone', keys),
-    audienceRows,
-    chunkEnd,
-    /** The audience of contacts with any, or all, of these tags. */
-    tagAudience: (tags: readonly string[], match: 'any' | 'all'): AudienceSource => ({
-      kind: 'labels',
-      labels: tags.map(tagLabel),
-      match,
-    }),
-    /** The attribute keys, out of these, that were ever used: what `{{attributes.<key>}}` may name. */
-    definedAttributes: repository.definedAttributes,
-    /** The number of contacts with any, or all, of these tags, counted up to `most`. */
-    countTagged: (
-      sql: Db,
-      tenant: Tenant,
-      tags: readonly string[],
-      match: 'any' | 'all',
-      most: number,
-    ): Promise<number> => repository.countLabelled(sql, tenant, tags.map(tagLabel), match, most),
+    ...audiences,
   }
 }

@@ -40,7 +40,9 @@ export async function insertEmail(
       returning id
     ), queued as (
       insert into email_queue (email_id, next_run_at, link, until)
-      select id, ${email.at}::timestamptz, ${email.link}, ${email.until}::timestamptz from written where ${email.queued}
+      select id, ${email.at}::timestamptz, ${email.link}, ${email.until}::timestamptz
+      from written
+      where ${email.queued}
     )
     select id from written`
   return row!.id
@@ -62,9 +64,12 @@ export async function recordEmailAttempt(
   sql: Db,
   done: { id: number; error: string | null; sent_at: string | null; next_run_at: string | null },
 ): Promise<void> {
-  await sql`update emails set attempts = attempts + 1, error = ${done.error}, sent_at = ${done.sent_at} where id = ${done.id}`
+  await sql`
+    update emails set attempts = attempts + 1, error = ${done.error}, sent_at = ${done.sent_at} where id = ${done.id}`
   if (done.next_run_at === null) await sql`delete from email_queue where email_id = ${done.id}`
-  else await sql`update email_queue set next_run_at = ${done.next_run_at} where email_id = ${done.id}`
+  else
+    await sql`
+    update email_queue set next_run_at = ${done.next_run_at} where email_id = ${done.id}`
 }
 
 /** A stored e-mail, without its link. */
@@ -84,11 +89,14 @@ const shown = 'id account_id recipient subject attempts error sent_at created_at
 
 export async function findEmails(sql: Db, ids: readonly number[]): Promise<EmailRow[]> {
   return await sql<EmailRow[]>`
-    select ${sql(shown)}, exists (select from email_queue q where q.email_id = emails.id) as queued from emails where id = any (${ids as number[]}::bigint[])`
+    select ${sql(shown)}, exists (select from email_queue q where q.email_id = emails.id) as queued
+    from emails
+    where id = any (${ids as number[]}::bigint[])`
 }
 
 export async function listEmails(sql: Db, page: Page): Promise<EmailRow[]> {
   return await sql<EmailRow[]>`
-    select ${sql(shown)}, exists (select from email_queue q where q.email_id = emails.id) as queued from emails
+    select ${sql(shown)}, exists (select from email_queue q where q.email_id = emails.id) as queued
+    from emails
     where id < ${page.starting_after ?? '9223372036854775807'}::bigint order by id desc limit ${page.limit + 1}`
 }

@@ -38,7 +38,9 @@ export async function topUpExists(sql: Db, account_id: string, id: string): Prom
 /** Locks the top-up of this checkout; null for an unknown checkout. */
 export async function lockTopUp(tx: Db, checkout_id: string): Promise<TopUpRow | null> {
   const [row] = await tx<TopUpRow[]>`
-    select account_id, id, amount_micros, status, checkout_id, url, user_id, created_at from top_ups where checkout_id = ${checkout_id} for update`
+    select account_id, id, amount_micros, status, checkout_id, url, user_id, created_at
+    from top_ups
+    where checkout_id = ${checkout_id} for update`
   return row ?? null
 }
 

@@ -25,15 +25,24 @@ export type Ineligible = 'recipient_blocked' | 'policy_violation'
 export const eligibilityOf = (sql: Db, { at, windows }: { readonly at: string; readonly windows: boolean }) => ({
   joins: sql`
       left join lateral (
-        select contact_id, blocked from contact_addresses where account_id = i.account_id and mode = i.mode and kind = i.kind and address = i.address limit 1
+        select contact_id, blocked
+        from contact_addresses
+        where account_id = i.account_id and mode = i.mode and kind = i.kind and address = i.address
+        limit 1
       ) a on true
       left join lateral (
-        select address_hash from suppressions where account_id = i.account_id and mode = i.mode and channel_type = i.channel_type and address_hash = i.suppression limit 1
+        select address_hash
+        from suppressions
+        where account_id = i.account_id and mode = i.mode and channel_type = i.channel_type and address_hash = i.suppression
+        limit 1
       ) s on true
       ${
         windows
           ? sql`left join lateral (
-        select address from service_windows where i.windowed and account_id = i.account_id and mode = i.mode and address = i.address and channel_id = i.channel_id and expires_at >= ${at} limit 1
+        select address
+        from service_windows
+        where i.windowed and account_id = i.account_id and mode = i.mode and address = i.address and channel_id = i.channel_id and expires_at >= ${at}
+        limit 1
       ) w on true`
           : sql``
       }`,

@@ -95,7 +95,8 @@ export async function listConsentChanges(
   page: Page,
 ): Promise<ConsentChange[]> {
   return await sql<ConsentChange[]>`
-    select id, 'consent_change' as object, channel_type, status, source, message_id, request_id, occurred_at from consent_changes
+    select id, 'consent_change' as object, channel_type, status, source, message_id, request_id, occurred_at
+    from consent_changes
     where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId}
       ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
     order by id desc limit ${page.limit + 1}`
@@ -109,7 +110,8 @@ export async function optOutsBy(
 ): Promise<Set<string>> {
   if (written.length === 0) return new Set()
   const rows = await sql<{ message_id: string }[]>`
-    select c.message_id from json_to_recordset(${jsonRows(written)}::text::json) as w (contact_id text, message_id text)
+    select c.message_id
+    from json_to_recordset(${jsonRows(written)}::text::json) as w (contact_id text, message_id text)
     join consent_changes c on c.contact_id = w.contact_id and c.message_id = w.message_id
     where c.account_id = ${account_id} and c.mode = ${mode} and c.status = 'opted_out'`
   return new Set(rows.map(({ message_id }) => message_id))
@@ -129,7 +131,8 @@ export async function lastConsentChanges(
 ): Promise<Map<string, LastConsentChange>> {
   if (contactIds.length === 0) return new Map()
   const rows = await sql<LastConsentChange[]>`
-    select distinct on (contact_id, channel_type) contact_id, channel_type, status, source, occurred_at from consent_changes
+    select distinct on (contact_id, channel_type) contact_id, channel_type, status, source, occurred_at
+    from consent_changes
     where account_id = ${account_id} and mode = ${mode} and contact_id = any (${[...contactIds]}::text[]) and channel_type = any (${[...channelTypes]}::text[])
     order by contact_id, channel_type, id desc`
   return new Map(rows.map((row) => [`${row.contact_id}|${row.channel_type}`, row]))
@@ -141,15 +144,14 @@ export async function consentChangeExists(
   contactId: string,
   id: string,
 ): Promise<boolean> {
-  return (
-    (
-      await sql`select 1 from consent_changes where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId} and id = ${id}`
-    ).length > 0
-  )
+  const rows =
+    await sql`select 1 from consent_changes where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId} and id = ${id}`
+  return rows.length > 0
 }
 
 export async function deleteConsentChanges(sql: Db, { account_id, mode }: Tenant, contactId: string): Promise<void> {
-  await sql`delete from consent_changes where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId}`
+  await sql`
+    delete from consent_changes where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId}`
 }
 
 export interface WindowRow {
@@ -188,5 +190,7 @@ export async function deleteWindows(
   addresses: readonly string[],
 ): Promise<void> {
   if (addresses.length === 0) return
-  await sql`delete from service_windows where account_id = ${account_id} and mode = ${mode} and address = any (${[...addresses]}::text[])`
+  await sql`
+    delete from service_windows
+    where account_id = ${account_id} and mode = ${mode} and address = any (${[...addresses]}::text[])`
 }

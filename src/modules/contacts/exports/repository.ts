@@ -20,9 +20,11 @@ export async function usedTypes(
 }
 
 export async function attributeKeys(sql: Db, { account_id, mode }: Tenant): Promise<string[]> {
-  const rows = await sql<
-    { key: string }[]
-  >`select key from contact_attributes where account_id = ${account_id} and mode = ${mode} order by key`
+  const rows = await sql<{ key: string }[]>`
+    select key
+    from contact_attributes
+    where account_id = ${account_id} and mode = ${mode}
+    order by key`
   return rows.map((row) => row.key)
 }
 
@@ -32,7 +34,8 @@ export async function wholeHistory(
   contact_id: string,
 ): Promise<ConsentChange[]> {
   return await sql<ConsentChange[]>`
-    select id, 'consent_change' as object, channel_type, status, source, message_id, request_id, occurred_at from consent_changes
+    select id, 'consent_change' as object, channel_type, status, source, message_id, request_id, occurred_at
+    from consent_changes
     where account_id = ${account_id} and mode = ${mode} and contact_id = ${contact_id}
     order by id desc`
 }
@@ -44,7 +47,8 @@ export async function listsOf(
 ): Promise<ContactExport['lists']> {
   return await sql<ContactExport['lists']>`
     select l.id, 'contact_list' as object, l.name, m.created_at as added_at
-    from contact_list_members m join contact_lists l on l.account_id = m.account_id and l.mode = m.mode and l.id = m.list_id
+    from contact_list_members m
+    join contact_lists l on l.account_id = m.account_id and l.mode = m.mode and l.id = m.list_id
     where m.account_id = ${account_id} and m.mode = ${mode} and m.contact_id = ${contact_id}
     order by l.id desc`
 }

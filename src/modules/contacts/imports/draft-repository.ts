@@ -14,7 +14,8 @@ export async function insertDraft(
   at: string,
 ): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
-    update contact_imports set status = 'draft', file_name = ${file.file_name}, default_country = ${file.default_country}, delimiter = ${file.delimiter},
+    update contact_imports
+    set status = 'draft', file_name = ${file.file_name}, default_country = ${file.default_country}, delimiter = ${file.delimiter},
       header = ${JSON.stringify(file.header)}::text::json, bytes = ${file.bytes}, total = ${file.total}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and status = 'uploading'
     returning ${columns(sql)}`
@@ -24,7 +25,9 @@ export async function insertDraft(
 /** An import in any state but uploading. */
 export async function findStep(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
-    select ${columns(sql)} from contact_imports where account_id = ${account_id} and mode = ${mode} and id = ${id} and status <> 'uploading'`
+    select ${columns(sql)}
+    from contact_imports
+    where account_id = ${account_id} and mode = ${mode} and id = ${id} and status <> 'uploading'`
   return row ?? null
 }
 
@@ -75,7 +78,8 @@ export async function setChecked(
 ): Promise<ContactImportRow | null> {
   const { account_id, mode, id } = read
   const [row] = await sql<ContactImportRow[]>`
-    update contact_imports set status = 'checked', columns = ${JSON.stringify(done.columns)}::text::json, created = ${done.created}, updated = ${done.updated},
+    update contact_imports
+    set status = 'checked', columns = ${JSON.stringify(done.columns)}::text::json, created = ${done.created}, updated = ${done.updated},
       rejected = ${done.rejected}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and status in ('draft', 'checked')
       and chosen::text = ${JSON.stringify(read.chosen)} and default_country is not distinct from ${read.default_country}
@@ -92,7 +96,8 @@ export async function startChecked(
 ): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
     with started as (
-      update contact_imports set status = 'pending', created = 0, updated = 0, rejected = 0, updated_at = ${at}
+      update contact_imports
+      set status = 'pending', created = 0, updated = 0, rejected = 0, updated_at = ${at}
       where account_id = ${account_id} and mode = ${mode} and id = ${id} and status = 'checked' and consent_declared
       returning *
     ),
@@ -109,7 +114,8 @@ export async function cancelDraft(
   at: string,
 ): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
-    update contact_imports set status = 'cancelled', created = 0, updated = 0, rejected = 0, completed_at = ${at}, updated_at = ${at}
+    update contact_imports
+    set status = 'cancelled', created = 0, updated = 0, rejected = 0, completed_at = ${at}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and status in ('draft', 'checked')
     returning ${columns(sql)}`
   if (row !== undefined) await sql`delete from contact_import_chunks where import_id = ${id}`
@@ -119,7 +125,10 @@ export async function cancelDraft(
 /** Drafts of any tenant that were not changed since `before`. */
 export async function staleDrafts(sql: Db, before: string): Promise<(Tenant & { id: string; updated_at: string })[]> {
   return await sql<(Tenant & { id: string; updated_at: string })[]>`
-    select account_id, mode, id, updated_at from contact_imports where status in ('draft', 'checked', 'cancelled') and updated_at < ${before} limit 100`
+    select account_id, mode, id, updated_at
+    from contact_imports
+    where status in ('draft', 'checked', 'cancelled') and updated_at < ${before}
+    limit 100`
 }
 
 /** Deletes a draft that was not changed since `updated_at`, with its rows. */

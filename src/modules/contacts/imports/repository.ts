@@ -30,7 +30,9 @@ export async function insertImport(
 }
 
 export async function insertChunk(sql: Db, import_id: string, number: number, chunk: Chunk): Promise<void> {
-  await sql`insert into contact_import_chunks (import_id, number, first_row, rows, body) values (${import_id}, ${number}, ${chunk.first_row}, ${chunk.rows}, ${chunk.text})`
+  await sql`
+    insert into contact_import_chunks (import_id, number, first_row, rows, body)
+    values (${import_id}, ${number}, ${chunk.first_row}, ${chunk.rows}, ${chunk.text})`
 }
 
 /** What is known after the upload. */
@@ -54,7 +56,8 @@ export async function startImport(
 ): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
     with started as (
-      update contact_imports set status = 'pending', consent_declared = true, file_name = ${file.file_name}, default_country = ${file.default_country}, delimiter = ${file.delimiter},
+      update contact_imports
+      set status = 'pending', consent_declared = true, file_name = ${file.file_name}, default_country = ${file.default_country}, delimiter = ${file.delimiter},
         header = ${JSON.stringify(file.header)}::text::json, columns = ${JSON.stringify(file.columns)}::text::json, bytes = ${file.bytes}, total = ${file.total}, updated_at = ${at}
       where account_id = ${account_id} and mode = ${mode} and id = ${id} and status = 'uploading'
       returning *
@@ -66,16 +69,19 @@ export async function startImport(
 
 /** Deletes an unfinished upload with its chunks. */
 export async function deleteUpload(sql: Transaction, { account_id, mode }: Tenant, id: string): Promise<void> {
-  const gone =
-    await sql`delete from contact_imports where account_id = ${account_id} and mode = ${mode} and id = ${id} and status = 'uploading'`
+  const gone = await sql`
+    delete from contact_imports
+    where account_id = ${account_id} and mode = ${mode} and id = ${id} and status = 'uploading'`
   if (gone.count > 0) await sql`delete from contact_import_chunks where import_id = ${id}`
 }
 
 /** Uploads of any tenant begun before `before`: abandoned, or their process died. */
 export async function staleUploads(sql: Db, before: string): Promise<(Tenant & { id: string })[]> {
-  return await sql<
-    (Tenant & { id: string })[]
-  >`select account_id, mode, id from contact_imports where status = 'uploading' and created_at < ${before} limit 100`
+  return await sql<(Tenant & { id: string })[]>`
+    select account_id, mode, id
+    from contact_imports
+    where status = 'uploading' and created_at < ${before}
+    limit 100`
 }
 
 export async function findImport(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ContactImportRow | null> {
@@ -153,7 +159,8 @@ export async function deleteErrorsOf(
 /** Deletes older rejected rows of any tenant; returns how many. */
 export async function deleteOldErrors(sql: Db, before: string, limit: number): Promise<number> {
   const result = await sql`
-    delete from contact_import_errors where ctid = any (array(select ctid from contact_import_errors where created_at < ${before} limit ${limit}))`
+    delete from contact_import_errors
+    where ctid = any (array(select ctid from contact_import_errors where created_at < ${before} limit ${limit}))`
   return result.count
 }
 
@@ -176,7 +183,8 @@ export async function claimJob(
   }: { process_id: string; at: string; lease_until: string; alive_since: string; after_account: string },
 ): Promise<Job | null> {
   const [row] = await sql<Job[]>`
-    update contact_import_jobs set process_id = ${process_id}, lease_until = ${lease_until}, worked_at = ${at}
+    update contact_import_jobs
+    set process_id = ${process_id}, lease_until = ${lease_until}, worked_at = ${at}
     where import_id = (
       select j.import_id from contact_import_jobs j
       where j.process_id is null or j.process_id = ${process_id} or j.lease_until < ${at} or not ${isAlive(sql, sql`j.process_id`, alive_since)}
@@ -189,17 +197,18 @@ export async function claimJob(
 
 /** Locks the job against other processes until the transaction ends; false when another process has it. */
 export async function lockJob(sql: Transaction, import_id: string, process_id: string): Promise<boolean> {
-  return (
-    (
-      await sql`select 1 from contact_import_jobs where import_id = ${import_id} and process_id = ${process_id} for share`
-    ).length > 0
-  )
+  const rows = await sql`
+    select 1
+    from contact_import_jobs
+    where import_id = ${import_id} and process_id = ${process_id} for share`
+  return rows.length > 0
 }
 
 /** Releases an import for the next turn of any process. */
 export async function releaseJob(sql: Db, import_id: string, process_id: string, succeeded: boolean): Promise<void> {
   await sql`
-    update contact_import_jobs set process_id = null, lease_until = null, failures = case when ${succeeded} then 0 else failures end
+    update contact_import_jobs
+    set process_id = null, lease_until = null, failures = case when ${succeeded} then 0 else failures end
     where import_id = ${import_id} and process_id = ${process_id}`
 }
 
@@ -211,7 +220,10 @@ export async function countFailure(
   failures_max: number,
 ): Promise<boolean> {
   const [row] = await sql<{ failures: number }[]>`
-    update contact_import_jobs set failures = failures + 1 where import_id = ${import_id} and process_id = ${process_id} returning failures`
+    update contact_import_jobs
+    set failures = failures + 1
+    where import_id = ${import_id} and process_id = ${process_id}
+    returning failures`
   return row !== undefined && row.failures >= failures_max
 }
 
@@ -224,7 +236,8 @@ export async function failImport(
   at: string,
 ): Promise<void> {
   await sql`
-    update contact_imports set status = 'failed', error = ${JSON.stringify(error)}::text::json, completed_at = ${at}, updated_at = ${at}
+    update contact_imports
+    set status = 'failed', error = ${JSON.stringify(error)}::text::json, completed_at = ${at}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   await sql`delete from contact_import_chunks where import_id = ${id}`
   await sql`delete from contact_import_jobs where import_id = ${id}`
@@ -238,15 +251,20 @@ export interface ChunkRow {
 
 /** The first remaining chunk after `after`. */
 export async function nextChunk(sql: Db, import_id: string, after: number): Promise<ChunkRow | null> {
-  const [row] = await sql<
-    ChunkRow[]
-  >`select number, first_row, body from contact_import_chunks where import_id = ${import_id} and number > ${after} order by number limit 1`
+  const [row] = await sql<ChunkRow[]>`
+    select number, first_row, body
+    from contact_import_chunks
+    where import_id = ${import_id} and number > ${after}
+    order by number
+    limit 1`
   return row ?? null
 }
 
 /** False when the chunk was already applied. */
 export async function deleteChunk(sql: Transaction, import_id: string, number: number): Promise<boolean> {
-  return (await sql`delete from contact_import_chunks where import_id = ${import_id} and number = ${number}`).count > 0
+  const { count } = await sql`
+    delete from contact_import_chunks where import_id = ${import_id} and number = ${number}`
+  return count > 0
 }
 
 export interface Progress {
@@ -264,7 +282,8 @@ export async function addProgress(
   at: string,
 ): Promise<void> {
   await sql`
-    update contact_imports set status = 'running', started_at = coalesce(started_at, ${at}), updated_at = ${at}, created = created + ${done.created},
+    update contact_imports
+    set status = 'running', started_at = coalesce(started_at, ${at}), updated_at = ${at}, created = created + ${done.created},
       updated = updated + ${done.updated}, rejected = rejected + ${done.rejected}, warnings = warnings + ${done.warnings}
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
@@ -277,7 +296,8 @@ export async function finishImport(
   at: string,
 ): Promise<boolean> {
   const finished = await sql`
-    update contact_imports set status = 'completed', started_at = coalesce(started_at, ${at}), completed_at = ${at}, updated_at = ${at}
+    update contact_imports
+    set status = 'completed', started_at = coalesce(started_at, ${at}), completed_at = ${at}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and not exists (select 1 from contact_import_chunks where import_id = ${id})`
   if (finished.count > 0) await sql`delete from contact_import_jobs where import_id = ${id}`
   return finished.count > 0
@@ -290,7 +310,9 @@ export async function definedTypes(
 ): Promise<Map<string, AttributeType>> {
   if (keys.length === 0) return new Map()
   const rows = await sql<{ key: string; type: AttributeType }[]>`
-    select key, type from contact_attributes where account_id = ${account_id} and mode = ${mode} and key = any (${[...keys]}::text[])`
+    select key, type
+    from contact_attributes
+    where account_id = ${account_id} and mode = ${mode} and key = any (${[...keys]}::text[])`
   return new Map(rows.map(({ key, type }) => [key, type]))
 }
 

@@ -25,9 +25,8 @@ export async function insertList(
 }
 
 export async function findList(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ListRow | null> {
-  const [row] = await sql<
-    ListRow[]
-  >`select ${shown(sql)} from contact_lists l where l.account_id = ${account_id} and l.mode = ${mode} and l.id = ${id}`
+  const [row] = await sql<ListRow[]>`
+    select ${shown(sql)} from contact_lists l where l.account_id = ${account_id} and l.mode = ${mode} and l.id = ${id}`
   return row ?? null
 }
 
@@ -58,24 +57,27 @@ export async function updateList(
 }
 
 export async function deleteList(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
-  return (
-    (await sql`delete from contact_lists where account_id = ${account_id} and mode = ${mode} and id = ${id}`).count > 0
-  )
+  const { count } = await sql`
+    delete from contact_lists where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  return count > 0
 }
 
 /** Locks a list against deletion; false when it does not exist. */
 export async function lockList(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
-  return (
-    (
-      await sql`select 1 from contact_lists where account_id = ${account_id} and mode = ${mode} and id = ${id} for key share`
-    ).length > 0
-  )
+  const rows = await sql`
+    select 1
+    from contact_lists
+    where account_id = ${account_id} and mode = ${mode} and id = ${id} for key share`
+  return rows.length > 0
 }
 
 /** Locks these contacts against deletion; returns those that exist. */
 export async function lockContacts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select id from contacts where account_id = ${account_id} and mode = ${mode} and id = any (${[...ids]}::text[]) order by id for key share`
+    select id
+    from contacts
+    where account_id = ${account_id} and mode = ${mode} and id = any (${[...ids]}::text[])
+    order by id for key share`
   return rows.map((row) => row.id)
 }
 
@@ -89,7 +91,9 @@ export async function insertMembers(
 ): Promise<number> {
   const result = await sql`
     insert into contact_list_members (account_id, mode, list_id, contact_id, created_at)
-    select ${account_id}, ${mode}, ${listId}, id, ${at} from unnest(${[...contactIds]}::text[]) as t(id) order by id
+    select ${account_id}, ${mode}, ${listId}, id, ${at}
+    from unnest(${[...contactIds]}::text[]) as t(id)
+    order by id
     on conflict on constraint contact_list_members_pkey do nothing`
   return result.count
 }
@@ -102,14 +106,17 @@ export async function deleteMembers(
   contactIds: readonly string[],
 ): Promise<number> {
   const result = await sql`
-    delete from contact_list_members where account_id = ${account_id} and mode = ${mode} and list_id = ${listId} and contact_id = any (${[...contactIds]}::text[])`
+    delete from contact_list_members
+    where account_id = ${account_id} and mode = ${mode} and list_id = ${listId} and contact_id = any (${[...contactIds]}::text[])`
   return result.count
 }
 
 /** Removes a contact from every list; returns the IDs of the lists. */
 export async function deleteMemberships(sql: Db, { account_id, mode }: Tenant, contactId: string): Promise<string[]> {
   const rows = await sql<{ list_id: string }[]>`
-    delete from contact_list_members where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId} returning list_id`
+    delete from contact_list_members
+    where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId}
+    returning list_id`
   return rows.map((row) => row.list_id)
 }
 
@@ -128,15 +135,18 @@ export async function deleteSomeMembers(
   limit: number,
 ): Promise<number> {
   const result = await sql`
-    delete from contact_list_members where account_id = ${account_id} and mode = ${mode} and list_id = ${listId} and contact_id in (
+    delete from contact_list_members
+    where account_id = ${account_id} and mode = ${mode} and list_id = ${listId} and contact_id in (
       select contact_id from contact_list_members where account_id = ${account_id} and mode = ${mode} and list_id = ${listId} limit ${limit})`
   return result.count
 }
 
 /** Deletes the counter of a deleted list that has no members left. */
 export async function finishEmptying(sql: Db, { account_id, mode }: Tenant, listId: string): Promise<void> {
-  await sql`delete from contact_counters where account_id = ${account_id} and mode = ${mode} and kind = 'list' and key = ${listId}`
-  await sql`update contact_tombstones set members_left = false where account_id = ${account_id} and mode = ${mode} and id = ${listId}`
+  await sql`
+    delete from contact_counters where account_id = ${account_id} and mode = ${mode} and kind = 'list' and key = ${listId}`
+  await sql`
+    update contact_tombstones set members_left = false where account_id = ${account_id} and mode = ${mode} and id = ${listId}`
 }
 
 export interface ListRow {

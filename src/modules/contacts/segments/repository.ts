@@ -16,27 +16,28 @@ export async function insertSegment(sql: Db, row: SegmentRow): Promise<void> {
 
 export async function updateSegment(sql: Db, row: SegmentRow): Promise<void> {
   await sql`
-    update segments set name = ${row.name}, description = ${row.description}, rules = ${JSON.stringify(row.rules)}::text::json, updated_at = ${row.updated_at}
+    update segments
+    set name = ${row.name}, description = ${row.description}, rules = ${JSON.stringify(row.rules)}::text::json, updated_at = ${row.updated_at}
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
 /** False when it does not exist. */
 export async function deleteSegment(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
-  return (await sql`delete from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`).count > 0
+  const { count } = await sql`
+    delete from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  return count > 0
 }
 
 export async function findSegment(sql: Db, { account_id, mode }: Tenant, id: string): Promise<SegmentRow | null> {
-  const [row] = await sql<
-    SegmentRow[]
-  >`select ${columns(sql)} from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  const [row] = await sql<SegmentRow[]>`
+    select ${columns(sql)} from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return row ?? null
 }
 
 /** Changes with every update of the row. */
 export async function findVersion(sql: Db, { account_id, mode }: Tenant, id: string): Promise<string | null> {
-  const [row] = await sql<
-    { version: string }[]
-  >`select xmin::text as version from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  const [row] = await sql<{ version: string }[]>`
+    select xmin::text as version from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return row?.version ?? null
 }
 
@@ -57,9 +58,10 @@ export async function lockSegment(
   { account_id, mode }: Tenant,
   id: string,
 ): Promise<SegmentRow | null> {
-  const [row] = await sql<
-    SegmentRow[]
-  >`select ${columns(sql)} from segments where account_id = ${account_id} and mode = ${mode} and id = ${id} for update`
+  const [row] = await sql<SegmentRow[]>`
+    select ${columns(sql)}
+    from segments
+    where account_id = ${account_id} and mode = ${mode} and id = ${id} for update`
   return row ?? null
 }
 
@@ -77,9 +79,10 @@ export async function findExistingLists(
   ids: readonly string[],
 ): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
-  const rows = await sql<
-    { id: string }[]
-  >`select id from contact_lists where account_id = ${account_id} and mode = ${mode} and id = any(${[...ids]}::text[])`
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from contact_lists
+    where account_id = ${account_id} and mode = ${mode} and id = any(${[...ids]}::text[])`
   return new Set(rows.map((row) => row.id))
 }
 
@@ -126,7 +129,9 @@ export async function pageOfMembers(
 ): Promise<string[]> {
   await sql`select set_config('plan_cache_mode', 'force_custom_plan', true)`
   const rows = await sql<{ id: string }[]>`
-    select c.id from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and c.id > ${after} and ${where}
+    select c.id
+    from contacts c
+    where c.account_id = ${account_id} and c.mode = ${mode} and c.id > ${after} and ${where}
     order by c.id limit ${limit}`
   return rows.map((row) => row.id)
 }
