@@ -29,6 +29,7 @@ async function looking(t: TestContext) {
     leases: {
       holds: () => false,
       take: async () => undefined,
+      use: () => undefined,
       renew: async () => undefined,
       release: async () => undefined,
     },

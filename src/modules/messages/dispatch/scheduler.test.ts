@@ -22,6 +22,7 @@ async function scheduling(t: TestContext) {
   const leases = {
     holds: (channel_id: string) => channel_id !== 'ch_of_another',
     take: async () => undefined,
+    use: () => undefined,
     renew: async () => undefined,
     release: async () => undefined,
   }

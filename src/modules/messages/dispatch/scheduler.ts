@@ -265,6 +265,7 @@ async function dueQueues(
   })
   state.cursor = next
   state.pauses.keepTo((channel_id) => isMine(state, channel_id))
+  for (const { channel_id } of due) state.leases.use(channel_id)
   if (due.length === 0) return { mine: [], paused: [] }
   const { open, paused } = await state.paused.part(due)
   for (const { channel_id } of paused) {
@@ -329,7 +330,7 @@ const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_m
   )
 
 function ready(state: State): Job[] {
-  const { jobs, rates, sessions, circuits, wakes, platform } = state
+  const { jobs, rates, sessions, circuits, wakes, leases, platform } = state
   const now = platform.clock.now()
   const granted = new Map<string, number>()
   // what this pass grants takes places too: channels that come alive together must not fill them all in two passes
@@ -350,6 +351,7 @@ function ready(state: State): Job[] {
     const may = circuits.allows(channel_id, now, asked)
     const more = may === 0 ? 0 : rates.take(channel_id, now, may)
     if (more < may) wakes.at(rates.freeAt(channel_id, now))
+    leases.use(channel_id)
     if (more > 0) circuits.begins(channel_id, now)
     if (may < asked) wakes.at(circuits.probeAt(channel_id) ?? now)
     granted.set(queue, before + more)

@@ -264,8 +264,12 @@ export async function leaseChannels(
   return rows.map(({ channel_id }) => channel_id)
 }
 
-export async function releaseChannels(sql: Db, process_id: string): Promise<void> {
-  await sql`delete from channel_leases where process_id = ${process_id}`
+/** Frees the leases of a process on these channels, or on all of its channels. */
+export async function releaseChannels(sql: Db, process_id: string, channel_ids?: readonly string[]): Promise<void> {
+  await sql`
+    delete from channel_leases
+    where process_id = ${process_id}
+      ${channel_ids === undefined ? sql`` : sql`and channel_id = any(${[...channel_ids]}::text[])`}`
 }
 
 /** Those of these queues in which messages wait that no process has in hand, whenever they are due. */
