@@ -77,7 +77,7 @@ async function checkedFor(deps: CheckDeps, tenant: Tenant, channel: ChannelRow, 
   const template =
     body.type === 'template' ? await deps.channels.templateVerdict(channel, content, isUp(channel)) : noTemplate
   const refusal = knownBeforehand(deps, channel, body, content, template.refusal)
-  if (refusal === null && !isTestChannel(channel)) await deps.queues.check(`${tenant.account_id}:${channel.id}`)
+  if (refusal === null && !isTestChannel(channel)) deps.queues.check(`${tenant.account_id}:${channel.id}`)
   const { kind, address } = addressKeyOf(channel.type, body.to)
   const sms = channel.type === 'sms' && body.type === 'text' ? smsEncoding((content as { body: string }).body) : null
   const message: CheckedMessage = {
