@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../../../../test/support/world.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { transact } from '../../../platform/database/sql.ts'
 import { projectionsOf } from './projections.ts'
 import { applyTransitions } from './transitions.ts'
 
@@ -44,4 +45,44 @@ test('no step of a message is earlier than the one before it, although a process
   )
   const event = (await api.get('/v1/events?type=message.read')).body.data[0]
   assert.deepEqual([event.created_at, event.data.object.updated_at], [body.read_at, body.read_at])
+})
+
+test('messages of one batch that fail on both sides of midnight are refunded each in the usage of its own day', async (t) => {
+  const world = await startWorld(t)
+  const { api, id: account } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const tenant = { account_id: account as `acc_${string}`, mode: 'live' } as const
+  const channel = (
+    await api.post('/v1/channels', {
+      type: 'sms',
+      provider: 'simulator',
+      name: 'Alerts',
+      identifier: '+4915100000001',
+      credentials: {},
+    })
+  ).body.id
+  const send = async (): Promise<string> =>
+    (await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })).body.id
+  const [late, early] = [await send(), await send()]
+  const midnight_ms = Date.parse(`${world.clock.iso().slice(0, 10)}T00:00:00.000Z`) + 24 * 3600_000
+
+  await transact(world.pool, (tx) =>
+    applyTransitions(
+      { platform: world.platform, billing: world.services.billing, projections: projectionsOf(world.platform, []) },
+      tx,
+      [
+        { ...tenant, message_id: late, transition: 'fail', at: isoTime(midnight_ms + 5) },
+        { ...tenant, message_id: early, transition: 'fail', at: isoTime(midnight_ms - 5) },
+      ],
+    ),
+  )
+
+  const days = await world.pool<{ day: string; refunded: number }[]>`
+    select day::text, sum(refunded_micros)::int as refunded
+    from usage_rows
+    group by day
+    order by day`
+  assert.equal(days.length, 2)
+  assert.equal(days[0]!.refunded, days[1]!.refunded)
+  assert.ok(days[0]!.refunded > 0)
+  await world.invariants()
 })

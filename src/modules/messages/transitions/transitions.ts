@@ -127,6 +127,9 @@ export function writeOf({ ids, tracing }: Platform, { before, after, emitted: [f
   }
 }
 
+/** The day in UTC, as usage counts it. */
+const dayOf = ({ updated_at }: MessageRow): string => updated_at.slice(0, 10)
+
 const typeOf = (row: MessageRow) => eventOf[row.status as keyof typeof eventOf]
 
 const eventRow = (id: string, row: MessageRow): EventRow => ({
@@ -139,11 +142,12 @@ const eventRow = (id: string, row: MessageRow): EventRow => ({
 
 async function emit(platform: Platform, billing: BillingService, tx: Db, steps: readonly Step[]): Promise<void> {
   const failed = steps.filter(({ after }) => after.status === 'failed').map(({ after }) => after)
-  if (failed.length > 0) {
+  // a refund counts in the usage of the day on which its own message failed: a batch may span midnight
+  for (const [, sameDay] of [...Map.groupBy(failed, dayOf)].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
     await billing.refund(
       tx,
-      failed.map((row) => ({ ...row, message_id: row.id })),
-      failed[0]!.updated_at,
+      sameDay.map((row) => ({ ...row, message_id: row.id })),
+      sameDay[0]!.updated_at,
     )
   }
   await recordEvents(
