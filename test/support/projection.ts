@@ -4,8 +4,8 @@
  */
 import { originTypes, type OriginType } from '../../src/api/resources/message.ts'
 import { rankOf } from '../../src/modules/messages/states.ts'
-import type { Projection, TransitionRow } from '../../src/modules/messages/transitions/projections.ts'
-import { unfoldedOf } from '../../src/modules/messages/transitions/projection-store.ts'
+import type { Projection, TransitionRow } from '../../src/modules/messages/projections.ts'
+import { unfoldedOf } from '../../src/modules/messages/projections-repository.ts'
 import type { Db } from '../../src/platform/database/sql.ts'
 
 export interface TestProjection {

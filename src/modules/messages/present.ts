@@ -2,8 +2,8 @@
 import { Problem } from '../../api/problem.ts'
 import type { Message, MessageError } from '../../api/resources/message.ts'
 import { errorBody } from '../../platform/http/envelope.ts'
-import type { KeptError, MessageRow } from './rows.ts'
-import type { AttemptRow } from './store.ts'
+import type { KeptError, MessageRow } from './message.ts'
+import type { AttemptRow } from './repository.ts'
 
 /** The Message of a row, as the API shows it. */
 export function messageObject(row: MessageRow): Message {

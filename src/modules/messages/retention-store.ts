@@ -1,6 +1,6 @@
 /** SQL of the end of messages: from which on they are kept, and what is derived from those before. */
 import type { Db } from '../../platform/database/sql.ts'
-import { quarterOf } from './queries/day-counts-store.ts'
+import { quarterOf } from './counts-repository.ts'
 
 /** The id from which on messages are kept, as an expression: those before may be gone, and whoever knows of them does not miss them. */
 export const keptFrom = (sql: Db) => sql`coalesce((select kept_from from message_retention), '')`

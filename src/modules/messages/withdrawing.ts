@@ -2,9 +2,9 @@
 import type { Tenant } from '../../api/caller.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
-import type { CancellingDeps } from './cancelling.ts'
-import { endJobs } from './dispatch/store.ts'
-import { applyTransitions } from './transitions/transitions.ts'
+import type { CancellingDeps } from './cancellation.ts'
+import { endJobs } from './dispatch/repository.ts'
+import { applyTransitions } from './transitions.ts'
 import { lockWithdrawable } from './withdrawing-store.ts'
 
 const withdrawn = {

@@ -5,13 +5,13 @@ import { isoTime, pause } from '../../../lib/clock.ts'
 import { mayPass } from '../../../platform/database/failures.ts'
 import { sqlState, transact, type Db } from '../../../platform/database/sql.ts'
 import type { ChannelService } from '../../channels/service.ts'
-import { insertAnswered, keepReferences } from '../references-store.ts'
-import { lockMessages } from '../reports/parts-store.ts'
-import { storeReports } from '../reports/store.ts'
-import { reportWakes, type ReportWakes } from '../reports/wakes.ts'
-import type { MessageRow } from '../rows.ts'
-import { writeAcceptances, type Acceptance } from '../transitions/store.ts'
-import { applyTransitions, stepOf, writeOf, type TransitionDeps } from '../transitions/transitions.ts'
+import { insertAnswered, keepReferences } from '../references-repository.ts'
+import { lockMessages } from '../callbacks/parts-store.ts'
+import { storeReports } from '../callbacks/repository.ts'
+import { reportWakes, type ReportWakes } from '../callbacks/wakes.ts'
+import type { MessageRow } from '../message.ts'
+import { writeAcceptances, type Acceptance } from '../transitions-repository.ts'
+import { applyTransitions, stepOf, writeOf, type TransitionDeps } from '../transitions.ts'
 import {
   attemptsOf,
   inOwnWords,
@@ -26,10 +26,10 @@ import {
   type Completion,
 } from './completion.ts'
 import { listOthersIds } from './asking-store.ts'
-import { doubtTemplates, loseChannels } from './paused-queues.ts'
-import type { InHand } from './in-hand.ts'
-import type { ProviderIdCache } from './provider-ids.ts'
-import * as store from './store.ts'
+import { doubtTemplates, loseChannels } from './blocked-channels.ts'
+import type { InHand } from './in-progress.ts'
+import type { ProviderIdCache } from './recent-sends.ts'
+import * as store from './repository.ts'
 
 export interface WriteDeps extends TransitionDeps {
   readonly providerIds: ProviderIdCache

@@ -4,12 +4,12 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
 import type { Outcome, DeliveryReceipt, CallbackItem } from '../../../providers/provider.ts'
 import { providerCodeOf } from '../provider-code.ts'
-import type { NewReference } from '../references-store.ts'
-import type { NewReport } from '../reports/store.ts'
-import type { MessageRow } from '../rows.ts'
-import type { TransitionRequest } from '../transitions/transitions.ts'
+import type { NewReference } from '../references-repository.ts'
+import type { NewReport } from '../callbacks/repository.ts'
+import type { MessageRow } from '../message.ts'
+import type { TransitionRequest } from '../transitions.ts'
 import { type Job } from './job.ts'
-import type { NewAttempt, ReturnedJob } from './store.ts'
+import type { NewAttempt, ReturnedJob } from './repository.ts'
 
 /** A job that was handed over, or asked about, and the provider's answer. */
 export interface HandedOver {

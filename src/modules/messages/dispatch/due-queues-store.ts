@@ -1,6 +1,6 @@
 /** SQL that finds the queues in which something is due. Workers work across tenants. */
 import type { Db } from '../../../platform/database/sql.ts'
-import type { DueQueue } from './store.ts'
+import type { DueQueue } from './repository.ts'
 
 /** Queues with due jobs, in order, and the queue behind which the next look begins: '' when all were looked at. */
 export interface DueQueues {

@@ -1,6 +1,6 @@
 /** A job: one outbound message on its way to its provider, in the hands of this process. */
 import { limits } from '../../../api/limits.ts'
-import type { MessageRow } from '../rows.ts'
+import type { MessageRow } from '../message.ts'
 
 export interface Job {
   /** As this process last wrote it when the job was read (`latest` of what is in hand). */

@@ -2,7 +2,7 @@
 import { limits } from '../../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import * as store from './store.ts'
+import * as store from './repository.ts'
 
 /** As long as the silence after which a process counts as dead, so that its channels wait no longer than its messages. */
 const leaseMs = limits.process_silent_ms

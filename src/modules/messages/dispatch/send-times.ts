@@ -1,6 +1,6 @@
 /** When messages may go: whoever submits them may have times at which they do not, and is asked just before each hand-over (docs/decisions/campaigns.md). */
 import type { OriginType } from '../../../api/resources/message.ts'
-import type { MessageRow } from '../rows.ts'
+import type { MessageRow } from '../message.ts'
 import type { Job } from './job.ts'
 
 /** The times of the messages of one origin kind. */

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../../api/caller.ts'
 import type { InboundEvent } from '../../../api/domain-events.ts'
 import { messageObject } from '../present.ts'
-import type { MessageRow } from '../rows.ts'
+import type { MessageRow } from '../message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { recordEvents } from '../../../platform/events/outbox.ts'
@@ -12,9 +12,9 @@ import type { ChannelRow } from '../../channels/service.ts'
 import type { ContactService } from '../../contacts/service.ts'
 import { insertMedia, type MediaService, type NewMedia } from '../../media/service.ts'
 import { smsEncoding, type SmsShape } from '../../../lib/gsm.ts'
-import { insertMessages, type PaidRow } from '../ingest/locking-store.ts'
-import type { Projections } from '../transitions/projections.ts'
-import { insertInbound, insertReferences } from './store.ts'
+import { insertMessages, type PaidRow } from '../accept/repository.ts'
+import type { Projections } from '../projections.ts'
+import { insertInbound, insertReferences } from './repository.ts'
 
 export interface NewInbound extends Tenant {
   readonly channel: ChannelRow

@@ -3,11 +3,11 @@ import type { ConsentEvent } from '../../../api/domain-events.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { addressKeyOf, recipientsOf } from '../../contacts/service.ts'
-import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
-import type { ConsentRecheck } from '../dispatch/recheck.ts'
-import { endJobs } from '../dispatch/store.ts'
+import { applyTransitions, type TransitionDeps } from '../transitions.ts'
+import type { ConsentRecheck } from '../dispatch/consent.ts'
+import { endJobs } from '../dispatch/repository.ts'
 import type { Withdrawing } from '../dispatch/unpersisted-sends.ts'
-import { listWaiting } from './store.ts'
+import { listWaiting } from './repository.ts'
 
 const blocked = {
   code: 'recipient_blocked',

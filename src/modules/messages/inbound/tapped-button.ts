@@ -2,7 +2,7 @@
 import type { Tenant } from '../../../api/caller.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { InboundMessage } from '../../../providers/provider.ts'
-import { findMessage } from '../store.ts'
+import { findMessage } from '../repository.ts'
 
 /** The content of what came in: with the id and the title of our button, as far as the message that is answered is known and has it. */
 export async function withTappedButton(

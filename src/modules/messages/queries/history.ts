@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { MessageHistoryItem, MessageStatus } from '../../../api/resources/message.ts'
 import { errorObject } from '../present.ts'
-import type { MessageRow } from '../rows.ts'
+import type { MessageRow } from '../message.ts'
 import type { EventOfObject } from '../../../platform/events/outbox.ts'
 
 /** Newest first. Every status reached is one item; `event_id` is that of the public event while it is kept. */

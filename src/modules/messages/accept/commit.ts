@@ -1,0 +1,110 @@
+/** One commit of a batch: its rows made, accepted on the optimistic path, what that left on the locking one, and every unit answered. */
+import { acceptUnderLocks } from './acceptance.ts'
+import { acceptOptimistically } from './optimistic.ts'
+import { endFailed, recovering } from './recovery.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { MessageRow } from '../message.ts'
+import type { CommitDeps } from './commit-deps.ts'
+import { momentAt, rowOf, type Moment, type RowMaker } from './row.ts'
+import { answer, isDecided, type ItemOutcome, type Unit } from './submission.ts'
+
+/** Commits units of one kind. They are answered when it resolves; a unit that could not be decided for a reason that nobody expected is rejected. */
+export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
+  const { platform, handoff, billing } = deps
+  const moment = momentAt(platform.clock.now(), handoff.lease_ms, platform.ageing.now())
+  try {
+    const maker = { ids: platform.ids, entryId: billing.entryId, handoff, tracing: platform.tracing }
+    let n = 0
+    for (const unit of units) n = makeRows(maker, unit, n, moment)
+    platform.metrics.group_commit_rows.observe(n)
+    const quick = units.filter((unit) => !needsLocks(unit))
+    if (quick.length > 0) await recovering(deps, quick, moment, acceptOptimistically)
+    finish(deps, quick, moment)
+    const rest = units.filter((unit) => !unit.answered)
+    if (rest.length > 0) await recovering(deps, rest, moment, acceptUnderLocks)
+    finish(deps, rest, moment)
+  } catch (error) {
+    fail(deps, units, moment, error)
+  }
+  const undecided = units.filter((unit) => !unit.answered)
+  if (undecided.length > 0) fail(deps, undecided, moment, new Error('a submission was left undecided'))
+}
+
+/** Makes the rows of a unit, numbered from `first`; returns the number of the next. */
+function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): number {
+  const { origin, alongside, trace } = unit.pending.submission
+  for (const { message, submission_key } of unit.items) {
+    const row = rowOf(
+      maker,
+      { message, origin, submission_key, alongside: alongside?.values },
+      first + unit.rows.length,
+      moment,
+    )
+    if (trace !== undefined) maker.tracing.remember(row.id, trace)
+    unit.rows.push(row)
+  }
+  return first + unit.rows.length
+}
+
+/** True where the producer stores what is made of all outcomes. */
+const needsLocks = ({ pending }: Unit): boolean => pending.submission.alongside?.valueFrom !== undefined
+
+/** Answers the units whose outcomes are all known and committed, and hands their messages on. */
+function finish(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
+  const decided = units.filter((unit) => !unit.answered && isDecided(unit))
+  for (const unit of decided) answer(unit, unit.outcomes as ItemOutcome[])
+  handOn(deps, decided, moment)
+}
+
+/** Ends the units that could not be decided; what of them was committed is handed on all the same. */
+function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: unknown): void {
+  finish(deps, units, moment)
+  const failed = units.filter((unit) => !unit.answered)
+  endFailed(failed, error)
+  if (failed.some(({ mayBeStored }) => mayBeStored))
+    deps.platform.log.error({ err: error }, 'a submission failed that stands in part, or may stand')
+  handOn(deps, failed, moment)
+}
+
+/** Tells everybody who goes on with accepted messages, once for all of a commit. Never throws: who is not told finds them in the tables. */
+function handOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
+  try {
+    announce(deps, units, moment)
+  } catch (error) {
+    deps.platform.log.error({ err: error }, 'accepted messages could not be handed on; they are found in the table')
+  }
+}
+
+function announce(
+  { platform, handoff, projections, emitted }: CommitDeps,
+  units: readonly Unit[],
+  moment: Moment,
+): void {
+  const accepted: MessageRow[] = []
+  const inMemory: MessageRow[] = []
+  for (const unit of units) {
+    for (const [index, outcome] of unit.outcomes.entries()) {
+      if (outcome?.kind !== 'accepted') continue
+      accepted.push(outcome.row)
+      if (unit.rows[index]!.process_id === handoff.process_id) inMemory.push(outcome.row)
+    }
+  }
+  if (accepted.length === 0) return
+  countAccepted(platform, accepted)
+  if (inMemory.length > 0) handoff.offer(inMemory, moment.lease_until_ms)
+  if (accepted.length > inMemory.length) platform.notify('dispatch')
+  projections.wake(accepted)
+  emitted(accepted)
+}
+
+function countAccepted({ metrics }: Platform, accepted: readonly MessageRow[]): void {
+  const counts = new Map<string, { channel_type: string; mode: string; count: number }>()
+  for (const { channel_type, mode } of accepted) {
+    const key = `${mode} ${channel_type}`
+    const known = counts.get(key)
+    if (known === undefined) counts.set(key, { channel_type, mode, count: 1 })
+    else known.count += 1
+  }
+  for (const { channel_type, mode, count } of counts.values())
+    metrics.messages_accepted.inc({ channel_type, mode }, count)
+}

@@ -1,0 +1,168 @@
+/** What receipts come to of messages that are several at their provider, each part with an id of its own (docs/decisions/unknown-outcomes.md). */
+import type { Db } from '../../../platform/database/sql.ts'
+import type { DeliveryReceipt } from '../../../providers/provider.ts'
+import { endJobs } from '../dispatch/repository.ts'
+import { lockAccepted, raiseAccepted } from '../dispatch/parts-store.ts'
+import { keepReferences, referenceKey, type NewReference, type Reference } from '../references-repository.ts'
+import type { TransitionRequest } from '../transitions.ts'
+import { failPart, partSteps, raisePart } from './parts-store.ts'
+import type { NamedReport } from './repository.ts'
+
+/** A receipt, and the message that it is about. */
+export const requestOf = (
+  reference: Pick<Reference, 'account_id' | 'mode' | 'message_id'>,
+  receipt: DeliveryReceipt,
+  transition: TransitionRequest['transition'],
+  at: string,
+): TransitionRequest => ({
+  account_id: reference.account_id,
+  mode: reference.mode,
+  message_id: reference.message_id,
+  transition,
+  at,
+  ...(receipt.error === undefined ? {} : { error: receipt.error }),
+})
+
+/**
+ * A message of several parts is as far as the least advanced of them, and failed when one is: of one that went out more than once, when all of these are. Whoever calls has locked
+ * the messages: of two that note a part each at once, neither would see what the other notes.
+ */
+export async function requestsOfParts(
+  tx: Db,
+  receipts: readonly { reference: Reference; receipt: DeliveryReceipt }[],
+  at: string,
+): Promise<TransitionRequest[]> {
+  const requests: TransitionRequest[] = []
+  for (const { reference, receipt } of receipts) {
+    if (receipt.transition === 'fail') {
+      if (!(await failPart(tx, reference))) requests.push(requestOf(reference, receipt, 'fail', at))
+      continue
+    }
+    const steps = await raisePart(tx, reference, receipt.transition)
+    const least = partSteps[Math.min(...steps.map((step) => (step === null ? -1 : partSteps.indexOf(step))))]
+    if (least === 'deliver' || least === 'open') requests.push(requestOf(reference, receipt, least, at))
+  }
+  return requests
+}
+
+/** A receipt that names a part of our own message, whose hand-over had no answer, or none that is written yet. */
+export interface NamedPart extends NamedReport {
+  readonly receipt: DeliveryReceipt
+  readonly part: NonNullable<DeliveryReceipt['part']>
+}
+
+/** Into more no message is divided. */
+const partsMax = 1000
+
+/** Whether it can be one, or is left out. */
+export function isPart(part: unknown): boolean {
+  if (part === undefined) return true
+  const { number, total } = (part ?? {}) as Partial<Record<'number' | 'total', unknown>>
+  return (
+    Number.isInteger(number) &&
+    Number.isInteger(total) &&
+    1 <= Number(number) &&
+    Number(number) <= Number(total) &&
+    Number(total) <= partsMax
+  )
+}
+
+/** What became of receipts that name parts. The others are applied in a moment: what they follow is not written yet. */
+interface Settled {
+  /** The ids of their reports. */
+  readonly ids: ReadonlySet<string>
+  readonly requests: readonly TransitionRequest[]
+  /** Messages whose rest may go on. */
+  readonly raised: number
+}
+
+/**
+ * Keeps what receipts prove to be taken of messages: it never goes out again, the rest is due, and a message of which all is taken has its job ended. Whoever calls has
+ * locked the messages.
+ */
+export async function settleParts(tx: Db, named: readonly NamedPart[], at: string): Promise<Settled> {
+  if (named.length === 0) return { ids: new Set(), requests: [], raised: 0 }
+  const jobs = await lockAccepted(
+    tx,
+    named.map(({ message_id }) => message_id),
+  )
+  const known = named.filter((one) => follows(one, jobs.get(one.message_id), named))
+  const kept = await keepReferences(
+    tx,
+    known.map((one) => partOf(one, at)),
+  )
+  const settled = known.filter((one) => kept.has(referenceKey(one)))
+  const grown = [...Map.groupBy(settled, ({ message_id }) => message_id)].flatMap(([message_id, told]) => {
+    const before = jobs.get(message_id)
+    const accepted_ids = before === undefined ? [] : withProved(before, told)
+    return before === undefined || accepted_ids.length === before.length
+      ? []
+      : [{ message_id, accepted_ids, told: told[0]! }]
+  })
+  await keepReferences(
+    tx,
+    grown.flatMap(({ accepted_ids, told }) =>
+      accepted_ids.map((provider_id, part) => ({ ...partOf(told, at), provider_id, part })),
+    ),
+  )
+  const whole = grown.filter(({ accepted_ids, told }) => accepted_ids.length >= told.part.total)
+  const rest = grown.filter((one) => !whole.includes(one))
+  await raiseAccepted(tx, rest, at)
+  await endJobs(
+    tx,
+    whole.map(({ message_id }) => message_id),
+  )
+  const requests = [
+    ...rest.map(({ told }) => requestOf(told, acceptance, 'claim', at)),
+    ...whole.map(({ told }) => requestOf(told, acceptance, 'accept', at)),
+    ...(await requestsOfParts(
+      tx,
+      settled.map((one) => ({ reference: partOf(one, at), receipt: one.receipt })),
+      at,
+    )),
+  ]
+  return { ids: new Set(settled.map(({ id }) => id)), requests, raised: rest.length }
+}
+
+const acceptance = { kind: 'delivery_receipt', provider_id: '', transition: 'accept' } as const
+
+const partOf = (
+  { account_id, mode, channel_id, provider_id, message_id, part }: NamedPart,
+  created_at: string,
+): NewReference => ({
+  account_id,
+  mode,
+  channel_id,
+  provider_id,
+  message_id,
+  part: part.number - 1,
+  parts: part.total,
+  created_at,
+})
+
+/** What was taken of a message, with the parts that receipts prove: each after the one before it. */
+function withProved(
+  accepted_ids: readonly string[],
+  told: readonly Pick<NamedPart, 'receipt' | 'part' | 'provider_id'>[],
+): string[] {
+  const all = [...accepted_ids]
+  const proving = told
+    .filter(({ receipt }) => receipt.transition !== 'fail')
+    .toSorted((a, b) => a.part.number - b.part.number)
+  for (const { part, provider_id } of proving) if (part.number === all.length + 1) all.push(provider_id)
+  return all
+}
+
+/** Whether all parts before it were taken, as far as is written or told besides; without a job nothing is left to be handed over. */
+function follows(
+  { message_id, part, receipt }: NamedPart,
+  accepted_ids: readonly string[] | undefined,
+  named: readonly NamedPart[],
+): boolean {
+  if (accepted_ids === undefined) return true
+  const { length } = withProved(
+    accepted_ids,
+    named.filter((one) => one.message_id === message_id),
+  )
+  return part.number <= length + (receipt.transition === 'fail' ? 1 : 0)
+}

@@ -1,0 +1,41 @@
+/** Cancelling a message that waits: only while it is `queued`, and refunded in the same transaction (behaviour: messages 8.4). */
+import type { Tenant } from '../../api/caller.ts'
+import { Problem } from '../../api/problem.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { transact, type Db } from '../../platform/database/sql.ts'
+import { endJobs } from './dispatch/repository.ts'
+import type { Withdrawing } from './dispatch/unpersisted-sends.ts'
+import { getMessage } from './queries.ts'
+import type { MessageRow } from './message.ts'
+import { applyTransitions, type TransitionDeps } from './transitions.ts'
+
+export type CancellingDeps = TransitionDeps & Withdrawing
+
+const cancelled = {
+  code: 'cancelled',
+  message: 'The message was cancelled before it was handed over.',
+  provider_code: null,
+}
+
+/** Resolves to the row as it is now. Throws `resource_missing`, and `message_state_invalid` for a message that is past `queued` or being handed over. */
+export async function cancelMessage(deps: CancellingDeps, sql: Db, tenant: Tenant, id: string): Promise<MessageRow> {
+  const { clock } = deps.platform
+  const { status } = await getMessage(sql, tenant, id)
+  if (status !== 'queued') throw notCancelled(status)
+  if (deps.withdraw([id]).has(id)) throw notCancelled('being handed over')
+  const row = await transact(sql, async (tx) => {
+    const { account_id, mode } = tenant
+    const changed = await applyTransitions(deps, tx, [
+      { account_id, mode, message_id: id, transition: 'cancel', at: isoTime(clock.now()), error: cancelled },
+    ])
+    if (changed.size > 0) await endJobs(tx, [id])
+    return changed.get(id)
+  })
+  if (row === undefined) throw notCancelled((await getMessage(sql, tenant, id)).status)
+  deps.platform.notify('fan-out')
+  deps.projections.wake([row])
+  return row
+}
+
+const notCancelled = (state: string): Problem =>
+  new Problem('message_state_invalid', `The message is ${state}; only a queued message can be cancelled.`)
