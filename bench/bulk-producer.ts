@@ -5,9 +5,9 @@ import { nodeFlags } from '../scripts/node-flags.mjs'
 import type { Tenant } from '../src/api/caller.ts'
 import { billingService } from '../src/modules/billing/service.ts'
 import { channelService } from '../src/modules/channels/service.ts'
-import { checkMessage } from '../src/modules/messages/accept/validate.ts'
+import { checkMessage } from '../src/modules/messages/accept/requests.ts'
 import { groupCommit } from '../src/modules/messages/accept/group-commit.ts'
-import { queueBound } from '../src/modules/messages/accept/queue-limit.ts'
+import { queueLimit } from '../src/modules/messages/accept/queue-limit.ts'
 import type { SubmissionItem } from '../src/modules/messages/accept/submission.ts'
 import { producersOf, type ProducerFragment } from '../src/modules/messages/accept/producers.ts'
 import { projectionsOf } from '../src/modules/messages/projections.ts'
@@ -95,7 +95,7 @@ const fragment: ProducerFragment = {
 async function producer(account_id: string, channel: string): Promise<(task: Task) => Promise<Submitted>> {
   const platform = await openPlatform('producer', connections)
   const billing = billingService(platform)
-  const deps = { platform, billing, channels: channelService(platform), queues: queueBound(platform) }
+  const deps = { platform, billing, channels: channelService(platform), queues: queueLimit(platform) }
   const ingest = groupCommit({
     platform,
     billing,

@@ -1,6 +1,6 @@
 /** Ways in that commit every message by itself: in a transaction of several statements, or in the product's one statement. */
 import { groupCommit, type Ingest } from '../../src/modules/messages/accept/group-commit.ts'
-import type { CommitDeps } from '../../src/modules/messages/accept/commit-deps.ts'
+import type { CommitDeps } from '../../src/modules/messages/accept/acceptance.ts'
 import type { Handoff } from '../../src/modules/messages/accept/row.ts'
 import type { Submission } from '../../src/modules/messages/accept/submission.ts'
 import { producersOf } from '../../src/modules/messages/accept/producers.ts'

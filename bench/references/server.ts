@@ -8,7 +8,7 @@ import { billingService } from '../../src/modules/billing/service.ts'
 import { channelService } from '../../src/modules/channels/service.ts'
 import { contactService } from '../../src/modules/contacts/service.ts'
 import { messageRoutes } from '../../src/modules/messages/routes.ts'
-import { queueBound } from '../../src/modules/messages/accept/queue-limit.ts'
+import { queueLimit } from '../../src/modules/messages/accept/queue-limit.ts'
 import { mediaService } from '../../src/modules/media/service.ts'
 import { messageService } from '../../src/modules/messages/service.ts'
 import { projectionsOf } from '../../src/modules/messages/projections.ts'
@@ -39,7 +39,7 @@ function makeReference() {
     media: mediaService(platform, channels),
     billing,
     ingest,
-    queues: queueBound(platform),
+    queues: queueLimit(platform),
     withdraw: () => new Set(),
     projections: projectionsOf(platform, []),
   })

@@ -46,9 +46,7 @@ const exempt: Record<string, string> = {
   'src/modules/messages/transitions-repository.ts update':
     'the head of statements, each of which adds found(), the condition that names both',
   'src/modules/messages/callbacks/repository.ts': 'the reports worker applies what providers told of any account',
-  'src/modules/messages/dispatch/parts-store.ts': 'the jobs of the dispatch worker, as above',
-  'src/modules/messages/callbacks/parts-store.ts': 'the reports worker, as above',
-  'src/modules/messages/inbound/parts-store.ts takeDueParts':
+  'src/modules/messages/inbound/repository.ts takeDueParts':
     'the inbound-parts worker ends what is due of every account',
   'src/modules/webhooks/dispatch/repository.ts': 'the fan-out and deliver workers follow every account',
   'src/modules/webhooks/delivery-repository.ts listDeliveries':

@@ -2,12 +2,13 @@
 import type { Tenant } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { transact, type Db } from '../../platform/database/sql.ts'
+import { type Db, transact } from '../../platform/database/sql.ts'
 import { endJobs } from './dispatch/repository.ts'
-import type { Withdrawing } from './dispatch/unpersisted-sends.ts'
+import type { Withdrawing } from './dispatch/in-progress.ts'
 import { getMessage } from './queries.ts'
 import type { MessageRow } from './message.ts'
 import { applyTransitions, type TransitionDeps } from './transitions.ts'
+import { lockWithdrawable } from './repository.ts'
 
 export type CancellingDeps = TransitionDeps & Withdrawing
 
@@ -39,3 +40,41 @@ export async function cancelMessage(deps: CancellingDeps, sql: Db, tenant: Tenan
 
 const notCancelled = (state: string): Problem =>
   new Problem('message_state_invalid', `The message is ${state}; only a queued message can be cancelled.`)
+
+const withdrawn = {
+  code: 'cancelled',
+  message: 'The message was withdrawn before it was handed over.',
+  provider_code: null,
+}
+
+/**
+ * Fails and refunds those of these messages that are with no provider: `queued`, or refused for the time being and waiting to be handed over again. One that is being handed over, of which
+ * nobody knows whether it arrived, or that another transaction holds, stays as it is. Resolves to the ids of those that were withdrawn, none of which goes out any more.
+ */
+export async function withdrawMessages(
+  deps: CancellingDeps,
+  tx: Db,
+  tenant: Tenant,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const locked = await lockWithdrawable(tx, tenant, ids)
+  const handedOver = deps.withdraw(locked.flatMap(({ id, status }) => (status === 'queued' ? [id] : [])))
+  const at = isoTime(deps.platform.clock.now())
+  const { account_id, mode } = tenant
+  const changed = await applyTransitions(
+    deps,
+    tx,
+    locked
+      .filter(({ id }) => !handedOver.has(id))
+      .map(({ id, status }) => ({
+        account_id,
+        mode,
+        message_id: id,
+        transition: status === 'queued' ? ('cancel' as const) : ('refuse' as const),
+        at,
+        error: withdrawn,
+      })),
+  )
+  await endJobs(tx, [...changed.keys()])
+  return new Set(changed.keys())
+}

@@ -4,8 +4,8 @@ import type { Invariant } from '../../platform/platform.ts'
 import { repeatedEvents } from '../../platform/events/outbox.ts'
 import { entriesOfMessages } from '../billing/service.ts'
 import { filesOfMessages } from '../media/service.ts'
-import { keptFrom } from './retention-store.ts'
-import { rankOf } from './states.ts'
+import { keptFrom } from './repository.ts'
+import { rankOf } from './message.ts'
 
 /** By rank. */
 const outboundStatuses = Object.keys(rankOf)

@@ -3,7 +3,7 @@ import type { Tenant } from '../../api/caller.ts'
 import type { OriginType } from '../../api/resources/message.ts'
 import { isoText } from '../../platform/database/pool.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
-import type { OutboundStatus } from './states.ts'
+import type { OutboundStatus } from './message.ts'
 
 /** The messages that one statement took from one status to another, of one origin; each with its key and its time at the same place. */
 export interface TransitionRow extends Tenant {

@@ -9,43 +9,48 @@ import type { ChannelService } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'
 import type { MediaService } from '../media/service.ts'
 import { sendBatch, type SentBatch } from './accept/batches.ts'
-import { cancelMessage } from './cancellation.ts'
+import { cancelMessage, withdrawMessages } from './cancellation.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { listPauses, type PauseRow } from './dispatch/channels-repository.ts'
-import type { Withdrawing } from './dispatch/unpersisted-sends.ts'
-import { simulateInbound, type InboundRequest } from './inbound/simulation.ts'
-import { checkMessage } from './accept/validate.ts'
-import type { CheckedMessage } from './accept/checked-message.ts'
+import type { Withdrawing } from './dispatch/in-progress.ts'
+import { type InboundRequest, simulateInbound } from './inbound/simulation.ts'
+
+import type { CheckedMessage } from './accept/row.ts'
 import type { Ingest } from './accept/group-commit.ts'
-import type { QueueBound } from './accept/queue-limit.ts'
+import type { QueueLimit } from './accept/queue-limit.ts'
 import type { ItemOutcome, Submission } from './accept/submission.ts'
 import { countDays, type DayCounts } from './counts-repository.ts'
 import type { MessageFilters } from './list-repository.ts'
-import { withdrawMessages } from './withdrawing.ts'
 import { attemptsOfMessage, getMessage, historyOfMessage, pageOfMessages } from './queries.ts'
-import { requestKeys } from './accept/request-keys.ts'
-import { sendMade, sendMessage, type RequestKey, type Sent } from './accept/requests.ts'
-import type { MessageRow } from './message.ts'
-import { findMessages, type AttemptRow } from './repository.ts'
+import { checkMessage, type RequestKey, requestKeys, sendMade, sendMessage, type Sent } from './accept/requests.ts'
+import type { AttemptRow, MessageRow } from './message.ts'
+import { findMessages } from './repository.ts'
 import type { Projections } from './projections.ts'
 
-export type { CheckedMessage } from './accept/checked-message.ts'
+export type { CheckedMessage } from './accept/row.ts'
 export type { ItemOutcome, Submission, SubmissionItem } from './accept/submission.ts'
 export type { MissedRow, ProducerFragment } from './accept/producers.ts'
-export type { SendTimes } from './dispatch/send-times.ts'
+export type { SendTimes } from './dispatch/job.ts'
 export type { Projection, TransitionRow } from './projections.ts'
 export { unfoldedChargesOf, unfoldedOf } from './projections-repository.ts'
-export { findMessages, messagesOfOrigin, sumCharged, type Charged } from './repository.ts'
-export { keptFrom } from './retention-store.ts'
-export { listInbound } from './queries/inbound-store.ts'
-export { countReached, reachedAmong, reachedRecipients, type ReachWindow } from './queries/reached-store.ts'
+export {
+  type Charged,
+  countReached,
+  findMessages,
+  keptFrom,
+  listInbound,
+  messagesOfOrigin,
+  reachedAmong,
+  reachedRecipients,
+  type ReachWindow,
+  sumCharged,
+} from './repository.ts'
 export { sendErrors, type RequestKey, type Sent } from './accept/requests.ts'
-export { acceptedObject, messageObject } from './present.ts'
-export { rankOf, stamps } from './states.ts'
-export { checkRecipient } from './accept/validate.ts'
+export { acceptedObject, messageObject, rankOf, stamps } from './message.ts'
+export { recipientFailures } from './accept/validate.ts'
 export { hasTags, render } from './merge-tags/rendering.ts'
 export { contactTagNames, isVariableTag, mergeValues, tagsOf, type MergeValues } from './merge-tags/tags.ts'
-export { requireTemplate } from './merge-tags/required-template.ts'
+export { requireTemplate } from './merge-tags/saved-message.ts'
 export {
   ignoredOfMessage,
   keptMessage,
@@ -61,7 +66,7 @@ export interface MessageDeps extends Withdrawing {
   readonly media: MediaService
   readonly billing: BillingService
   readonly ingest: Ingest
-  readonly queues: QueueBound
+  readonly queues: QueueLimit
   readonly projections: Projections
 }
 

@@ -1,11 +1,9 @@
 /** SQL of transitions: the rows that change, and in the same statement the event of it and what projections are told. */
 import type { MessageStatus, OriginType } from '../../api/resources/message.ts'
-import { jsonRows, textColumn, type Db } from '../../platform/database/sql.ts'
-import type { EventRow } from '../../platform/events/outbox.ts'
-import type { MessageRow } from './message.ts'
-import { eventsFrom } from '../../platform/events/outbox.ts'
+import { type Db, jsonRows, textColumn } from '../../platform/database/sql.ts'
+import { type EventRow, eventsFrom } from '../../platform/events/outbox.ts'
+import { type MessageRow, stamps } from './message.ts'
 import { referencesOfAccepted } from './references-repository.ts'
-import { stamps } from './states.ts'
 import { transitionsFrom } from './projections-repository.ts'
 import type { Projections } from './projections.ts'
 

@@ -2,16 +2,21 @@
 import type { Tenant } from '../../api/caller.ts'
 import type { Id } from '../../api/ids.ts'
 import type { Db } from '../../platform/database/sql.ts'
-import type { EventRow } from '../../platform/events/outbox.ts'
-import { messageObject } from './present.ts'
-import { providerCodeOf } from './provider-code.ts'
-import type { MessageRow } from './message.ts'
-import { recordEvents, type NewEvent } from '../../platform/events/outbox.ts'
+import { type EventRow, type NewEvent, recordEvents } from '../../platform/events/outbox.ts'
+import {
+  allows,
+  eventOf,
+  messageObject,
+  type MessageRow,
+  providerCodeOf,
+  stamps,
+  type Transition,
+  transitions,
+} from './message.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BillingService } from '../billing/service.ts'
-import { allows, eventOf, stamps, transitions, type Transition } from './states.ts'
 import type { Projections } from './projections.ts'
-import { readRows, writeTransitions, type TransitionWrite } from './transitions-repository.ts'
+import { readRows, type TransitionWrite, writeTransitions } from './transitions-repository.ts'
 
 export interface TransitionRequest extends Tenant {
   readonly message_id: string

@@ -1,12 +1,33 @@
 /** The locking path: what the optimistic statement did not cover, under row locks and in order, in one transaction. Locks: the producer's rows, wallets, grants, messages. */
-import { transact, type Db } from '../../../platform/database/sql.ts'
-import { usageOfCharge, type Charge } from '../../billing/service.ts'
+import { type Db, transact } from '../../../platform/database/sql.ts'
+import { type BillingService, type Charge, usageOfCharge } from '../../billing/service.ts'
 import { findEligibility, type Ineligible } from '../../contacts/service.ts'
-import type { CommitDeps } from './commit-deps.ts'
-import { holdRows, insertMessages, settleRows, type SubmittedRow } from './repository.ts'
-import { answerUnheld } from './unheld.ts'
-import { messageOf, type AcceptRow, type Moment, type Paid } from './row.ts'
-import { undecided, type ItemOutcome, type Unit } from './submission.ts'
+import {
+  acceptBatch,
+  type AcceptVerdict,
+  holdRows,
+  insertMessages,
+  settleRows,
+  type SubmittedRow,
+} from './repository.ts'
+import { type AcceptRow, type Handoff, messageOf, type Moment, type Paid } from './row.ts'
+import { type ItemOutcome, type Place, undecided, type Unit } from './submission.ts'
+import type { ProducerFragment, Producers } from './producers.ts'
+import type { MessageRow } from '../message.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { Projections } from '../projections.ts'
+
+export interface CommitDeps {
+  readonly platform: Platform
+  readonly billing: BillingService
+  readonly projections: Projections
+  readonly producers: Producers
+  readonly handoff: Handoff
+  /** While it is true no other process takes requests or works: nobody else's commits wait for the same wallets. */
+  readonly alone: () => boolean
+  /** Hears of every accepted message after its commit, and must not wait for anything. */
+  readonly emitted: (rows: readonly MessageRow[]) => void
+}
 
 /** Decides every row of these units that is still open, and commits it. */
 export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
@@ -107,4 +128,54 @@ function submittedRows(units: readonly Unit[], outcomes: ReadonlyMap<number, Ite
 function codeOf(outcome: ItemOutcome): string | null {
   if (outcome.kind === 'refused') return outcome.code
   return outcome.kind === 'no_funds' ? 'insufficient_balance' : null
+}
+
+/** Decides what it can of these units' rows, and commits it. */
+export async function acceptOptimistically(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
+  const open = undecided(units)
+  const producer = deps.producers.fragmentOf(units)
+  const places: Place[] = []
+  for (const place of open) places[place.row.n] = place
+  const verdicts = await acceptBatch(deps.platform.pool, {
+    rows: open.map(({ row }) => row),
+    producer,
+    projections: deps.projections,
+    moment,
+  })
+  for (const verdict of verdicts) {
+    const { unit, index, row } = places[verdict.n]!
+    const outcome = outcomeOf(row, verdict, moment.at)
+    if (outcome !== undefined) unit.outcomes[index] = outcome
+  }
+  if (producer !== null) {
+    const unheld = verdicts.filter(({ verdict }) => verdict === 'withdrawn').map(({ n }) => places[n]!)
+    await answerUnheld(deps.platform.pool, producer, unheld)
+  }
+}
+
+function outcomeOf(
+  row: AcceptRow,
+  { verdict, contact_id, package_grant_id }: AcceptVerdict,
+  at: string,
+): ItemOutcome | undefined {
+  if (verdict === 'uncovered' || verdict === 'withdrawn') return undefined
+  if (verdict !== 'accepted') return { kind: 'refused', code: verdict }
+  const paid =
+    package_grant_id === null
+      ? ({ billing_source: 'wallet', amount_micros: row.price } as const)
+      : ({ billing_source: 'package', amount_micros: 0 } as const)
+  return { kind: 'accepted', row: messageOf(row, { contact_id, package_grant_id, ...paid }, at) }
+}
+
+/** Gives each its outcome. */
+async function answerUnheld(sql: Db, producer: ProducerFragment, unheld: readonly Place[]): Promise<void> {
+  if (unheld.length === 0) return
+  const known = await producer.known(
+    sql,
+    unheld.map(({ row: { n, account_id, mode, submission_key } }) => ({ n, account_id, mode, submission_key })),
+  )
+  for (const { unit, index, row } of unheld) {
+    const message_id = known.get(row.n)
+    unit.outcomes[index] = message_id === undefined ? { kind: 'withdrawn' } : { kind: 'known', message_id }
+  }
 }

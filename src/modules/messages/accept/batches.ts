@@ -7,14 +7,15 @@ import { UnfitItem } from '../../../platform/http/body.ts'
 import { namingUnknown } from '../../../platform/http/hints.ts'
 import { canonicalFingerprint, keyedRequest, replayedRefusal } from '../../../platform/http/idempotency.ts'
 import type { KeyedRequest, KeyRow } from '../../../platform/http/idempotency-store.ts'
-import { checkMessage } from './validate.ts'
-import type { CheckedMessage } from './checked-message.ts'
-import { knownFields, otherFieldNames } from './field-names.ts'
+import { checkMessage } from './requests.ts'
+import type { CheckedMessage } from './row.ts'
 import { problemOf } from './refusals.ts'
 import type { ItemOutcome, SubmissionItem } from './submission.ts'
 import { ofRequest, type SendingDeps } from './requests.ts'
 import type { MessageRow } from '../message.ts'
 import { findMessages } from '../repository.ts'
+import { messageTypes } from '../../../api/resources/channel.ts'
+import { SendMessage } from '../../../api/resources/message.ts'
 
 /** One result an item, in their order; `replayed`: of an earlier request of the same key. */
 export interface SentBatch {
@@ -159,4 +160,23 @@ function itemsOf(body: unknown): unknown[] {
   if (items.length > limits.batch_messages_max)
     throw invalid('messages', 'too_many', '`messages` may have at most 100 messages. Send the rest in further batches.')
   return items
+}
+
+/** Of one to send; the content stands under its type. */
+const knownFields: ReadonlySet<string> = new Set([...Object.keys(SendMessage.properties), ...messageTypes])
+
+/** In small letters and digits alone, and the field that is meant. */
+export const otherFieldNames: Readonly<Record<string, string>> = {
+  from: 'channel',
+  sender: 'channel',
+  channelid: 'channel',
+  recipient: 'to',
+  phone: 'to',
+  phonenumber: 'to',
+  destination: 'to',
+  body: 'text.body',
+  message: 'text.body',
+  content: 'text.body',
+  mediaurl: 'image.link',
+  externalid: 'reference',
 }

@@ -1,11 +1,9 @@
 /** One commit of a batch: its rows made, accepted on the optimistic path, what that left on the locking one, and every unit answered. */
-import { acceptUnderLocks } from './acceptance.ts'
-import { acceptOptimistically } from './optimistic.ts'
+import { acceptOptimistically, acceptUnderLocks, type CommitDeps } from './acceptance.ts'
 import { endFailed, recovering } from './recovery.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { MessageRow } from '../message.ts'
-import type { CommitDeps } from './commit-deps.ts'
-import { momentAt, rowOf, type Moment, type RowMaker } from './row.ts'
+import { type Moment, momentAt, type RowMaker, rowOf } from './row.ts'
 import { answer, isDecided, type ItemOutcome, type Unit } from './submission.ts'
 
 /** Commits units of one kind. They are answered when it resolves; a unit that could not be decided for a reason that nobody expected is rejected. */

@@ -6,17 +6,17 @@ import { limits } from '../../../api/limits.ts'
 import { filled, inTurn } from '../../../lib/batching.ts'
 import { pause } from '../../../lib/clock.ts'
 import { BulkPace } from './bulk-pace.ts'
+import type { CommitDeps } from './acceptance.ts'
 import { commit } from './commit.ts'
-import type { CommitDeps } from './commit-deps.ts'
 import {
   answerAll,
-  unitOf,
   type ItemOutcome,
   type Pending,
   type Submission,
   type Traffic,
   type UnavailableReason,
   type Unit,
+  unitOf,
 } from './submission.ts'
 import { kindOf } from './producers.ts'
 

@@ -5,11 +5,11 @@ import { limits } from '../../../api/limits.ts'
 import { Problem } from '../../../api/problem.ts'
 import { until } from '../../../../test/support/waiting.ts'
 import { startPlatform } from '../../../../test/support/world.ts'
-import { queueBound, type QueueBound } from './queue-limit.ts'
+import { queueLimit, type QueueLimit } from './queue-limit.ts'
 
 const queue = 'acc_1:ch_1'
 
-function isRefused(bound: QueueBound): boolean {
+function isRefused(bound: QueueLimit): boolean {
   try {
     bound.check(queue)
     return false
@@ -24,7 +24,7 @@ async function fullQueue(t: Parameters<typeof startPlatform>[0]) {
   await pool`
     insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at)
     values ('acc_1', 'live', 'msg_1', 'ch_1', ${queue}, 1, ${clock.iso()})`
-  return { pool, clock, platform, bound: queueBound(platform, 1) }
+  return { pool, clock, platform, bound: queueLimit(platform, 1) }
 }
 
 test('a full queue is refused once it has been counted', async (t) => {
@@ -37,7 +37,7 @@ test('a full queue is refused once it has been counted', async (t) => {
 test('a request does not wait for the count of its queue', async (t) => {
   const { platform } = await fullQueue(t)
   const never = Object.assign(() => new Promise<never>(() => undefined), platform.pool) as typeof platform.pool
-  const bound = queueBound({ ...platform, pool: never }, 1)
+  const bound = queueLimit({ ...platform, pool: never }, 1)
 
   bound.check(queue)
   bound.check(queue)

@@ -12,7 +12,7 @@ const staleMs = 60_000
 /** Counting a long queue reads many index rows: it takes at most this share of the time. */
 const countingShare = 0.02
 
-export interface QueueBound {
+export interface QueueLimit {
   /** Throws `upstream_unavailable` while the queue was full when it was last counted. Never waits for the database. */
   check(queue: string): void
 }
@@ -28,7 +28,10 @@ interface Known {
  * Queues are counted beside the requests that use them, every few seconds and less often where counting takes long. So a few more messages than `max` may be accepted,
  * and the first requests of a process pass unchecked.
  */
-export function queueBound({ pool, clock, log }: Pick<Platform, 'pool' | 'clock' | 'log'>, max = queuedMax): QueueBound {
+export function queueLimit(
+  { pool, clock, log }: Pick<Platform, 'pool' | 'clock' | 'log'>,
+  max = queuedMax,
+): QueueLimit {
   const known = new Map<string, Known>()
   const counting = new Set<string>()
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import type { MessageRow } from '../message.ts'
-import type { CommitDeps } from './commit-deps.ts'
-import { endFailed, recovering, type Path } from './recovery.ts'
-import { momentAt, type AcceptRow } from './row.ts'
-import { undecided, unitOf, type ItemOutcome, type Pending, type Unit } from './submission.ts'
+import type { CommitDeps } from './acceptance.ts'
+import { endFailed, type Path, recovering } from './recovery.ts'
+import { type AcceptRow, momentAt } from './row.ts'
+import { type ItemOutcome, type Pending, undecided, type Unit, unitOf } from './submission.ts'
 
 const moment = momentAt(Date.parse('2026-01-01T00:00:00.000Z'), 10_000)
 const refusedCode = 'ECONNREFUSED'

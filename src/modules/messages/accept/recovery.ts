@@ -9,11 +9,11 @@ import {
 import { sqlState, transact } from '../../../platform/database/sql.ts'
 import type { MessageRow } from '../message.ts'
 import { findMessages } from '../repository.ts'
-import type { CommitDeps } from './commit-deps.ts'
+import type { CommitDeps } from './acceptance.ts'
 import { acceptUnderLocks } from './acceptance.ts'
 import { insertMessages } from './repository.ts'
 import type { Moment } from './row.ts'
-import { answer, isDecided, reject, undecided, type ItemOutcome, type Unit } from './submission.ts'
+import { answer, isDecided, type ItemOutcome, reject, undecided, type Unit } from './submission.ts'
 
 /** One way to accept units: it commits, and leaves the outcomes in them. */
 export type Path = (deps: CommitDeps, units: readonly Unit[], moment: Moment) => Promise<void>

@@ -2,9 +2,9 @@
 import type { Tracing } from '../../../platform/observability/tracing.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
-import { ranks } from '../../../api/resources/message.ts'
+import { type Priority, ranks } from '../../../api/resources/message.ts'
 import type { MessageRow } from '../message.ts'
-import type { CheckedMessage } from './checked-message.ts'
+import type { Tenant } from '../../../api/caller.ts'
 
 /** One message of a batch. */
 export interface AcceptRow {
@@ -186,4 +186,33 @@ export function messageOf(row: AcceptRow, paid: Paid, at: string): MessageRow {
     read_at: null,
     failed_at: null,
   }
+}
+
+/** A message that may be submitted; its id and times are given when its batch is committed. */
+export interface CheckedMessage {
+  account_id: Tenant['account_id']
+  mode: Tenant['mode']
+  channel_id: string
+  channel_type: string
+  to: string
+  from: string
+  type: string
+  content: unknown
+  reference: string | null
+  metadata: Record<string, unknown>
+  reply_to: string | null
+  segments: number | null
+  encoding: 'gsm7' | 'ucs2' | null
+  priority: Priority
+  send_at: string | null
+  expires_in_seconds: number | null
+  price_micros: number
+  /** `contact_addresses` key of the recipient. */
+  kind: string
+  address: string
+  suppression: string
+  /** Free-form on live whatsapp: only inside the customer service window. */
+  windowed: boolean
+  /** Sandbox channels never cost, and are handed over by any process. */
+  sandbox: boolean
 }

@@ -2,9 +2,7 @@
 import type { TraceContext } from '../../../lib/trace-context.ts'
 import type { OriginType } from '../../../api/resources/message.ts'
 import type { MessageRow } from '../message.ts'
-import { charactersOf } from './characters.ts'
-import type { CheckedMessage } from './checked-message.ts'
-import type { AcceptRow } from './row.ts'
+import type { AcceptRow, CheckedMessage } from './row.ts'
 
 /** `interactive`: somebody waits for the answer. `bulk`: nobody does; it takes what is left, a piece at a time. */
 export type Traffic = 'interactive' | 'bulk'
@@ -143,4 +141,17 @@ export function undecided(units: readonly Unit[]): Place[] {
       if (unit.outcomes[index] === undefined) places.push({ unit, index, row: unit.rows[index]! })
   }
   return places
+}
+
+/** What a key, a number or a bracket counts. */
+const eachOther = 8
+
+/** The characters of its texts, and a little for everything else in it. */
+function charactersOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return eachOther
+  let sum = eachOther
+  if (Array.isArray(value)) for (const item of value) sum += charactersOf(item)
+  else for (const key in value) sum += key.length + charactersOf((value as Record<string, unknown>)[key])
+  return sum
 }

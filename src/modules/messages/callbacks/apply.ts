@@ -2,7 +2,7 @@
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
-import { transact, type Db } from '../../../platform/database/sql.ts'
+import { type Db, transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ConnectionStatus, DeliveryReceipt } from '../../../providers/provider.ts'
 import type { ChannelService } from '../../channels/service.ts'
@@ -11,33 +11,27 @@ import type { ProviderIdCache } from '../dispatch/recent-sends.ts'
 import type { InboundDeps, StoredInbound } from '../inbound/inbound.ts'
 import { partsWorker } from '../inbound/parts.ts'
 import type { MessageRow } from '../message.ts'
-import { writeReceipts, type ReceiptWrite } from '../transitions-repository.ts'
-import {
-  applyTransitions,
-  stepOf,
-  writeOf,
-  type TransitionDeps,
-  type TransitionRequest,
-} from '../transitions.ts'
+import { type ReceiptWrite, writeReceipts } from '../transitions-repository.ts'
+import { applyTransitions, stepOf, type TransitionDeps, type TransitionRequest, writeOf } from '../transitions.ts'
 import { keepReferences, referenceKey } from '../references-repository.ts'
 import { isOfAnother, referencesOf } from './matching.ts'
-import { lockMessages } from './parts-store.ts'
-import { isPart, requestOf, requestsOfParts, settleParts } from './parts.ts'
-import { applySaid } from './inbound.ts'
 import {
   findNamed,
   listDueOfOthers,
   listDueReports,
   listOvertaking,
+  lockMessages,
+  type NamedReport,
   postponeReports,
   removeReports,
   removeUnlocked,
+  type ReportRow,
   takeDueReports,
   takeReport,
   takeReports,
-  type NamedReport,
-  type ReportRow,
 } from './repository.ts'
+import { isPart, requestOf, requestsOfParts, settleParts } from './parts.ts'
+import { applySaid } from './inbound.ts'
 
 export interface ReportDeps extends TransitionDeps, InboundDeps {
   readonly channels: ChannelService

@@ -4,9 +4,14 @@ import type { Db } from '../../../platform/database/sql.ts'
 import type { InboundMessage, MarketingPreference } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import type { ProviderConsent } from '../../contacts/service.ts'
-import { storeInbound, type InboundDeps, type NewInbound, type StoredInbound } from '../inbound/inbound.ts'
+import {
+  type InboundDeps,
+  type NewInbound,
+  type StoredInbound,
+  storeInbound,
+  withTappedButton,
+} from '../inbound/inbound.ts'
 import { joinParts, type ToldInbound } from '../inbound/parts.ts'
-import { withTappedButton } from '../inbound/tapped-button.ts'
 import { findMessageId } from '../references-repository.ts'
 import type { ReportRow } from './repository.ts'
 

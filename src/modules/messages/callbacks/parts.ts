@@ -1,12 +1,10 @@
 /** What receipts come to of messages that are several at their provider, each part with an id of its own (docs/decisions/unknown-outcomes.md). */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DeliveryReceipt } from '../../../providers/provider.ts'
-import { endJobs } from '../dispatch/repository.ts'
-import { lockAccepted, raiseAccepted } from '../dispatch/parts-store.ts'
-import { keepReferences, referenceKey, type NewReference, type Reference } from '../references-repository.ts'
+import { endJobs, lockAccepted, raiseAccepted } from '../dispatch/repository.ts'
+import { keepReferences, type NewReference, type Reference, referenceKey } from '../references-repository.ts'
 import type { TransitionRequest } from '../transitions.ts'
-import { failPart, partSteps, raisePart } from './parts-store.ts'
-import type { NamedReport } from './repository.ts'
+import { failPart, type NamedReport, partSteps, raisePart } from './repository.ts'
 
 /** A receipt, and the message that it is about. */
 export const requestOf = (

@@ -3,9 +3,10 @@ import { limits } from '../../../api/limits.ts'
 import { inboundTypes, messageTypes } from '../../../api/resources/channel.ts'
 import { messageErrorCodes } from '../../../api/resources/message.ts'
 import { storable } from '../../../lib/storable.ts'
-import { providerCodeOf } from '../provider-code.ts'
-import { fittingContent } from './fitting-content.ts'
 import type { InboundMessage, DeliveryReceipt, CallbackItem } from '../../../providers/provider.ts'
+import { providerCodeOf } from '../message.ts'
+import { validateInboundContent } from '../../../api/content/validate.ts'
+import type { Detail } from '../../../api/errors.ts'
 
 const knownTypes: ReadonlySet<string> = new Set([...messageTypes, ...inboundTypes])
 
@@ -35,4 +36,52 @@ function sanitiseError(error: unknown): NonNullable<DeliveryReceipt['error']> {
     message: typeof message === 'string' ? message : 'The provider could not deliver the message.',
     provider_code: providerCodeOf(provider_code),
   }
+}
+
+/** Rounds of leaving out what does not fit: what is nested may come to light by it. */
+const roundsMax = 4
+/** The only limit that the contract has for texts that come in. */
+const textMax = 65_536
+/** Where files are is ours, and made later. */
+const addressToCome = 'https://localhost/'
+
+/**
+ * The content, without optional fields that have not the form they should have, and with texts cut that are too long; null where what is left is none of this type. `content` is
+ * JSON that can be stored, and is itself the answer where it fits.
+ */
+function fittingContent(type: string, content: unknown): unknown {
+  if (typeof content !== 'object' || content === null) return null
+  if (failuresOf(type, content).length === 0) return content
+  const mended: unknown = structuredClone(content)
+  for (let round = 0; round < roundsMax; round++) {
+    const failures = failuresOf(type, mended)
+    if (failures.length === 0) return mended
+    for (const failure of failures) if (!mend(mended, failure)) return null
+  }
+  return failuresOf(type, mended).length === 0 ? mended : null
+}
+
+function failuresOf(type: string, content: unknown): readonly Detail[] {
+  const files = type === 'attachments' && Array.isArray(content)
+  return validateInboundContent(
+    type,
+    files ? content.map((item: unknown) => (isHolder(item) ? { ...item, url: addressToCome } : item)) : content,
+    { path: '' },
+  )
+}
+
+type Holder = Record<string, unknown>
+const isHolder = (value: unknown): value is Holder => typeof value === 'object' && value !== null
+
+/** Cuts the text, or takes the field away, that does not fit; false where it cannot be done without. An item of a list stays: others are known by their places. */
+function mend(content: unknown, { param, code }: Detail): boolean {
+  const path = [...param.matchAll(/[^.[\]]+/g)].map(([key]) => key)
+  const last = path.pop()
+  if (last === undefined || code === 'missing_field') return false
+  const holder = path.reduce<unknown>((inner, key) => (isHolder(inner) ? inner[key] : undefined), content)
+  if (!isHolder(holder) || Array.isArray(holder)) return false
+  const value = holder[last]
+  if (code === 'too_long' && typeof value === 'string') holder[last] = value.slice(0, textMax).toWellFormed()
+  else delete holder[last]
+  return true
 }

@@ -4,12 +4,11 @@ import type { ChannelDeletedEvent } from '../../../api/domain-events.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
+import { type ChannelRow, type ChannelService, isUp } from '../../channels/service.ts'
 import type { Circuits } from './circuit-breakers.ts'
-import { hastenJobs, type DueQueue } from './repository.ts'
+import { type DueQueue, hastenJobs } from './repository.ts'
 import type { Completion } from './completion.ts'
-import { queueOf } from './job.ts'
-import type { Sessions } from './sessions.ts'
+import { queueOf, type Sessions } from './job.ts'
 
 export interface PausedQueues {
   /** Parts queues into those whose messages may go out from here, or will never, and those whose channels are not up or not this process's. */

@@ -3,17 +3,16 @@ import { tenantOf } from '../../../api/caller.ts'
 import { limits } from '../../../api/limits.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import { mayPass } from '../../../platform/database/failures.ts'
-import { sqlState, transact, type Db } from '../../../platform/database/sql.ts'
+import { type Db, sqlState, transact } from '../../../platform/database/sql.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { insertAnswered, keepReferences } from '../references-repository.ts'
-import { lockMessages } from '../callbacks/parts-store.ts'
-import { storeReports } from '../callbacks/repository.ts'
-import { reportWakes, type ReportWakes } from '../callbacks/wakes.ts'
+import { lockMessages, storeReports } from '../callbacks/repository.ts'
 import type { MessageRow } from '../message.ts'
-import { writeAcceptances, type Acceptance } from '../transitions-repository.ts'
-import { applyTransitions, stepOf, writeOf, type TransitionDeps } from '../transitions.ts'
+import { type Acceptance, writeAcceptances } from '../transitions-repository.ts'
+import { applyTransitions, stepOf, type TransitionDeps, writeOf } from '../transitions.ts'
 import {
   attemptsOf,
+  type Completion,
   inOwnWords,
   nextDue,
   referencesOf,
@@ -23,13 +22,14 @@ import {
   wasAsked,
   wasHandedOver,
   withProof,
-  type Completion,
 } from './completion.ts'
-import { listOthersIds } from './asking-store.ts'
+import * as store from './repository.ts'
+import { listOthersIds } from './repository.ts'
 import { doubtTemplates, loseChannels } from './blocked-channels.ts'
 import type { InHand } from './in-progress.ts'
 import type { ProviderIdCache } from './recent-sends.ts'
-import * as store from './repository.ts'
+import { setMaxListeners } from 'node:events'
+import type { Platform } from '../../../platform/platform.ts'
 
 export interface WriteDeps extends TransitionDeps {
   readonly providerIds: ProviderIdCache
@@ -317,5 +317,37 @@ async function writeInTransaction(deps: WriteDeps, written: readonly Completion[
     // a message of several parts is as far as the least of them: that is read
     if (row !== undefined && outcome.kind === 'accepted' && outcome.provider_ids.length === 1)
       deps.providerIds.remember(row.channel_id, outcome.provider_ids[0], row)
+  }
+}
+
+export interface ReportWakes {
+  /** Wakes the worker `reports` when what came with these answers is due. */
+  plan(batch: readonly Completion[]): void
+  stop(): void
+}
+
+/** Wakes are told apart by so much. */
+const stepMs = 20
+
+function reportWakes({ clock, notify }: Pick<Platform, 'clock' | 'notify'>): ReportWakes {
+  const stopped = new AbortController()
+  setMaxListeners(0, stopped.signal)
+  const planned = new Set<number>()
+  return {
+    plan(batch) {
+      for (const { outcome, at_ms } of batch) {
+        if (outcome.kind !== 'accepted') continue
+        for (const { after_ms } of outcome.later_items ?? []) {
+          const due_ms = Math.ceil((at_ms + after_ms) / stepMs) * stepMs
+          if (after_ms === 0 || planned.has(due_ms)) continue
+          planned.add(due_ms)
+          void clock.sleep(due_ms - clock.now(), stopped.signal).then(() => {
+            planned.delete(due_ms)
+            if (!stopped.signal.aborted) notify('reports')
+          })
+        }
+      }
+    },
+    stop: () => stopped.abort(),
   }
 }

@@ -1,6 +1,8 @@
 /** A job: one outbound message on its way to its provider, in the hands of this process. */
 import { limits } from '../../../api/limits.ts'
 import type { MessageRow } from '../message.ts'
+import type { OriginType } from '../../../api/resources/message.ts'
+import type { Session } from '../../../providers/provider.ts'
 
 export interface Job {
   /** As this process last wrote it when the job was read (`latest` of what is in hand). */
@@ -39,3 +41,36 @@ export const validUntil = ({ row }: Job): number => {
     limits.message_validity_ms
   )
 }
+
+/** The times of the messages of one origin kind. */
+export interface SendTimes {
+  readonly origin: OriginType
+  /** Of these messages those that may not go now, by their ids, each with the time in milliseconds at which it may. */
+  notBefore(rows: readonly MessageRow[]): Promise<ReadonlyMap<string, number>>
+}
+
+/** Of these jobs those that may not go now, each with the time in milliseconds at which it may. */
+export async function jobsNotBefore(
+  times: readonly SendTimes[],
+  jobs: readonly Job[],
+): Promise<ReadonlyMap<Job, number>> {
+  const later = new Map<Job, number>()
+  for (const { origin, notBefore } of times) {
+    const asked = jobs.filter(({ row }) => row.origin_type === origin)
+    if (asked.length === 0) continue
+    const found = await notBefore(asked.map(({ row }) => row))
+    for (const job of asked) if (found.has(job.row.id)) later.set(job, found.get(job.row.id)!)
+  }
+  return later
+}
+
+export interface Sessions {
+  /** Whether messages of the channel go through a session that is open in this process. */
+  sends(channel_id: string): boolean
+  find(channel_id: string): Session | undefined
+}
+
+export const sessionsOf = (find: Sessions['find']): Sessions => ({
+  find,
+  sends: (channel_id) => find(channel_id)?.send !== undefined,
+})

@@ -3,8 +3,8 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { OnPartAccepted } from '../../../providers/provider.ts'
 import type { InHand } from './in-progress.ts'
-import { sendTimeoutMs, type Job } from './job.ts'
-import { keepAccepted } from './parts-store.ts'
+import { type Job, sendTimeoutMs } from './job.ts'
+import { keepAccepted } from './repository.ts'
 
 /** So long before the job's claim ends a part has its answer at the latest: nobody else takes the job meanwhile. */
 const marginMs = 1000

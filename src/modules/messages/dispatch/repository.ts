@@ -1,10 +1,11 @@
 /** SQL of the dispatch worker: claims, take-overs, leases on channels, and what becomes of jobs that were handed over. Workers work across tenants. */
 import type { MessageRow } from '../message.ts'
-import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
+import { type Db, jsonRows, textColumn } from '../../../platform/database/sql.ts'
 import { isAlive } from '../../../platform/jobs/processes-store.ts'
 import { transitionsFrom } from '../projections-repository.ts'
 import type { Projections } from '../projections.ts'
 import type { ProbeChoice } from './circuit-breakers.ts'
+import type { Tenant } from '../../../api/caller.ts'
 
 /** A queue that has due jobs in nobody's hand. */
 export interface DueQueue {
@@ -353,4 +354,99 @@ export async function returnJobs(tx: Db, process_id: string, jobs: readonly Retu
       outcome_unknown = t.outcome_unknown or (j.process_id is null and j.outcome_unknown), accepted_ids = nullif(t.accepted_ids, '{}'), process_id = null
     from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, next_run_at timestamptz, attempts int, outcome_unknown boolean, accepted_ids text[])
     where j.message_id = t.message_id and (j.process_id = ${process_id} or j.process_id is null)`
+}
+
+/** A message in the hand of a process, by the claim that ends then. */
+export interface Claim {
+  readonly process_id: string
+  readonly message_id: string
+  /** ISO 8601. */
+  readonly lease_until: string
+}
+
+/** Keeps what was taken of a message while the rest is handed over; false where this claim of it has ended, or where receipts have proved more than that. */
+export async function keepAccepted(
+  sql: Db,
+  { process_id, message_id, lease_until }: Claim,
+  accepted_ids: readonly string[],
+): Promise<boolean> {
+  const rows = await sql`
+    update dispatch_jobs set accepted_ids = ${[...accepted_ids]}::text[]
+    where message_id = ${message_id} and process_id = ${process_id} and next_run_at = ${lease_until} and coalesce(cardinality(accepted_ids), 0) <= ${accepted_ids.length}
+    returning message_id`
+  return rows.length > 0
+}
+
+/** Which of these messages have jobs, and what was taken of each. The jobs are locked: whoever calls has locked the messages, as everywhere. */
+export async function lockAccepted(tx: Db, message_ids: readonly string[]): Promise<Map<string, readonly string[]>> {
+  if (message_ids.length === 0) return new Map()
+  const rows = await tx<{ message_id: string; accepted_ids: string[] }[]>`
+    select message_id, coalesce(accepted_ids, '{}') as accepted_ids from dispatch_jobs where message_id = any(${[...message_ids]}::text[]) order by message_id for update`
+  return new Map(rows.map(({ message_id, accepted_ids }) => [message_id, accepted_ids]))
+}
+
+/** Keeps what receipts proved to be taken: what nobody has in hand is in doubt no more, and the rest of it is due at once. */
+export async function raiseAccepted(
+  tx: Db,
+  jobs: readonly { readonly message_id: string; readonly accepted_ids: readonly string[] }[],
+  at: string,
+): Promise<void> {
+  if (jobs.length === 0) return
+  await tx`
+    update dispatch_jobs j set accepted_ids = t.accepted_ids, outcome_unknown = j.outcome_unknown and j.process_id is not null,
+      next_run_at = case when j.process_id is null then least(j.next_run_at, ${at}) else j.next_run_at end
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, accepted_ids text[]) where j.message_id = t.message_id`
+}
+
+/** A message that is in the hand of this process, and is not to go before `next_run_at`. */
+export interface Postponed extends Tenant {
+  readonly message_id: string
+  readonly next_run_at: string
+}
+
+/** Gives messages back until their time, uncounted: it is their `send_at` from then on, from which their validity counts. Messages are locked before their jobs, as everywhere. */
+export async function postponeMessages(sql: Db, process_id: string, postponed: readonly Postponed[]): Promise<void> {
+  if (postponed.length === 0) return
+  await sql`
+    with held as materialized (
+      select m.id, t.next_run_at from json_to_recordset(${jsonRows(postponed)}::text::json) as t(account_id text, mode text, message_id text, next_run_at timestamptz)
+      join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id
+      where m.status in ('queued', 'sending') order by m.id for update of m
+    ),
+    returned as (
+      update dispatch_jobs j set next_run_at = h.next_run_at, process_id = null from held h where j.message_id = h.id and j.process_id = ${process_id}
+      returning j.account_id, j.mode, j.message_id, j.next_run_at
+    )
+    update messages m set send_at = r.next_run_at from returned r where m.account_id = r.account_id and m.mode = r.mode and m.id = r.message_id`
+}
+
+/** Whether a message to the same recipient is on its way over the channel, whose provider's id nobody knows yet. Of those in doubt themselves, the first one goes first. */
+export async function isAnotherInHand(
+  sql: Db,
+  { channel_id, message_id, to }: { channel_id: string; message_id: string; to: string },
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from dispatch_jobs j join messages m on m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id
+    where j.process_id is not null and j.channel_id = ${channel_id} and j.message_id <> ${message_id} and (not j.outcome_unknown or j.message_id < ${message_id}) and m."to" = ${to}
+    limit 1`
+  return rows.length > 0
+}
+
+/** Ids by which a channel's provider is said to know a message. */
+export interface ClaimedIds extends Tenant {
+  readonly channel_id: string
+  readonly message_id: string
+  readonly provider_ids: readonly string[]
+}
+
+/** Those of these ids by which the provider knows other messages, and which message was said to have them. */
+export async function listOthersIds(sql: Db, claims: readonly ClaimedIds[]): Promise<Map<string, string>> {
+  const wanted = claims.flatMap(({ provider_ids, ...claim }) =>
+    provider_ids.map((provider_id) => ({ ...claim, provider_id })),
+  )
+  if (wanted.length === 0) return new Map()
+  const rows = await sql<{ provider_id: string; message_id: string }[]>`
+    select t.provider_id, t.message_id from json_to_recordset(${jsonRows(wanted)}::text::json) as t(account_id text, mode text, channel_id text, message_id text, provider_id text)
+    join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id and r.account_id = t.account_id and r.mode = t.mode and r.message_id <> t.message_id`
+  return new Map(rows.map(({ provider_id, message_id }) => [provider_id, message_id]))
 }

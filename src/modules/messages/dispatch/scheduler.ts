@@ -1,5 +1,5 @@
 /** The scheduler: which messages are due, which of them this process takes into its memory, and which of those may go now (docs/decisions/slow-channels.md). */
-import { priorities, ranks, type Priority } from '../../../api/resources/message.ts'
+import { priorities, type Priority, ranks } from '../../../api/resources/message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
@@ -7,13 +7,12 @@ import type { MessageRow } from '../message.ts'
 import { pausedQueues, type PausedQueues } from './blocked-channels.ts'
 import type { InHand } from './in-progress.ts'
 import { expiredSearch, type ExpiredSearch } from './expiry.ts'
-import { listDueQueues } from './due-queues-store.ts'
-import { queueOf, sendTimeoutMs, validUntil, type Job } from './job.ts'
+import { listDueQueues } from './queues-repository.ts'
+import { type Job, queueOf, sendTimeoutMs, type Sessions, validUntil } from './job.ts'
 import type { Circuits } from './circuit-breakers.ts'
 import type { ChannelLeases } from './leases.ts'
 import type { Pauses } from './pauses.ts'
-import { rateWakes, type ChannelRates, type RateWakes } from './rates.ts'
-import type { Sessions } from './sessions.ts'
+import { type ChannelRates, rateWakes, type RateWakes } from './rates.ts'
 import * as store from './repository.ts'
 
 /** How long a claim lasts. */

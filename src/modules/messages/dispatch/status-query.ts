@@ -3,14 +3,14 @@ import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type {
-  ProviderAdapter,
-  StatusQueryResult,
   Connection,
   FoundMessage,
-  Outcome,
   OutboundMessage,
+  Outcome,
+  ProviderAdapter,
+  StatusQueryResult,
 } from '../../../providers/provider.ts'
-import { isAnotherInHand, listOthersIds } from './asking-store.ts'
+import { isAnotherInHand, listOthersIds } from './repository.ts'
 import type { Job } from './job.ts'
 
 export interface Question {

@@ -8,7 +8,7 @@ import { didYouMean } from '../../../lib/nearest.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { withMeantPhone } from '../../accounts/service.ts'
 import { isTestChannel, type ChannelRow, type ChannelService } from '../../channels/service.ts'
-import { checkRecipient } from '../accept/validate.ts'
+import { recipientFailures } from '../accept/validate.ts'
 import type { MessageRow } from '../message.ts'
 import { findMessage } from '../repository.ts'
 import { storeInbound, type InboundDeps } from './inbound.ts'
@@ -72,7 +72,7 @@ async function checked(
   if (channel === null || !isTestChannel(channel)) throw await channels.missing(sql, tenant, body.channel, 'channel')
   if (reply_to !== null && (!isId('msg', reply_to) || (await findMessage(sql, tenant, reply_to)) === null))
     throw missing('message', reply_to, 'reply_to')
-  const failures = [...validateInboundContent(type, body[type]), ...checkRecipient(channel.type, body.from, 'from')]
+  const failures = [...validateInboundContent(type, body[type]), ...recipientFailures(channel.type, body.from, 'from')]
   throwFailures(await withMeantPhone(sql, tenant, failures, 'from', body.from))
   return channel
 }

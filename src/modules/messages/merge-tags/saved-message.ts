@@ -7,7 +7,7 @@ import { Problem } from '../../../api/problem.ts'
 import { messageTypes } from '../../../api/resources/channel.ts'
 import { didYouMean } from '../../../lib/nearest.ts'
 import type { Db } from '../../../platform/database/sql.ts'
-import type { ChannelRow } from '../../channels/service.ts'
+import { type ChannelRow, type ChannelService, isUp } from '../../channels/service.ts'
 import type { ContactService } from '../../contacts/service.ts'
 import { attributeKeyOf, countTags, isContactTag, mapStrings, replaceTags, tagsOf, unknownTags } from './tags.ts'
 
@@ -109,4 +109,22 @@ function contentFailures(type: string, content: unknown, channel_type: string): 
   )
   const stays = ({ param }: Detail) => filled.every((params) => params.has(param))
   return failures.filter((failure) => !tagged.has(failure.param) || stays(failure))
+}
+
+/** Our copy counts where the provider cannot be asked. Throws 422 `template_not_approved` where it is missing or unapproved, 400 `parameter_invalid` where the parameters do not fit it. */
+export async function requireTemplate(
+  { channels }: { readonly channels: ChannelService },
+  channel: ChannelRow,
+  message: TaggedMessage,
+): Promise<void> {
+  if (message.type !== 'template') return
+  const content = message['template']
+  const { refusal } = isUp(channel)
+    ? await channels.templateVerdictAsked(channel, content)
+    : await channels.templateVerdict(channel, content, false)
+  if (refusal === null) return
+  if (refusal.code === 'upstream_unavailable') throw refusal
+  const param = `message.${refusal.param ?? 'template'}`
+  if (refusal.param !== 'template.components') throw new Problem('template_not_approved', refusal.message, { param })
+  throw Problem.invalid([{ param, code: 'invalid_value', message: refusal.message }])
 }
