@@ -1,9 +1,9 @@
-/** The rows of messages as every part of the feature reads them. */
+/** Messages: their row, their states and allowed transitions (behaviour: messages 6), and their JSON. */
 import type { Message, MessageError, MessageStatus, OriginType, Priority } from '../../api/resources/message.ts'
 import { Problem } from '../../api/problem.ts'
 import { errorBody } from '../../platform/http/envelope.ts'
 
-/** As it is kept: without a provider's code where there is none. */
+/** As stored: `provider_code` is null where the provider gave none. */
 export type KeptError = Omit<MessageError, 'provider_code'> & { readonly provider_code: string | null }
 
 /** A row of `message_attempts`: one send attempt and its outcome. */
@@ -29,7 +29,7 @@ export interface MessageRow {
   to: string
   from: string
   type: string
-  /** What stands under the key named by `type`. */
+  /** The content object of `type`. */
   content: unknown
   status: MessageStatus
   error: KeptError | null
@@ -42,7 +42,7 @@ export interface MessageRow {
   contact_id: string | null
   origin_type: OriginType
   origin_id: string | null
-  /** By which its producer knows it, where it must become exactly one message; never shown. */
+  /** Set by a producer whose row must become exactly one message; never shown. */
   submission_key: string | null
   reply_to: string | null
   segments: number | null
@@ -60,15 +60,15 @@ export interface MessageRow {
 }
 
 export const transitions = {
-  /** Handed to the provider. Repeating a hand-over stays in `sending`. */
+  /** The send attempt begins. A repeated attempt stays in `sending`. */
   claim: { from: ['queued', 'sending'], to: 'sending' },
   accept: { from: ['queued', 'sending'], to: 'sent' },
   deliver: { from: ['queued', 'sending', 'sent'], to: 'delivered' },
   open: { from: ['queued', 'sending', 'sent', 'delivered'], to: 'read' },
   fail: { from: ['queued', 'sending', 'sent'], to: 'failed' },
-  /** Not handed over, or refused when it was: says nothing of an earlier hand-over that the provider has told of meanwhile. */
+  /** Not sent, or refused by the provider. Does not overwrite what the provider has reported meanwhile of an earlier attempt. */
   refuse: { from: ['queued', 'sending'], to: 'failed' },
-  /** Cancelled by the sender, or emptied by an opt-out: only while nothing has been handed over. */
+  /** Cancelled by the sender or after an opt-out: only before the first send attempt. */
   cancel: { from: ['queued'], to: 'failed' },
 } as const satisfies Record<string, { from: readonly MessageStatus[]; to: MessageStatus }>
 
@@ -77,15 +77,14 @@ export type Transition = keyof typeof transitions
 export const allows = (status: MessageStatus, transition: Transition): boolean =>
   (transitions[transition].from as readonly MessageStatus[]).includes(status)
 
-/** How far an outbound message is. No transition leads to a lower rank, so that of several told in any order the highest is the last. */
+/** The order of statuses. No transition leads to a lower rank, so the highest of several reported statuses is the last. */
 export const rankOf = { queued: 0, sending: 1, sent: 2, delivered: 3, read: 4, failed: 5 } as const satisfies Partial<
   Record<MessageStatus, number>
 >
 
-/** The statuses of an outbound message. */
 export type OutboundStatus = keyof typeof rankOf
 
-/** The time stamps that a status sets; a receipt that overtakes `sent` sets `sent_at` too, and `read` without `delivered` sets `delivered_at`. */
+/** The timestamps that a status sets. A receipt that overtakes `sent` sets `sent_at` too, and `read` without `delivered` sets `delivered_at`. */
 export const stamps: Readonly<
   Record<MessageStatus, readonly ('sending_at' | 'sent_at' | 'delivered_at' | 'read_at' | 'failed_at')[]>
 > = {
@@ -98,7 +97,7 @@ export const stamps: Readonly<
   failed: ['failed_at'],
 }
 
-/** The public event of reaching a status; `queued` and `sending` have none. */
+/** The public event of a status; `queued` and `sending` have none. */
 export const eventOf = {
   sent: 'message.sent',
   delivered: 'message.delivered',
@@ -107,7 +106,6 @@ export const eventOf = {
   received: 'message.received',
 } as const
 
-/** The Message of a row, as the API shows it. */
 export function messageObject(row: MessageRow): Message {
   return {
     id: row.id,
@@ -148,7 +146,7 @@ export function messageObject(row: MessageRow): Message {
   }
 }
 
-/** The Message as it was when it was accepted: what a replayed 202 answers. */
+/** The message as it was when it was accepted, for a replayed 202. */
 export function acceptedObject(row: MessageRow): Message {
   return messageObject({
     ...row,
@@ -163,11 +161,10 @@ export function acceptedObject(row: MessageRow): Message {
   })
 }
 
-/** The error as the API shows it, whose `provider_code` is always a string. */
 export const errorObject = (error: KeptError | null): MessageError | null =>
   error === null ? null : { code: error.code, message: error.message, provider_code: error.provider_code ?? '' }
 
-/** The answer of a batch: one entry a result, `show` making the Message of each accepted one. */
+/** The response of a batch: one entry per result. `show` builds the JSON of accepted messages. */
 export function batchObject(
   results: readonly (MessageRow | Problem)[],
   show: (row: MessageRow) => Message,
@@ -183,9 +180,8 @@ export function batchObject(
   return { object: 'batch' as const, data, accepted: results.length - rejected, rejected }
 }
 
-/** A hand-over as the API shows it. */
 export const attemptObject = (row: AttemptRow) => ({ object: 'message_attempt' as const, ...row })
 
-/** As text, whatever a provider's code calls one; null where it gives none, which an empty one is too. */
+/** A provider's code as text; null where there is none or it is empty. */
 export const providerCodeOf = (told: unknown): string | null =>
   (typeof told === 'string' && told.trim() !== '') || typeof told === 'number' ? String(told) : null

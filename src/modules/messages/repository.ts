@@ -1,4 +1,4 @@
-/** SQL of messages as they are read. What accepting and the workers write stands in their folders. */
+/** SQL that reads messages, for this and other modules. The statements of workers are in the repositories of their folders. */
 import type { Tenant } from '../../api/caller.ts'
 import type { OriginType } from '../../api/resources/message.ts'
 import type { AttemptRow, MessageRow } from './message.ts'
@@ -24,14 +24,13 @@ export async function findMessages(
   >`select * from messages where account_id = ${account_id} and mode = ${mode} and id = any(${[...ids]}::text[])`
 }
 
-/** What messages of an origin were charged. */
 export interface Charged {
   readonly origin_id: string | null
   readonly wallet_micros: number
   readonly package_credits: number
 }
 
-/** What these messages were charged when they were accepted, for each of their origins; what was given back since is not taken off. */
+/** What messages were charged when they were accepted, per origin. Later refunds are not deducted. */
 export async function sumCharged(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<Charged[]> {
   if (ids.length === 0) return []
   return await sql<Charged[]>`
@@ -46,30 +45,28 @@ export async function listAttempts(sql: Db, { account_id, mode }: Tenant, messag
     order by number desc limit 1000`
 }
 
-/** Every message that somebody submitted for rows of its own, as a select of account_id, mode, id, origin_id, submission_key and status, for the invariants of whoever did. */
+/** Messages of an origin type as a select of account_id, mode, id, origin_id, submission_key and status, for the invariants of their producer. */
 export const messagesOfOrigin = (sql: Db, type: OriginType) => sql`
   select account_id, mode, id, origin_id, submission_key, status from messages where direction = 'outbound' and origin_type = ${type}`
 
-/** The templates of one channel from a moment on. */
+/** Templates sent on one channel since a time. */
 export interface ReachWindow extends Tenant {
   readonly channel_id: string
   /** Milliseconds since 1970. */
   readonly since_ms: number
 }
 
-/** A select of "to", each once, for the statement of whoever asks. */
+/** A select of the distinct "to", for the statement of the caller. */
 export const reachedRecipients = (sql: Db, { account_id, mode, channel_id, since_ms }: ReachWindow): Fragment => sql`
   select distinct "to" from messages
   where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and direction = 'outbound' and id >= ${idFloor('msg', since_ms)}
     and type = 'template' and status <> 'failed'`
 
-/** How many different recipients were reached. */
 export async function countReached(sql: Db, window: ReachWindow): Promise<number> {
   const [row] = await sql<{ count: number }[]>`select count(*)::int as count from (${reachedRecipients(sql, window)}) r`
   return row!.count
 }
 
-/** Those of these recipients who were reached. */
 export async function reachedAmong(
   sql: Db,
   window: ReachWindow,
@@ -96,7 +93,7 @@ export interface InboundRow {
   readonly created_at: string
 }
 
-/** An id is made when its message's `created_at` is taken; this much later at most, or earlier. */
+/** `id` and `created_at` of a message may be this far apart. */
 const idSlackMs = 1000
 
 /** Up to `limit`, oldest first. */
@@ -113,8 +110,8 @@ export async function listInbound(
 }
 
 /**
- * Locks those of these messages that are with no provider: `queued`, or `sending` and back in nobody's hand, with nothing of them taken and no hand-over in doubt. What another transaction
- * holds is passed over. Messages are locked before their jobs, as everywhere.
+ * Locks those of these messages that no provider has: `queued`, or `sending` with a released job, nothing accepted and
+ * no unknown outcome. Skips rows that are locked. Messages are locked before their jobs, as everywhere.
  */
 export async function lockWithdrawable(
   tx: Db,
@@ -134,7 +131,7 @@ export async function lockWithdrawable(
     select id, status from held where status = 'queued' or id in (select message_id from returned)`
 }
 
-/** The id from which on messages are kept, as an expression: those before may be gone, and whoever knows of them does not miss them. */
+/** Messages with smaller ids may be deleted, so references to them may be dangling. An expression. */
 export const keptFrom = (sql: Db) => sql`coalesce((select kept_from from message_retention), '')`
 
 /** Whether a message with a smaller id still waits to be sent. */
@@ -143,7 +140,7 @@ export async function waitsBefore(sql: Db, id: string): Promise<boolean> {
   return job !== undefined
 }
 
-/** Says that messages with smaller ids are forgotten. What was said stays said, also where they are to be kept for longer now. */
+/** Notes that messages with smaller ids are deleted. Never moves backwards, also where retention becomes longer. */
 export async function keepFrom(sql: Db, id: string): Promise<void> {
   await sql`
     insert into message_retention as r (kept_from) values (${id})
@@ -151,8 +148,8 @@ export async function keepFrom(sql: Db, id: string): Promise<void> {
 }
 
 /**
- * Deletes counts of seconds before one, `rows_max` at most, and takes them out of the quarters of an hour; returns how many. Only what is folded: what is not is
- * folded within seconds. Takes away just what it deleted itself, so that both agree whatever is folded beside it.
+ * Deletes at most `rows_max` counts of seconds before `bucket`, and subtracts exactly what it deleted from the quarters
+ * of an hour. Only folded counts; the others are folded within seconds. Returns how many.
  */
 export async function forgetCounts(sql: Db, bucket: string, rows_max: number): Promise<number> {
   const [row] = await sql<{ gone: number }[]>`
@@ -170,7 +167,7 @@ export async function forgetCounts(sql: Db, bucket: string, rows_max: number): P
   return row!.gone
 }
 
-/** Deletes quarters of an hour before a time that count nothing any more, `rows_max` at most; returns how many. */
+/** Deletes at most `rows_max` quarters of an hour before a time that have become zero. Returns how many. */
 export async function forgetQuarters(sql: Db, before: string, rows_max: number): Promise<number> {
   const { count } = await sql`
     delete from message_quarter_counts

@@ -1,4 +1,4 @@
-/** What messages mean: sending alone and in batches, reading, cancelling, and what recipients write. */
+/** The operations on messages: send, read, cancel, withdraw and simulate. */
 import type { Caller, Tenant } from '../../api/caller.ts'
 import type { MessageHistoryItem } from '../../api/resources/message.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -70,36 +70,36 @@ export interface MessageDeps extends Withdrawing {
   readonly projections: Projections
 }
 
-/** Everything throws the Problem that refuses it; rows are of the caller's account and mode. */
+/** Every operation throws the Problem that refuses it. Rows belong to the caller's account and mode. */
 export interface MessageService {
-  /** Checks what is to be sent, as the body of `POST /v1/messages`, for whom it is sent; throws the Problem that refuses it. Consent, window and funds are looked at when it is accepted. */
+  /** Checks a body of `POST /v1/messages` for a tenant. Consent, window and balance are checked again when it is accepted. */
   check(tenant: Tenant, written: unknown): Promise<CheckedMessage>
-  /** The one way to a message, for everybody who sends (docs/decisions/producers.md). One outcome an item, in their order. */
+  /** The one way to create outbound messages (docs/decisions/producers.md). One outcome per item, in order. */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
-  /** Under an Idempotency-Key the message is sent once, and answered again. */
+  /** With an Idempotency-Key the message is sent once, and repeats are answered with it. */
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
-  /** As `send`, of a body that `make` resolves to, for an operation of another feature: its key is the operation's own. */
+  /** Like `send`, with a body that `make` resolves to, for operations of other modules, which have keys of their own. */
   sendMade(caller: Caller, asked: RequestKey | undefined, make: () => Promise<unknown>): Promise<Sent>
-  /** Every item is accepted or refused by itself. */
+  /** Each item is accepted or refused by itself. */
   sendBatch(caller: Caller, body: unknown, key: string | undefined): Promise<SentBatch>
   get(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
   /** Up to `limit + 1` rows, newest first. */
   list(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]>
-  /** Those with these ids, in any order. */
+  /** In any order. */
   rows(sql: Db, tenant: Tenant, ids: readonly string[]): Promise<MessageRow[]>
-  /** By the day of their creation in a time zone: `days` days until today, the oldest first. */
+  /** Counts per day of creation in a time zone: `days` days up to today, oldest first. */
   days(sql: Db, tenant: Tenant, timezone: string, days: number): Promise<DayCounts[]>
   /** Newest first. */
   history(sql: Db, tenant: Tenant, id: string): Promise<MessageHistoryItem[]>
   /** Newest first. */
   attempts(sql: Db, tenant: Tenant, id: string): Promise<AttemptRow[]>
-  /** Only while `queued`; resolves to the row as it is then. */
+  /** Only while `queued`. Resolves to the changed row. */
   cancel(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
-  /** Fails and refunds those that were not handed over, in the transaction of their producer, who locks its own rows before; resolves to their ids. */
+  /** Fails and refunds messages that were not sent, in the transaction of their producer, which locks its own rows first. Resolves to their ids. */
   withdraw(tx: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>>
-  /** The account's channels that their providers throttle at this time, for operators. */
+  /** Channels of the account that are throttled by their providers now, for operators. */
   pauses(sql: Db, tenant: Tenant): Promise<PauseRow[]>
-  /** What a recipient would write, on a sandbox channel. */
+  /** Only on sandbox channels. */
   simulateInbound(sql: Db, tenant: Tenant, body: InboundRequest): Promise<MessageRow>
 }
 
@@ -126,7 +126,7 @@ export function messageService(deps: MessageDeps): MessageService {
   }
 }
 
-/** A message that came in, with addresses of its files that are good from now on. */
+/** Inbound attachments get fresh links. */
 const readable = (media: MediaService, tenant: Tenant, row: MessageRow): MessageRow =>
   row.direction === 'inbound' && row.type === 'attachments'
     ? { ...row, content: media.refreshed(tenant, row.content) }

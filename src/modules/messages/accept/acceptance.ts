@@ -1,4 +1,7 @@
-/** The locking path: what the optimistic statement did not cover, under row locks and in order, in one transaction. Locks: the producer's rows, wallets, grants, messages. */
+/**
+ * The two ways to accept a batch: one optimistic statement for rows that need no decision, and a transaction under row
+ * locks for the rest. Lock order: rows of the producer, wallets, grants, messages.
+ */
 import { type Db, transact } from '../../../platform/database/sql.ts'
 import { type BillingService, type Charge, usageOfCharge } from '../../billing/service.ts'
 import { findEligibility, type Ineligible } from '../../contacts/service.ts'
@@ -23,13 +26,13 @@ export interface CommitDeps {
   readonly projections: Projections
   readonly producers: Producers
   readonly handoff: Handoff
-  /** While it is true no other process takes requests or works: nobody else's commits wait for the same wallets. */
+  /** True while no other process accepts or sends messages, so that nobody else commits to the same wallets. */
   readonly alone: () => boolean
-  /** Hears of every accepted message after its commit, and must not wait for anything. */
+  /** Called with all accepted messages after their commit. Must not wait for anything. */
   readonly emitted: (rows: readonly MessageRow[]) => void
 }
 
-/** Decides every row of these units that is still open, and commits it. */
+/** Decides and commits every undecided row of these units. */
 export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
   const open = undecided(units)
   const producer = deps.producers.fragmentOf(units)
@@ -52,7 +55,7 @@ export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[],
     )
 }
 
-/** Checks, charges and stores rows in the transaction `tx`; resolves to the outcome of each by its number. */
+/** Checks, charges and stores rows in the transaction `tx`. Resolves to outcomes by row number. */
 async function acceptRows(
   { billing, projections }: CommitDeps,
   tx: Db,
@@ -111,7 +114,7 @@ const paidBy = (
   package_grant_id,
 })
 
-/** What the producer is told of its rows; a value, where one is made of all outcomes of a submission, stands on its first row. */
+/** The outcomes as the producer stores them. A value that is built from all outcomes of a submission is on its first row. */
 function submittedRows(units: readonly Unit[], outcomes: ReadonlyMap<number, ItemOutcome>): SubmittedRow[] {
   return units.flatMap((unit) => {
     const decided = unit.rows.flatMap((row) => (outcomes.has(row.n) ? [{ row, outcome: outcomes.get(row.n)! }] : []))
@@ -130,7 +133,7 @@ function codeOf(outcome: ItemOutcome): string | null {
   return outcome.kind === 'no_funds' ? 'insufficient_balance' : null
 }
 
-/** Decides what it can of these units' rows, and commits it. */
+/** Decides and commits what it can of these units; the rest stays undecided. */
 export async function acceptOptimistically(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
   const open = undecided(units)
   const producer = deps.producers.fragmentOf(units)
@@ -167,7 +170,6 @@ function outcomeOf(
   return { kind: 'accepted', row: messageOf(row, { contact_id, package_grant_id, ...paid }, at) }
 }
 
-/** Gives each its outcome. */
 async function answerUnheld(sql: Db, producer: ProducerFragment, unheld: readonly Place[]): Promise<void> {
   if (unheld.length === 0) return
   const known = await producer.known(

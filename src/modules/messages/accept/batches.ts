@@ -1,4 +1,4 @@
-/** Requests that send up to a hundred messages: each checked and accepted by itself, all of them under one Idempotency-Key. */
+/** `POST /v1/messages/batch`: up to a hundred messages, each checked and accepted by itself, all under one Idempotency-Key. */
 import type { Caller } from '../../../api/caller.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { limits } from '../../../api/limits.ts'
@@ -17,13 +17,13 @@ import { findMessages } from '../repository.ts'
 import { messageTypes } from '../../../api/resources/channel.ts'
 import { SendMessage } from '../../../api/resources/message.ts'
 
-/** One result an item, in their order; `replayed`: of an earlier request of the same key. */
+/** One result per item, in order. `replayed`: the results of an earlier request with the same key. */
 export interface SentBatch {
   readonly results: readonly (MessageRow | Problem)[]
   readonly replayed: boolean
 }
 
-/** One item of a batch as its key stores it. */
+/** One item as its key stores it. */
 type StoredItem =
   | { readonly status: 202; readonly message_id: string }
   | {
@@ -31,7 +31,7 @@ type StoredItem =
       readonly error: { code: ProblemCode; message: string; param?: string; details?: readonly Detail[] }
     }
 
-/** `POST /v1/messages/batch`. Throws only for a batch that is not well-formed; whatever its items met is theirs (behaviour: messages 5.3). */
+/** Throws only for a malformed batch; failures of items are in their results (behaviour: messages 5.3). */
 export async function sendBatch(
   deps: SendingDeps,
   caller: Caller,
@@ -73,7 +73,7 @@ async function sendKeyed(
   if (items.length === 0) return await keep([])
   const outcomes = await deps.ingest.submit({ ...ofRequest(caller, request, stored), items })
   if (outcomes.some(({ kind }) => kind === 'known')) return 'known'
-  // no item was let in: the database can still keep that
+  // nothing was admitted, so the database can still store that
   if (outcomes.every((outcome) => outcome.kind === 'unavailable' && outcome.reason === 'full'))
     return await keep(outcomes)
   const undecided = outcomes.find((outcome) => outcome.kind === 'unavailable')
@@ -88,7 +88,7 @@ const checkAll = (deps: SendingDeps, caller: Caller, body: unknown): Promise<(Ch
     ),
   )
 
-/** As beside a failure of a single message: the item's error names the fields that are not known. */
+/** Names unknown fields in an item's error, as for a single message. */
 const namingUnknownOf = (item: unknown, error: unknown): unknown =>
   isObject(item) && !(item instanceof UnfitItem) ? namingUnknown(error, item, knownFields, otherFieldNames) : error
 
@@ -98,7 +98,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const validOf = (checked: readonly (CheckedMessage | Problem)[]): SubmissionItem[] =>
   checked.flatMap((result) => (result instanceof Problem ? [] : [{ message: result }]))
 
-/** The result of every item: what its check refused, or what became of it. */
+/** The result of every item: the refusal of its check, or the outcome of its submission. */
 function merged(
   checked: readonly (CheckedMessage | Problem)[],
   submitted: readonly (MessageRow | Problem)[],
@@ -109,7 +109,7 @@ function merged(
   return checked.map((result) => small(result instanceof Problem ? result : submitted[next++]!))
 }
 
-/** The batch is well-formed, so what cannot be stored now is the item's own 503. Throws where nobody knows what became of it. */
+/** An item that cannot be stored now gets its own 503. Throws where nobody knows the outcome. */
 function resultOf(outcome: ItemOutcome): MessageRow | Problem {
   if (outcome.kind === 'accepted') return outcome.row
   const problem = problemOf(outcome)
@@ -162,10 +162,10 @@ function itemsOf(body: unknown): unknown[] {
   return items
 }
 
-/** Of one to send; the content stands under its type. */
+/** Top-level fields of a message; the content has the name of its type. */
 const knownFields: ReadonlySet<string> = new Set([...Object.keys(SendMessage.properties), ...messageTypes])
 
-/** In small letters and digits alone, and the field that is meant. */
+/** Field names of other services, in lower-case letters and digits, with the field that is meant (behaviour: conventions 4.4). */
 export const otherFieldNames: Readonly<Record<string, string>> = {
   from: 'channel',
   sender: 'channel',

@@ -1,4 +1,4 @@
-/** One commit of a batch: its rows made, accepted on the optimistic path, what that left on the locking one, and every unit answered. */
+/** Commits one batch: builds its rows, accepts most of them in one optimistic statement, the rest under locks, and answers every submission. */
 import { acceptOptimistically, acceptUnderLocks, type CommitDeps } from './acceptance.ts'
 import { endFailed, recovering } from './recovery.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -6,7 +6,7 @@ import type { MessageRow } from '../message.ts'
 import { type Moment, momentAt, type RowMaker, rowOf } from './row.ts'
 import { answer, isDecided, type ItemOutcome, type Unit } from './submission.ts'
 
-/** Commits units of one kind. They are answered when it resolves; a unit that could not be decided for a reason that nobody expected is rejected. */
+/** Commits units of one kind. They are answered when it resolves; a unit that failed with an unexpected error is rejected. */
 export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
   const { platform, handoff, billing } = deps
   const moment = momentAt(platform.clock.now(), handoff.lease_ms, platform.ageing.now())
@@ -28,7 +28,7 @@ export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<
   if (undecided.length > 0) fail(deps, undecided, moment, new Error('a submission was left undecided'))
 }
 
-/** Makes the rows of a unit, numbered from `first`; returns the number of the next. */
+/** Builds the rows of a unit, numbered from `first`. Returns the number after the last. */
 function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): number {
   const { origin, alongside, trace } = unit.pending.submission
   for (const { message, submission_key } of unit.items) {
@@ -44,17 +44,17 @@ function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): n
   return first + unit.rows.length
 }
 
-/** True where the producer stores what is made of all outcomes. */
+/** Whether the producer stores a value that is built from all outcomes. */
 const needsLocks = ({ pending }: Unit): boolean => pending.submission.alongside?.valueFrom !== undefined
 
-/** Answers the units whose outcomes are all known and committed, and hands their messages on. */
+/** Answers units whose outcomes are all committed, and passes their messages on. */
 function finish(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
   const decided = units.filter((unit) => !unit.answered && isDecided(unit))
   for (const unit of decided) answer(unit, unit.outcomes as ItemOutcome[])
   handOn(deps, decided, moment)
 }
 
-/** Ends the units that could not be decided; what of them was committed is handed on all the same. */
+/** Ends undecided units. Messages that were committed are passed on all the same. */
 function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: unknown): void {
   finish(deps, units, moment)
   const failed = units.filter((unit) => !unit.answered)
@@ -64,7 +64,7 @@ function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: u
   handOn(deps, failed, moment)
 }
 
-/** Tells everybody who goes on with accepted messages, once for all of a commit. Never throws: who is not told finds them in the tables. */
+/** Passes accepted messages on, once per commit. Never throws: messages that were not passed on are found in the tables. */
 function handOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
   try {
     announce(deps, units, moment)

@@ -1,6 +1,7 @@
 /**
- * The pump: what is submitted while a batch is being committed forms the next one (docs/decisions/group-commit.md). Of either kind of traffic one batch is committed at a time: interactive
- * submissions beside a piece of bulk, which is bounded by time and holds the wallet no longer than that (docs/decisions/producers.md).
+ * Group commit: submissions that arrive while a batch is being committed form the next batch
+ * (docs/decisions/group-commit.md). Interactive and bulk traffic have one batch in progress each; a bulk batch is
+ * limited to a few milliseconds, since it locks the wallet (docs/decisions/producers.md).
  */
 import { limits } from '../../../api/limits.ts'
 import { filled, inTurn } from '../../../lib/batching.ts'
@@ -22,56 +23,56 @@ import { kindOf } from './producers.ts'
 
 export interface Ingest {
   /**
-   * Resolves to one outcome an item, in their order, once each is committed or decided otherwise. A bulk submission waits for room; an interactive one is
-   * `unavailable` where too much waits. Rejects for what nobody expected; of a bulk submission some items may have been accepted then, as its producer's rows tell.
+   * Resolves to one outcome per item, in order, once each is committed or decided otherwise. A bulk submission waits
+   * for capacity; an interactive one is `unavailable` where too much waits. Rejects on unexpected errors; some items of
+   * a bulk submission may have been accepted then, which the rows of its producer show.
    */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
-  /** What waits at this moment, in rows. */
+  /** The rows that wait now. */
   load(): IngestLoad
-  /** Answers bulk submissions that wait as `unavailable`, from now on too, and resolves when nothing is in hand. */
+  /** Answers waiting and later bulk submissions as `unavailable`. Resolves when no commit is in progress. */
   stop(): Promise<void>
 }
 
 export interface IngestLoad {
   readonly interactive: number
-  /** At most `bulkRowsMax`. */
   readonly bulk: number
-  /** Rows of bulk submissions that have not been let in yet. */
+  /** Rows of bulk submissions that have not been admitted yet. */
   readonly outside: number
 }
 
 const interactiveRowsMax = 20_000
 const interactiveCharactersMax = 128_000_000
-/** The part of them that one account may take. */
+/** One account may use this part of the capacity. */
 const accountShare = 4
-/** A batch is one statement, and holds everybody's messages up: a few large ones are as long as hundreds of the usual ones. */
+/** A batch is one statement that delays everybody, and a few large messages take as long as hundreds of usual ones. */
 const batchCharactersMax = 4_000_000
-/** Rows of bulk submissions that wait inside; the others wait outside, with their producers. */
+/** Admitted rows of bulk submissions; the others wait with their producers. */
 export const bulkRowsMax = 2000
-/** Rows that one bulk submission is let in with at a time, so that a large one leaves room for the next. */
+/** Rows that are admitted of one bulk submission at a time, so that a large one leaves capacity for the next. */
 const bulkTurnRows = 500
 
 /**
- * A commit costs as much as a dozen messages, whatever it holds. After a batch of `busyRequests` the next one fills, while requests
- * keep coming, to `fullRequests` or until `spacingMs` after that batch began (docs/decisions/group-commit.md).
+ * A commit has the fixed cost of a dozen messages. After a batch of `busyRequests` the next one fills, while requests
+ * keep arriving, to `fullRequests` or until `spacingMs` after that batch began (docs/decisions/group-commit.md).
  */
 const busyRequests = 8
 const fullRequests = 24
 const spacingMs = 6
 
-/** What fails outside a commit may fail at once again. */
+/** Errors outside of a commit may repeat at once. */
 const errorRestMs = 100
 
 interface Queue {
   units: Unit[]
   rows: number
   characters: number
-  /** Of each account that has units in it. */
+  /** Per account. */
   readonly loads: Map<string, { rows: number; characters: number }>
 }
 
 interface Bulk extends Queue {
-  /** Submissions that have not been let in as a whole, with the number of items that were. */
+  /** Submissions that are not fully admitted, with the number of items that are. */
   outside: { readonly pending: Pending; admitted: number }[]
   readonly pace: BulkPace
 }
@@ -80,12 +81,11 @@ interface Pump {
   readonly deps: CommitDeps
   readonly interactive: Queue
   readonly bulk: Bulk
-  /** Of which something is in hand. */
   readonly running: Set<Traffic>
-  /** The commit of requests that is under way, or was last. */
+  /** The commit of interactive traffic that is in progress, or was last. */
   answering: Promise<void>
   stopping: boolean
-  /** Ends a rest of bulk. */
+  /** Ends the idle time of bulk traffic. */
   arrived: (() => void) | undefined
   readonly idle: (() => void)[]
 }
@@ -150,7 +150,7 @@ function submit(pump: Pump, submission: Submission): Promise<readonly ItemOutcom
   return promise
 }
 
-/** An interactive submission is of one account, which takes a quarter of the room at most. */
+/** An interactive submission belongs to one account. */
 function hasRoomFor({ rows, characters, loads }: Queue, items: Submission['items']): boolean {
   const own = loads.get(items[0]!.message.account_id)
   return (
@@ -176,7 +176,6 @@ function enqueue(queue: Queue, unit: Unit): void {
   }
 }
 
-/** What has left the queue. */
 function dequeued(queue: Queue, units: readonly Unit[]): void {
   for (const unit of units) {
     queue.rows -= unit.items.length
@@ -188,7 +187,7 @@ function dequeued(queue: Queue, units: readonly Unit[]): void {
   }
 }
 
-/** What a producer got wrong is a bug, and is told before anything is stored. */
+/** Mistakes of a producer are bugs, and are reported before anything is stored. */
 function checkSubmission({ producers }: CommitDeps, { traffic, items, alongside }: Submission): void {
   if (traffic === 'interactive' && items.length > limits.group_commit_rows_max)
     throw new Error(
@@ -205,7 +204,6 @@ function checkSubmission({ producers }: CommitDeps, { traffic, items, alongside 
     throw new Error('each item of a producer has a submission key of its own')
 }
 
-/** Commits one batch of this traffic after the other, until nothing waits. */
 async function run(pump: Pump, traffic: Traffic): Promise<void> {
   while (pump[traffic].units.length > 0) {
     try {
@@ -220,7 +218,7 @@ async function run(pump: Pump, traffic: Traffic): Promise<void> {
   if (pump.running.size === 0) for (const resolve of pump.idle.splice(0)) resolve()
 }
 
-/** Resolves when the next piece may go: requests of this process and other processes have had their turn, and it is worth its commit. */
+/** Resolves when the next bulk batch may start: after requests of this and other processes had their turn, and when it is large enough. */
 async function rested(pump: Pump): Promise<void> {
   for (let wait = bulkWaitMs(pump); wait > 0 && pump.bulk.units.length > 0; wait = bulkWaitMs(pump)) {
     const { promise: arrival, resolve } = Promise.withResolvers<void>()
@@ -248,7 +246,8 @@ async function commitInteractive(pump: Pump): Promise<void> {
 async function commitPiece(pump: Pump): Promise<void> {
   const { bulk } = pump
   await rested(pump)
-  // begun beside it the piece would slow it, and wait for it at the wallet; of those that follow it waits for none, so that it goes on under constant load
+  // starting beside a commit of requests would slow it down; waiting for later ones too would starve bulk under
+  // constant load
   await Promise.allSettled([pump.answering])
   if (bulk.units.length === 0) return
   const began = performance.now()
@@ -259,7 +258,7 @@ async function commitPiece(pump: Pump): Promise<void> {
   bulk.pace.committed(batch.length, began, performance.now())
 }
 
-/** The next units of one kind, that of the first, in turn between accounts, at most so many rows and characters; a unit is never parted. */
+/** The next units of one kind, alternating between accounts, within the limits of rows and characters. A unit is never split. */
 function take(queue: Queue, rows_max: number): Unit[] {
   const kind = kindOf(queue.units[0]!)
   const batch: Unit[] = []
@@ -283,7 +282,6 @@ function take(queue: Queue, rows_max: number): Unit[] {
   return batch
 }
 
-/** Lets bulk submissions in as far as there is room, in turns. */
 function admit(bulk: Bulk): void {
   while (bulk.outside.length > 0 && bulk.rows < bulkRowsMax) {
     const entry = bulk.outside.shift()!
@@ -295,7 +293,7 @@ function admit(bulk: Bulk): void {
   }
 }
 
-/** Forgets what is left of bulk submissions that were rejected: their producers count on nothing more. */
+/** Drops the rest of rejected bulk submissions: their producers expect nothing more. */
 function dropRejected(bulk: Bulk): void {
   dequeued(
     bulk,
@@ -309,7 +307,7 @@ function dropRejected(bulk: Bulk): void {
 const rowsOutside = ({ outside }: Bulk): number =>
   outside.reduce((sum, { pending, admitted }) => sum + pending.submission.items.length - admitted, 0)
 
-/** Answers what waits: its producer still has it. */
+/** Answers waiting submissions; their producers still have the rows. */
 function turnAway(bulk: Bulk): void {
   const outcome = { kind: 'unavailable', reason: 'stopping' } as const
   for (const { pending, admitted } of bulk.outside.splice(0))

@@ -1,4 +1,4 @@
-/** What a batch does about failures: split at data errors, repeated after a race, looked up after a lost connection. */
+/** Recovery of failed commits: batches are split on data errors, repeated after a race, and looked up after a lost connection. */
 import {
   connectionLost,
   isUnreachable,
@@ -15,7 +15,7 @@ import { insertMessages } from './repository.ts'
 import type { Moment } from './row.ts'
 import { answer, isDecided, type ItemOutcome, reject, undecided, type Unit } from './submission.ts'
 
-/** One way to accept units: it commits, and leaves the outcomes in them. */
+/** One way to accept units: commits, and sets their outcomes. */
 export type Path = (deps: CommitDeps, units: readonly Unit[], moment: Moment) => Promise<void>
 
 const repeatsMax = 8
@@ -23,7 +23,7 @@ const lookupsMax = 20
 const lookupForMs = 5_000
 const lookupEveryMs = 250
 
-/** Runs one path over units until it has been through, or their outcomes say why it cannot be. Rejects for what nobody expected. */
+/** Runs one path until every unit has its outcomes or is left to the next path. Rejects on unexpected errors. */
 export async function recovering(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
   await repeating(deps, units, moment, path, repeatsMax)
 }
@@ -57,8 +57,8 @@ async function repeating(
 }
 
 /**
- * What raced at every repeat may be two units of the same batch that want one row of their producer: they are halved until they are apart, each half tried once. The
- * later of them then finds the row taken.
+ * Repeated races may come from two units of the batch that want the same row of their producer. The batch is halved
+ * until they are apart, each half tried once; the later unit then finds the row taken.
  */
 async function apart(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
   const half = Math.ceil(units.length / 2)
@@ -66,7 +66,7 @@ async function apart(deps: CommitDeps, units: readonly Unit[], moment: Moment, p
     await repeating(deps, part, moment, path, part.length === 1 ? repeatsMax : 0)
 }
 
-/** The batch is halved until the bad unit stands alone; of that, rows that the database refuses by themselves are refused alone. */
+/** The batch is halved until the bad unit is alone; of that unit only the rows that violate a rule of the database are refused. */
 async function afterDataError(
   deps: CommitDeps,
   units: readonly Unit[],
@@ -81,11 +81,11 @@ async function afterDataError(
     return await recovering(deps, units.slice(half), moment, path)
   }
   if (only === undefined) return
-  // a repeat after a lost connection whose first attempt was committed late
+  // the first attempt may have been committed after its connection was lost
   const found = await findStored(deps, [only])
   if (isDecided(only)) return
   const poisoned = await poisonedRows(deps, only, moment)
-  // no row is to blame, and a repeat would only fail again
+  // no row is to blame, so a repeat would fail again
   if (!found && poisoned.length === 0) throw error
   if (poisoned.length > 0)
     deps.platform.log.warn(
@@ -95,7 +95,7 @@ async function afterDataError(
   await recovering(deps, [only], moment, acceptUnderLocks)
 }
 
-/** Marks the rows that the database refuses by themselves, each tried in a transaction that is taken back; resolves to their ids. */
+/** Marks rows that the database refuses on their own, each tried in a transaction that is rolled back. Resolves to their ids. */
 async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, moment: Moment): Promise<string[]> {
   const takenBack = new Error('taken back')
   const found: string[] = []
@@ -114,13 +114,16 @@ async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, m
   return found
 }
 
-/** Nobody knows whether the batch was committed: what stands in the database is decided, the rest may be tried again. Where nobody can be asked, the units are answered so. */
+/**
+ * Nobody knows whether the batch was committed: messages found in the database are decided, the rest may be repeated.
+ * Where the database cannot be asked, units are answered as uncertain.
+ */
 async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], error: unknown): Promise<void> {
-  // who was not let in has stored nothing
+  // a connection that was never established has stored nothing
   if (connectionLost(error) && !neverSent(error)) for (const unit of units) unit.mayBeStored = true
   if (!units.some(({ mayBeStored }) => mayBeStored)) return giveUp(units)
   const { clock } = deps.platform
-  // of a database that hangs each answer is waited for in vain
+  // a database that hangs answers none of the look-ups
   const until = clock.elapsed() + lookupForMs
   for (let attempt = 0; attempt < lookupsMax && clock.elapsed() < until; attempt++) {
     try {
@@ -135,7 +138,7 @@ async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], err
   giveUp(units)
 }
 
-/** Ends units that failed for what nobody expected. One that may stand in part is answered so: a rejection says that nothing of it does. */
+/** Ends units that failed unexpectedly. A rejection promises that nothing was stored, so units that may be stored in part are answered instead. */
 export function endFailed(units: readonly Unit[], error: unknown): void {
   for (const unit of units) {
     unit.mayBeStored ||= unit.outcomes.some((outcome) => outcome?.kind === 'accepted')
@@ -148,13 +151,13 @@ export function endFailed(units: readonly Unit[], error: unknown): void {
   }
 }
 
-/** Gives what is still open an outcome; what was decided and committed stays so. */
+/** Sets outcomes of undecided items; committed ones stay. */
 function giveUp(units: readonly Unit[]): void {
   for (const { unit, index } of undecided(units))
     unit.outcomes[index] = { kind: 'unavailable', reason: unit.mayBeStored ? 'uncertain' : 'unreachable' }
 }
 
-/** Decides the open rows whose messages stand in the database; true when there was one. */
+/** Decides rows whose messages are in the database. True when there was one. */
 async function findStored({ platform: { pool } }: CommitDeps, units: readonly Unit[]): Promise<boolean> {
   const places = undecided(units)
   const stored = new Map<string, MessageRow>()

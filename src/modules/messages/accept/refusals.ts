@@ -1,4 +1,4 @@
-/** The words of what a submission may come to besides being accepted; they say what to do next. */
+/** The texts of refusals that the database decides. They say what to do next. */
 import type { ErrorCode } from '../../../api/errors.ts'
 import { Problem, retrySoon } from '../../../api/problem.ts'
 import type { ItemOutcome, UnavailableReason } from './submission.ts'
@@ -14,10 +14,9 @@ const words: Partial<Record<ErrorCode, string>> = {
     'The message breaks a rule of the database and cannot be stored. Change its content, then send again.',
 }
 
-/** The Problem of a code that the database decided on. */
 export const refusalOf = (code: ErrorCode): Problem => new Problem(code, words[code])
 
-/** The Problem of what a request came to. Throws for outcomes that only other producers have. */
+/** The Problem of a request's outcome. Throws for outcomes that only other producers have. */
 export function problemOf(outcome: Exclude<ItemOutcome, { kind: 'accepted' }>): Problem {
   if (outcome.kind === 'refused') return refusalOf(outcome.code)
   if (outcome.kind === 'no_funds') return refusalOf('insufficient_balance')

@@ -1,4 +1,7 @@
-/** SQL of the locking path: rows held for their producer, messages written, and what the producer makes of them. */
+/**
+ * SQL of accepting messages: the optimistic statement and the statements of the locking path. Fragments of other
+ * modules check eligibility (contacts), charge (billing) and claim rows (producers).
+ */
 import { type Db, type Fragment, jsonRows, textColumn } from '../../../platform/database/sql.ts'
 import { acceptedTransitions } from '../projections-repository.ts'
 import type { Projections } from '../projections.ts'
@@ -7,16 +10,16 @@ import type { ProducerFragment } from './producers.ts'
 import { chargesFrom, fundsFor, usageFrom } from '../../billing/service.ts'
 import { eligibilityOf, type Ineligible } from '../../contacts/service.ts'
 
-/** A row as its producer sees it, of the relation `submitted`. */
+/** A row of the relation `submitted`, as its producer sees it. */
 export interface SubmittedRow {
   readonly row: AcceptRow
   readonly message_id: string | null
   readonly code: string | null
-  /** Opaque; on the first row of a submission that makes one of its outcomes. */
+  /** Opaque; set on the first row of a submission whose producer stores a value. */
   readonly value: unknown
 }
 
-/** The columns that every producer's rows have, and its own, as a table of JSON. */
+/** The columns of all producers and those of this one, as a table of JSON. */
 const producerRows = (sql: Db, producer: ProducerFragment, rows: readonly object[]) => sql`
   json_to_recordset(${jsonRows(rows)}::text::json) as i(n int, account_id text, mode text, submission_key text, message_id text, code text, value json${forColumns(sql, producer, (name) => sql`, ${sql(name)} text`)})`
 
@@ -28,7 +31,7 @@ const keysOf = ({ n, account_id, mode, submission_key, alongside }: AcceptRow) =
   ...alongside,
 })
 
-/** Claims the rows of a producer for this transaction, without waiting; resolves to the numbers of those that could be. */
+/** Claims the rows of a producer in this transaction, without waiting. Resolves to the numbers of the claimed rows. */
 export async function holdRows(
   tx: Db,
   producer: ProducerFragment,
@@ -41,7 +44,7 @@ export async function holdRows(
   return new Set(held.map(({ n }) => n))
 }
 
-/** Tells a producer what became of its rows; fails with 40001 where another transaction came in between. */
+/** Writes the outcomes to the rows of a producer. Fails with 40001 where another transaction changed them meanwhile. */
 export async function settleRows(
   tx: Db,
   producer: ProducerFragment,
@@ -59,14 +62,13 @@ export async function settleRows(
     select agree(${agreement(tx, producer)})`
 }
 
-/** A message to be written: its row, and how it was paid. */
 export type PaidRow = Omit<
   AcceptRow,
   'alongside' | 'poisoned' | 'suppression' | 'address' | 'kind' | 'windowed' | 'txn' | 'price'
 > &
   Paid
 
-/** Writes messages, their jobs, and what their projections are told. */
+/** Inserts messages, their jobs, and the transitions for projections. */
 export async function insertMessages(
   tx: Db,
   projections: Projections,
@@ -99,7 +101,7 @@ export async function insertMessages(
 
 export interface AcceptVerdict {
   readonly n: number
-  /** `withdrawn`: its producer's row could not be held; `uncovered`: for the locking path. */
+  /** `withdrawn`: its producer's row could not be claimed. `uncovered`: left to the locking path. */
   readonly verdict: 'accepted' | 'withdrawn' | 'uncovered' | Ineligible
   readonly contact_id: string | null
   readonly package_grant_id: string | null
@@ -112,10 +114,10 @@ export interface AcceptBatch {
   readonly moment: Moment
 }
 
-/** Rows as a sub-select, to be read as the table `i`; column by column, which costs the database a third of what JSON does. */
+/** Rows as a sub-select to be read as the table `i`. Columns as text cost the database a third of JSON. */
 const inputOf = (sql: Db, { rows, producer }: AcceptBatch, keyed: boolean) => {
   const column = (of: (row: AcceptRow) => string | number | boolean | null) => textColumn(rows.map(of))
-  // what a caller wrote freely may hold anything
+  // free text may hold the separator of text columns
   const texts = (of: (row: AcceptRow) => string | null) => (rows.every((row) => of(row) === null) ? [] : rows.map(of))
   const columns = (part: (name: string) => Fragment) => (producer === null ? sql`` : forColumns(sql, producer, part))
   return sql`
@@ -143,7 +145,7 @@ const inputOf = (sql: Db, { rows, producer }: AcceptBatch, keyed: boolean) => {
     ) t`
 }
 
-/** What the producer of a batch adds: nothing where there is none. */
+/** The parts that the producer of a batch adds; empty without one. */
 const alongsideOf = (sql: Db, { producer, moment }: AcceptBatch, keyed: boolean) => {
   if (producer === null) return { joins: sql``, verdict: sql``, settled: sql``, agreed: sql`` }
   return {
@@ -160,7 +162,7 @@ const alongsideOf = (sql: Db, { producer, moment }: AcceptBatch, keyed: boolean)
   }
 }
 
-/** What projections of these messages are told: nothing where nobody follows them. */
+/** Transitions for projections; empty where none follows these messages. */
 const followedBy = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: boolean) => {
   const pairs = projections.pairsOf(rows)
   if (pairs.length === 0) return sql``
@@ -170,7 +172,7 @@ const followedBy = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: 
     transition as (${acceptedTransitions(sql, pairs, source, moment.at)})`
 }
 
-/** Accepts what it can of a batch, in one statement and so in one transaction; a batch without keys, windows or projections has no need to ask for them. */
+/** Accepts what it can of a batch in one statement. Keys, windows and projections are part of it only where rows need them. */
 export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVerdict[]> {
   const { rows, moment } = batch
   const { at } = moment
@@ -213,11 +215,9 @@ export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVe
     from decided ${alongside.agreed}`
 }
 
-/** The condition under which what `settle` wrote stands. */
 const agreement = (sql: Db, { agreed }: ProducerFragment): Fragment =>
   agreed?.(sql) ?? sql`(select count(message_id) from settled) = (select count(message_id) from submitted)`
 
-/** A part of a statement for each column of a producer. */
 const forColumns = (
   sql: Db,
   { columns }: Pick<ProducerFragment, 'columns'>,

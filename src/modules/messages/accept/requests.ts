@@ -1,4 +1,4 @@
-/** Requests that send one message: checked, submitted, and under an Idempotency-Key answered again as they were first. */
+/** Requests that send one message: check it, submit it, and answer repeats of the same Idempotency-Key like the first request. */
 import type { Caller, Tenant } from '../../../api/caller.ts'
 import type { ErrorCode } from '../../../api/errors.ts'
 import { Problem, throwFailures } from '../../../api/problem.ts'
@@ -25,7 +25,7 @@ import type { MessageRow } from '../message.ts'
 import { findMessage } from '../repository.ts'
 import type { Platform } from '../../../platform/platform.ts'
 
-/** What an operation that sends a message may be refused with, beside what all are. */
+/** Error codes of operations that send a message, in addition to those of every operation. */
 export const sendErrors = [
   'resource_missing',
   'unsupported_message_type',
@@ -37,27 +37,26 @@ export const sendErrors = [
   'upstream_unavailable',
 ] as const
 
-/** What requests that send are made of. */
 export interface SendingDeps extends EligibilityDeps {
   readonly ingest: Ingest
   readonly keys: RequestKeys
 }
 
-/** An accepted message; `replayed`: by an earlier request of the same key. */
+/** An accepted message. `replayed`: it was accepted by an earlier request with the same key. */
 export interface Sent {
   readonly row: MessageRow
   readonly replayed: boolean
 }
 
-/** A keyed request, before it is known who asks. */
+/** An Idempotency-Key and the operation it belongs to. */
 export interface RequestKey {
-  /** Method and path with its ids. */
+  /** Method and path, with its ids. */
   readonly operation: string
   readonly key: string
   readonly fingerprint: string
 }
 
-/** `POST /v1/messages`. Throws the Problem that refuses the message, which is kept where there is a key (behaviour: idempotency 3). */
+/** `POST /v1/messages`. Throws the Problem that refuses the message, which is stored under the key (behaviour: idempotency 3). */
 export async function sendMessage(
   deps: SendingDeps,
   caller: Caller,
@@ -69,7 +68,7 @@ export async function sendMessage(
   return await sendMade(deps, caller, asked, () => Promise.resolve(body))
 }
 
-/** Sends what `make` resolves to, the body of `POST /v1/messages`, on behalf of another operation. Where its key is known already, what was made of it counts. */
+/** Sends the body that `make` resolves to on behalf of another operation. A known key answers with the message of the first request. */
 export async function sendMade(
   deps: SendingDeps,
   caller: Caller,
@@ -101,12 +100,12 @@ async function sendOne(
   if (outcome!.kind === 'accepted') return { row: outcome!.row, replayed: false }
   if (outcome!.kind === 'known') return 'known'
   const problem = problemOf(outcome!)
-  // what could not be decided was not kept either
+  // undecided outcomes are not stored under the key
   if (outcome!.kind === 'unavailable') throw problem
   return problem
 }
 
-/** Checks a body of `POST /v1/messages` for whom it is sent. Throws the Problem that refuses it. */
+/** Checks a body of `POST /v1/messages` for a tenant. Throws the Problem that refuses it. */
 export async function checkMessage(deps: EligibilityDeps, tenant: Tenant, written: unknown): Promise<CheckedMessage> {
   const { clock, pool } = deps.platform
   const request = parseMessage(written, clock.now())
@@ -118,7 +117,10 @@ export async function checkMessage(deps: EligibilityDeps, tenant: Tenant, writte
   return await requireEligible(deps, tenant, channel, request)
 }
 
-/** What all submissions of requests share; `valueFrom` makes what the key keeps of a batch, a single message stands for itself. */
+/**
+ * The common part of submissions made by requests. `valueFrom` builds the response that the key of a batch stores; the
+ * key of a single message stores its id.
+ */
 export function ofRequest(
   caller: Caller,
   request: KeyedRequest | undefined,
@@ -150,23 +152,22 @@ async function replayed({ platform }: SendingDeps, caller: Caller, row: KeyRow):
   throw new Problem(problem.code, problem.message, { headers: replayedHeaders })
 }
 
-/** A keyed request of the answer `A`. */
+/** A keyed request whose answer is an `A`. */
 export interface KeyedWork<A> {
   readonly request: KeyedRequest
-  /** Resolves to a Problem that has been kept under the key, and to `known` where the key was used before; throws what was refused before anything was submitted. */
+  /** Resolves to a Problem that was stored under the key, or to `known` where the key was used before. Throws refusals from before the submission. */
   attempt(): Promise<A | Problem | 'known'>
-  /** What the first request was answered; throws its refusal. The row is of the same request, and complete. */
+  /** Resolves to the answer of the first request, or throws its refusal. The row is complete and belongs to the same request. */
   replay(row: KeyRow): Promise<A>
 }
 
 export interface RequestKeys {
-  /** Runs keyed work: a twin of one that runs in this process is refused, refusals that the operation decided are kept, a known key is replayed. */
+  /** Runs keyed work. Refuses a second request with the same key while the first one runs, stores refusals, replays known keys. */
   run<A>(work: KeyedWork<A>): Promise<A>
-  /** Keeps the answer of a request that submits nothing. False where a twin in another process was quicker: its answer is the one that stands. */
+  /** Stores the answer of a request that submits nothing. False where another process stored an answer first: that one counts. */
   keep(request: KeyedRequest, answer: KeptAnswer): Promise<boolean>
 }
 
-/** What a key answers from now on. */
 export interface KeptAnswer {
   readonly status: number
   readonly response: object
@@ -193,7 +194,7 @@ async function firstOrKnown<A>(platform: Platform, work: KeyedWork<A>): Promise<
   return answer
 }
 
-/** Keeps a refusal and throws it, unless the key is known: it goes before the shape, so that a known one decides. */
+/** Stores a refusal and throws it. A known key decides first, because it takes precedence over the shape of the body. */
 async function refusedBefore(platform: Platform, request: KeyedRequest, error: unknown): Promise<'known'> {
   if (!(error instanceof Problem)) throw error
   if ((await knownKey(platform, request)) !== null) return 'known'

@@ -1,4 +1,4 @@
-/** Checked messages as the statements take them: one row each, with its ids and times, and the message that it becomes. */
+/** A checked message, the row that a batch stores of it, and the message it becomes. */
 import type { Tracing } from '../../../platform/observability/tracing.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
@@ -10,7 +10,7 @@ import type { Tenant } from '../../../api/caller.ts'
 export interface AcceptRow {
   readonly n: number
   readonly id: string
-  /** Of its ledger entry. */
+  /** Id of its ledger entry. */
   readonly txn: string
   readonly account_id: string
   readonly mode: 'live' | 'test'
@@ -35,39 +35,38 @@ export interface AcceptRow {
   readonly expires_at: string | null
   readonly queue: string
   readonly next_run_at: string
-  /** Claims its job, where it is handed on in memory. */
+  /** Set where this process queues the message in memory: its job is written as claimed. */
   readonly process_id: string | null
   readonly kind: string
   readonly address: string
   readonly suppression: string
   readonly windowed: boolean
-  /** Values of the columns of its producer. */
+  /** Values of the producer's columns. */
   readonly alongside: Readonly<Record<string, string>>
-  /** The database refuses it by itself, whatever stands beside it. */
+  /** The database refuses the row on its own. */
   poisoned: boolean
 }
 
-/** Where accepted messages go next: in memory, when this process dispatches their channel, else through the table alone. */
+/** Where accepted messages go next: into memory where this process dispatches their channel, else to the table alone. */
 export interface Handoff {
-  /** True when this process takes the message in memory; its job is then written as claimed until `lease_until`. */
+  /** True when this process queues the message in memory; its job is then written as claimed until `lease_until`. */
   takes(message: CheckedMessage): boolean
   readonly process_id: string
   readonly lease_ms: number
   offer(rows: readonly MessageRow[], lease_until_ms: number): void
 }
 
-/** The moment of a batch, and the ages that count from it (ISO 8601). */
+/** The time of a batch, and times derived from it (ISO 8601). */
 export interface Moment {
   readonly at: string
   readonly at_ms: number
-  /** By which keys outlive their window: `at_ms` unless the clock has jumped. */
+  /** Decides which Idempotency-Keys have expired. Equals `at_ms` unless the clock has jumped. */
   readonly aged_ms: number
-  /** That of the last balance.low before it is told again. */
+  /** balance.low is repeated only after this time. */
   readonly low_cutoff: string
   readonly lease_until_ms: number
 }
 
-/** The moment of a batch committed now. */
 export const momentAt = (at_ms: number, lease_ms: number, aged_ms = at_ms): Moment => ({
   at: isoTime(at_ms),
   at_ms,
@@ -83,7 +82,6 @@ export interface RowMaker {
   readonly tracing: Pick<Tracing, 'remember'>
 }
 
-/** What a row is made of. */
 export interface RowSource {
   readonly message: CheckedMessage
   readonly origin: { readonly type: MessageRow['origin_type']; readonly id: string | null }
@@ -93,7 +91,7 @@ export interface RowSource {
 
 const nothing = {}
 
-/** The row of an item; handed on in memory where this process dispatches its channel, and then written as claimed. */
+/** The row of an item. Queued in memory, and written as claimed, where this process dispatches its channel. */
 export function rowOf(
   { ids, entryId, handoff }: Omit<RowMaker, 'tracing'>,
   { message, origin, submission_key, alongside }: RowSource,
@@ -139,7 +137,7 @@ export function rowOf(
   }
 }
 
-/** How an accepted message was paid, and whose it is. */
+/** How an accepted message was paid, and its contact. */
 export interface Paid {
   readonly contact_id: string | null
   readonly billing_source: 'wallet' | 'package'
@@ -147,7 +145,6 @@ export interface Paid {
   readonly package_grant_id: string | null
 }
 
-/** The message of an accepted row. */
 export function messageOf(row: AcceptRow, paid: Paid, at: string): MessageRow {
   return {
     account_id: row.account_id,
@@ -188,7 +185,7 @@ export function messageOf(row: AcceptRow, paid: Paid, at: string): MessageRow {
   }
 }
 
-/** A message that may be submitted; its id and times are given when its batch is committed. */
+/** A message that may be submitted. Its id and times are set when its batch is committed. */
 export interface CheckedMessage {
   account_id: Tenant['account_id']
   mode: Tenant['mode']
@@ -207,12 +204,12 @@ export interface CheckedMessage {
   send_at: string | null
   expires_in_seconds: number | null
   price_micros: number
-  /** `contact_addresses` key of the recipient. */
+  /** Key of the recipient in `contact_addresses`. */
   kind: string
   address: string
   suppression: string
-  /** Free-form on live whatsapp: only inside the customer service window. */
+  /** Free-form on live WhatsApp: allowed only inside the customer service window. */
   windowed: boolean
-  /** Sandbox channels never cost, and are handed over by any process. */
+  /** Sandbox channels cost nothing and are sent by any process. */
   sandbox: boolean
 }
