@@ -1,42 +1,45 @@
-/** What this process has in hand: jobs that wait in its memory, and jobs that are being handed over or written. */
+/** Jobs in progress in this process: waiting in memory, being sent, or being written. */
 import { backlog, type Backlog } from './backlog.ts'
 import { type Job, queueOf } from './job.ts'
 
 export interface InHand {
   readonly waiting: Backlog
-  /** Those being handed over whose status does not say so. */
+  /** Send attempts whose messages are still `queued` in the table. */
   readonly unpersisted: UnpersistedSends
-  /** How many jobs there are, waiting or not. */
+  /** All jobs, waiting or running. */
   readonly size: number
-  /** How many do not wait. */
+  /** Jobs that do not wait. */
   readonly running: number
   runningOf(queue: string): number
-  /** How many are being handed over, by channel type. */
+  /** Send attempts in progress, by channel type. */
   runningByType(): Map<string, number>
-  /** Whether some that wait could go and found no place among those under way, as the scheduler found it. */
+  /** Remembers whether waiting jobs found no free place. */
   findPlaces(wanting: boolean): void
-  /** Whether somebody waits for the places that were given back; told once. */
+  /** Whether waiting jobs need the places that became free. Reported once. */
   placesWanted(): boolean
   has(message_id: string): boolean
-  /** Takes a job into memory, where it waits. */
+  /** Queues a job in memory. */
   add(job: Job): void
-  /** It does not wait: it is handed over, or ended. */
+  /** The job stops waiting: it is sent or ended. */
   begin(job: Job): void
-  /** What was written of a job that is running: its row, or what was taken of it. Yields the job as it is now; jobs do not change themselves, and an earlier one stands for it wherever one is asked for. */
+  /**
+   * Records what was written of a running job and returns the new job. Jobs are immutable; an earlier version stands
+   * for the job wherever one is asked for.
+   */
   update(job: Job, written: Partial<Pick<Job, 'row' | 'accepted_ids'>>): Job
-  /** The job as it was last written. */
+  /** The newest version of a job. */
   latest(job: Job): Job
-  /** It is written, or given back; of a job that has ended already, nothing changes. */
+  /** The job is written or released. Ignored for a job that has ended. */
   end(job: Job): void
-  /** Takes out of memory what waits there and the predicate names. */
+  /** Removes waiting jobs that match. */
   drop(predicate: (job: Job) => boolean): Job[]
-  /** As `Withdrawing` says, at this time. */
+  /** See `Withdrawing`. */
   withdraw(message_ids: readonly string[], elapsed_ms: number): ReadonlySet<string>
 }
 
-/** The jobs that do not wait, each as it was last written. */
+/** Running jobs, each in its newest version. */
 function runningJobs() {
-  // the jobs themselves: one that ended may be claimed anew while someone still holds the old one
+  // by identity: a job that ended may be claimed again while somebody still has the old one
   const running = new Set<Job>()
   const byQueue = new Map<string, number>()
   const successors = new WeakMap<Job, Job>()
@@ -59,7 +62,7 @@ function runningJobs() {
       running.add(job)
       byQueue.set(queue, (byQueue.get(queue) ?? 0) + 1)
     },
-    /** false: it has ended before. */
+    /** False where the job has ended before. */
     end(job: Job): boolean {
       if (!running.delete(latest(job))) return false
       const queue = queueOf(job.row)
@@ -131,26 +134,26 @@ export function inHand(): InHand {
 
 export interface UnpersistedSends {
   begin(job: Job, at_ms: number): void
-  /** Its status says so from here on, or the job has ended. */
+  /** The status is written, or the job has ended. */
   end(message_id: string): void
   has(message_id: string): boolean
-  /** Those handed over at or before this time, oldest first, and those at a time that the clock, which was set back, has yet to reach. */
+  /** Attempts that began at or before this time, oldest first, and those in the future of a clock that was set back. */
   since(at_ms: number, now_ms: number): { readonly job: Job; readonly at_ms: number }[]
-  /** Of messages that are about to be cancelled: keeps those from coming in that are not here yet. `elapsed_ms`: the elapsed time. */
+  /** Keeps messages that are about to be cancelled from entering memory. */
   refuse(message_ids: readonly string[], elapsed_ms: number): void
   refuses(message_id: string): boolean
 }
 
-/** What whoever cancels messages needs. */
+/** What cancelling needs. */
 export interface Withdrawing {
   /**
-   * Takes messages that are about to be cancelled out of the memory of this process, and lets none of them in for a while; tells those that it cannot take
-   * back, since they are being handed over. Their jobs stay claimed in the table until the cancelling transaction removes them.
+   * Removes messages that are about to be cancelled from the memory of this process and keeps them out for a while.
+   * Returns those that are being sent already. Their jobs stay claimed until the cancelling transaction removes them.
    */
   withdraw(message_ids: readonly string[]): ReadonlySet<string>
 }
 
-/** Longer than any way from the database into this process takes. */
+/** Longer than any way from the database into this process. */
 const refusedForMs = 60_000
 
 function unpersistedSends(): UnpersistedSends {

@@ -1,4 +1,4 @@
-/** Takes over what dead processes had in hand: once a second, in pieces, and tells whoever waits for it. */
+/** Rescues jobs of dead processes, once a second and in batches. */
 import { limits } from '../../../api/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { TransitionDeps } from '../transitions.ts'
@@ -12,15 +12,15 @@ export interface TakeOverDeps extends Pick<TransitionDeps, 'platform' | 'project
 }
 
 export interface TakeOver {
-  /** Some of it, where it is time; resolves to how many jobs. */
+  /** Rescues some jobs if a second has passed. Resolves to how many. */
   some(): Promise<number>
-  /** All that there is, where it is time. */
+  /** Rescues all jobs if a second has passed. */
   all(): Promise<void>
 }
 
 const everyMs = 1000
 const pieceMax = 2000
-/** In one pass; the next one goes on at once. */
+/** Per run; the next run follows at once. */
 const piecesMax = 5
 
 export function takeOver(deps: TakeOverDeps): TakeOver {
@@ -62,7 +62,7 @@ async function takePieces({ platform, projections }: TakeOverDeps, now: number):
   }
   if (taken === 0) return 0
   log.warn({ jobs: taken }, 'took over messages that another process had claimed')
-  // some of their channels may be another process's to dispatch
+  // another process may dispatch some of their channels
   platform.notify('dispatch')
   return taken
 }

@@ -1,4 +1,4 @@
-/** Asking providers what became of a hand-over that had no answer, before it is repeated (docs/decisions/unknown-outcomes.md). */
+/** Status queries: asks the provider about a send attempt without an answer before it is repeated (docs/decisions/unknown-outcomes.md). */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -22,7 +22,7 @@ export interface Question {
 
 type AskDeps = Pick<Platform, 'pool' | 'metrics' | 'log'>
 
-/** What the provider tells of an earlier hand-over of the message: its outcome, or that it is to be handed over again, since the provider never had it or cannot tell. Never rejects. */
+/** The outcome of an earlier attempt, or that it must be repeated, because the provider never had the message or cannot tell. Never rejects. */
 export async function ask(
   deps: AskDeps,
   question: Question,
@@ -52,12 +52,12 @@ export async function ask(
 
 type Settled = Exclude<StatusQueryResult, { readonly kind: 'candidates' }>
 
-/** What it told, without the messages that are others of ours: of those its provider's ids are known. */
+/** Ignores found messages whose ids belong to other messages of ours. */
 async function withoutOthers({ pool }: AskDeps, { row }: Job, told: StatusQueryResult): Promise<Settled> {
   if (told.kind !== 'found' && told.kind !== 'candidates') return told
   const { id, channel_id, to } = row
   const found: readonly FoundMessage[] = told.kind === 'found' ? [told] : told.found
-  // asked after the provider was: what it listed is either on its way from here still, or its id is known
+  // checked after the query: every message that it listed is either being sent from here or has a known id
   if (told.kind === 'candidates' && (await isAnotherInHand(pool, { channel_id, message_id: id, to })))
     return {
       kind: 'no_answer',
