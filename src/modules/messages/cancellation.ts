@@ -1,4 +1,4 @@
-/** Cancelling a message that waits: only while it is `queued`, and refunded in the same transaction (behaviour: messages 8.4). */
+/** Cancels and withdraws messages that were not sent, with their refunds in the same transaction (behaviour: messages 8.4). */
 import type { Tenant } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -18,7 +18,7 @@ const cancelled = {
   provider_code: null,
 }
 
-/** Resolves to the row as it is now. Throws `resource_missing`, and `message_state_invalid` for a message that is past `queued` or being handed over. */
+/** Resolves to the changed row. Throws `resource_missing`, and `message_state_invalid` for a message that is past `queued` or being sent. */
 export async function cancelMessage(deps: CancellingDeps, sql: Db, tenant: Tenant, id: string): Promise<MessageRow> {
   const { clock } = deps.platform
   const { status } = await getMessage(sql, tenant, id)

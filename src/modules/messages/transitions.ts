@@ -1,4 +1,7 @@
-/** The one way in which a message changes its status: compare-and-set by the state table, with its event, its refund and what its projections fold in the same transaction. */
+/**
+ * The only place that changes the status of a message: compare-and-set by the state table, with event, refund and
+ * projections in the same transaction.
+ */
 import type { Tenant } from '../../api/caller.ts'
 import type { Id } from '../../api/ids.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -25,7 +28,7 @@ export interface TransitionRequest extends Tenant {
   readonly at: string
   /** For `fail` and `cancel`. */
   readonly error?: MessageRow['error']
-  /** The row as last seen, which saves reading it; where it is stale the row is read. */
+  /** The row as last read, to save reading it. A stale one is read again. */
   readonly row?: MessageRow
 }
 
@@ -35,7 +38,7 @@ export interface TransitionDeps {
   readonly projections: Projections
 }
 
-/** What requests make of a row. */
+/** The effect of requests on a row. */
 export interface Step {
   readonly before: MessageRow
   readonly after: MessageRow
@@ -46,8 +49,8 @@ export interface Step {
 const roundsMax = 20
 
 /**
- * Applies transitions, set-wise, in the transaction `tx`; those of one message in the order given. A transition that the state table does
- * not allow changes nothing and emits nothing. Resolves to the rows that changed, as they are now.
+ * Applies transitions in the transaction `tx`, those of one message in the given order. A transition that is not
+ * allowed changes nothing. Resolves to the changed rows.
  */
 export async function applyTransitions(
   { platform, billing, projections }: TransitionDeps,
@@ -86,10 +89,7 @@ export async function applyTransitions(
   return changed
 }
 
-/**
- * What the requests, all of one moment, make of a row, or null when they change nothing. A step is never earlier than the one
- * before it: the clocks of several processes differ by some milliseconds, and whoever waits for a row took its time before.
- */
+/** The effect of requests on a row, or null. No step is earlier than the one before it, because the clocks of processes differ by milliseconds. */
 export function stepOf(before: MessageRow, requests: readonly TransitionRequest[]): Step | null {
   let row = before
   const emitted: MessageRow[] = []

@@ -1,4 +1,7 @@
-/** The worker `reports`: applies what providers told, set-wise and in any order. A receipt that comes before our own record of its message is kept and applied later. */
+/**
+ * The worker `reports`: applies callback items in batches and in any order. A receipt that arrives before our own
+ * record of its message is stored and applied later.
+ */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
@@ -39,29 +42,29 @@ export interface ReportDeps extends TransitionDeps, InboundDeps {
 }
 
 const batchMax = 500
-/** A receipt whose message never turns up is kept so long. */
+/** A receipt whose message never appears is kept for this long. */
 const keepMs = 7 * 24 * 3600_000
 const waitFirstMs = 200
 const waitMaxMs = 3600_000
-/** A receipt that names nothing known is looked at again so rarely in the end, about 25 times in all. */
+/** The longest wait between look-ups of an unknown message, about 25 look-ups in all. */
 const waitUnknownMaxMs = 24 * 3600_000
-/** Where more is due than is applied at once, so many reports of each channel that is not among them are applied as well. */
+/** When one channel fills a whole batch, this many items of each other channel are applied as well. */
 const shareOfOthers = 20
 
-/** What became of reports: how many were looked at, the messages that changed by them, and what is sent in answer. */
+/** The effects of a batch: how many items were read, the messages they changed, and what follows. */
 interface Applied {
   readonly reports: number
   readonly changed: readonly MessageRow[]
-  /** What is to be sent in answer to inbound messages. */
+  /** Answers to inbound messages that are to be sent. */
   readonly replies: StoredInbound['replies']
-  /** Files that are to be copied now. */
+  /** Files to copy now. */
   readonly files: number
-  /** Messages whose rest is due, since receipts proved what was taken of them. */
+  /** Messages whose remaining parts are due, because receipts proved which parts were accepted. */
   readonly raised: number
 }
 const nothing: Applied = { reports: 0, changed: [], replies: [], files: 0, raised: 0 }
 
-/** Applies what providers told, and tells what of it waited for parts that did not come. */
+/** The worker that applies callback items, and the one that ends waiting for parts of inbound texts. */
 export const reportWorkers = (deps: ReportDeps): Worker[] => [reportsWorker(deps), partsWorker(deps)]
 
 function reportsWorker(deps: ReportDeps): Worker {
@@ -90,7 +93,7 @@ function reportsWorker(deps: ReportDeps): Worker {
   }
 }
 
-/** Where one channel has so much due that it is all that is applied at once, what is due first of the others, so that they need not wait for it. */
+/** The first items of other channels, when one channel fills the batch, so that they need not wait for it. */
 async function behind(
   { platform }: ReportDeps,
   first: readonly ReportRow[],
@@ -101,7 +104,7 @@ async function behind(
   return await listDueOfOthers(platform.pool, isoTime(now), { channel_ids, after, each_max: shareOfOthers })
 }
 
-/** Whatever is due, together; where one spoils the others, each by itself: the one that cannot be applied is tried again later, and more and more rarely. */
+/** Applies due items together. If that fails, applies each alone: the one that cannot be applied is retried, less and less often. */
 async function applyRest(deps: ReportDeps, now: number, others: readonly ReportRow[]): Promise<Applied> {
   const { pool, log } = deps.platform
   try {
@@ -139,7 +142,7 @@ async function applyRest(deps: ReportDeps, now: number, others: readonly ReportR
   return { reports: due.length, changed, replies, files, raised }
 }
 
-/** What is due, and these of other channels, under locks, in one transaction. */
+/** Due items and these of other channels, under locks, in one transaction. */
 const applyDue = async (deps: ReportDeps, now: number, others: readonly ReportRow[]): Promise<Applied> =>
   await transact(deps.platform.pool, async (tx) => {
     const first = await takeDueReports(tx, isoTime(now), batchMax)
@@ -154,7 +157,7 @@ const applyDue = async (deps: ReportDeps, now: number, others: readonly ReportRo
     return await applyInTurn(deps, tx, rows, now)
   })
 
-/** Those of these whose turn it is: another process may have an earlier one of the same message or recipient in hand, or it could not be applied, and the later one must not overtake it. */
+/** Skips items that must wait for an earlier one of the same message or recipient, which another process has or which could not be applied. */
 async function applyInTurn(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<Applied> {
   const overtaking = await listOvertaking(tx, rows, isoTime(now))
   return await applyRows(
@@ -198,11 +201,11 @@ const mayWait = ({ ageing }: Pick<Platform, 'ageing'>, { created_at }: ReportRow
   !ageing.isPast(Date.parse(created_at) + keepMs, created_at)
 
 /**
- * Applies the receipts of messages that this process remembers and that are one step with one event. One that changes nothing, such as that a message was
- * sent which says so, is done with at once: a message never goes back to a status in which it would have changed something.
+ * Applies receipts of messages that this process remembers and that are one step with one event. Receipts that change
+ * nothing are removed at once, because a message never returns to a status in which they would.
  */
 async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: string): Promise<Applied> {
-  // a failure is applied under locks, and what came after it must not overtake it
+  // failures are applied under locks, and later receipts must not overtake them
   const failing = new Set(
     due.flatMap(({ provider_id, report }) =>
       report.kind === 'delivery_receipt' && report.transition === 'fail' ? [provider_id] : [],
@@ -220,7 +223,7 @@ async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: str
     const step = stepOf(request.row, [request])
     if (step === null) {
       idle.push(row)
-      // what comes after it finds the message as it did
+      // later receipts find the message in its new status
       deps.providerIds.remember(channel_id, provider_id ?? '', request.row)
     }
     if (step?.emitted.length !== 1) return []
@@ -238,7 +241,7 @@ async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: str
   }
 }
 
-/** Applies receipts; resolves to those whose message is not known yet, to the messages that changed, and to how many of several parts have their rest due by it. */
+/** Applies receipts. Resolves to those whose message is unknown so far, the changed messages, and how many messages have remaining parts due. */
 async function applyReceipts(
   deps: ReportDeps,
   tx: Db,
@@ -261,7 +264,7 @@ async function applyReceipts(
   const found = await findNamed(tx, unknown.flatMap(namedOf))
   const namedParts = found.flatMap((one) => (one.part === undefined ? [] : [{ ...one, part: one.part }]))
   const knownParts = known.filter(({ reference }) => reference.parts > 1)
-  // what was told and taken of a message of several parts is judged with it locked: another of its receipts may be applied, or a hand-over end, at this moment
+  // messages with several parts are judged under locks: another receipt or a send attempt may change them now
   if (namedParts.length + knownParts.length > 0)
     await lockMessages(tx, [...soon, ...known.map(({ reference }) => reference), ...found])
   const whole = known
@@ -285,7 +288,7 @@ async function applyReceipts(
   }
 }
 
-/** A receipt that names our own message: its hand-over had no answer, or none that is written yet. */
+/** A receipt with our own message id: its send attempt has no answer, or none that is written yet. */
 const namedOf = (row: ReportRow): (NamedReport & { receipt: DeliveryReceipt; part: DeliveryReceipt['part'] })[] => {
   const receipt = row.report as DeliveryReceipt
   const { message_id, provider_id, part } = receipt
@@ -294,13 +297,14 @@ const namedOf = (row: ReportRow): (NamedReport & { receipt: DeliveryReceipt; par
     : []
 }
 
-/** That one hand-over failed is nothing to a message which the provider took at another. */
+/** A failed attempt does not fail a message that the provider accepted in another one. */
 const requestOfNamed = (named: NamedReport & { receipt: DeliveryReceipt }, at: string): TransitionRequest =>
   requestOf(named, named.receipt, named.receipt.transition === 'fail' ? 'refuse' : named.receipt.transition, at)
 
 /**
- * Keeps the provider's ids of messages that receipts named, and ends their jobs: the provider has them. Resolves to the ids of the reports that are
- * settled by it; the others are applied in a moment, by the reference that was written meanwhile.
+ * Stores the provider's ids of messages that receipts named, and ends their jobs, because the provider has them.
+ * Resolves to the ids of the items that are done; the others are applied soon, by the reference that was written
+ * meanwhile.
  */
 async function settleNamed(tx: Db, named: readonly NamedReport[], at: string): Promise<Set<string>> {
   const kept = await keepReferences(
@@ -315,7 +319,7 @@ async function settleNamed(tx: Db, named: readonly NamedReport[], at: string): P
   return new Set(settled.map(({ id }) => id))
 }
 
-/** What a receipt asks of the message that this process remembers by the provider's id, if it does; once. */
+/** The transition that a receipt requests of a message that this process remembers. Once per message. */
 function rememberedRequest(
   deps: ReportDeps,
   { channel_id, provider_id, report }: Pick<ReportRow, 'channel_id' | 'provider_id' | 'report'>,
@@ -328,7 +332,7 @@ function rememberedRequest(
   return { ...requestOf({ ...tenantOf(row), message_id: row.id }, receipt, receipt.transition, at), row }
 }
 
-/** The last word of each channel counts. */
+/** The last report of each channel counts. */
 async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
   const latest = new Map(rows.map((row) => [row.channel_id, row]))
   for (const { account_id, mode, channel_id, report } of latest.values()) {
@@ -350,17 +354,20 @@ async function applyTemplates({ channels }: ReportDeps, tx: Db, rows: readonly R
   }
 }
 
-/** What a recipient said after a word that could not be applied waits for so many tries of that, made at once: else the earlier word would undo it (behaviour: consent 4.5). */
+/**
+ * When an item of a recipient cannot be applied, later items wait for this many immediate retries; otherwise the
+ * earlier item would undo them (behaviour: consent 4.5).
+ */
 const triesInPlace = 5
 const keepsPlace = ({ report, attempts }: ReportRow): boolean =>
   (report?.kind === 'inbound' || report?.kind === 'preference') && attempts < triesInPlace
 
-/** Later and later, and for the last time when they are given up: their messages may become known, or what spoils them may pass. */
+/** Retries later and later, and once more when the item is abandoned: its message may become known, or the cause of the error may pass. */
 async function postpone(tx: Db, rows: readonly ReportRow[], now: number, max_ms = waitMaxMs): Promise<void> {
   const dueAfter = ({ attempts, created_at }: ReportRow): number => {
     const due_ms = now + Math.min(waitFirstMs * 2 ** Math.min(attempts, 20), max_ms)
     const end_ms = Date.parse(created_at) + keepMs
-    // an end that is past is one by a clock that jumped ahead
+    // an end in the past comes from a clock that jumped ahead
     return end_ms <= now ? due_ms : Math.max(now + waitFirstMs, Math.min(due_ms, end_ms))
   }
   await postponeReports(

@@ -1,4 +1,4 @@
-/** What recipients wrote, and what providers tell of their consent: applied in the order in which each recipient's words were told. */
+/** Applies inbound messages and consent reports, in the order in which each recipient's items were reported. */
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { InboundMessage, MarketingPreference } from '../../../providers/provider.ts'
@@ -19,7 +19,7 @@ export interface SaidDeps extends InboundDeps {
   readonly channels: ChannelService
 }
 
-/** Applies what recipients wrote, and what providers tell of their consent: of each recipient in the order in which it was told (behaviour: consent 4.5). */
+/** Applies items of recipients in their order (behaviour: consent 4.5). */
 export async function applySaid(
   deps: SaidDeps,
   tx: Db,
@@ -42,7 +42,7 @@ export async function applySaid(
 
 type ChannelOf = (row: ReportRow) => Promise<ChannelRow | null>
 
-/** The channel to which a report came, asked for once in a pass; null where it was deleted since. */
+/** The channel of an item, read once per run; null where it was deleted. */
 function eachChannelOnce({ channels }: SaidDeps, tx: Db): ChannelOf {
   const found = new Map<string, ChannelRow | null>()
   return async ({ account_id, mode, channel_id }) => {
@@ -53,7 +53,7 @@ function eachChannelOnce({ channels }: SaidDeps, tx: Db): ChannelOf {
   }
 }
 
-/** As few runs of one kind as keep the order of each recipient: inbound messages at even places, preferences at odd ones. */
+/** The fewest runs of one kind that keep the order of each recipient: inbound messages at even positions, preferences at odd ones. */
 function runsOf(rows: readonly ReportRow[]): readonly (readonly ReportRow[])[] {
   const runs: ReportRow[][] = []
   const reached = new Map<string, number>()
@@ -90,7 +90,7 @@ async function applyInbound(
       from,
       profile_name,
       type,
-      // a reaction names the message that it is put on in its content
+      // a reaction names its message in the content
       content:
         type === 'reaction'
           ? { ...(said.content as object), message_id: reply_to }
@@ -104,7 +104,7 @@ async function applyInbound(
   return await storeInbound(deps, tx, await joinParts(tx, told, deps.platform.clock.now()))
 }
 
-/** The channel that a message from a recipient is for; null where it is nobody's: the channel was deleted since, or another sender is meant that no channel has. */
+/** The channel that an inbound message is for. Null where the channel was deleted or the message is for a sender that is no channel. */
 async function findAddressee(
   { channels, platform }: SaidDeps,
   tx: Db,
@@ -122,14 +122,14 @@ async function findAddressee(
   return null
 }
 
-/** What recipients told the provider of marketing alone: the last word of each counts, whatever the order in which they are told. */
+/** Marketing preferences: the latest of each recipient counts, in whatever order they are reported. */
 async function applyPreferences(
   { contacts, platform }: SaidDeps,
   tx: Db,
   rows: readonly ReportRow[],
   channelOf: ChannelOf,
 ): Promise<void> {
-  // not when the pass began: what was applied in it before is earlier
+  // read now and not at the start of the run, after earlier items were applied
   const now = isoTime(platform.clock.now())
   const latest = new Map<string, ProviderConsent>()
   for (const row of rows) {
@@ -139,7 +139,7 @@ async function applyPreferences(
     const { from, marketing, everything, occurred_at: told_at } = report as MarketingPreference
     const status = marketing === 'stop' ? 'opted_out' : 'opted_in'
     const alone = everything !== true
-    // a time to come would make all that is told until then too late
+    // a time in the future would make all reports until then too late
     const occurred_at = told_at === undefined || told_at > now ? now : told_at
     const key = `${channel_id}|${alone}|${from}`
     if ((latest.get(key)?.occurred_at ?? '') > occurred_at) continue

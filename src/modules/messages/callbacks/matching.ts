@@ -1,4 +1,7 @@
-/** Finds the messages that receipts mean. Any session of an account at a provider may get the receipts of all its channels, so that they are looked for on each of them. */
+/**
+ * Finds the messages that receipts refer to. A session may receive receipts of all channels of the same provider
+ * account, so all of them are searched.
+ */
 import { areOfAnother } from '../../../lib/same-number.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DeliveryReceipt } from '../../../providers/provider.ts'
@@ -10,21 +13,24 @@ interface FindingDeps {
   readonly channels: Pick<ChannelService, 'findIn' | 'listOfProviderAccount'>
 }
 
-/** By which names a receipt may mean its message, the likeliest first; `sibling`: its address names another channel of the account than the one that was told. */
+/** Candidates for the message of a receipt, most likely first. `sibling`: the receipt's address names another channel of the account. */
 interface Names {
   readonly row: ReportRow
   readonly sibling: boolean
   readonly candidates: readonly Pick<ReportRow, 'channel_id' | 'provider_id'>[]
 }
 
-/** After so many looks, about a minute, the one message that the id names on the channel that was told is taken although the receipt names another number. */
+/**
+ * After this many look-ups, about a minute, the message with this id on the reporting channel is accepted although the
+ * receipt names another number.
+ */
 const oddNumberAttempts = 9
 
-/** Whether a receipt tells of another recipient than this. */
+/** Whether a receipt names another recipient. */
 export const isOfAnother = ({ addresses }: Pick<DeliveryReceipt, 'addresses'>, recipient: string): boolean =>
   addresses !== undefined && areOfAnother(addresses, recipient)
 
-/** The references that receipts mean, by the ids of their reports; those that mean none that is known are left out. */
+/** References by item id. Unknown ones are missing. */
 export async function referencesOf(
   deps: FindingDeps,
   tx: Db,
@@ -65,7 +71,7 @@ function chosen(
   return found.find((one) => referenceKey(one) === referenceKey(row))
 }
 
-/** The channels of the accounts at providers whose sessions told receipts that may be of any of them, by the channel that was told. */
+/** Channels of the same provider account, by the channel that reported. */
 async function channelsOf(
   { channels }: FindingDeps,
   tx: Db,
@@ -84,7 +90,7 @@ async function channelsOf(
   return found
 }
 
-/** At first by the likeliest alone: our own record may be on its way, and another message must not be taken for it. */
+/** The first look-up uses only the likeliest candidate: our own record may be on its way, and another message must not be taken for it. */
 function namesOf(row: ReportRow, channels: readonly ChannelRow[]): Names {
   const { channel_id, provider_id, report, attempts } = row
   const { addresses, also_known_as } = report as DeliveryReceipt
@@ -96,10 +102,10 @@ function namesOf(row: ReportRow, channels: readonly ChannelRow[]): Names {
   const on = (channel_ids: readonly string[], ids: readonly (string | null)[]) =>
     ids.flatMap((id) => channel_ids.map((one) => ({ channel_id: one, provider_id: id })))
   const rest = [...new Set([channel_id, ...channels.map(({ id }) => id)])].filter((id) => !named.includes(id))
-  // an id that is written in another way may be another message's: it counts on the channel that is named, where one is
+  // an id in another notation may belong to another message: it counts only on the channel that is named, if one is
   const all = [...on(named, [likeliest!, ...others]), ...on(rest, [likeliest!, ...(named.length > 0 ? [] : others)])]
   return { row, sibling, candidates: attempts === 0 ? all.slice(0, 1) : all }
 }
 
-/** A sender without what is written before a number, or in small letters. */
+/** A sender without the prefix of a number, in lower case. */
 const bare = (sender: string): string => sender.replace(/^(\+|00)/, '').toLowerCase()

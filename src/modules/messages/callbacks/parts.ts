@@ -1,4 +1,4 @@
-/** What receipts come to of messages that are several at their provider, each part with an id of its own (docs/decisions/unknown-outcomes.md). */
+/** Receipts of messages that the provider splits into parts, each with an id of its own (docs/decisions/unknown-outcomes.md). */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DeliveryReceipt } from '../../../providers/provider.ts'
 import { endJobs, lockAccepted, raiseAccepted } from '../dispatch/repository.ts'
@@ -6,7 +6,7 @@ import { keepReferences, type NewReference, type Reference, referenceKey } from 
 import type { TransitionRequest } from '../transitions.ts'
 import { failPart, type NamedReport, partSteps, raisePart } from './repository.ts'
 
-/** A receipt, and the message that it is about. */
+/** The transition that a receipt requests. */
 export const requestOf = (
   reference: Pick<Reference, 'account_id' | 'mode' | 'message_id'>,
   receipt: DeliveryReceipt,
@@ -22,8 +22,9 @@ export const requestOf = (
 })
 
 /**
- * A message of several parts is as far as the least advanced of them, and failed when one is: of one that went out more than once, when all of these are. Whoever calls has locked
- * the messages: of two that note a part each at once, neither would see what the other notes.
+ * A message with several parts has the status of its slowest part, and fails when one part fails; a part that was sent
+ * more than once fails when all its copies do. The caller has locked the messages, so that concurrent receipts see each
+ * other.
  */
 export async function requestsOfParts(
   tx: Db,
@@ -43,16 +44,16 @@ export async function requestsOfParts(
   return requests
 }
 
-/** A receipt that names a part of our own message, whose hand-over had no answer, or none that is written yet. */
+/** A receipt with our own message id and the number of a part. */
 export interface NamedPart extends NamedReport {
   readonly receipt: DeliveryReceipt
   readonly part: NonNullable<DeliveryReceipt['part']>
 }
 
-/** Into more no message is divided. */
+/** No message has more parts. */
 const partsMax = 1000
 
-/** Whether it can be one, or is left out. */
+/** Whether `part` is valid or absent. */
 export function isPart(part: unknown): boolean {
   if (part === undefined) return true
   const { number, total } = (part ?? {}) as Partial<Record<'number' | 'total', unknown>>
@@ -65,18 +66,18 @@ export function isPart(part: unknown): boolean {
   )
 }
 
-/** What became of receipts that name parts. The others are applied in a moment: what they follow is not written yet. */
+/** The effects of receipts that name parts. The others are applied soon: what they follow is not written yet. */
 interface Settled {
-  /** The ids of their reports. */
+  /** Ids of the items that are done. */
   readonly ids: ReadonlySet<string>
   readonly requests: readonly TransitionRequest[]
-  /** Messages whose rest may go on. */
+  /** Messages whose remaining parts may be sent. */
   readonly raised: number
 }
 
 /**
- * Keeps what receipts prove to be taken of messages: it never goes out again, the rest is due, and a message of which all is taken has its job ended. Whoever calls has
- * locked the messages.
+ * Stores which parts receipts prove to be accepted: they are never sent again, the remaining parts are due, and the job
+ * of a fully accepted message ends. The caller has locked the messages.
  */
 export async function settleParts(tx: Db, named: readonly NamedPart[], at: string): Promise<Settled> {
   if (named.length === 0) return { ids: new Set(), requests: [], raised: 0 }
@@ -138,7 +139,7 @@ const partOf = (
   created_at,
 })
 
-/** What was taken of a message, with the parts that receipts prove: each after the one before it. */
+/** The accepted parts with those that receipts prove, in order and without gaps. */
 function withProved(
   accepted_ids: readonly string[],
   told: readonly Pick<NamedPart, 'receipt' | 'part' | 'provider_id'>[],
@@ -151,7 +152,7 @@ function withProved(
   return all
 }
 
-/** Whether all parts before it were taken, as far as is written or told besides; without a job nothing is left to be handed over. */
+/** Whether all earlier parts are known to be accepted. Without a job nothing is left to send. */
 function follows(
   { message_id, part, receipt }: NamedPart,
   accepted_ids: readonly string[] | undefined,

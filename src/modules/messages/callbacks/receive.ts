@@ -1,4 +1,7 @@
-/** What providers call back with: verified, stored raw together with the reports read from it, and only then acknowledged (behaviour: channels 7.3). */
+/**
+ * Receives provider callbacks: verifies them, stores them raw together with the items read from them, and only then
+ * acknowledges (behaviour: channels 7.3).
+ */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
@@ -18,10 +21,13 @@ export interface CallbackDeps {
 }
 
 const headersKept = /^(content-type|user-agent|x-[a-z0-9-]+)$/
-/** Words that stand in for a signature: kept encrypted with the channel alone. */
+/** Headers that serve as a signature are stored only with the channel, encrypted. */
 const secretHeaders = /secret|token|password|key$/
 
-/** Takes one callback of the channel with this id, whatever its account, or its provider's handshake; resolves to the answer. Problems: resource_missing, hook_token_invalid. */
+/**
+ * Receives one callback of the channel with this id, in whatever account, or its provider's handshake. Resolves to the
+ * answer. Problems: resource_missing, hook_token_invalid.
+ */
 export async function takeCallback(
   deps: CallbackDeps,
   channel_id: string,
@@ -54,7 +60,7 @@ export async function takeCallback(
   return read.response ?? acknowledged
 }
 
-/** Keeps what a provider told of a channel, as it came and what it tells anew, in one transaction: once it resolves, the provider may be told that it was taken. */
+/** Stores a callback and its items in one transaction. Once it resolves, the provider may be acknowledged. */
 async function keepReports(
   { platform, providerIds }: Pick<CallbackDeps, 'platform' | 'providerIds'>,
   channel: ChannelRow,
@@ -107,7 +113,7 @@ function newsOf(providerIds: ProviderIdCache, { id }: ChannelRow, report: Callba
   return [kept]
 }
 
-/** What a session keeps by what its provider tells on it. */
+/** Stores what a provider reports on a session. */
 export const keepTold =
   (deps: Pick<CallbackDeps, 'platform' | 'providerIds'>) =>
   async (

@@ -1,4 +1,4 @@
-/** Reports of providers made fit to be stored and applied, whatever a provider wrote: reports are applied together, so that one that cannot be would hold up all others. */
+/** Makes callback items fit to be stored and applied, whatever a provider sent. Items are applied together, so a bad one would block the others. */
 import { limits } from '../../../api/limits.ts'
 import { inboundTypes, messageTypes } from '../../../api/resources/channel.ts'
 import { messageErrorCodes } from '../../../api/resources/message.ts'
@@ -10,7 +10,7 @@ import type { Detail } from '../../../api/errors.ts'
 
 const knownTypes: ReadonlySet<string> = new Set([...messageTypes, ...inboundTypes])
 
-/** The report with texts that can be kept and with every field; content that is of no known type, or does not have its shape, becomes `unsupported` (behaviour: messages 10.2). */
+/** The item with storable texts and all fields. Content of an unknown type or shape becomes `unsupported` (behaviour: messages 10.2). */
 export function sanitiseReport(report: CallbackItem): CallbackItem {
   const sane = storable(report, limits.json_depth) as CallbackItem
   if (sane.kind === 'delivery_receipt') return 'error' in sane ? { ...sane, error: sanitiseError(sane.error) } : sane
@@ -25,7 +25,6 @@ export function sanitiseReport(report: CallbackItem): CallbackItem {
   return { ...unreadable, type: 'unsupported', content: { provider_type: type } }
 }
 
-/** What a provider says of a failure, in the fields and words of the API. */
 function sanitiseError(error: unknown): NonNullable<DeliveryReceipt['error']> {
   const { code, message, provider_code } = (typeof error === 'object' && error !== null ? error : {}) as Record<
     string,
@@ -38,16 +37,16 @@ function sanitiseError(error: unknown): NonNullable<DeliveryReceipt['error']> {
   }
 }
 
-/** Rounds of leaving out what does not fit: what is nested may come to light by it. */
+/** Removing one field may reveal nested failures. */
 const roundsMax = 4
-/** The only limit that the contract has for texts that come in. */
+/** The only limit of inbound texts. */
 const textMax = 65_536
-/** Where files are is ours, and made later. */
+/** Links to files are set later. */
 const addressToCome = 'https://localhost/'
 
 /**
- * The content, without optional fields that have not the form they should have, and with texts cut that are too long; null where what is left is none of this type. `content` is
- * JSON that can be stored, and is itself the answer where it fits.
+ * The content without invalid optional fields, and with long texts cut. Null where the rest does not fit the type.
+ * Valid content is returned as it is.
  */
 function fittingContent(type: string, content: unknown): unknown {
   if (typeof content !== 'object' || content === null) return null
@@ -73,7 +72,7 @@ function failuresOf(type: string, content: unknown): readonly Detail[] {
 type Holder = Record<string, unknown>
 const isHolder = (value: unknown): value is Holder => typeof value === 'object' && value !== null
 
-/** Cuts the text, or takes the field away, that does not fit; false where it cannot be done without. An item of a list stays: others are known by their places. */
+/** Cuts a text or removes a field. False where it is required. Items of lists stay, because others are known by their positions. */
 function mend(content: unknown, { param, code }: Detail): boolean {
   const path = [...param.matchAll(/[^.[\]]+/g)].map(([key]) => key)
   const last = path.pop()
