@@ -4,9 +4,9 @@ import { readConfig, secretKeys, type Config } from '../src/config/config.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { idMaker } from '../src/lib/ids.ts'
 import { openPool } from '../src/platform/database/pool.ts'
-import { expensiveReads } from '../src/platform/database/expensive-reads.ts'
-import { ageing } from '../src/platform/jobs/ageing.ts'
-import { writability } from '../src/platform/database/writability.ts'
+import { readPool } from '../src/platform/database/read-pool.ts'
+import { retentionClock } from '../src/platform/jobs/retention-clock.ts'
+import { writeHealth } from '../src/platform/database/failures.ts'
 import { makeLog } from '../src/platform/observability/log.ts'
 import { makeMetrics } from '../src/platform/observability/metrics.ts'
 import type { Platform } from '../src/platform/platform.ts'
@@ -25,7 +25,7 @@ export async function openPlatform(
   const log = makeLog('error')
   return {
     pool,
-    reads: expensiveReads({ pool, clock, metrics, connections: settings.read_connections, local: false }),
+    reads: readPool({ pool, clock, metrics, connections: settings.read_connections, local: false }),
     clock,
     ids: idMaker(clock),
     settings,
@@ -34,8 +34,8 @@ export async function openPlatform(
     metrics,
     domain_events: domainEvents(),
     tracing: tracing(undefined),
-    ageing: ageing({ pool, clock, log, wakePeers: () => undefined }),
-    storage: writability({ pool, log, wake: () => undefined }),
+    retention_clock: retentionClock({ pool, clock, log, wakePeers: () => undefined }),
+    storage: writeHealth({ pool, log, wake: () => undefined }),
     process_id: `bench-${name}`,
     notify: () => undefined,
     wake: () => undefined,

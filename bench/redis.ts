@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { startDriver } from './drive.ts'
 import { compared, interleaved, type Measurement } from './figures.ts'
-import { freePort } from '../src/lib/free-port.ts'
+import { freePort } from '../src/lib/system.ts'
 import { reachable } from './ports.ts'
 import { medianOf, sendRound } from './rounds.ts'
 import { runningOf, startService } from './service.ts'

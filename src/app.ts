@@ -18,13 +18,12 @@ import { webhooksModule } from './modules/webhooks/module.ts'
 import { Connections } from './platform/http/connections.ts'
 import { processRateLimiter, type RateLimiter } from './platform/http/rate-limit.ts'
 import type { Route } from './platform/http/route.ts'
-import { stopListening } from './platform/http/stopping.ts'
-import { notifier } from './platform/jobs/notifier.ts'
-import { presence, type Presence } from './platform/jobs/process-registry.ts'
+import { stopListening } from './platform/http/shutdown.ts'
+import { notificationsOf } from './platform/jobs/notifications.ts'
+import { processRegistry, type ProcessRegistry } from './platform/jobs/process-registry.ts'
 import type { Loop } from './platform/jobs/worker.ts'
-import { loopsOf, wakeBy } from './platform/jobs/workers-of-process.ts'
-import { makePlatform, type PlatformParts } from './platform/make-platform.ts'
-import { platformModule } from './platform-module.ts'
+import { loopsOf, wakeBy } from './platform/jobs/runner.ts'
+import { makePlatform, platformModule, type PlatformParts } from './platform-module.ts'
 import { roles, type Invariant, type PeriodicJob, type Platform, type Role } from './platform/platform.ts'
 import { consoleRoutesOf, hasConsole, httpServer, routesOf } from './server.ts'
 
@@ -77,7 +76,7 @@ export interface App extends Pick<Lifecycle, 'start' | 'abandon'> {
   /** The worker of this name. */
   worker(name: string): Loop
   /** Whether other processes live; `start` registers this one. */
-  readonly presence: Presence
+  readonly processes: ProcessRegistry
   /** Sends pending notifications to running processes; for commands, which do not `start`. */
   flush(): Promise<void>
   /** Finishes requests, then workers. */
@@ -89,11 +88,11 @@ export function buildApp(parts: AppParts): App {
   const { pool, clock, ids = idMaker(parts.clock), limiter = processRateLimiter(parts.clock) } = parts
   const wanted = parts.roles ?? roles
   const process_id = parts.process_id ?? `${hostname()}.${process.pid}.${ids('req').slice(-8)}`
-  const alone = () => present.alone()
-  const notifications = notifier(pool, process_id, alone)
+  const alone = () => processes.alone()
+  const notifications = notificationsOf(pool, process_id, alone)
   const platform = makePlatform(parts, ids, process_id, notifications)
-  const present = presence(platform, {
-    makeRoom: async () => void (await Promise.all(built.map((module) => module.beforeSharing?.()))),
+  const processes = processRegistry(platform, {
+    beforeSharing: async () => void (await Promise.all(built.map((module) => module.beforeSharing?.()))),
     wakePeers: () => notifications.notify('heartbeat'),
   })
   const { providers = [], producers = [], projections = [], sendTimes = [] } = parts
@@ -105,9 +104,9 @@ export function buildApp(parts: AppParts): App {
   const servesApi = wanted.includes('api')
   const server = httpServer({ platform, modules: built, connections, limiter, servesApi, isStopping })
   const periodicJobs = built.flatMap((module) => module.periodicJobs ?? [])
-  const loops = loopsOf(platform, built, periodicJobs, wanted, present)
+  const loops = loopsOf(platform, built, periodicJobs, wanted, processes)
   wakeBy(notifications, built, loops)
-  const life = lifecycle({ platform, modules: built, loops, roles: wanted, notifications, presence: present })
+  const life = lifecycle({ platform, modules: built, loops, roles: wanted, notifications, processes })
   const workers = [...loops.everywhere, ...loops.workers]
   return {
     platform,
@@ -125,7 +124,7 @@ export function buildApp(parts: AppParts): App {
         throw new Error(`no worker is named ${name}; there are ${workers.map((worker) => worker.name).join(', ')}`)
       return found
     },
-    presence: present,
+    processes,
     flush: () => notifications.flush(),
     start: life.start,
     abandon: life.abandon,

@@ -1,9 +1,9 @@
 /** Starts the workers of a process, and stops its modules phase by phase. */
 import { stopPhases, type BuiltModule, type StopPhase } from './module.ts'
-import type { Notifier } from './platform/jobs/notifier.ts'
+import type { Notifications } from './platform/jobs/notifications.ts'
 import { signOff } from './platform/jobs/periodic-jobs.ts'
-import type { Presence } from './platform/jobs/process-registry.ts'
-import type { Loops } from './platform/jobs/workers-of-process.ts'
+import type { ProcessRegistry } from './platform/jobs/process-registry.ts'
+import type { Loops } from './platform/jobs/runner.ts'
 import type { Platform, Role } from './platform/platform.ts'
 
 export interface LifecycleParts {
@@ -11,8 +11,8 @@ export interface LifecycleParts {
   readonly modules: readonly BuiltModule[]
   readonly loops: Loops
   readonly roles: readonly Role[]
-  readonly notifications: Notifier
-  readonly presence: Presence
+  readonly notifications: Notifications
+  readonly processes: ProcessRegistry
 }
 
 export interface Lifecycle {
@@ -24,7 +24,7 @@ export interface Lifecycle {
   abandon(): Promise<void>
 }
 
-export function lifecycle({ platform, modules, loops, roles, notifications, presence }: LifecycleParts): Lifecycle {
+export function lifecycle({ platform, modules, loops, roles, notifications, processes }: LifecycleParts): Lifecycle {
   const ended = new AbortController()
   let running: Promise<void>[] = []
   /** Modules were built after those that they depend on, so the last one stops first. */
@@ -48,7 +48,7 @@ export function lifecycle({ platform, modules, loops, roles, notifications, pres
   return {
     async start() {
       await notifications.open()
-      await presence.open()
+      await processes.open()
       await loops.everywhere[0]!.tick()
       for (const module of modules) await module.start?.()
       const started = roles.includes('worker') ? [...loops.everywhere, ...loops.workers] : loops.everywhere
@@ -56,7 +56,7 @@ export function lifecycle({ platform, modules, loops, roles, notifications, pres
     },
     async stop(closeRequests) {
       for (const phase of stopPhases) await endPhase[phase](closeRequests)
-      presence.close()
+      processes.close()
       if (running.length > 0) await signOff(platform).catch(() => undefined) // other processes notice by the missing heartbeat
       await notifications.close()
     },

@@ -1,4 +1,4 @@
-/** Reads the command line, nothing else. */
+/** The entry point: runs the command line. */
 import { groups } from './cli/groups.ts'
 import { questions, tellerTo, writerTo } from './cli/terminal.ts'
 import { runCli } from './cli/program.ts'

@@ -4,10 +4,10 @@ import type { DomainEventType } from './api/domain-events.ts'
 import type { Tables } from './platform/database/table-scope.ts'
 import type { DomainEventHandler } from './platform/events/domain-events.ts'
 import type { FindKey } from './platform/http/auth.ts'
-import type { BodyRoom } from './platform/http/body-room.ts'
+import type { BodyBudget } from './platform/http/body.ts'
 import type { Guard } from './platform/http/guard.ts'
 import type { RateLimiter } from './platform/http/rate-limit.ts'
-import type { RecorderOf } from './platform/http/recording.ts'
+import type { RecorderOf } from './platform/http/audit-hook.ts'
 import type { NoteAnswer } from './platform/http/request-log.ts'
 import type { Route } from './platform/http/route.ts'
 import type { Worker } from './platform/jobs/worker.ts'
@@ -59,7 +59,7 @@ export interface ModuleParts<Services extends object = object> {
   /** Audits changes made with API keys. */
   readonly recorderOf?: RecorderOf
   /** Mounts paths outside of `/v1` and `/console`. */
-  readonly mount?: (server: FastifyInstance, bodies: BodyRoom) => void
+  readonly mount?: (server: FastifyInstance, bodies: BodyBudget) => void
   /** Run by processes with the role `worker`. */
   readonly workers?: readonly Worker[]
   /** Run by processes with the role `api`. */

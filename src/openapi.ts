@@ -1,4 +1,4 @@
-/** `openapi.json`, and the other documents that are made of the routes: those of this version, written by `npm run gen` and committed. */
+/** Generates `openapi.json` and the other documents derived from the routes (`npm run gen`). */
 import { buildApp } from './app.ts'
 import { readConfig } from './config/config.ts'
 import { systemClock } from './lib/clock.ts'
@@ -10,7 +10,7 @@ import type { Route } from './platform/http/route.ts'
 import { makeLog } from './platform/observability/log.ts'
 import { makeSecrets } from './platform/secrets/secrets.ts'
 
-/** Every route of this version: those of `/v1`, and the console's own. Opens no connection. */
+/** The routes of `/v1` and of the console. Opens no connection. */
 function everyRoute(): { readonly routes: readonly Route[]; readonly consoleRoutes: readonly Route[] } {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none')
   const secrets = makeSecrets({ current: Buffer.alloc(32).toString('base64'), previous: [] }, Buffer.alloc(32))
@@ -21,7 +21,7 @@ const base_url = 'http://127.0.0.1:8080'
 
 export const openapiText = (): string => `${JSON.stringify(openapiDocument(everyRoute().routes, base_url), null, 2)}\n`
 
-/** Paths from the root of the checkout, with their texts. */
+/** File contents by path from the repository root. */
 export const routeDocuments = async (): Promise<Record<string, string>> => {
   const { routes, consoleRoutes } = everyRoute()
   return {

@@ -4,12 +4,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BuiltModule } from './module.ts'
 import type { FindKey } from './platform/http/auth.ts'
-import { bodyRoom } from './platform/http/body-room.ts'
+import { bodyBudget } from './platform/http/body.ts'
 import type { Connections } from './platform/http/connections.ts'
 import { inFlight } from './platform/http/idempotency.ts'
-import { mountOperatorPages } from './platform/http/operator-pages.ts'
+import { mountOperatorPages } from './platform/http/health-pages.ts'
 import type { RateLimiter } from './platform/http/rate-limit.ts'
-import type { RecorderOf } from './platform/http/recording.ts'
+import type { RecorderOf } from './platform/http/audit-hook.ts'
 import type { NoteAnswer } from './platform/http/request-log.ts'
 import type { Route } from './platform/http/route.ts'
 import { makeServer } from './platform/http/server.ts'
@@ -61,7 +61,7 @@ export function httpServer({
   servesApi,
   isStopping,
 }: HttpParts): FastifyInstance {
-  const bodies = bodyRoom()
+  const bodies = bodyBudget()
   const routes = servesApi ? routesOf(modules) : []
   const server = makeServer({
     platform,

@@ -14,7 +14,7 @@ import { queueLimit } from '../../src/modules/messages/accept/queue-limit.ts'
 import { checkMessage } from '../../src/modules/messages/accept/requests.ts'
 import type { CheckedMessage } from '../../src/modules/messages/accept/row.ts'
 import { admit, bearerOf, callerOf, type FindKey } from '../../src/platform/http/auth.ts'
-import { addressList } from '../../src/platform/http/client-address.ts'
+import { addressList } from '../../src/platform/http/headers.ts'
 import type { RateLimiter } from '../../src/platform/http/rate-limit.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 

@@ -3,7 +3,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, mkdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../src/lib/free-port.ts'
+import { freePort } from '../../src/lib/system.ts'
 import { reachable } from '../ports.ts'
 import { endProcess, type Running } from '../service.ts'
 

@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import type { Detail, DetailCode } from './errors.ts'
 import { limits } from './limits.ts'
 import { cut, cutPath } from './refusal-size.ts'
-import { didYouMean, nearest } from '../lib/nearest.ts'
+import { didYouMean, nearest } from '../lib/text.ts'
 import { isDay, parseDateTime, parseStrictDateTime } from './times.ts'
 
 /** Every failure of a value against one schema, in the order of the schema; none when the value fits. At most `error_details_collected_max`. */

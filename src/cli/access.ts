@@ -6,7 +6,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { OperatorError, UsageError } from '../lib/operator-error.ts'
 import { httpUrl } from './arguments.ts'
 import type { Access, ServiceApi } from './service-api.ts'
-import { makeFolder } from '../lib/make-folder.ts'
+import { makeFolder } from '../lib/system.ts'
 
 export interface AccessOptions {
   readonly apiKey?: string | undefined

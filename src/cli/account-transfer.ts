@@ -4,7 +4,7 @@ import posthorn from '../../package.json' with { type: 'json' }
 import { tables, type App } from '../app.ts'
 import { secretKeys, readConfig } from '../config/config.ts'
 import { systemClock } from '../lib/clock.ts'
-import { printable } from '../lib/printable.ts'
+import { printable } from '../lib/text.ts'
 import { rowsText, writeBackup, type RowsOf } from '../platform/backup/backup.ts'
 import { importRows } from '../platform/backup/import.ts'
 import { foundByHash, ownedBy } from '../platform/database/table-scope.ts'

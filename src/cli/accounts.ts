@@ -1,7 +1,7 @@
 /** `posthorn accounts …`: the accounts of this installation. */
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
-import { printable } from '../lib/printable.ts'
+import { printable } from '../lib/text.ts'
 import type { Cli, Register } from './program.ts'
 import { wholeNumber } from './arguments.ts'
 

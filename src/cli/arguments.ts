@@ -5,7 +5,7 @@ import type { App } from '../app.ts'
 import type { Tenant } from '../api/caller.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { eventFilters } from '../api/events.ts'
-import { nearest } from '../lib/nearest.ts'
+import { nearest } from '../lib/text.ts'
 
 /** A whole number, 0 or more. */
 export function wholeNumber(text: string): number {

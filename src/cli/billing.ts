@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { positiveNumber, someWords, time, wholeNumber } from './arguments.ts'
 import type { Register } from './program.ts'
-import { printable } from '../lib/printable.ts'
+import { printable } from '../lib/text.ts'
 
 type Balance = Awaited<ReturnType<App['services']['billing']['liveBalance']>>
 

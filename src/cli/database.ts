@@ -26,7 +26,7 @@ export const registerDatabase: Register = (program, cli) => {
     .description('check configuration, database, clock, ledger and counters')
     .option('--accept-clock', 'accept a clock that jumped ahead as correct, so that data expires by it again')
     .action(async ({ acceptClock }: { acceptClock?: true }, command: Command) => {
-      if (acceptClock === true) await cli.withApp((app) => app.platform.ageing.accept())
+      if (acceptClock === true) await cli.withApp((app) => app.platform.retention_clock.accept())
       const findings = await proofs(cli).catch((error: unknown) => {
         // what keeps the proof from being made is a finding too, for who reads JSON
         const [name, ...breaches] =
@@ -78,7 +78,7 @@ async function examine(app: App): Promise<Finding[]> {
     await sql`set transaction isolation level repeatable read read only`
     await sql`set local statement_timeout = 0`
     await sql`set local idle_in_transaction_session_timeout = 0`
-    findings.push({ name: 'clock', breaches: await app.platform.ageing.doubts(sql) })
+    findings.push({ name: 'clock', breaches: await app.platform.retention_clock.doubts(sql) })
     for (const invariant of app.invariants)
       findings.push({ name: invariant.name, breaches: await invariant.breaches(sql) })
   })

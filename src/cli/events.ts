@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Event } from '../api/resources/event.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
-import { printable, printableJson } from '../lib/printable.ts'
+import { printable, printableJson } from '../lib/text.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { accessOf, asksService, type AccessOptions } from './access.ts'
 import { positiveNumber, words, eventList } from './arguments.ts'

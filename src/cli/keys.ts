@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import type { Mode } from '../api/caller.ts'
 import { scopes as allScopes, type Scope } from '../api/scopes.ts'
 import { systemClock } from '../lib/clock.ts'
-import { printable } from '../lib/printable.ts'
+import { printable } from '../lib/text.ts'
 import { oneOfWords, someWords, time } from './arguments.ts'
 import type { Register } from './program.ts'
 

@@ -5,7 +5,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { systemClock } from '../lib/clock.ts'
-import { printable } from '../lib/printable.ts'
+import { printable } from '../lib/text.ts'
 import { hostPort } from '../lib/public-address.ts'
 import { accessOf, apiKey } from './access.ts'
 import { httpUrl, words, eventList } from './arguments.ts'
@@ -13,8 +13,8 @@ import { untilStopped } from './terminal.ts'
 import type { Register } from './program.ts'
 import type { Event } from '../api/resources/event.ts'
 import { eventHeaders, signingKey, type SigningKey } from '../lib/event-headers.ts'
-import type { HttpPoster } from '../lib/http-post.ts'
-import { makeFolder } from '../lib/make-folder.ts'
+import type { HttpPoster } from '../lib/http-poster.ts'
+import { makeFolder } from '../lib/system.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { backoffMs, beginsAnew, eventsAfter, idleMs, isWanted, newestEvent, type FeedOptions } from './events.ts'
 
@@ -47,8 +47,8 @@ export const registerListen: Register = (program, cli) => {
       const { key, base_url } = await accessOf({ apiKey: options.key, baseUrl: options.url }, env)
       // loaded here, because no other command needs them
       const [{ httpPoster }, { nameResolver }] = await Promise.all([
-        import('../lib/http-post.ts'),
-        import('../lib/name-lookup.ts'),
+        import('../lib/http-poster.ts'),
+        import('../lib/sockets.ts'),
       ])
       const json = command.optsWithGlobals()['json'] === true
       const data_dir = env['POSTHORN_DATA_DIR']?.trim() ?? ''

@@ -1,7 +1,7 @@
 /** `posthorn login` and `logout`: an API key for the commands that ask the service (behaviour: command-line 8). */
 import type { Command } from 'commander'
 import type { Account } from '../api/resources/account.ts'
-import { printable } from '../lib/printable.ts'
+import { printable } from '../lib/text.ts'
 import { UsageError } from '../lib/operator-error.ts'
 import { apiKey, baseUrlOf, isKey, keyOf, type AccessOptions, loginFile, removeLogin, writeLogin } from './access.ts'
 import { httpUrl } from './arguments.ts'

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { randomUUID } from 'node:crypto'
 import { messageStatuses, type Message } from '../api/resources/message.ts'
-import { printable } from '../lib/printable.ts'
+import { printable } from '../lib/text.ts'
 import { OperatorError, UsageError } from '../lib/operator-error.ts'
 import { asksService, serviceOf, type AccessOptions } from './access.ts'
 import { oneOfWords, pageSize, time } from './arguments.ts'

@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
 import { Problem } from '../api/problem.ts'
-import { printableJson, printableLines } from '../lib/printable.ts'
+import { printableJson, printableLines } from '../lib/text.ts'
 import { isUnreachable, refusesWrites } from '../platform/database/failures.ts'
 import { OperatorError, UsageError } from '../lib/operator-error.ts'
 import { ReaderGone, type Terminal } from './terminal.ts'

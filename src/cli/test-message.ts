@@ -6,7 +6,7 @@ import { Problem } from '../api/problem.ts'
 import type { Channel } from '../api/resources/channel.ts'
 import type { MessageStatus } from '../api/resources/message.ts'
 import { isoTime } from '../lib/clock.ts'
-import { isAnyWorking } from '../platform/jobs/processes-store.ts'
+import { isAnyWorking } from '../platform/jobs/process-registry.ts'
 
 export interface TestMessage {
   /** null where it was refused. */

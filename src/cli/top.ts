@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { request } from 'undici'
 import { systemClock, type SteadyClock } from '../lib/clock.ts'
-import { printable } from '../lib/printable.ts'
+import { printable } from '../lib/text.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { wholeNumber } from './arguments.ts'
 import { bytesText, untilStopped } from './terminal.ts'

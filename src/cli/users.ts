@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { OperatorError } from '../lib/operator-error.ts'
-import { printable } from '../lib/printable.ts'
+import { printable } from '../lib/text.ts'
 import { accountOf, oneOfWords } from './arguments.ts'
 import type { Register } from './program.ts'
 

@@ -1,7 +1,7 @@
 /** `posthorn webhooks …`: webhook endpoints over HTTP, with an API key (behaviour: command-line 9). */
 import type { Command } from 'commander'
 import type { WebhookEndpoint } from '../api/resources/webhook-endpoint.ts'
-import { printable } from '../lib/printable.ts'
+import { printable } from '../lib/text.ts'
 import { asksService, serviceOf, type AccessOptions } from './access.ts'
 import { pageSize } from './arguments.ts'
 import type { Register } from './program.ts'

@@ -1,7 +1,7 @@
-/** Settings that are wrong together: each is fine by itself (behaviour: configuration 1). */
+/** Checks combinations of settings (behaviour: configuration 1). */
 
 type Given = Readonly<Record<string, unknown>>
-/** A line for each problem. A setting of `misread` is given, and what is wrong with it is told by itself. */
+/** One line per problem. A setting in `misread` has its own error already. */
 export function problemsTogether(values: Given, misread: ReadonlySet<string>): string[] {
   const halves = together.flatMap(({ names, why }) => {
     const absent = names.filter((name) => values[name] === undefined && !misread.has(name))
@@ -12,7 +12,7 @@ export function problemsTogether(values: Given, misread: ReadonlySet<string>): s
   return [...sharedKeywords(values), ...halves, ...deliveriesWithoutEvents(values)]
 }
 
-/** Settings of which all are given, or none. */
+/** Settings that must be given together. */
 const together: readonly { readonly names: readonly string[]; readonly why: string }[] = [
   {
     names: ['POSTHORN_MEDIA_S3_URL', 'POSTHORN_MEDIA_S3_KEY_ID', 'POSTHORN_MEDIA_S3_SECRET'],
@@ -28,7 +28,7 @@ const together: readonly { readonly names: readonly string[]; readonly why: stri
   },
 ]
 
-/** A word in two lists would mean two things. */
+/** A word in two lists would be ambiguous. */
 function sharedKeywords(values: Given): string[] {
   const names = ['POSTHORN_OPT_OUT_KEYWORDS', 'POSTHORN_OPT_IN_KEYWORDS', 'POSTHORN_HELP_KEYWORDS'] as const
   const wordsOf = (name: string) => (values[name] as readonly string[] | undefined) ?? []
@@ -42,7 +42,7 @@ function sharedKeywords(values: Given): string[] {
   )
 }
 
-/** What a delivery brings is its event. */
+/** A delivery is shown with its event, so it must not be kept longer. */
 function deliveriesWithoutEvents({
   POSTHORN_DELIVERY_RETENTION_DAYS: deliveries,
   POSTHORN_EVENT_RETENTION_DAYS: events,

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { OperatorError } from '../lib/operator-error.ts'
 import { readConfig } from './config.ts'
 
-test('an empty environment is a whole configuration', () => {
+test('an empty environment is a complete configuration', () => {
   const config = readConfig({})
 
   assert.equal(config.base_url, 'http://127.0.0.1:8080')
@@ -24,7 +24,7 @@ test('an empty environment is a whole configuration', () => {
   assert.ok(config.opt_out_keywords.includes('STOP ALL'))
 })
 
-test('values are read as they are written: lists trimmed, keywords in capitals, addresses without a trailing slash', () => {
+test('values are normalized: lists trimmed, keywords in upper case, URLs without a trailing slash', () => {
   const config = readConfig({
     HOST: '::1',
     PORT: '9000',
@@ -43,7 +43,7 @@ test('values are read as they are written: lists trimmed, keywords in capitals, 
   assert.equal(config.redis_url, undefined)
 })
 
-test('every wrong value is named', () => {
+test('every invalid value is named', () => {
   const wrong = {
     DATABASE_URL: 'file:x',
     REDIS_URL: 'http://x',
@@ -66,7 +66,7 @@ test('every wrong value is named', () => {
   )
 })
 
-test('a port beyond the last, a login in the base address, a word in two lists and a password that cannot be decoded are refused', () => {
+test('an invalid port, a login in the base URL, a word in two lists and an undecodable password are refused', () => {
   const wrong = {
     POSTHORN_WEBHOOK_ALLOWED_HOSTS: 'localhost:3000,localhost:65536',
     POSTHORN_BASE_URL: 'https://user:hunter2@messages.example.com',
@@ -81,7 +81,7 @@ test('a port beyond the last, a login in the base address, a word in two lists a
   )
 })
 
-test('an OIDC provider is read to the letter, with its client, over https or on this machine', () => {
+test('the OIDC issuer is kept unchanged, and must use https or this machine', () => {
   const client = { POSTHORN_OIDC_CLIENT_ID: 'posthorn', POSTHORN_OIDC_CLIENT_SECRET: 'secret' }
   for (const issuer of ['https://login.example.com/', 'http://127.0.0.1:9000', 'http://localhost:9000'])
     assert.equal(readConfig({ ...client, POSTHORN_OIDC_ISSUER: issuer }).oidc?.issuer, issuer)
@@ -98,7 +98,7 @@ test('an OIDC provider is read to the letter, with its client, over https or on 
   assert.throws(() => readConfig(client), /POSTHORN_OIDC_ISSUER must be set too/)
 })
 
-test('a setting that is given and cannot be read is told once, and not as one that is absent', () => {
+test('an unreadable setting is reported once, and not as missing', () => {
   const together = [
     { POSTHORN_OIDC_ISSUER: 'login', POSTHORN_OIDC_CLIENT_ID: 'posthorn', POSTHORN_OIDC_CLIENT_SECRET: 'secret' },
     { POSTHORN_MEDIA_S3_URL: 'bucket', POSTHORN_MEDIA_S3_KEY_ID: 'id', POSTHORN_MEDIA_S3_SECRET: 'secret' },
@@ -112,7 +112,7 @@ test('a setting that is given and cannot be read is told once, and not as one th
     )
 })
 
-test('a variable that looks like a setting and is none is refused, and it is told what was probably meant', () => {
+test('an unknown variable is refused with a suggestion', () => {
   const wrong = { POSTHORN_RATE_LIMIT: '5', POSTHORN_SECERT_KEY: 'x', POSTHORN_QUEUE_DEPTH: '1', PORT: 'none' }
 
   assert.throws(

@@ -1,4 +1,4 @@
-/** Environment → Config (behaviour: configuration 1). One table is the settings: their defaults, checks and rows of the README. Every problem is told at once. */
+/** Environment → Config (behaviour: configuration 1). One table defines all settings: defaults, checks and README rows. Reports all problems at once. */
 import { randomUUID } from 'node:crypto'
 import { access, constants, copyFile, link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -23,15 +23,15 @@ import {
 } from './readers.ts'
 import { problemsTogether } from './checks.ts'
 import { OperatorError } from '../lib/operator-error.ts'
-import { makeFolder } from '../lib/make-folder.ts'
+import { makeFolder } from '../lib/system.ts'
 import { providers } from '../providers/registry.ts'
-import { nearest } from '../lib/nearest.ts'
+import { nearest } from '../lib/text.ts'
 import type { LogFormat, LogLevel } from '../platform/observability/log.ts'
 import type { SecretKeys } from '../platform/secrets/secrets.ts'
 import { traceSamplers, type Settings } from './settings.ts'
 
 export interface Config extends Settings {
-  /** Absent: an embedded PostgreSQL under the data folder. */
+  /** Absent: an embedded PostgreSQL in the data folder. */
   readonly database_url: string | undefined
   readonly redis_url: string | undefined
   readonly host: string
@@ -43,9 +43,9 @@ export interface Config extends Settings {
 }
 
 export interface Setting {
-  /** Throws a string: the words that follow the variable's name. */
+  /** Throws the words that follow the variable's name. */
   readonly read: Reader<unknown>
-  /** As one would write it; undefined: absent by default. */
+  /** The default as text; undefined: absent by default. */
   readonly fallback: string | undefined
   readonly about: string
   /** Never shown. */
@@ -57,7 +57,7 @@ const logFormats: readonly LogFormat[] = ['auto', 'json', 'text']
 const dayMs = 24 * 3600_000
 const optOut = 'STOP,STOPALL,STOP ALL,UNSUBSCRIBE,CANCEL,END,QUIT,OPTOUT,REVOKE,REMOVE,ARRET'
 
-/** Every setting: one entry each. */
+/** Every setting. */
 export const settingsTable = {
   DATABASE_URL: {
     read: databaseUrl,
@@ -319,7 +319,7 @@ export const settingsTable = {
   },
 } as const satisfies Record<string, Setting>
 
-/** The addresses of providers' APIs: one setting each, told by the provider itself. */
+/** Provider API URLs: one setting per provider, defined by the provider. */
 const providerSettings: Readonly<Record<string, Setting>> = Object.fromEntries(
   providers.flatMap(({ url: own }) =>
     own === undefined
@@ -341,7 +341,7 @@ type Name = keyof typeof settingsTable
 type Values = { [N in Name]: ReturnType<(typeof settingsTable)[N]['read']> | Absent<N> }
 type Absent<N extends Name> = (typeof settingsTable)[N]['fallback'] extends string ? never : undefined
 
-/** Reads the environment. Throws an OperatorError with one line a problem. An empty variable counts as absent. */
+/** Reads the environment. Throws an OperatorError with one line per problem. An empty variable counts as absent. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
@@ -456,10 +456,10 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
   }
 }
 
-/** Read by the commands that ask the service over HTTP (behaviour: command-line 8), and no setting of it. */
+/** Variables of commands that call the service over HTTP (behaviour: command-line 8); not settings. */
 const ofCommands: readonly string[] = ['POSTHORN_API_KEY']
 
-/** A misspelt setting would keep its default unseen. Those of commands and of the tests are passed over. */
+/** Finds misspelt settings, which would silently keep their default. Variables of commands and tests are skipped. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const prefix = 'POSTHORN_'
   const names = Object.keys(allSettings).filter((name) => name.startsWith(prefix))
@@ -476,12 +476,12 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
   })
 }
 
-/** The keys of a configuration; where none is set, the one in the data folder, made at the first time. */
+/** The secret keys; if none is configured, the one in the data folder, created at first use. */
 export async function secretKeys(config: Config): Promise<SecretKeys> {
   return { current: config.secret_key ?? (await keyFile(config.data_dir)), previous: config.previous_secret_keys }
 }
 
-/** The same, where a key is to be there already: what it opens was not made here. */
+/** The secret keys, where one must exist already. */
 export async function secretKeysThere(config: Config): Promise<SecretKeys> {
   const path = join(config.data_dir, 'secret.key')
   if (config.secret_key === undefined && !(await isThere(path)))
@@ -497,7 +497,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** The key has its name once it is whole: of several processes that begin at once each reads the same, and one that dies in between leaves nothing in its place. */
+/** Creates the key under a temporary name and links it, so that concurrent processes read the same key and a crash leaves no partial one. */
 async function makeKey(path: string): Promise<void> {
   const fresh = `${path}.${randomUUID()}`
   try {
@@ -506,12 +506,12 @@ async function makeKey(path: string): Promise<void> {
       flag: 'wx',
       flush: true,
     })
-    // where the file system has no hard links a copy, which does not replace a key that is there either
+    // without hard links: a copy that does not replace an existing key
     await link(fresh, path).catch((error: NodeJS.ErrnoException) =>
       error.code === 'EEXIST' ? undefined : copyFile(fresh, path, constants.COPYFILE_EXCL),
     )
   } catch (error) {
-    // another process has made it
+    // another process created it
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     await rm(fresh, { force: true })

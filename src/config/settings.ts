@@ -1,21 +1,21 @@
-/** The settings of a process as features read them (behaviour: configuration 1). Read from the environment by `config.ts`. */
+/** The settings of a process (behaviour: configuration 1). `config.ts` reads them from the environment. */
 export interface Settings {
-  /** Absolute. */
+  /** Absolute path. */
   readonly data_dir: string
-  /** `{base_url}` without a trailing slash. */
+  /** URL without a trailing slash. */
   readonly base_url: string
   readonly rate_limit_messages: number
   readonly rate_limit_default: number
-  /** Of a session in the console. */
+  /** Duration of a console session. */
   readonly rate_limit_console: number
-  /** A minute and address. */
+  /** Attempts per minute and address. */
   readonly rate_limit_sign_in: number
   readonly reauthenticate_after_ms: number
-  /** Connections for expensive reads, in all processes together. */
+  /** Connections of the read pool, in all processes together. */
   readonly read_connections: number
-  /** Connections that clients may hold, in all. */
+  /** Client connections in total. */
   readonly connection_limit: number
-  /** As `connection_limit`, from one address that is no trusted proxy. */
+  /** Client connections per address, except for trusted proxies. */
   readonly address_connection_limit: number
   readonly contact_limit: number
   readonly campaign_recipient_limit: number
@@ -23,26 +23,26 @@ export interface Settings {
   readonly webhook_endpoint_limit: number
   readonly webhook_timeout_ms: number
   readonly webhook_disable_after: number
-  /** Seconds to wait after the attempt before, one entry a retry. */
+  /** Seconds before each retry. */
   readonly webhook_retry_delays: readonly number[]
-  /** `host:port` pairs, lower case, that may be called although they are not public or not https. */
+  /** `host:port` pairs in lower case that are exempt from the address and https checks. */
   readonly webhook_allowed_hosts: readonly string[]
-  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. */
+  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted. */
   readonly trusted_proxies: readonly string[]
-  /** Origins of web pages that may call `/v1` from a browser, as browsers write them. */
+  /** Origins of web pages that may call `/v1`. */
   readonly cors_origins: readonly string[]
   readonly smtp_url: string | undefined
-  /** Whole-message keywords, upper case (behaviour: consent 3.2). */
+  /** Keywords in upper case that match a whole message (behaviour: consent 3.2). */
   readonly opt_out_keywords: readonly string[]
   readonly opt_in_keywords: readonly string[]
   readonly help_keywords: readonly string[]
-  /** The addresses of providers' APIs by the names of their settings. */
+  /** Provider API URLs by setting name. */
   readonly provider_urls: Readonly<Record<string, string>>
-  /** Where wallets are topped up; absent: nowhere but on the command line. */
+  /** Stripe account for top-ups; absent: only by command line. */
   readonly stripe: StripeSettings | undefined
-  /** With which people sign in beside their passwords; absent: with passwords alone. */
+  /** Single sign-on; absent: only passwords. */
   readonly oidc: OidcSettings | undefined
-  /** Where files that come in are kept; absent: in the data folder. */
+  /** Storage of media files; absent: the data folder. */
   readonly media_s3: S3Settings | undefined
   readonly media_retention_days: number
   /** null: for ever. */
@@ -50,23 +50,23 @@ export interface Settings {
   readonly event_retention_ms: number
   readonly delivery_retention_ms: number
   readonly request_log_retention_ms: number
-  /** Absent: nothing is recorded. */
+  /** Absent: no tracing. */
   readonly traces: TraceSettings | undefined
-  /** The simulator provider exists for live-mode tests and benches; never in production. */
+  /** The simulator provider, for live-mode tests and benchmarks; never in production. */
   readonly simulator: boolean
 }
 
 /** Where spans go, and which are recorded. */
 export interface TraceSettings {
-  /** Where a collector takes spans. */
+  /** The URL of a collector. */
   readonly address: string
   readonly service_name: string
   readonly sampler: (typeof traceSamplers)[number]
-  /** 0 to 1, of the samplers by ratio. */
+  /** 0 to 1, for ratio samplers. */
   readonly ratio: number
 }
 
-/** The names that OpenTelemetry has for them. */
+/** Sampler names of OpenTelemetry. */
 export const traceSamplers = [
   'always_on',
   'always_off',
@@ -76,30 +76,30 @@ export const traceSamplers = [
   'parentbased_traceidratio',
 ] as const
 
-/** A bucket of S3-compatible storage. */
+/** A bucket in S3-compatible storage. */
 export interface S3Settings {
-  /** With the bucket as its path, without a slash at its end. */
+  /** URL with the bucket as its path, without a trailing slash. */
   readonly url: string
   readonly region: string
   readonly key_id: string
   readonly secret: string
 }
 
-/** An account with Stripe. */
+/** A Stripe account. */
 export interface StripeSettings {
-  /** Of its API, without a slash at its end. */
+  /** The URL of its API, without a trailing slash. */
   readonly url: string
   readonly secret_key: string
-  /** `whsec_…`: of the webhook endpoint that tells of paid checkouts. */
+  /** `whsec_…`: the secret of the webhook endpoint for paid checkouts. */
   readonly webhook_secret: string
 }
 
 /** A client at an OpenID Connect provider. */
 export interface OidcSettings {
-  /** As the provider writes it, with or without a slash at its end. */
+  /** As the provider writes it, with or without a trailing slash. */
   readonly issuer: string
   readonly client_id: string
   readonly client_secret: string
-  /** As people know it. */
+  /** The display name. */
   readonly name: string
 }

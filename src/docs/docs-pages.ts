@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { contentTypes } from '../api/content/registry.ts'
 import { Problem } from '../api/problem.ts'
-import { nearest } from '../lib/nearest.ts'
+import { nearest } from '../lib/text.ts'
 import type { Route } from '../platform/http/route.ts'
 import { contentPage, contentPath, contentTypePage } from './content-page.ts'
 import { errorCodePage, errorCodes, errorPath, errorsPage } from './errors-page.ts'

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { onceEach } from '../lib/once.ts'
+import { onceEach } from '../lib/concurrency.ts'
 import { pageHeaders } from './page.ts'
 
 const encoders = { br: promisify(brotliCompress), gzip: promisify(gzip) }

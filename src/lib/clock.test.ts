@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { systemClock } from './clock.ts'
 
-test('a sleep until a time that is past is over at once, and one beyond what a timer takes is not', async () => {
+test('a sleep until a past time ends at once, and one longer than the timer limit does not', async () => {
   const clock = systemClock()
   const warnings: string[] = []
   const onWarning = (warning: Error) => void warnings.push(warning.name)

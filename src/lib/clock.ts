@@ -1,34 +1,34 @@
 /**
- * Time as an argument. Nothing outside this file reads the machine's clock for the product's meaning of "now". A clock may be set back, or ahead, at any moment: `now()` is for what is
- * stored, or compared with what is stored, sent or shown; `elapsed()` is for how long something took, waits or is trusted within this process. What others change or take over meanwhile is
- * trusted by both (`ageOf`), as while the machine sleeps only the time may go on: leases, what is known of keys, prices.
+ * Time as a dependency: no other file reads the machine's clock. The clock may be set at any moment. Use `now()` for times that are stored, compared with stored
+ * times, sent or shown, and `elapsed()` for durations within this process. Use both (`ageOf`) for what other processes may change meanwhile, such as leases and
+ * cached keys, because `elapsed()` may stop while the machine sleeps.
  */
 import { setMaxListeners } from 'node:events'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Clock {
-  /** Milliseconds since 1970: for what is stored, or compared with what is stored, sent or shown. It jumps when the clock is set. */
+  /** Milliseconds since 1970. Jumps when the clock is set. */
   now(): number
-  /** Resolves after `ms` milliseconds of this clock, at once for a time that is past or when the signal aborts. Never rejects. */
+  /** Resolves after `ms` milliseconds; at once for a negative time or when the signal aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** A clock that also tells how long something took, whatever was done to its time meanwhile. */
+/** A clock that also measures durations, unaffected by setting the clock. */
 export interface SteadyClock extends Clock {
-  /** Milliseconds since some moment: for how long something took, waits or is trusted within this process. It goes on evenly, and never jumps, but may stand still while the machine sleeps. */
+  /** Monotonic milliseconds since an arbitrary moment. May stop while the machine sleeps. */
   elapsed(): number
 }
 
-/** The machine's clock plus an offset, by which the database's time is followed (`adjust`). */
+/** The machine's clock plus an offset, which follows database time. */
 export interface SystemClock extends SteadyClock {
-  /** What is added to the machine's time, in milliseconds. */
+  /** Milliseconds added to the machine's time. */
   readonly offset_ms: number
   /** Sets the offset to database time, in milliseconds. */
   adjust(offset_ms: number): void
 }
 
-/** A moment by both times of a clock. */
+/** A moment by wall clock and elapsed time. */
 export interface Mark {
   readonly now_ms: number
   readonly elapsed_ms: number
@@ -39,17 +39,14 @@ export const mark = (clock: Pick<SteadyClock, 'now' | 'elapsed'>): Mark => ({
   elapsed_ms: clock.elapsed(),
 })
 
-/** A moment that is older than anything. */
+/** Older than any moment. */
 export const longAgo: Mark = { now_ms: -Infinity, elapsed_ms: -Infinity }
 
-/**
- * How old a moment is by the time that went on further: of a lease, which others take over by its stored end after a jump ahead, and whose holder trusts it no longer for a jump back; and of
- * what may have changed elsewhere while the machine slept.
- */
+/** The age of a moment by wall clock or elapsed time, whichever is more: safe for leases when the clock jumps ahead or back, and when the machine slept. */
 export const ageOf = (clock: Pick<SteadyClock, 'now' | 'elapsed'>, { now_ms, elapsed_ms }: Mark): number =>
   Math.max(clock.now() - now_ms, clock.elapsed() - elapsed_ms)
 
-/** The longest time that a timer of Node takes: 24 days. */
+/** The longest timeout of Node's timers: 24 days. */
 const longestMs = 2 ** 31 - 1
 
 export function systemClock(): SystemClock {
@@ -67,7 +64,7 @@ export function systemClock(): SystemClock {
   }
 }
 
-/** Without the rejection and the error with its stack that a timer of Node makes of every signal: workers are woken hundreds of times a second. */
+/** Node's promise timers create an error with a stack for every abort, and workers are woken hundreds of times a second. */
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()
@@ -81,20 +78,20 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Lets `ms` milliseconds of real time pass, whatever a clock says: to pace work by the machine's speed, never for what time means to the product. */
+/** Waits in real time, to pace work by the machine's speed. Not for the product's time. */
 export const pause = (ms: number): Promise<void> => delay(ms)
 
-/** Why a signal aborts that only ends a wait: where none is given Node makes an error, with its stack. */
+/** The reason for aborting a wait: without one Node creates an error with a stack. */
 export const over = new Error('The wait is over.')
 
-/** Does work whose signal aborts after `ms` milliseconds of this clock; resolves and rejects as the work does. */
+/** Runs work with a signal that aborts after `ms` milliseconds; resolves and rejects as the work does. */
 export async function withDeadline<T>(
   clock: Pick<Clock, 'sleep'>,
   ms: number,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const [deadline, ended] = [new AbortController(), new AbortController()]
-  // hundreds of hand-overs may share one deadline
+  // hundreds of send attempts may share one deadline
   setMaxListeners(0, deadline.signal)
   void clock.sleep(ms, ended.signal).then(() => {
     if (!ended.signal.aborted) deadline.abort(new DOMException(`not done within ${ms} ms`, 'TimeoutError'))
@@ -108,7 +105,7 @@ export async function withDeadline<T>(
 
 let lastTime = { ms: 0, text: '1970-01-01T00:00:00.000Z' }
 
-/** A time stamp as it is written everywhere (behaviour: conventions 10.1). The last one is kept: rows of a batch share theirs. */
+/** An ISO 8601 timestamp (behaviour: conventions 10.1). Caches the last one, because rows of a batch share it. */
 export function isoTime(ms: number): string {
   if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() }
   return lastTime.text

@@ -1,10 +1,10 @@
-/** Deadlines, whatever is done to the time of the clock meanwhile. */
+/** Deadlines expire by elapsed time, whether or not the clock is set meanwhile. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fakeClock } from '../../test/support/clock.ts'
 import { deadlines } from './deadlines.ts'
 
-test('a deadline ends in its time, and not before, also where the clock was set meanwhile', async () => {
+test('a deadline expires on time, also when the clock is set meanwhile', async () => {
   for (const jump of [0, -3600_000, 3600_000]) {
     const clock = fakeClock()
     const stop = new AbortController()
@@ -27,7 +27,7 @@ test('a deadline ends in its time, and not before, also where the clock was set 
   }
 })
 
-test('a deadline that was cancelled does not end', async () => {
+test('a cancelled deadline does not expire', async () => {
   const clock = fakeClock()
   const ended: string[] = []
   const expiry = deadlines(clock, new AbortController().signal)
@@ -38,4 +38,21 @@ test('a deadline that was cancelled does not end', async () => {
   await clock.advance(1000)
 
   assert.deepEqual([ended, deadline.over], [['other'], false])
+})
+
+test('a deadline that is added while the last one expires expires too', async () => {
+  const clock = fakeClock()
+  const stop = new AbortController()
+  const ended: string[] = []
+  const expiry = deadlines(clock, stop.signal)
+  expiry.add(1000, () => {
+    ended.push('first')
+    expiry.add(1000, () => ended.push('second'))
+  })
+
+  await clock.advance(1000)
+  await clock.advance(1000)
+
+  assert.deepEqual(ended, ['first', 'second'])
+  stop.abort()
 })

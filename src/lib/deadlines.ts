@@ -1,10 +1,10 @@
-/** Many deadlines for the price of one timer: those of the same length end in the order in which they began. */
+/** Many deadlines with one timer for each duration: deadlines of the same duration expire in the order in which they were added. */
 import type { SteadyClock } from './clock.ts'
 
 export interface Deadline {
   /** True once it has passed. */
   readonly over: boolean
-  /** Nothing happens at its end any more. */
+  /** `expire` will not be called. */
   cancel(): void
 }
 
@@ -15,7 +15,7 @@ export interface Deadlines {
 
 interface Entry extends Deadline {
   over: boolean
-  /** By the elapsed time. */
+  /** Elapsed time of the clock. */
   readonly at: number
   expire: (() => void) | undefined
   next: Entry | undefined
@@ -23,10 +23,10 @@ interface Entry extends Deadline {
 
 interface Queue {
   first: Entry | undefined
-  last: Entry | undefined
+  last: Entry
 }
 
-/** `signal` ends the waiting for good. */
+/** When `signal` aborts no deadline expires any more. */
 export function deadlines(clock: Pick<SteadyClock, 'elapsed' | 'sleep'>, signal: AbortSignal): Deadlines {
   const queues = new Map<number, Queue>()
   return {
@@ -45,8 +45,11 @@ export function deadlines(clock: Pick<SteadyClock, 'elapsed' | 'sleep'>, signal:
         const made = { first: entry, last: entry }
         queues.set(ms, made)
         void watch(ms, made)
+      } else if (queue.first === undefined) {
+        // `expire` of the last entry adds another one
+        queue.first = queue.last = entry
       } else {
-        queue.last!.next = entry
+        queue.last.next = entry
         queue.last = entry
       }
       return entry

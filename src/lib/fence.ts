@@ -1,6 +1,6 @@
 /**
- * A fence around work that only the holder of a lease may do. A process may stall between its last look at the lease and the moment in which a request is written; whatever
- * writes asks the fence again then.
+ * A fence around work that only the holder of a lease may do. A process may stall between checking its lease and writing the request, so the writer checks the
+ * fence again.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
@@ -9,11 +9,11 @@ export type Fence = () => boolean
 
 const current = new AsyncLocalStorage<Fence>()
 
-/** What is told of a request that was not written. */
+/** The error message of a request that was not written. */
 export const fencedOff = 'It was no longer for this process to send.'
 
-/** Does work behind a fence: what it has the HTTP client send begins only while the lease holds. */
+/** Runs work behind a fence: the HTTP client starts its requests only while the lease holds. */
 export const fenced = <T>(fence: Fence, work: () => T): T => current.run(fence, work)
 
-/** The fence of the work that is being done; undefined: none. */
+/** The fence of the current work, if any. */
 export const fenceNow = (): Fence | undefined => current.getStore()

@@ -102,7 +102,7 @@ test('encoding and parts agree with the reference on any text', () => {
   )
 })
 
-test('one character more never needs fewer parts', () => {
+test('one more character never needs fewer parts', () => {
   fc.assert(
     fc.property(gsmText, fc.constantFrom(...basic, ...extension), (body, more) =>
       assert.ok(smsEncoding(body + more).segments >= smsEncoding(body).segments),
@@ -110,7 +110,7 @@ test('one character more never needs fewer parts', () => {
   )
 })
 
-test('a text is cut into as many parts as it is told to have, which fit and lose nothing', () => {
+test('a text is split into the announced number of parts, which fit and lose nothing', () => {
   fc.assert(
     fc.property(fc.oneof(gsmText, anyText), (body) => {
       const { encoding, segments } = smsEncoding(body)
@@ -132,7 +132,7 @@ test('a text is cut into as many parts as it is told to have, which fit and lose
   )
 })
 
-test('septets of the GSM alphabet are the places of its tables', () => {
+test('septets are the positions in the GSM alphabet', () => {
   const bytes = [...basicTable.keys()].filter((place) => basicTable[place] !== null)
 
   assert.equal(textOf(Uint8Array.from(bytes)), basic.join(''))

@@ -1,40 +1,43 @@
-/** How a text travels as SMS: in the GSM 7-bit alphabet (3GPP TS 23.038) where it fits, else as UCS-2, and in how many parts (3GPP TS 23.040). */
+/** Encodes SMS texts: GSM 7-bit alphabet (3GPP TS 23.038) if possible, otherwise UCS-2, split into parts (3GPP TS 23.040). */
 
 export type SmsEncoding = 'gsm7' | 'ucs2'
 
 export interface SmsShape {
   readonly encoding: SmsEncoding
-  /** Parts that the text is sent in, at least 1. */
+  /** The number of parts, at least 1. */
   readonly segments: number
 }
 
-/** The basic alphabet: one septet each. Of the ASCII characters it lacks the backtick, the brackets and most control characters. */
+/** The basic alphabet: one septet each. It lacks the backtick, brackets and most control characters of ASCII. */
 const basic =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
-/** The extension table: an escape septet and one more. */
+/** The extension table: an escape septet plus one. */
 const extension = '\f^{}\\[~]|€'
 
-/** Septets or UTF-16 units that fit one message, and each part of several: the header that joins parts takes the rest. */
-const room = { gsm7: { single: 160, part: 153 }, ucs2: { single: 70, part: 67 } } as const
+/** Septets or UTF-16 units that fit a single message, and each of several parts, which need a header. */
+const capacity = { gsm7: { single: 160, part: 153 }, ucs2: { single: 70, part: 67 } } as const
 
-/** Texts of these characters alone cost one septet per character; nearly every English text is one. */
+/** Characters of one septet, which nearly every English text consists of. */
 const plain = /^[ -Z_a-z\n\r]*$/
 
-/** Septets by UTF-16 unit, 0 for what the alphabet lacks. The highest character of the alphabet is the euro sign, U+20AC. */
+/** Septets by UTF-16 unit, 0 for characters outside of the alphabet. Its highest character is the euro sign, U+20AC. */
 const septets = new Uint8Array(0x20ad)
 for (const character of basic) septets[character.charCodeAt(0)] = 1
 for (const character of extension) septets[character.charCodeAt(0)] = 2
 
-/** The encoding that a text needs and the number of parts it is sent in. An extension character counts two and, like a surrogate pair, is never split over two parts. */
+/** The encoding and the number of parts of a text. An extension character counts two and, like a surrogate pair, is never split. */
 export function smsEncoding(body: string): SmsShape {
   if (plain.test(body))
-    return { encoding: 'gsm7', segments: body.length <= room.gsm7.single ? 1 : Math.ceil(body.length / room.gsm7.part) }
+    return {
+      encoding: 'gsm7',
+      segments: body.length <= capacity.gsm7.single ? 1 : Math.ceil(body.length / capacity.gsm7.part),
+    }
   const total = septetsOf(body)
-  if (total === null) return { encoding: 'ucs2', segments: body.length <= room.ucs2.single ? 1 : ucs2Parts(body) }
-  return { encoding: 'gsm7', segments: total <= room.gsm7.single ? 1 : gsmParts(body) }
+  if (total === null) return { encoding: 'ucs2', segments: body.length <= capacity.ucs2.single ? 1 : ucs2Parts(body) }
+  return { encoding: 'gsm7', segments: total <= capacity.gsm7.single ? 1 : gsmParts(body) }
 }
 
-/** The length of a text in septets, or null when the GSM alphabet lacks one of its characters. */
+/** The length of a text in septets, or null if the GSM alphabet lacks one of its characters. */
 function septetsOf(body: string): number | null {
   let total = 0
   for (let i = 0; i < body.length; i++) {
@@ -50,7 +53,7 @@ function gsmParts(body: string): number {
   let used = 0
   for (let i = 0; i < body.length; i++) {
     const cost = septets[body.charCodeAt(i)]!
-    if (used + cost > room.gsm7.part) {
+    if (used + cost > capacity.gsm7.part) {
       parts += 1
       used = 0
     }
@@ -66,14 +69,14 @@ function ucs2Parts(body: string): number {
 }
 
 function ucs2PartEnd(body: string, start: number): number {
-  const end = Math.min(start + room.ucs2.part, body.length)
+  const end = Math.min(start + capacity.ucs2.part, body.length)
   return end < body.length && isPair(body, end - 1) ? end - 1 : end
 }
 
 const isPair = (text: string, at: number): boolean =>
   (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
 
-/** The parts that a text is sent in: as many as `segments` says. Neither an escaped character nor a surrogate pair is split. */
+/** The parts of a text, as many as `segments`. Neither an escaped character nor a surrogate pair is split. */
 export function splitSms(body: string): { readonly encoding: SmsEncoding; readonly parts: readonly string[] } {
   const { encoding, segments } = smsEncoding(body)
   if (segments === 1) return { encoding, parts: [body] }
@@ -90,7 +93,7 @@ function gsmPartEnd(body: string, start: number): number {
   let end = start
   for (let used = 0; end < body.length; end++) {
     used += septets[body.charCodeAt(end)]!
-    if (used > room.gsm7.part) break
+    if (used > capacity.gsm7.part) break
   }
   return end
 }
@@ -112,7 +115,7 @@ const extensionBytes: Readonly<Record<string, number>> = {
 const basicByByte = new Map([...basicBytes].map(([character, byte]) => [byte, character]))
 const extensionByByte = new Map(Object.entries(extensionBytes).map(([character, byte]) => [byte, character]))
 
-/** A text of the GSM alphabet with one septet in each byte; what the alphabet lacks is a question mark. */
+/** Encodes with one septet per byte; other characters become question marks. */
 export function gsmBytes(text: string): Uint8Array {
   const bytes: number[] = []
   for (const character of text) {
@@ -123,7 +126,7 @@ export function gsmBytes(text: string): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
-/** The text of bytes with one septet each. An escape before a character that has no extended form shows that character, as the standard asks. */
+/** Decodes bytes with one septet each. An escape before a character without an extended form yields that character, as the standard requires. */
 export function gsmText(bytes: Uint8Array): string {
   let text = ''
   for (let i = 0; i < bytes.length; i++) {

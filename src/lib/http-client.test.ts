@@ -24,7 +24,7 @@ async function against(t: TestContext, answer: Answer) {
   return { receiver, ...client(t, { allowed_hosts: [receiver.host] }), url: `http://${receiver.host}/v1/x?a=1` }
 }
 
-test('an answer is told whole, whatever its status, and connections are kept', async (t) => {
+test('a response with any status is returned completely, and connections are reused', async (t) => {
   const { receiver, call, url } = await against(t, respond(422, '{"code":7}', 'Content-Type: application/json\r\n'))
 
   const first = await call({ method: 'POST', url, headers: { authorization: 'Bearer x' }, body: '{"ü":1}' })
@@ -38,7 +38,7 @@ test('an answer is told whole, whatever its status, and connections are kept', a
   assert.equal(receiver.connections(), 1)
 })
 
-test('what certainly reached nobody is told apart from what may have arrived', async (t) => {
+test('a request that reached nobody is distinguished from one that may have arrived', async (t) => {
   const closed = `127.0.0.1:${await closedPort()}`
   const { call } = client(t, { allowed_hosts: [closed] })
   const cut = await against(t, (socket) => void socket.destroy())
@@ -47,7 +47,7 @@ test('what certainly reached nobody is told apart from what may have arrived', a
   assert.deepEqual(await cut.call({ method: 'POST', url: cut.url, body: 'x' }).then(({ kind }) => kind), 'unknown')
 })
 
-test('a request that the other side reads and breaks off on a kept connection is not sent again', async (t) => {
+test('a request that the server read before closing an idle connection is not sent again', async (t) => {
   const kept = 4
   const waiting: Socket[] = []
   const { receiver, call, url } = await against(t, (socket, request, index) => {
@@ -64,7 +64,7 @@ test('a request that the other side reads and breaks off on a kept connection is
   assert.equal(receiver.connections(), kept)
 })
 
-test('a request behind a fence that falls while its connection is made is not written, and one on a kept connection neither', async (t) => {
+test('a request whose fence falls before it is written is not sent, on new and on idle connections', async (t) => {
   const { receiver, call, url } = await against(t, respond(200, 'done'))
   const state = { holds: true }
   const post = (body: string) =>
@@ -92,7 +92,7 @@ test('a request behind a fence that falls while its connection is made is not wr
   )
 })
 
-test('a provider that hangs is given up at the deadline of the call', async (t) => {
+test('a call to a provider that hangs ends at its deadline', async (t) => {
   const { receiver, call, clock, url } = await against(t, () => undefined)
 
   const answer = call({ method: 'POST', url, timeout_ms: 5000 })
@@ -102,7 +102,7 @@ test('a provider that hangs is given up at the deadline of the call', async (t) 
   assert.deepEqual(await answer, { kind: 'unknown', code: 'timeout', message: 'No complete answer within 5000 ms.' })
 })
 
-test('requests that the other side keeps open take no connection from others', async (t) => {
+test('long polls take no connection from other requests', async (t) => {
   const { receiver, call, url } = await against(t, (socket, request, nth) =>
     request.startsWith('GET') ? undefined : respond(200, 'sent')(socket, request, nth),
   )
@@ -117,7 +117,7 @@ test('requests that the other side keeps open take no connection from others', a
   assert.deepEqual(new Set((await Promise.all(polls)).map(({ kind }) => kind)), new Set(['unknown']))
 })
 
-test('an answer longer than its bound is given up, and a half one is none', async (t) => {
+test('a response that is too long or incomplete is no response', async (t) => {
   const long = await against(t, respond(200, 'x'.repeat(5000)))
   const half = await against(t, (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'))
 
@@ -142,7 +142,7 @@ test('addresses that are not public are not called, however they are written', a
     )
 })
 
-test('a file arrives piece by piece, within its bound', async (t) => {
+test('a download is streamed within its size limit', async (t) => {
   const { download, url } = await against(t, respond(200, 'x'.repeat(5000), 'Content-Type: image/png\r\n'))
 
   const file = await download({ method: 'GET', url, answer_bytes_max: 10_000 })
@@ -156,7 +156,7 @@ test('a file arrives piece by piece, within its bound', async (t) => {
   }, /longer than 1000 bytes/)
 })
 
-test('an answer that is no file is refused with its status', async (t) => {
+test('a failed download leaves no timer behind', async (t) => {
   const { download, url } = await against(t, respond(404))
 
   await assert.rejects(download({ method: 'GET', url, answer_bytes_max: 1000 }), /answer was 404/)
@@ -181,7 +181,7 @@ test('a download that comes to nothing leaves nothing that waits', async (t) => 
   assert.deepEqual([nameless.clock.wakesAt(), silent.clock.wakesAt()], [[], []])
 })
 
-test('a call that was given up before it was sent is told apart from one that may have arrived', async (t) => {
+test('a call that was abandoned before it was sent is distinguished from one that may have arrived', async (t) => {
   const { receiver, call, clock, url } = await against(t, () => undefined)
   const given = new AbortController()
 

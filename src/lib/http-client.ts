@@ -1,20 +1,20 @@
-/** Calls the APIs of providers: public addresses alone, kept connections, bounded answers, one deadline over the whole exchange, no redirects. */
+/** Calls provider APIs: public addresses only, persistent connections, bounded responses, one deadline for the whole exchange, no redirects. */
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
-import { abortListeners } from './abort-listeners.ts'
 import type { Clock, SteadyClock } from './clock.ts'
 import { deadlines } from './deadlines.ts'
 import { fenceNow } from './fence.ts'
-import { flatHeaders, HttpExchange, type ExchangeEnd } from './http-exchange.ts'
-import { PermanentError } from './permanent-error.ts'
-import type { PostErrorCode } from './post-error.ts'
-import { hostPort, isAllowed, isLiteral, addressKind } from './public-address.ts'
+import { flatHeaders, HttpExchange, type ExchangeEnd, type PostErrorCode } from './http-exchange.ts'
+import { addressKind, hostPort, isAllowed, isLiteral } from './public-address.ts'
+import { AddressNotPublic, connector, notPublic, type SocketOptions } from './sockets.ts'
 import { traceHeaders } from './trace-context.ts'
-import { AddressNotPublic, connector, notPublic, type SocketOptions } from './public-sockets.ts'
+
+/** Retrying is useless. The message is a sentence without secrets. */
+export class PermanentError extends Error {}
 
 /**
- * `answer`: one came, whatever its status. `unsent`: the request certainly reached nobody, so that it may be repeated.
- * `unknown`: it may have arrived, but no whole answer came.
+ * `answer`: a response with any status. `unsent`: the request certainly reached nobody and may be repeated. `unknown`: it may have arrived, but there is no
+ * complete response.
  */
 export type HttpAnswer =
   | {
@@ -29,23 +29,23 @@ export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  /** A stream comes with its `content-length`. */
+  /** A stream needs a `content-length` header. */
   readonly body?: string | Uint8Array | Readable
-  /** Of the whole exchange, at most; `signal` may end it before. Default 20 s, of a download 120 s. */
+  /** Limit for the whole exchange; `signal` may end it earlier. Default 20 s, for downloads 120 s. */
   readonly timeout_ms?: number
-  /** Of the answer's body; a longer one is `unknown`. Default 1 MB. */
+  /** Limit for the response body; a longer one is `unknown`. Default 1 MB. */
   readonly answer_bytes_max?: number
   readonly signal?: AbortSignal
-  /** The other side keeps it open until there is something to say: it has a connection beside those of other requests, which it would take from them. */
+  /** The server delays its response until there is news: uses a separate connection pool, so that it does not block other requests. */
   readonly long_poll?: boolean
 }
 
 export interface HttpClient {
-  /** Never rejects: what went wrong is a value. Within a fence (`fence.ts`) that has fallen by the time the request is written it is `unsent`. */
+  /** Never rejects. `unsent` if the fence of the caller (`fence.ts`) no longer holds when the request is written. */
   call(call: HttpCall): Promise<HttpAnswer>
   /**
-   * A 2xx body piece by piece. Rejects with a PermanentError where the address is not called, where the answer is 404 or 410 (a MissingFile), and where the
-   * body is longer than `answer_bytes_max`; with any other Error for any other answer, and where the body ends early.
+   * Streams a 2xx body. Rejects with a PermanentError for a refused address, for 404 and 410 (MissingFile), and for a body longer than `answer_bytes_max`;
+   * with another Error for any other response and for a body that ends early.
    */
   download(
     call: HttpCall & { readonly answer_bytes_max: number },
@@ -55,19 +55,18 @@ export interface HttpClient {
 
 export interface HttpClientOptions extends SocketOptions {
   readonly clock: SteadyClock
-  /** `host:port`s that may be called whatever their address and scheme. */
+  /** `host:port` pairs that are exempt from the address check and may use http. */
   readonly allowed_hosts: readonly string[]
 }
 
 const defaultTimeoutMs = 20_000
-/** Files take their time. */
 const defaultDownloadMs = 120_000
 const defaultAnswerBytes = 1024 * 1024
-/** Connections to one origin at once. A request that waits for one until its deadline is told as `unsent`. */
+/** Connections per origin. A request that waits for one until its deadline is `unsent`. */
 const connectionsMax = 128
 const keepAliveMs = 15_000
 const userAgent = 'Posthorn'
-const givenUp = 'The exchange was given up.'
+const givenUp = 'The exchange was abandoned.'
 
 export function httpClient(options: HttpClientOptions): HttpClient {
   const agent = (guarded: boolean, connections: number | null) =>
@@ -86,7 +85,6 @@ export function httpClient(options: HttpClientOptions): HttpClient {
   const allowed = (url: URL): boolean => isAllowed(url, options.allowed_hosts)
   const closed = new AbortController()
   const expiry = deadlines(options.clock, closed.signal)
-  const quitters = abortListeners()
   return {
     async call(call) {
       const url = URL.parse(call.url)
@@ -99,8 +97,8 @@ export function httpClient(options: HttpClientOptions): HttpClient {
       const deadline = expiry.add(timeout_ms, () =>
         exchange.stop('timeout', `No complete answer within ${timeout_ms} ms.`),
       )
-      const stay =
-        call.signal === undefined ? undefined : quitters.add(call.signal, () => exchange.stop('aborted', givenUp))
+      const abandon = () => exchange.stop('aborted', givenUp)
+      call.signal?.addEventListener('abort', abandon)
       try {
         const agents = call.long_poll === true ? long : brief
         ;(allowed(url) ? agents.free : agents.guarded).dispatch(requestOptions(url, call), exchange)
@@ -109,7 +107,7 @@ export function httpClient(options: HttpClientOptions): HttpClient {
       }
       const end = await exchange.ended
       deadline.cancel()
-      stay?.()
+      call.signal?.removeEventListener('abort', abandon)
       return answerOf(end)
     },
     async download(call) {
@@ -130,7 +128,7 @@ const answerOf = ({ status, headers, body, error, begun }: ExchangeEnd): HttpAns
     ? { kind: 'answer', status: status ?? 0, headers: flatHeaders(headers), body }
     : { kind: begun ? 'unknown' : 'unsent', ...error }
 
-/** Why a URL is not called at all; undefined where it may be. Sockets are not asked for a look-up where the host is an address already. */
+/** Why a URL is refused before connecting. Literal addresses are checked here, because they need no look-up, which the socket guard sees. */
 function refusedAddress(url: URL, allowed: boolean): string | undefined {
   if (allowed) return undefined
   if (url.protocol !== 'https:') return `${hostPort(url)} is not called without https.`
@@ -146,7 +144,7 @@ const requestOptions = (url: URL, call: HttpCall): Dispatcher.DispatchOptions =>
   body: call.body ?? null,
 })
 
-/** The answer was 404 or 410. */
+/** The response was 404 or 410. */
 export class MissingFile extends PermanentError {}
 
 async function openDownload(
@@ -163,7 +161,7 @@ async function openDownload(
   const answer = await agent
     .request({ ...requestOptions(url, call), signal } as Dispatcher.RequestOptions)
     .catch((error: unknown) => {
-      // what waits for the end of the time would keep the process alive
+      // the timer would keep the process alive
       ended.abort()
       throw error instanceof AddressNotPublic
         ? new PermanentError(`${hostPort(url)} does not lead to a public address.`)

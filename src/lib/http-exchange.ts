@@ -1,21 +1,20 @@
-/** One HTTP request and its whole answer: begun once, and ended once, by its answer, its failure, its deadline or its caller. Calls of providers and webhooks alike are made of it. */
+/** One HTTP request with its complete response, for provider calls and webhooks: ends once, by the response, a failure, a deadline or the caller. */
 import type { Dispatcher } from 'undici'
 import { fencedOff, type Fence } from './fence.ts'
-import { postErrorOf, type PostError, type PostErrorCode } from './post-error.ts'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 export interface ExchangeEnd {
-  /** The status of the answer; null when none came. Set also where the exchange failed after its headers. */
+  /** The status of the response; null if none arrived. Also set when the exchange failed after the headers. */
   readonly status: number | null
   readonly headers: Headers
-  /** Empty where the body is not kept. */
+  /** Empty when the body is discarded. */
   readonly body: Buffer
-  /** Null after a complete answer, whatever its status. */
+  /** Null after a complete response with any status. */
   readonly error: PostError | null
-  /** The answer was longer than it may be, and was not read to its end. */
+  /** The response exceeded the limit and was not read to its end. */
   readonly cut: boolean
-  /** False: the request certainly reached nobody. */
+  /** False: the request certainly reached nobody, so it may be repeated. */
   readonly begun: boolean
 }
 
@@ -34,7 +33,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #headers: Headers = {}
   #bytes = 0
 
-  /** `bytes_max`: of the answer's body; `keeps_body` false: it is read, and dropped. Where a fence does not hold when the first byte is to be written, none is. */
+  /** `bytes_max` limits the response body. Without `keeps_body` the body is read and discarded. Nothing is written if the fence no longer holds at the first byte. */
   constructor(bytes_max: number, keeps_body: boolean, fence?: Fence) {
     const { promise, resolve } = Promise.withResolvers<ExchangeEnd>()
     this.ended = promise
@@ -44,24 +43,24 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#fence = fence
   }
 
-  /** What it is waiting for, in words. */
+  /** The current phase, for error messages. */
   get phase(): string {
     if (this.#controller === undefined) return 'connecting'
     return this.#status === null ? 'waiting for the answer' : 'reading the answer'
   }
 
-  /** Ends it at once for a reason of ours, also while it still waits to be connected. */
+  /** Ends the exchange at once, also before it is connected. */
   stop(code: PostErrorCode, message: string): void {
     this.#end({ code, message })
     this.#controller?.abort(dropped)
   }
 
-  /** What failed before or after the request began. An error by itself tells nothing of that: TLS may break long after its handshake. */
+  /** Ends the exchange with an error. The error alone does not show whether the request began: TLS may break long after its handshake. */
   fail(error: unknown): void {
     this.#end(postErrorOf(error))
   }
 
-  /** The controller comes before the first byte is written. */
+  /** Called before the first byte is written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (!this.#ended && this.#fence?.() === false) this.#end({ code: 'aborted', message: fencedOff })
     if (this.#ended) controller.abort(dropped)
@@ -117,3 +116,71 @@ export function flatHeaders(headers: Readonly<Record<string, string | string[] |
   }
   return flat
 }
+
+export type PostErrorCode =
+  | 'dns_failed'
+  | 'tls_failed'
+  | 'connection_refused'
+  | 'connection_reset'
+  | 'host_unreachable'
+  | 'timeout'
+  | 'redirect'
+  | 'response_invalid'
+  | 'address_not_public'
+  | 'aborted'
+  | `status_${number}`
+
+export interface PostError {
+  readonly code: PostErrorCode
+  /** One or two sentences. */
+  readonly message: string
+}
+
+const tlsCodes =
+  /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH)/
+const dnsCodes = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED|EBADNAME|ENONAME)/
+
+/** Translates errors of sockets, TLS and the HTTP parser into a code, and a sentence that an engineer can act on. */
+export function postErrorOf(error: unknown): PostError {
+  const cause = error instanceof AggregateError && error.errors.length > 0 ? (error.errors[0] as unknown) : error
+  if (hasPostError(cause)) return cause.postError
+  const text = cause instanceof Error ? cause.message : String(cause)
+  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+  if (isLookup(cause) || dnsCodes.test(code))
+    return { code: 'dns_failed', message: `The host name could not be resolved (${code || text}).` }
+  if (tlsCodes.test(code) || text.includes('before secure TLS connection'))
+    return { code: 'tls_failed', message: `The TLS handshake failed: ${text.slice(0, 300)} (${code}).` }
+  // undici's error for an unexpected 100 Continue
+  if (text === 'bad response')
+    return {
+      code: 'response_invalid',
+      message: 'The receiver answered 100 Continue, which nothing asked for, instead of a final status.',
+    }
+  if (code === 'ECONNREFUSED')
+    return { code: 'connection_refused', message: 'Nothing accepts connections at this host and port.' }
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
+    return { code: 'timeout', message: 'The connection could not be opened in time.' }
+  if (/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)$/.test(code))
+    return { code: 'host_unreachable', message: `No route leads to the host (${code}).` }
+  if (
+    /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_NOT_SUPPORTED|ERR_ASSERTION)/.test(code) ||
+    text.includes('bad upgrade') ||
+    (cause instanceof Error && cause.name === 'HTTPParserError')
+  ) {
+    return {
+      code: 'response_invalid',
+      message: `The answer is not valid HTTP (${text.split('\n', 1)[0]!.slice(0, 200)}).`,
+    }
+  }
+  if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|ECONNABORTED)$/.test(code))
+    return { code: 'connection_reset', message: 'The receiver closed the connection before its answer was complete.' }
+  return {
+    code: 'connection_reset',
+    message: `The exchange broke off: ${text.slice(0, 300)}${code === '' ? '' : ` (${code})`}.`,
+  }
+}
+
+const hasPostError = (error: unknown): error is { postError: PostError } =>
+  typeof error === 'object' && error !== null && 'postError' in error
+const isLookup = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'lookup' in error && error.lookup === true

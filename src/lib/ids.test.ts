@@ -1,4 +1,4 @@
-/** Ids: what they encode, and in which order they come. */
+/** Ids: what they encode, and how they sort. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idFloor, idMaker, idTime } from './ids.ts'
@@ -13,7 +13,7 @@ function bitsOf(id: string): string {
   return value.toString(16).padStart(32, '0')
 }
 
-test('an id is a UUID of version 7 in base 32, behind its prefix', () => {
+test('an id is a UUIDv7 in base 32 after its prefix', () => {
   let next = 0
   const ids = idMaker({ now: () => at, sleep: () => Promise.resolve() }, (bytes) => {
     for (let i = 0; i < bytes.length; i++) bytes[i] = next = (next * 131 + 89) % 256
@@ -26,7 +26,7 @@ test('an id is a UUID of version 7 in base 32, behind its prefix', () => {
   }
 })
 
-test('ids of one maker come in order, also within a millisecond, and never twice', () => {
+test('ids of one maker are unique and sorted, also within a millisecond', () => {
   let now = at
   const ids = idMaker({ now: () => now, sleep: () => Promise.resolve() })
   const made = Array.from({ length: 20_000 }, (_, n) => {
@@ -37,7 +37,7 @@ test('ids of one maker come in order, also within a millisecond, and never twice
   assert.equal(new Set(made).size, made.length)
 })
 
-test('a maker that follows an id makes only later ones, whatever its own clock says', () => {
+test('a maker that follows an id makes only later ones, whatever its clock says', () => {
   let now = at
   const clock = { now: () => now, sleep: () => Promise.resolve() }
   const ids = idMaker(clock)
@@ -53,7 +53,30 @@ test('a maker that follows an id makes only later ones, whatever its own clock s
   assert.equal(idTime(ids('txn')), at + 1000)
 })
 
-test('the floor of a moment is the least id that can be made then', () => {
+test('ids follow a clock that was set back, so that they stay within a second of `created_at`', () => {
+  let now = at
+  const ids = idMaker({ now: () => now, sleep: () => Promise.resolve() })
+  ids('msg')
+  now = at - 3600_000
+
+  const first = ids('msg')
+  const second = ids('msg')
+
+  assert.equal(idTime(first), now)
+  assert.ok(first < second)
+})
+
+test('a maker that follows an id makes later ones also after the clock was set back', () => {
+  let now = at
+  const ids = idMaker({ now: () => now, sleep: () => Promise.resolve() })
+  const foreign = ids('txn')
+  ids.follow(foreign)
+  now = at - 3600_000
+
+  assert.ok(ids('txn') > foreign)
+})
+
+test('the floor of a moment is the smallest id of that moment', () => {
   assert.equal(bitsOf(idFloor('msg', at)), at.toString(16).padStart(12, '0').padEnd(32, '0'))
   assert.equal(bitsOf(idFloor('msg', 0)), '0'.repeat(32))
   const ids = idMaker({ now: () => at, sleep: () => Promise.resolve() })

@@ -1,4 +1,4 @@
-/** Time-ordered ids: UUIDv7 (RFC 9562 5.7) as TypeID text. Made in the process, monotonic within it. */
+/** Time-ordered ids: UUIDv7 (RFC 9562 5.7) as TypeID text. */
 import { randomFillSync } from 'node:crypto'
 import type { Clock } from './clock.ts'
 
@@ -6,14 +6,20 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const digits = Buffer.from(alphabet, 'latin1')
 const poolBytes = 10 * 400
 
-/** Makes ids of one process. Two ids of one maker never compare in the wrong order, also within a millisecond. */
+/**
+ * How far the clock may be set back before ids follow it. Lists bound ids by `created_at` and allow one second between the two
+ * (`messages/queries/list-store.ts`), so that this must stay well below a second.
+ */
+const setBackMaxMs = 500
+
+/** Makes the ids of one process. They sort in the order in which they were made, unless the clock was set back by more than half a second in between. */
 export interface IdMaker {
   <P extends string>(prefix: P): `${P}_${string}`
 }
 
-/** A maker that can be told what others have made. */
+/** A maker whose ids can be made to sort after those of other makers. */
 export interface FollowingIdMaker extends IdMaker {
-  /** All ids from here on compare greater than this one. */
+  /** Every later id sorts after this one, also when the clock is set back. */
   follow(id: string): void
 }
 
@@ -22,6 +28,7 @@ export function idMaker(clock: Clock, fill: (bytes: Uint8Array) => unknown = ran
   const pool = new Uint8Array(poolBytes)
   let used = poolBytes
   let lastMs = 0
+  let followedMs = 0
   let sequence = 0
   const make: IdMaker = (prefix) => {
     if (used + 10 > poolBytes) {
@@ -29,7 +36,7 @@ export function idMaker(clock: Clock, fill: (bytes: Uint8Array) => unknown = ran
       used = 0
     }
     const now = clock.now()
-    if (now > lastMs) {
+    if (now > lastMs || (now < lastMs - setBackMaxMs && now > followedMs)) {
       lastMs = now
       sequence = ((pool[used]! << 8) | pool[used + 1]!) & 0x7ff
     } else if (++sequence > 0xfff) {
@@ -43,6 +50,7 @@ export function idMaker(clock: Clock, fill: (bytes: Uint8Array) => unknown = ran
   return Object.assign(make, {
     follow(id: string) {
       const ms = idTime(id)
+      followedMs = Math.max(followedMs, ms)
       if (ms < lastMs) return
       lastMs = ms + 1
       sequence = 0
@@ -60,7 +68,7 @@ function typeId(prefix: string, ms: number, sequence: number, random: Uint8Array
   return encoded(prefix)
 }
 
-// one id at a time: what is made on the way leaves nothing behind, and ids are made by the thousand
+// shared buffers: ids are made by the thousand, and allocating for each one costs more than the rest
 const uuid = new Uint8Array(16)
 const text = Buffer.alloc(64)
 
@@ -74,7 +82,7 @@ function writeMs(ms: number): void {
   uuid[5] = ms
 }
 
-/** What stands in `uuid`, as text. */
+/** The content of `uuid`, as text. */
 function encoded(prefix: string): string {
   let at = 0
   for (; at < prefix.length; at++) text[at] = prefix.charCodeAt(at)
@@ -99,7 +107,7 @@ function encoded(prefix: string): string {
   return text.toString('latin1', 0, at)
 }
 
-/** The first possible id of a moment: a bound for ranges of ids and for partitions. */
+/** The smallest id of a millisecond: a bound for ranges of ids and for partitions. */
 export function idFloor(prefix: string, ms: number): string {
   uuid.fill(0)
   writeMs(ms)

@@ -18,7 +18,7 @@ function scene() {
   return { clock, cache, asked, find }
 }
 
-test('many who want the same at once are answered by one look-up, and by its answer until it is too old', async () => {
+test('concurrent requests share one look-up, whose value is cached until it is too old', async () => {
   const { clock, asked, find } = scene()
 
   const together = [find('a'), find('a')]
@@ -33,7 +33,7 @@ test('many who want the same at once are answered by one look-up, and by its ans
   assert.equal(asked.length, 2)
 })
 
-test('no answer is held for longer where the clock was set back, nor where only the time went on, as over a sleep of the machine', async () => {
+test('a value is not cached longer when the clock is set back, or when only the wall clock advances, as during sleep', async () => {
   for (const [jump_ms, then_ms] of [
     [-3600_000, 1000],
     [1000, 0],
@@ -52,7 +52,7 @@ test('no answer is held for longer where the clock was set back, nor where only 
   }
 })
 
-test('what was asked before everything was forgotten is told to those who asked then, and not held', async () => {
+test('a look-up in progress while everything is forgotten answers its callers but is not cached', async () => {
   for (const keys of [[], ['a']]) {
     const { cache, asked, find } = scene()
 
@@ -67,7 +67,7 @@ test('what was asked before everything was forgotten is told to those who asked 
   }
 })
 
-test('a look-up that fails is repeated by the next who asks', async () => {
+test('a failed look-up is repeated', async () => {
   const { asked, find } = scene()
 
   const failing = [find('a'), find('a')]
@@ -83,7 +83,7 @@ test('a look-up that fails is repeated by the next who asks', async () => {
   assert.equal(await again, 'back')
 })
 
-test('what was looked up longest ago makes room', async () => {
+test('the oldest value is evicted first', async () => {
   const { asked, find } = scene()
 
   for (const [at, key] of ['a', 'b', 'c'].entries()) {

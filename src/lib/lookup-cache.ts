@@ -1,18 +1,18 @@
-/** Answers of look-ups held for a moment: of bounded number and age, one look-up at a time for each key. */
+/** Caches look-ups, bounded in number and age, with one look-up at a time per key. Ages by wall clock and by elapsed time, which packages such as lru-cache do not. */
 import { ageOf, mark, type Mark, type SteadyClock } from './clock.ts'
 
 export interface LookupCache<T> {
-  /** The answer that is held, or that a look-up under way will bring; undefined where there is neither. */
+  /** The cached value, or the promise of a look-up in progress. */
   get(key: string): T | Promise<T> | undefined
-  /** Looks it up. A look-up that fails is not held. */
+  /** Looks the value up. A failed look-up is not cached. */
   read(key: string, lookUp: () => Promise<T>): Promise<T>
-  /** Forgets one answer, or all. A look-up under way may have read what has changed since: who waits for it gets its answer, nobody else. */
+  /** Drops one value or all. The result of a look-up in progress is not cached, because it may be outdated; its callers still receive it. */
   forget(key?: string): void
 }
 
 export interface LookupCacheOptions {
   readonly entries_max: number
-  /** Milliseconds since the look-up began, by the time that went on further. */
+  /** Milliseconds since the look-up began, by wall clock or elapsed time, whichever is more. */
   readonly age_max_ms: number
 }
 

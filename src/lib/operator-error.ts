@@ -1,11 +1,8 @@
-/** What only the operator can mend: a configuration, data folder, key or database that this program cannot work with. */
+/** Errors that only the operator can fix: a configuration, data folder, key or database that this program cannot use. */
 
-/**
- * Thrown before there is a service, so by no feature and with no code of the error catalogue. The command line prints the message, which says what to
- * do, and exits with 1.
- */
+/** Thrown before the service runs, so without an API error code. The command line prints the message, which says what to do, and exits with 1. */
 export class OperatorError extends Error {
-  /** What is at fault: `posthorn doctor` reports the error under this name. */
+  /** The name under which `posthorn doctor` reports the error. */
   readonly subject: 'configuration' | 'database'
 
   constructor(message: string, subject: OperatorError['subject'] = 'configuration') {
@@ -15,5 +12,5 @@ export class OperatorError extends Error {
   }
 }
 
-/** A command was called in a way that it does not know: the exit code tells it from a refusal (behaviour: command-line 1). */
+/** Invalid command-line arguments, which have an exit code of their own (behaviour: command-line 1). */
 export class UsageError extends OperatorError {}

@@ -14,7 +14,7 @@ const e164 = fc
   .map(([code, rest]) => `+${code}${rest}`)
   .filter(isE164)
 
-test('a number written with spaces, dots, dashes, slashes and brackets is read as E.164', () => {
+test('a number with spaces, dots, dashes, slashes and brackets is parsed as E.164', () => {
   for (const text of [
     '+49 151 1234 5678',
     '+49 (151) 1234-5678',
@@ -28,7 +28,7 @@ test('a number written with spaces, dots, dashes, slashes and brackets is read a
   }
 })
 
-test('what is no number with a country code is refused, unless a default country tells how to read it', () => {
+test('a number without a country code is refused unless there is a default country', () => {
   for (const text of [
     '',
     '+',
@@ -49,7 +49,7 @@ test('what is no number with a country code is refused, unless a default country
   assert.equal(normalisePhone('0151 12345678', 'XX'), null)
 })
 
-test('digits of every country are read as libphonenumber reads them', () => {
+test('national numbers of every country are parsed as by libphonenumber', () => {
   const countries = getCountries()
   const digits = fc.stringMatching(/^\d{0,13}$/)
   const seeds = fc.constantFrom(...countries).chain((country) => {
@@ -96,7 +96,7 @@ test('national variants of one number share a key', () => {
   assert.notEqual(phoneKey('+551132654321'), '+5511932654321', 'a Brazilian landline has no ninth digit')
 })
 
-test('a key is its own key, is E.164, and is among its variants, which all have it', () => {
+test('a key is idempotent, E.164, and among its variants', () => {
   fc.assert(
     fc.property(e164, (number) => {
       const key = phoneKey(number)
@@ -111,11 +111,11 @@ test('a key is its own key, is E.164, and is among its variants, which all have 
   )
 })
 
-test('reading a number again changes nothing', () => {
+test('parsing is idempotent', () => {
   fc.assert(fc.property(e164, (number) => normalisePhone(normalisePhone(number)!) === number))
 })
 
-test('the country follows from the number, also where countries share a calling code', () => {
+test('the country is found also where countries share a calling code', () => {
   for (const [number, country] of [
     ['+4915112345678', 'DE'],
     ['+14155550100', 'US'],

@@ -1,4 +1,4 @@
-/** Phone numbers: reading them as people write them, the one key that national variants of a number share, and their country. */
+/** Phone numbers: parses them as people write them, finds the key that national variants of a number share, and their country. */
 import {
   getCountries,
   getCountryCallingCode,
@@ -13,7 +13,7 @@ const e164 = /^\+[1-9]\d{6,14}$/
 /** True for E.164 text: `+`, a digit from 1 to 9, and 6 to 14 more. Deliberately no numbering plan: fictional numbers pass. */
 export const isE164 = (text: string): boolean => e164.test(text)
 
-/** True for the ISO 3166 alpha-2 code, in whatever case, of a country that has phone numbers. */
+/** True for the ISO 3166 alpha-2 code, in upper or lower case, of a country that has phone numbers. */
 export const isCountry = (text: string): boolean => isSupportedCountry(text.toUpperCase())
 
 /**
@@ -24,7 +24,7 @@ export function normalisePhone(text: string, defaultCountry?: string): string | 
   if (e164.test(text)) return text
   if (text.length > 40) return null
   const bare = text
-    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '') // direction marks come along with copied numbers
+    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '') // direction marks, which are copied along with numbers
     .replace(/^\s*\(\s*\+\s*(\d+)\s*\)/, '+$1')
     .replace(/(?<=\d\W*)\(0\)/, '') // +49 (0) 151 …: the trunk zero is not dialled after a country code
     .replace(/[\s.()[\]/\u00a0\u2010-\u2015-]/g, '')
@@ -36,23 +36,23 @@ export function normalisePhone(text: string, defaultCountry?: string): string | 
   return number !== undefined && e164.test(number) ? number : null
 }
 
-/** What of a country's numbering plan plain national numbers need. */
+/** The parts of a country's numbering plan that plain national numbers need. */
 interface Plan {
   readonly code: string
-  /** The calling code is this country's alone. */
+  /** No other country has this calling code. */
   readonly alone: boolean
-  /** How numbers of other countries begin that are dialled from here. */
+  /** The prefix of international calls. */
   readonly international: RegExp
-  /** What stands before a number that is dialled within the country. */
+  /** The trunk prefix of national calls. */
   readonly trunk: RegExp | null
   readonly numbers: RegExp
   readonly lengths: readonly number[]
 }
 
-/** Read on first use: one of each country. */
+/** Loaded on first use, per country. */
 const plans = new Map<CountryCode, Plan>()
 
-/** E.164 of digits that can be read in one way only, as libphonenumber reads them; it takes ten times as long. Undefined where it has to be asked. */
+/** E.164 of digits that have one possible reading. Ten times as fast as libphonenumber; undefined where only that can decide. */
 function readNational(digits: string, country: CountryCode): string | undefined {
   let plan = plans.get(country)
   if (plan === undefined) plans.set(country, (plan = readPlan(country)))
@@ -69,7 +69,7 @@ function readNational(digits: string, country: CountryCode): string | undefined 
 function readPlan(country: CountryCode): Plan {
   const metadata = new Metadata()
   metadata.selectNumberingPlan(country)
-  // its types leave most of it out
+  // the published types leave most of it out
   const plan = metadata.numberingPlan as unknown as {
     callingCode(): string
     IDDPrefix(): string
@@ -90,9 +90,8 @@ function readPlan(country: CountryCode): Plan {
 }
 
 /**
- * The key under which all national variants of an E.164 number are one: Brazilian mobiles with and without their ninth digit,
- * Mexican ones with and without the old 1, Argentinian ones with and without the 9 (or with the domestic 15). Itself E.164;
- * every other number is its own key. Idempotent.
+ * The key that all national variants of an E.164 number share: Brazilian mobiles with and without the ninth digit, Mexican ones with and without the old 1,
+ * Argentinian ones with and without the 9 (or with the domestic 15). The key is E.164 itself; every other number is its own key. Idempotent.
  */
 export function phoneKey(number: string): string {
   if (number.charCodeAt(1) !== 53 /* 5 */) return number
@@ -116,7 +115,7 @@ function argentinianKey(number: string): string {
   return parsed !== undefined && parsed.length === 14 && parsed.charCodeAt(3) === 57 ? `+54${parsed.slice(4)}` : number
 }
 
-/** Every E.164 text that has this key, the key first: what messages to one phone may be addressed to. */
+/** Every E.164 number with this key, the key first: the addresses of one phone. */
 export function phoneVariants(key: string): string[] {
   if (/^\+55\d{2}9[6-9]\d{7}$/.test(key)) return [key, key.slice(0, 5) + key.slice(6)]
   if (/^\+52\d{10}$/.test(key)) return [key, `+521${key.slice(3)}`]
@@ -124,9 +123,9 @@ export function phoneVariants(key: string): string[] {
   return [key]
 }
 
-/** Calling codes of one country alone, by their digits; read on first use. */
+/** Calling codes that only one country has; loaded on first use. */
 let singleCountryCodes: ReadonlyMap<string, CountryCode> | undefined
-/** The countries of North American area codes already met: parsing costs 100 times a look-up. At most 1,000 entries. */
+/** Countries by North American area code, because parsing costs 100 times a look-up. At most 1,000 entries. */
 const northAmerica = new Map<string, string | null>()
 
 function readCallingCodes(): ReadonlyMap<string, CountryCode> {
@@ -141,7 +140,7 @@ function readCallingCodes(): ReadonlyMap<string, CountryCode> {
   return single
 }
 
-/** The ISO 3166 alpha-2 country of an E.164 number, or null where the number does not tell. */
+/** The ISO 3166 alpha-2 country of an E.164 number, or null if the number does not determine it. */
 export function countryOf(number: string): string | null {
   singleCountryCodes ??= readCallingCodes()
   for (let digits = 1; digits <= 3; digits++) {
@@ -156,3 +155,25 @@ export function countryOf(number: string): string | null {
 }
 
 const parsedCountry = (number: string): string | null => parsePhoneNumberFromString(number)?.country ?? null
+
+/** The last digits of a number, which are the same with a plus, a country prefix or a national prefix. */
+const lastDigits = 7
+
+const endOf = (address: string): string | null => (/^\+?\d{7,}$/.test(address) ? address.slice(-lastDigits) : null)
+
+/** Whether two numbers may be the same. */
+const areSameNumber = (one: string, other: string): boolean => endOf(one) !== null && endOf(one) === endOf(other)
+
+/** Whether two numbers certainly differ. */
+const areOtherNumbers = (one: string, other: string): boolean =>
+  endOf(one) !== null && endOf(other) !== null && endOf(one) !== endOf(other)
+
+/** The sender and the recipient in a delivery receipt. */
+interface NamedAddresses {
+  readonly from: string
+  readonly to: string
+}
+
+/** Whether a delivery receipt belongs to another recipient. Some providers swap sender and recipient. */
+export const areOfAnother = ({ from, to }: NamedAddresses, recipient: string): boolean =>
+  areOtherNumbers(from, recipient) && !areSameNumber(to, recipient)

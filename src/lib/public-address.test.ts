@@ -116,7 +116,7 @@ test(`none of ${hostile.length} hostile addresses passes`, () => {
   assert.deepEqual(passed, [])
 })
 
-test('public addresses and documentation ranges pass as they are written', () => {
+test('public addresses and documentation ranges pass', () => {
   const fine = [
     'https://example.com/hook',
     'https://EXAMPLE.com:8443/hook?x=1',
@@ -141,7 +141,7 @@ test('public addresses and documentation ranges pass as they are written', () =>
   )
 })
 
-test('documentation ranges are told apart, so that connecting can refuse them', () => {
+test('documentation ranges have a kind of their own', () => {
   assert.deepEqual(
     ['192.0.2.1', '198.51.100.7', '203.0.113.9', '2001:db8::1', '3fff::1'].map(addressKind),
     Array(5).fill('documentation'),
@@ -150,7 +150,7 @@ test('documentation ranges are told apart, so that connecting can refuse them', 
   assert.deepEqual(['', 'example.com', 'fe80::1%eth0', '::ffff:8.8.8.8'].map(addressKind), Array(4).fill('private'))
 })
 
-test('the operator may allow a host and port, with http too, but never user info', () => {
+test('the operator may exempt a host and port, with http too, but never user info', () => {
   const allowed = ['localhost:4000', '127.0.0.1:443', '[::1]:5000']
   for (const url of [
     'http://localhost:4000/x',
@@ -165,7 +165,7 @@ test('the operator may allow a host and port, with http too, but never user info
     assert.notEqual(urlRefusal(url, allowed), null, url)
 })
 
-test('text that is no URL is told apart from one that is not public', () => {
+test('text that is no URL is distinguished from a URL that is not public', () => {
   for (const text of [
     '',
     'example.com',
@@ -178,7 +178,7 @@ test('text that is no URL is told apart from one that is not public', () => {
     assert.equal(urlRefusal(text, []), 'unparsable', text)
 })
 
-test('what the URL parser would have to mend is no URL, unless it is refused for where it leads', () => {
+test('a URL that the parser has to correct is refused, unless its address is refused first', () => {
   for (const text of [
     ' https://example.com/',
     'https://example.com/\n',

@@ -1,14 +1,14 @@
-/** Which addresses are public: of URLs as they are written down, and of IP addresses as sockets connect to them. */
+/** Decides which URLs and IP addresses are public. */
 import ipaddr from 'ipaddr.js'
 
-/** `documentation` ranges are never routed: harmless in an example, useless on a socket. */
+/** `documentation` ranges are never routed: allowed in URLs, refused by sockets. */
 export type AddressKind = 'public' | 'documentation' | 'private'
 
 const documentationRanges = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'].map(
   (range) => ipaddr.parseCIDR(range),
 )
 
-/** What is not public in IPv4, after IANA's registry of special purposes (behaviour: webhooks 3.1). */
+/** IPv4 ranges that are not public, from IANA's special-purpose registry (behaviour: webhooks 3.1). */
 const privateV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -27,11 +27,11 @@ const privateV4 = [
   '240.0.0.0/4',
 ].map((range) => ipaddr.parseCIDR(range))
 
-/** Public IPv6 is 2000::/3 without the ranges that carry something else: IETF protocols with Teredo, and 6to4. */
+/** Public IPv6 is 2000::/3 without the ranges for protocols such as Teredo and 6to4. */
 const globalV6 = ipaddr.parseCIDR('2000::/3')
 const privateV6 = ['2001::/23', '2002::/16', '2620:4f:8000::/48', '5f00::/16'].map((range) => ipaddr.parseCIDR(range))
 
-/** The kind of an IP address in canonical or any other textual form; what is no address at all is `private`. */
+/** The kind of an IP address in any textual form; anything else is `private`. */
 export function addressKind(text: string): AddressKind {
   const plain = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
   if (!ipaddr.isValid(plain)) return 'private'
@@ -52,26 +52,26 @@ function hidesV4(address: ipaddr.IPv6): boolean {
   return marker === 0x5efe && (high === 0 || high === 0x0200)
 }
 
-/** Host names that are local by their ending, whatever they resolve to. */
+/** Host names with a local suffix, whatever they resolve to. */
 const localNames = /(^|\.)(localhost|local|internal)\.?$/
 
 export type UrlRefusal = 'unparsable' | 'not_https' | 'user_info' | 'local_name' | 'private_address'
 
-/** The `host:port` of a URL in lower case, default ports included: how the operator's exceptions are written. */
+/** The `host:port` of a URL in lower case, with default ports: the form of the operator's exceptions. */
 export function hostPort(url: URL): string {
   const port = url.port === '' ? (url.protocol === 'http:' ? '80' : '443') : url.port
   return `${url.hostname.replace(/\.$/, '')}:${port}`.toLowerCase()
 }
 
-/** True when the operator allows this `host:port`, public or not, https or not. */
+/** True when the operator exempts this `host:port` from the address and https checks. */
 export const isAllowed = (url: URL, allowed: readonly string[]): boolean => allowed.includes(hostPort(url))
 
-/** What the URL parser passes over or mends: blanks, and a host without two slashes before it. */
+/** Errors that the URL parser corrects silently: white space, and missing slashes before the host. */
 const lenient = /\s|^https?:(?!\/\/[^/\\])/i
 
 /**
- * Why a URL may not be called, read from its text alone, or null. The URL parser has already turned decimal, octal, hexadecimal
- * and full-width spellings of IPv4 into dots. Documentation ranges pass here and are refused on connecting.
+ * Why a URL may not be called, judged by its text, or null. The URL parser normalizes decimal, octal, hexadecimal and full-width spellings of IPv4.
+ * Documentation ranges pass here and are refused on connecting.
  */
 export function urlRefusal(text: string, allowed: readonly string[]): UrlRefusal | null {
   if (!URL.canParse(text)) return 'unparsable'
@@ -86,9 +86,9 @@ export function urlRefusal(text: string, allowed: readonly string[]): UrlRefusal
   return localNames.test(host) ? 'local_name' : mended
 }
 
-/** Whether somebody outside can call an address, with http too. */
+/** Whether a URL can be called from outside, also with http. */
 export const isReachable = (url: string): boolean => urlRefusal(url.replace(/^http:/, 'https:'), []) === null
 
-/** True for a URL host that is an IP address rather than a name. */
+/** True for a URL host that is an IP address. */
 export const isLiteral = (host: string): boolean =>
   host.startsWith('[') || ipaddr.IPv4.isValidFourPartDecimal(host.replace(/\.$/, ''))

@@ -1,19 +1,19 @@
-/** Which trace a piece of work belongs to, as W3C Trace Context has it in the header `traceparent` (https://www.w3.org/TR/trace-context/). */
+/** W3C Trace Context, the header `traceparent` (https://www.w3.org/TR/trace-context/). */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly trace_id: string
-  /** 16 hexadecimal digits: of the span that is the parent of what follows. */
+  /** 16 hexadecimal digits: the parent span. */
   readonly span_id: string
-  /** Whether who began the trace records it. */
+  /** Whether the caller records the trace. */
   readonly sampled: boolean
 }
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const lengthMax = 512
 
-/** Of the header; undefined where it is none, as for whatever is not of the form. A later version may have more at its end. */
+/** Parses the header; undefined if it is missing or malformed. Later versions may append fields. */
 export function readTraceparent(header: string | readonly string[] | undefined): TraceContext | undefined {
   if (typeof header !== 'string' || header.length > lengthMax) return undefined
   const [, version, trace_id, span_id, flags, more] = form.exec(header) ?? []
@@ -28,11 +28,11 @@ export const traceparentOf = ({ trace_id, span_id, sampled }: TraceContext): str
 
 const current = new AsyncLocalStorage<TraceContext>()
 
-/** Does work as part of a trace: the HTTP client passes it on. Undefined: of none. */
+/** Runs work as part of a trace, which the HTTP client propagates. */
 export const withinTrace = <T>(trace: TraceContext | undefined, work: () => T): T =>
   trace === undefined ? work() : current.run(trace, work)
 
-/** The header of requests that are made now; none outside of a trace. */
+/** The header for outgoing requests; undefined outside of a trace. */
 export function traceHeaders(): Readonly<Record<string, string>> | undefined {
   const trace = current.getStore()
   return trace && { traceparent: traceparentOf(trace) }

@@ -1,28 +1,28 @@
-/** What every feature is handed: the database, time, ids, secrets, log, metrics and the notifier. Assembled in `app.ts` and by the test kit. */
+/** The services that every module is built on: database, time, ids, secrets, log, metrics and notifications. */
+import type { Settings } from '../config/settings.ts'
 import type { SteadyClock } from '../lib/clock.ts'
 import type { IdMaker } from '../lib/ids.ts'
-import type { Settings } from '../config/settings.ts'
+import type { WriteHealth } from './database/failures.ts'
+import type { ReadPool } from './database/read-pool.ts'
 import type { Db, Pool } from './database/sql.ts'
-import type { ExpensiveReads } from './database/expensive-reads.ts'
+import type { DomainEvents } from './events/domain-events.ts'
+import type { RetentionClock } from './jobs/retention-clock.ts'
 import type { Log } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
-import type { DomainEvents } from './events/domain-events.ts'
-import type { Ageing } from './jobs/ageing.ts'
-import type { Writability } from './database/writability.ts'
-import type { Secrets } from './secrets/secrets.ts'
 import type { Tracing } from './observability/tracing.ts'
+import type { Secrets } from './secrets/secrets.ts'
 
-/** What a process may do: answer requests, run workers, or both. */
+/** The roles of a process: answer requests, run workers, or both. */
 export const roles = ['api', 'worker'] as const
 export type Role = (typeof roles)[number]
 
 export interface Platform {
   readonly pool: Pool
-  /** For reads whose cost hangs on what a tenant has and asks for. */
-  readonly reads: ExpensiveReads
+  /** For reads whose cost depends on a tenant's data and query. */
+  readonly reads: ReadPool
   readonly clock: SteadyClock
-  /** The time by which things age out: asked by whatever deletes, writes off or fails something because it is old. */
-  readonly ageing: Ageing
+  /** The time for everything that expires: use it instead of `clock` to delete, write off or fail something because of its age. */
+  readonly retention_clock: RetentionClock
   readonly ids: IdMaker
   readonly settings: Settings
   readonly secrets: Secrets
@@ -30,17 +30,17 @@ export interface Platform {
   readonly metrics: Metrics
   readonly domain_events: DomainEvents
   readonly tracing: Tracing
-  /** Told of failures, it knows whether the database takes writes. */
-  readonly storage: Writability
-  /** This process, as in the table `processes`. */
+  /** Whether the database accepts writes. Report failures to it. */
+  readonly storage: WriteHealth
+  /** The id of this process in the table `processes`. */
   readonly process_id: string
-  /** Wakes workers of this process now and those of other processes by NOTIFY; an accelerator only, workers poll as well. */
+  /** Wakes workers here and in other processes (NOTIFY). Only an accelerator: workers poll as well. */
   notify(...workers: string[]): void
-  /** Wakes workers of this process alone. */
+  /** Wakes workers of this process only. */
   wake(...workers: string[]): void
 }
 
-/** Something done every so often by the `periodic jobs` worker: made by one process at a time, small, safe to repeat. */
+/** A recurring task. One process at a time runs it; it must be small and safe to repeat. */
 export interface PeriodicJob {
   readonly name: string
   readonly every_ms: number
@@ -48,9 +48,22 @@ export interface PeriodicJob {
   run(): Promise<number>
 }
 
-/** A truth that `posthorn doctor` proves inside one snapshot. */
+/** A condition that `posthorn doctor` checks in one snapshot. */
 export interface Invariant {
   readonly name: string
-  /** Resolves to one sentence per breach, at most 20; none when the invariant holds. */
+  /** Resolves to one sentence per violation, at most 20; empty when the invariant holds. */
   breaches(sql: Db): Promise<string[]>
 }
+
+/** Violations that one invariant reports at most. */
+export const breachesMax = 20
+
+/** Builds an invariant: `find` returns violating rows, at most `breachesMax`; `sentence` describes one. */
+export const invariant = <Row>(
+  name: string,
+  find: (sql: Db) => Promise<readonly Row[]>,
+  sentence: (row: Row) => string,
+): Invariant => ({
+  name,
+  breaches: async (sql) => (await find(sql)).map(sentence),
+})

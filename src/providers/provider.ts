@@ -5,7 +5,7 @@ import type { ChannelType } from '../api/resources/channel.ts'
 import type { MessageErrorCode } from '../api/resources/message.ts'
 import type { SteadyClock } from '../lib/clock.ts'
 import type { HttpClient } from '../lib/http-client.ts'
-import type { Dial } from '../lib/dial.ts'
+import type { Dial } from '../lib/sockets.ts'
 
 /** A message to send. `content` is the value of the field named by `type`. */
 export interface OutboundMessage {

@@ -46,8 +46,6 @@ export interface SourceEvent extends Omit<EventContent, 'occurred_at' | 'custome
   /** ISO 8601; null where the payload does not say: the time of arrival counts. */
   readonly occurred_at: string | null
   readonly customer: EventCustomer
-  /** `data` as JSON on one line, where it is known already. */
-  readonly data_json?: string
   /** The order whose status the event reports. Each status of an order counts once per source (behaviour: integrations 3.4). */
   readonly order_id?: string | null
   /** The payload does not say whose order it is: the buyer is taken from earlier events of the order. */

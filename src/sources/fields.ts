@@ -2,7 +2,7 @@
 import { contactLimits } from '../api/resources/contact.ts'
 import { parseDateTime } from '../api/times.ts'
 import { isLocale } from '../api/validation.ts'
-import { type Fields, isObject } from '../lib/json-fields.ts'
+import { type Fields, isObject } from '../lib/json.ts'
 import { normalisePhone } from '../lib/phone.ts'
 import type { ShopCustomer } from './event.ts'
 

@@ -1,11 +1,8 @@
-/** The JSON payload of a shop's webhook. Its signature is valid, so it is stored as it is wherever possible. */
+/** The JSON payload of a shop's webhook with a valid signature. */
 import { isUtf8 } from 'node:buffer'
 import { limits } from '../api/limits.ts'
 import { Problem } from '../api/problem.ts'
-import { isObject, type Fields } from '../lib/json-fields.ts'
-import { replaceLongIntegers } from '../lib/long-integers.ts'
-import { isPlainJson } from '../lib/plain-json.ts'
-import { storable } from '../lib/storable.ts'
+import { isObject, replaceLongIntegers, storable, type Fields } from '../lib/json.ts'
 
 /** Few payloads have such a long number; checking every text would take longer than all the rest. */
 const mayLoseDigits = /[:,[]\s*-?\d{16}/
@@ -13,27 +10,19 @@ const mayLoseDigits = /[:,[]\s*-?\d{16}/
 /** The payload is stored in `data.raw` of the receipt. */
 const depthMax = limits.json_depth - 2
 
-export interface Payload {
-  readonly payload: Fields
-  /** The JSON on one line, where it can be stored as the shop wrote it; null where `payload` must be serialised again. */
-  readonly json: string | null
-}
-
 /**
  * The object in a body. Values that an API request may not contain are repaired, since the shop cannot change them: integers beyond double precision become
  * texts (Shopify's test payloads have such IDs), NUL characters and lone surrogates are replaced, values nested too deeply become null.
  * Throws `invalid_json`, or `parameter_invalid` for JSON that is not an object.
  */
-export function readPayload(body: Uint8Array): Payload {
+export function readPayload(body: Uint8Array): Fields {
   if (body.length === 0) throw new Problem('invalid_json', 'The body is empty. A webhook carries a JSON object.')
   if (!isUtf8(body)) throw new Problem('invalid_json', 'The body is not valid UTF-8. Encode it as UTF-8.')
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
-  const plain = isPlainJson(body, depthMax)
-  const value = parsed(plain ? text : withLongIntegersAsTexts(text))
-  const payload = plain ? value : storable(value, depthMax)
+  const payload = storable(parsed(withLongIntegersAsTexts(text)), depthMax)
   if (!isObject(payload))
     throw new Problem('parameter_invalid', 'The body must be a JSON object, not another kind of JSON value.')
-  return { payload, json: plain ? text : null }
+  return payload
 }
 
 const withLongIntegersAsTexts = (text: string): string =>

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid } from '../api/problem.ts'
 import { hmac, sameText } from '../lib/hmac.ts'
-import type { Fields } from '../lib/json-fields.ts'
+import type { Fields } from '../lib/json.ts'
 import type { ShopCustomer, SourceEvent } from './event.ts'
 import { textOf } from './fields.ts'
 import { readPayload } from './payload.ts'
@@ -33,23 +33,11 @@ export interface JsonWebhook {
   digest(): string
 }
 
-/** `Source.read` of a source that reads payloads: the JSON of the stored payload is not written a second time. */
+/** `Source.read` of a source that reads payloads. */
 export const payloadReader =
   (read: (webhook: JsonWebhook) => SourceEvent) =>
-  ({ headers, body }: Webhook): SourceEvent => {
-    const { payload, json } = readPayload(body)
-    const event = read({ headers, payload, digest: () => hash('sha256', body, 'hex') })
-    return json !== null && event.data['raw'] === payload
-      ? { ...event, data_json: jsonAround(json, event.data) }
-      : event
-  }
-
-/** The JSON of `data` around the JSON of its `raw`. */
-function jsonAround(raw_json: string, data: SourceEvent['data']): string {
-  const { raw: _, ...others } = data
-  const json = JSON.stringify(others)
-  return `${json.slice(0, -1)}${json === '{}' ? '' : ','}"raw":${raw_json}}`
-}
+  ({ headers, body }: Webhook): SourceEvent =>
+    read({ headers, payload: readPayload(body), digest: () => hash('sha256', body, 'hex') })
 
 const topicForm = /^[A-Za-z0-9][\w./-]{0,99}$/
 

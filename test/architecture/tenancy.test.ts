@@ -68,8 +68,7 @@ const exempt: Record<string, string> = {
   'src/modules/channels/repository.ts listDeletedSince': 'the queues of deleted channels of every account are emptied',
   'src/modules/channels/repository.ts countByConnectionStatus': 'an operator asks how many links of all accounts stand',
   'src/modules/channels/sessions/repository.ts': 'the sessions worker keeps the sessions of every account',
-  'src/modules/messages/list-repository.ts':
-    'every statement holds the conditions of where(), which begin with both',
+  'src/modules/messages/list-repository.ts': 'every statement holds the conditions of where(), which begin with both',
   'src/modules/contacts/repository.ts listContacts': 'its conditions begin with both',
   'src/modules/campaigns/job-repository.ts anyDue': 'the campaign workers look for due work of every account',
   'src/modules/campaigns/invariants.ts': 'doctor proves all accounts in one pass',

@@ -83,7 +83,7 @@ async function busyWorld(
   return { world, key: account.key, endpoint: endpoint.id, received: () => receiver.received.length }
 }
 
-test('everything comes back in an empty database: the same rows, sound, and what was on its way goes on', async (t) => {
+test('a restored database has the same rows and invariants, and continues the work in progress', async (t) => {
   const { world, key, received } = await busyWorld(t)
   const file = join(await folder(t), 'all.backup')
   const before = await contents(world.pool)
@@ -129,7 +129,7 @@ test('everything comes back in an empty database: the same rows, sound, and what
   await second.invariants()
 })
 
-test('a file that is cut, changed, of another kind or of a newer version, a wrong key and a database in use are refused, and nothing is written', async (t) => {
+test('damaged, foreign and newer files, a wrong key and a used database are refused without writing anything', async (t) => {
   const { world } = await busyWorld(t)
   const at = await folder(t)
   const file = join(at, 'all.backup')
@@ -188,7 +188,7 @@ test('a file that is cut, changed, of another kind or of a newer version, a wron
   assert.match(unwritable.err, /cannot be written/)
 })
 
-test('a backup of a version before comes to the schema of this one, and one of an unknown schema is refused', async (t) => {
+test('a backup of an earlier version is migrated, and one of an unknown schema is refused', async (t) => {
   const files = await readSchemaFiles()
   const [last, ...others] = [files.migrations.at(-1)!, ...files.migrations.slice(0, -1)]
   const old = await testDatabase({ empty: true })
@@ -225,7 +225,7 @@ test('a backup of a version before comes to the schema of this one, and one of a
   assert.match(unknown.err, /whose schema this one does not know\. Start that version or a newer one/)
 })
 
-test('an account moves to another installation beside others, with what is on its way, and nothing of it is delivered again', async (t) => {
+test('an account moves to another installation with its work in progress, and nothing is delivered twice', async (t) => {
   const from = await startWorld(t)
   const account = await from.account({ credit_micros: 5_000_000 })
   const receiver = from.receiver()
@@ -290,7 +290,7 @@ test('an account moves to another installation beside others, with what is on it
   assert.equal((await run(to.database_url, ['doctor'])).exit, 0)
 })
 
-test('an account with opt-outs is brought only where they are found again: into an installation that hashes addresses alike', async (t) => {
+test('an account with opt-outs is imported only into an installation with the same hash key', async (t) => {
   const [from, to] = [await startWorld(t), await startWorld(t, { seed: 'other' })]
   const moving = await from.account({ credit_micros: 5_000_000 })
   await moving.api.post('/v1/contacts', { phone: '+4915112345601', consent: { sms: 'opted_out' } })
@@ -311,7 +311,7 @@ test('an account with opt-outs is brought only where they are found again: into 
   assert.equal((await run(to.database_url, ['doctor'])).exit, 0)
 })
 
-test('an account whose channel is of somebody else by now is refused, and nothing of it is written', async (t) => {
+test('an account whose channel belongs to another account is refused without writing anything', async (t) => {
   const [from, to] = [await startWorld(t), await startWorld(t, { seed: 'other' })]
   const creation = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+15550100', credentials: {} }
   const [moving, other] = [await from.account({ mode: 'live' }), await to.account({ mode: 'live' })]

@@ -14,7 +14,7 @@ const preflight = {
 }
 const originOf = ({ headers }: Answered) => headers['access-control-allow-origin']
 
-test('what a browser asks beforehand is 204 without a key, and costs none of the rate limit', async (t) => {
+test('a preflight request is 204 without a key and without rate limit', async (t) => {
   const world = await startWorld(t, { settings })
 
   const answer = await world.api().send('OPTIONS', '/v1/messages', preflight)
@@ -27,7 +27,7 @@ test('what a browser asks beforehand is 204 without a key, and costs none of the
   assert.equal(answer.headers['vary'], 'origin')
 })
 
-test('answers to a page of a listed origin are for it to read, refusals too, with the headers that clients need', async (t) => {
+test('responses to pages of a listed origin are readable, errors too, with the headers that clients need', async (t) => {
   const world = await startWorld(t, { settings })
   const { api } = await world.account()
 
@@ -57,7 +57,7 @@ test('answers to a page of a listed origin are for it to read, refusals too, wit
   }
 })
 
-test('a page of another origin, a caller without one and paths outside of /v1 get none of it', async (t) => {
+test('other origins, requests without an origin and paths outside of /v1 get no headers', async (t) => {
   const world = await startWorld(t, { settings })
   const { api } = await world.account()
   const foreign = 'https://app.example.com.evil.example'
@@ -81,7 +81,7 @@ test('a page of another origin, a caller without one and paths outside of /v1 ge
   assert.equal(answers[2]!.headers['vary'], 'origin', 'what is cached for one caller is not for another')
 })
 
-test('without the setting no origin is answered, and the OpenAPI document is for every page', async (t) => {
+test('without the setting no origin is allowed, and the OpenAPI document is public', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -92,7 +92,7 @@ test('without the setting no origin is answered, and the OpenAPI document is for
   assert.deepEqual([document.status, originOf(document)], [200, '*'])
 })
 
-test('an origin is a scheme and a host, read as browsers write it', () => {
+test('an origin is a scheme and a host as browsers write it', () => {
   const originsOf = (text: string) => readConfig({ POSTHORN_CORS_ORIGINS: text }).cors_origins
 
   assert.deepEqual(originsOf('https://App.example.com:443/, http://localhost:5173'), [

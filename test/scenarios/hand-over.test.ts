@@ -25,7 +25,7 @@ async function lonely(t: TestContext, settings: object) {
       .id as string
   // the first message makes this process the one that dispatches the channel, and gives it the next ones in memory
   await comeToRest(world, await send(), 'delivered')
-  await world.app.presence.open()
+  await world.app.processes.open()
   return { world, api, send, status: async (id: string) => (await api.get(`/v1/messages/${id}`)).body.status as string }
 }
 
@@ -163,7 +163,7 @@ test('a process that comes waits until the one that was alone has said what it i
   const { pass } = await beginPass(world)
 
   let open = false
-  const opening = other.app.presence.open().then(() => (open = true))
+  const opening = other.app.processes.open().then(() => (open = true))
   const early = [open, await status(id)]
   await until('the newcomer to be let in', async () => {
     await world.tick('heartbeat')
@@ -173,7 +173,7 @@ test('a process that comes waits until the one that was alone has said what it i
 
   assert.deepEqual(early, [false, 'queued'])
   assert.equal(await status(id), 'sending')
-  assert.deepEqual([world.app.presence.alone(), other.app.presence.alone()], [false, false])
+  assert.deepEqual([world.app.processes.alone(), other.app.processes.alone()], [false, false])
   await world.clock.advance(50)
   await pass
   const next = await send()

@@ -21,7 +21,7 @@ async function answerTo(
   }
 }
 
-test('a method that nobody expects is 404, and 401 without a key', async (t) => {
+test('an unknown method is 404, and 401 without a key', async (t) => {
   const world = await startWorld(t)
   const { key } = await world.account()
 
@@ -40,7 +40,7 @@ test('a method that nobody expects is 404, and 401 without a key', async (t) => 
   }
 })
 
-test('a target that is a whole address, and letters that are percent-encoded, are the path that they stand for', async (t) => {
+test('an absolute URL and percent-encoded letters name the same path', async (t) => {
   const world = await startWorld(t)
   const { key } = await world.account()
   const ask = (line: string, ...headers: string[]) =>
@@ -61,7 +61,7 @@ test('a target that is a whole address, and letters that are percent-encoded, ar
   assert.equal(root.status, 302)
 })
 
-test('a path with a step that is too long for an id is not said to take what it was asked with', async (t) => {
+test('a path with a segment longer than any id is unknown for every method', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -71,7 +71,7 @@ test('a path with a step that is too long for an id is not said to take what it 
   assert.doesNotMatch(body.error.message, /takes GET|Did you mean GET .*msg_/)
 })
 
-test('a phone number finds its messages, its plus escaped or not', async (t) => {
+test('a phone number finds its messages, with the plus escaped or not', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hello' } })
@@ -80,7 +80,7 @@ test('a phone number finds its messages, its plus escaped or not', async (t) => 
     assert.equal((await api.get(`/v1/messages?to=${to}`)).body.data.length, 1, to)
 })
 
-test('the pages outside of /v1 answer HEAD without a body; operations of the API do not', async (t) => {
+test('pages outside of /v1 answer HEAD without a body; API operations do not', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -94,7 +94,7 @@ test('the pages outside of /v1 answer HEAD without a body; operations of the API
   assert.equal((await api.send('HEAD', '/v1/me')).status, 404)
 })
 
-test('a missing Host and an unknown expectation are answered with a request id', async (t) => {
+test('a missing Host and an unknown Expect are answered with a request id', async (t) => {
   const world = await startWorld(t)
   const { key } = await world.account()
 
@@ -112,7 +112,7 @@ test('a missing Host and an unknown expectation are answered with a request id',
   assert.match(expecting.head, /x-request-id: req_/)
 })
 
-test('a Host or an Authorization that is given twice is refused, whichever of them is right', async (t) => {
+test('a repeated Host or Authorization is refused', async (t) => {
   const world = await startWorld(t)
   const { key } = await world.account()
   const ask = (...headers: string[]) =>
@@ -142,7 +142,7 @@ test('a Host or an Authorization that is given twice is refused, whichever of th
   for (const { head } of answers) assert.match(head, /x-request-id: req_/)
 })
 
-test('of a Content-Type that is given twice the first counts', async (t) => {
+test('of a repeated Content-Type the first counts', async (t) => {
   const world = await startWorld(t)
   const { key } = await world.account()
   const send = (first: string, then: string) =>
@@ -155,7 +155,7 @@ test('of a Content-Type that is given twice the first counts', async (t) => {
   assert.deepEqual((await send('text/plain', 'application/json')).code, 'invalid_json')
 })
 
-test('however much is wrong in a body, the answer names a hundred failures of it', async (t) => {
+test('an invalid body gets at most a hundred failures', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const many = Array.from({ length: 20_000 }, (_, index) => index)

@@ -14,7 +14,7 @@ const limits = ({ status, headers }: Answered) => [
 ]
 const message = { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
 
-test('the request over the limit is refused until the second that the first one opened is over', async (t) => {
+test('the request over the limit is refused until the window is over', async (t) => {
   const world = await startWorld(t, few)
   const { api } = await world.account()
 
@@ -36,7 +36,7 @@ test('the request over the limit is refused until the second that the first one 
   assert.match(third.body.error.message, /^The key sends more than 2 requests a second to this operation/)
 })
 
-test('keys, methods and operations have a bucket each; unknown paths share one', async (t) => {
+test('keys, methods and operations have separate buckets; unknown paths share one', async (t) => {
   const world = await startWorld(t, few)
   const account = await world.account()
   const other = await world.services.accounts.createKey({ account_id: account.id, mode: 'test' })
@@ -74,7 +74,7 @@ test('keys, methods and operations have a bucket each; unknown paths share one',
   )
 })
 
-test('every answer to an accepted key tells its limits, whatever it is', async (t) => {
+test('every response to a valid key shows its limits', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ scopes: ['messages:write', 'contacts:write'] })
 

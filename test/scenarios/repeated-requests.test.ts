@@ -16,7 +16,7 @@ const creations = [
   ['/v1/contact_lists', { name: 'Customers' }],
 ] as const
 
-test('a key that was used before is refused for another body, however wrong that body is', async (t) => {
+test('a used key is refused for another body, even an invalid one', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -54,7 +54,7 @@ test('a key that was used before is refused for another body, however wrong that
   }
 })
 
-test('a wrong body leaves a fresh key free', async (t) => {
+test('an invalid body leaves a new key free', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 

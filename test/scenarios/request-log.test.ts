@@ -18,7 +18,7 @@ function logged(t: TestContext, world: World): Line[] {
   return lines
 }
 
-test('every refusal has one line with what names it, and what goes well has none', async (t) => {
+test('every refused request has one log line, and successful ones have none', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_messages: 1 } })
   const account = await world.account({ scopes: ['messages:write'] })
   const lines = logged(t, world)
@@ -85,7 +85,7 @@ test('every refusal has one line with what names it, and what goes well has none
   assert.doesNotMatch(JSON.stringify(lines), /secret/)
 })
 
-test('what is no HTTP is logged by its request id, too', async (t) => {
+test('malformed HTTP is logged with its request id', async (t) => {
   const world = await startWorld(t)
   const lines = logged(t, world)
   const socket = connect(Number(new URL(world.base_url).port), '127.0.0.1')

@@ -12,7 +12,7 @@ import { startWorld } from '../support/world.ts'
 const codeOf = (answer: Answered) => [answer.status, answer.body.error?.code]
 const message = { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
 
-test('paths that name nothing, wrong methods and undecodable paths are 404 with rate-limit headers', async (t) => {
+test('unknown paths, wrong methods and undecodable paths are 404 with rate-limit headers', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -39,7 +39,7 @@ test('paths that name nothing, wrong methods and undecodable paths are 404 with 
   }
 })
 
-test('a query that is not percent-encoded UTF-8 is refused by the name of the parameter, not answered with an empty list', async (t) => {
+test('a query that is not percent-encoded UTF-8 is refused by parameter', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -62,7 +62,7 @@ test('a query that is not percent-encoded UTF-8 is refused by the name of the pa
   )
 })
 
-test('outside of /v1 a path that names nothing is 404 without a key, with the envelope', async (t) => {
+test('outside of /v1 an unknown path is 404 in the envelope without a key', async (t) => {
   const world = await startWorld(t)
 
   const answer = await world.api().get('/nothing/here')
@@ -96,7 +96,7 @@ test("the client's own request id is never echoed", async (t) => {
   assert.notEqual(answer.headers['x-request-id'], 'req_mine')
 })
 
-test('bodies that are no JSON object get the catalogue error, whatever else is wrong', async (t) => {
+test('bodies that are not JSON objects get the right error, whatever else is wrong', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const send = (body: string | Uint8Array, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
@@ -126,7 +126,7 @@ test('bodies that are no JSON object get the catalogue error, whatever else is w
   )
 })
 
-test('a body that is not read as JSON is told why: it is empty, packed, or of no or another content type', async (t) => {
+test('a body with a compression or another content type, or an empty one, is refused with the reason', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const say = async (headers: Record<string, string>, body: string | Uint8Array) => {
@@ -146,7 +146,7 @@ test('a body that is not read as JSON is told why: it is empty, packed, or of no
   assert.deepEqual(await say({}, Buffer.from('{}')), ['invalid_json', 'The body has no Content-Type'])
 })
 
-test('JSON in UTF-8 is taken with its charset said or not', async (t) => {
+test('JSON in UTF-8 is accepted with and without a charset', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -162,7 +162,7 @@ test('JSON in UTF-8 is taken with its charset said or not', async (t) => {
   )
 })
 
-test('a body over the limit is 413, whether its length is told or not, and ten megabytes are not kept', async (t) => {
+test('a body over the limit is 413 with or without a length, and is not kept in memory', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const large = JSON.stringify({ ...message, metadata: { text: 'x'.repeat(1024 * 1024) } })
@@ -199,7 +199,7 @@ async function chunkedPost(base_url: string, key: string, body: Buffer): Promise
   return await answer
 }
 
-test('what cannot be stored or returned unchanged is refused at its path', async (t) => {
+test('values that cannot be stored unchanged are refused by path', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const post = (json: string) => api.post('/v1/messages', json)
@@ -237,7 +237,7 @@ test('what cannot be stored or returned unchanged is refused at its path', async
   assert.equal(answers[6]!.body.error.param, 'reference')
 })
 
-test('prototype keys are data like any other', async (t) => {
+test('prototype keys are ordinary data', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const metadata =
@@ -257,7 +257,7 @@ test('prototype keys are data like any other', async (t) => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined)
 })
 
-test('unknown body fields are ignored and named, a thousand of them too', async (t) => {
+test('unknown body fields are ignored and reported, even a thousand', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`field_${i}`, i]))
@@ -277,7 +277,7 @@ test('unknown body fields are ignored and named, a thousand of them too', async 
   assert.equal(clean.headers['service-ignored-fields'], undefined)
 })
 
-test('query parameters that are unknown, empty, repeated or of the wrong type are refused by name', async (t) => {
+test('unknown, empty, repeated and mistyped query parameters are refused by name', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const cases = [
@@ -307,7 +307,7 @@ test('query parameters that are unknown, empty, repeated or of the wrong type ar
   assert.deepEqual([...codeOf(post), post.body.error.param], [400, 'parameter_invalid', 'verbose'])
 })
 
-test('times in a query may be a date, a time without zone, or any RFC 3339 time, its plus escaped or not', async (t) => {
+test('times in a query may be dates, local times or any RFC 3339 time, with the plus escaped or not', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const cases = [
@@ -327,7 +327,7 @@ test('times in a query may be a date, a time without zone, or any RFC 3339 time,
   )
 })
 
-test('every failure of a round is told at once', async (t) => {
+test('all failures of a request are reported at once', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -349,7 +349,7 @@ test('every failure of a round is told at once', async (t) => {
   )
 })
 
-test('what is no HTTP is answered in HTTP, with the envelope and a request id', async (t) => {
+test('malformed HTTP gets an error in the envelope with a request id', async (t) => {
   const world = await startWorld(t)
   const { hostname, port } = new URL(world.base_url)
 
@@ -364,7 +364,7 @@ test('what is no HTTP is answered in HTTP, with the envelope and a request id', 
   }
 })
 
-test('an unexpected failure is a 500 that tells nothing of its cause', async (t) => {
+test('an unexpected failure is a 500 that reveals no cause', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   await world.pool`alter table contact_lists rename to moved_away`
@@ -376,7 +376,7 @@ test('an unexpected failure is a 500 that tells nothing of its cause', async (t)
   assert.equal(answer.headers['ratelimit-limit'], '1000000')
 })
 
-test('while the database is away everything is 503, and says when to come again', async (t) => {
+test('while the database is unreachable requests get 503 with Retry-After', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   await account.api.get('/v1/me')
@@ -401,7 +401,7 @@ test('while the database is away everything is 503, and says when to come again'
   assert.deepEqual([sent.headers['retry-after'], read.headers['retry-after']], ['1', '1'])
 })
 
-test('the operator pages answer without a key', async (t) => {
+test('the operator pages need no key', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await api.get('/v1/me')
@@ -416,7 +416,7 @@ test('the operator pages answer without a key', async (t) => {
   assert.match(metrics.body, /posthorn_request_duration_seconds_count\{method="GET",route="\/v1\/me",status="200"\} 1/)
 })
 
-test('the metrics tell how this process uses its database connections, not what others do', async (t) => {
+test('the metrics show how this process uses its connections', async (t) => {
   const world = await startWorld(t)
   const other = testPool(world.database_url, { max: 3 })
   closing(t, () => other.end({ timeout: 1 }))

@@ -27,7 +27,7 @@ function verifiedId({ body, headers }: Received, secret: string): string {
   return Stripe.webhooks.constructEvent(body, String(headers['service-signature']), secret, 300, undefined, at).id
 }
 
-test('the trace of a request is passed on to the provider and to webhook endpoints, and what is none is passed over', async (t) => {
+test('the trace of a request is propagated to providers and webhook endpoints, and invalid ones are ignored', async (t) => {
   const credentials = {
     account_sid: 'AC0123456789abcdef0123456789abcdef',
     auth_token: 'f00dfeedf00dfeedf00dfeedf00dfeed',
@@ -129,7 +129,7 @@ async function tracedService(t: TestContext, endpoint: string) {
   return { service, receiver: host.receiver() }
 }
 
-test('a collector is told of the request, the hand-over and the delivery as one trace, and of nothing that is the tenant’s', async (t) => {
+test('a collector receives request, send attempt and delivery as one trace, without data of tenants', async (t) => {
   const { spans, url } = await collector(t)
   const { service, receiver } = await tracedService(t, url)
   const api = service.api(await makeKey(service))
@@ -162,7 +162,7 @@ test('a collector is told of the request, the hand-over and the delivery as one 
   assert.doesNotMatch(JSON.stringify(spans), /15005550006|order-1042|Hello|svc_test_/)
 })
 
-test('a collector that hangs or is away keeps no request waiting, and no service from its end', async (t) => {
+test('a hanging or missing collector delays neither requests nor the shutdown', async (t) => {
   const { url, answerNext } = await collector(t)
   const { service } = await tracedService(t, url)
   const api = service.api(await makeKey(service))
@@ -173,7 +173,7 @@ test('a collector that hangs or is away keeps no request waiting, and no service
   assert.equal(await service.stop(), 0)
 })
 
-test('what records spans is loaded by nobody who does not record', () => {
+test('the tracing library is not loaded without an endpoint', () => {
   const code = sources('src/**/*.ts').map(({ path, text: written }) => ({ path, code: withoutComments(written) }))
   const naming = code.filter((file) => file.code.includes('@opentelemetry/')).map(({ path }) => path)
   const loading = code.filter((file) => /from '[./]*\/opentelemetry\.ts'/.test(file.code)).map(({ path }) => path)

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { systemClock } from '../../src/lib/clock.ts'
-import { once } from '../../src/lib/once.ts'
+import { once } from '../../src/lib/concurrency.ts'
 import { migrate, readSchemaFiles, type SchemaFiles } from '../../src/platform/database/migrate.ts'
 import { sqlState, type Pool } from '../../src/platform/database/sql.ts'
 import { testCluster } from './cluster.ts'

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { randomInt } from 'node:crypto'
-import { isFree } from '../../src/lib/free-port.ts'
+import { isFree } from '../../src/lib/system.ts'
 
 /** Below those that the product draws for itself, and those that systems give to outgoing connections; above the last that browsers refuse (10080). */
 const ports = [11_000, 19_999] as const

@@ -1,7 +1,7 @@
 /** What an adapter is made with in tests: real sockets to this machine alone, and a clock in hand. */
 import type { ProviderTools } from '../../src/providers/provider.ts'
 import type { SteadyClock } from '../../src/lib/clock.ts'
-import { dialer } from '../../src/lib/dial.ts'
+import { dialer } from '../../src/lib/sockets.ts'
 import { httpClient } from '../../src/lib/http-client.ts'
 import { hostPort } from '../../src/lib/public-address.ts'
 import { fakeClock } from './clock.ts'

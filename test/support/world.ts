@@ -18,10 +18,10 @@ import type { ProducerFragment } from '../../src/modules/messages/accept/produce
 import type { Projection } from '../../src/modules/messages/projections.ts'
 import { idMaker } from '../../src/lib/ids.ts'
 import { advisoryLocks } from '../../src/platform/database/locks.ts'
-import { expensiveReads } from '../../src/platform/database/expensive-reads.ts'
+import { readPool } from '../../src/platform/database/read-pool.ts'
 import { makeMetrics } from '../../src/platform/observability/metrics.ts'
-import { ageing } from '../../src/platform/jobs/ageing.ts'
-import { writability, writabilityWorker } from '../../src/platform/database/writability.ts'
+import { retentionClock } from '../../src/platform/jobs/retention-clock.ts'
+import { writeHealth, writeHealthWorker } from '../../src/platform/database/failures.ts'
 import { roles, type Platform } from '../../src/platform/platform.ts'
 import { domainEvents } from '../../src/platform/events/domain-events.ts'
 import { openSecrets } from '../../src/platform/secrets/secrets.ts'
@@ -90,7 +90,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
   const data_dir = join(tmpdir(), `posthorn-test-${process.pid}-${randomUUID()}`)
   closing(t, () => rm(data_dir, { recursive: true, force: true }))
   const settings = { ...testSettings, data_dir, webhook_allowed_hosts: [host.host], ...options.settings }
-  const reads = expensiveReads({ pool, clock, metrics, connections: settings.read_connections, local: false })
+  const reads = readPool({ pool, clock, metrics, connections: settings.read_connections, local: false })
   closing(t, () => reads.close())
   const log = pino({ level: 'silent' })
   const platform: Platform = {
@@ -104,13 +104,13 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     metrics,
     domain_events: domainEvents(),
     tracing: tracing(undefined),
-    ageing: ageing({ pool, clock, log, wakePeers: () => void woken.push('heartbeat') }),
-    storage: writability({ pool, log, wake: () => void woken.push(writabilityWorker) }),
+    retention_clock: retentionClock({ pool, clock, log, wakePeers: () => void woken.push('heartbeat') }),
+    storage: writeHealth({ pool, log, wake: () => void woken.push(writeHealthWorker) }),
     process_id: `process_${random.below(1e9)}`,
     notify: (...workers) => void woken.push(...workers),
     wake: (...workers) => void woken.push(...workers),
   }
-  const rest = watchRest(clock, pool, () => database.idleHolders(advisoryLocks.presence))
+  const rest = watchRest(clock, pool, () => database.idleHolders(advisoryLocks.processes))
   return {
     platform,
     pool,

@@ -1,6 +1,6 @@
 /** Turns the schemas of content objects into checks that name every failure with its path and a sentence for the writer; a valid value costs no allocation. */
 import type { TSchema } from 'typebox'
-import { didYouMean } from '../../lib/nearest.ts'
+import { didYouMean } from '../../lib/text.ts'
 import type { Detail, DetailCode } from '../errors.ts'
 import { limits } from '../limits.ts'
 

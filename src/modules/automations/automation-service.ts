@@ -12,7 +12,7 @@ import {
   type AutomationUpdate,
 } from '../../api/resources/automation.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { InOrder } from '../../lib/in-order.ts'
+import { InOrder } from '../../lib/concurrency.ts'
 import { automationObject, type AutomationRow } from './automation.ts'
 import type { AutomationDeps } from './deps.ts'
 import * as repository from './repository.ts'

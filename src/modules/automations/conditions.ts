@@ -4,7 +4,7 @@
  */
 import type { Detail } from '../../api/errors.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { finderOf } from '../../lib/text-search.ts'
+import { finderOf } from '../../lib/text.ts'
 import { type ConditionEvent, type Held, heldIn, wantedKeysOf } from './condition-values.ts'
 import { customerTexts, readPath } from './event-paths.ts'
 import {

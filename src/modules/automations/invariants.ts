@@ -1,8 +1,7 @@
 /** Invariants of automations, checked by `posthorn doctor`. */
 import { redactionInvariants } from './redactions/redaction.ts'
 import { keptFrom, messagesOfOrigin } from '../messages/service.ts'
-import { breachesMax, invariant } from '../../platform/invariants.ts'
-import type { Invariant, Platform } from '../../platform/platform.ts'
+import { breachesMax, invariant, type Invariant, type Platform } from '../../platform/platform.ts'
 
 export const integrationInvariants = (platform: Pick<Platform, 'clock'>): readonly Invariant[] => [
   ...runInvariants,

@@ -1,8 +1,7 @@
 /** Invariants of billing, which `posthorn doctor` checks in one snapshot: balances, packages, refunds, top-ups and usage agree with the ledger (behaviour: billing 7.2). */
 import type { TopUpStatus } from '../../api/resources/top-up.ts'
 import type { Db } from '../../platform/database/sql.ts'
-import { invariant } from '../../platform/invariants.ts'
-import type { Invariant } from '../../platform/platform.ts'
+import { invariant, type Invariant } from '../../platform/platform.ts'
 
 export const billingInvariants: readonly Invariant[] = [
   invariant(

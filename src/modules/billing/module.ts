@@ -1,7 +1,7 @@
 /** Wallets, packages, prices, top-ups and usage. */
 import type { Module } from '../../module.ts'
 import { ofAccount } from '../../platform/database/table-scope.ts'
-import { mountHooks } from '../../platform/http/hooks.ts'
+import { mountHooks } from '../../platform/http/callback-routes.ts'
 import { billingInvariants } from './invariants.ts'
 import { billingRoutes } from './routes.ts'
 import { billingService, type BillingService } from './service.ts'

@@ -70,7 +70,7 @@ async function insertPackage(platform: Platform, tx: Db, request: NewPackage, cr
 /** Records package.expiring for at most `rows_max` grants whose unused credits expire within 7 days; returns how many. */
 export async function announceExpiring(platform: Platform, rows_max: number): Promise<number> {
   const at = isoTime(platform.clock.now())
-  const until = isoTime(platform.ageing.now() + expiryNoticeMs)
+  const until = isoTime(platform.retention_clock.now() + expiryNoticeMs)
   const expiring = await repository.listExpiring(platform.pool, at, until, rows_max)
   if (expiring.length === 0) return 0
   const announced = await transact(
@@ -84,7 +84,7 @@ export async function announceExpiring(platform: Platform, rows_max: number): Pr
 /** Writes off the credits of at most `rows_max` expired grants; returns how many grants. */
 export async function writeOffExpired(platform: Platform, rows_max: number): Promise<number> {
   const at = isoTime(platform.clock.now())
-  const expired = await repository.listExpired(platform.pool, isoTime(platform.ageing.now()), rows_max)
+  const expired = await repository.listExpired(platform.pool, isoTime(platform.retention_clock.now()), rows_max)
   if (expired.length === 0) return 0
   return await transact(platform.pool, (tx) => writeOff(tx, platform, expired, at))
 }

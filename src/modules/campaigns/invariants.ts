@@ -3,8 +3,7 @@ import { entriesOfMessages } from '../billing/service.ts'
 import { projectionName } from './counter-repository.ts'
 import { keptFrom, messagesOfOrigin, unfoldedOf } from '../messages/service.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
-import { breachesMax, invariant } from '../../platform/invariants.ts'
-import type { Invariant } from '../../platform/platform.ts'
+import { breachesMax, invariant, type Invariant } from '../../platform/platform.ts'
 
 /** The recipient's status for a message status. */
 const recipientStatus = (sql: Db, status: Fragment) =>

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../api/caller.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
-import { isAlive } from '../../platform/jobs/processes-store.ts'
+import { isAlive } from '../../platform/jobs/process-registry.ts'
 
 export type JobKind = 'snapshot' | 'send'
 

@@ -12,7 +12,7 @@ import type {
   CampaignUpdate,
 } from '../../api/resources/campaign.ts'
 import type { MessagePreview, MessagePreviewRequest } from '../../api/resources/message-preview.ts'
-import { InOrder } from '../../lib/in-order.ts'
+import { InOrder } from '../../lib/concurrency.ts'
 import { cancelCampaign, pauseCampaign, resumeCampaign } from './cancellation.ts'
 import { foldCounters } from './counter-repository.ts'
 import type { CampaignDeps } from './deps.ts'

@@ -1,8 +1,7 @@
 /** Creates the adapters of all providers with their tools. */
 import type { SteadyClock } from '../../lib/clock.ts'
-import { dialer } from '../../lib/dial.ts'
+import { dialer, type Resolve } from '../../lib/sockets.ts'
 import { httpClient } from '../../lib/http-client.ts'
-import type { Resolve } from '../../lib/name-lookup.ts'
 import { hostPort } from '../../lib/public-address.ts'
 import type { ProviderAdapter, Provider, ProviderTools } from '../../providers/provider.ts'
 import { withRedactedSecrets } from './secret-redaction.ts'

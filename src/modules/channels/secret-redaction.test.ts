@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { Type } from 'typebox'
 import { inDoubt, messageOf, openingOf } from '../../../test/support/conformance/send-attempts.ts'
 import { providerTools } from '../../../test/support/provider-tools.ts'
-import { PermanentError } from '../../lib/permanent-error.ts'
+import { PermanentError } from '../../lib/http-client.ts'
 import type { ProviderAdapter, StatusQueryResult, Callback, Connection, Provider } from '../../providers/provider.ts'
 import { withRedactedSecrets } from './secret-redaction.ts'
 

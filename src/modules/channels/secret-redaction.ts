@@ -2,7 +2,7 @@
  * Removes credentials from everything that adapters return or reject with. A provider or a proxy may echo requests, so this is done once, around every adapter. The results are also
  * made storable (`storable-results.ts`).
  */
-import { isObject } from '../../lib/json-fields.ts'
+import { isObject } from '../../lib/json.ts'
 import type {
   ProviderAdapter,
   StatusQueryResult,

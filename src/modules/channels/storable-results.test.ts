@@ -1,7 +1,7 @@
 /** That whatever a provider says can be stored, and that ids stay the same wherever they are told. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { storable } from '../../lib/storable.ts'
+import { storable } from '../../lib/json.ts'
 import type { Outcome, DeliveryReceipt, CallbackItem } from '../../providers/provider.ts'
 import { storableId, storableOutcome, storableItem, storableText } from './storable-results.ts'
 

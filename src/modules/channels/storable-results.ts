@@ -1,6 +1,6 @@
 /** Makes results of adapters storable: texts that PostgreSQL accepts, of bounded length, and ids short enough for an index. */
 import { createHash } from 'node:crypto'
-import { isObject } from '../../lib/json-fields.ts'
+import { isObject } from '../../lib/json.ts'
 import type {
   StatusQueryResult,
   FoundMessage,

@@ -2,7 +2,7 @@
 import type { Detail } from '../../api/errors.ts'
 import { isPhoneChannel, type ChannelType } from '../../api/resources/channel.ts'
 import { join, validator } from '../../api/validation.ts'
-import { nearest } from '../../lib/nearest.ts'
+import { nearest } from '../../lib/text.ts'
 import type { Provider } from '../../providers/provider.ts'
 
 const phone = /^\+[1-9]\d{6,14}$/

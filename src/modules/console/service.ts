@@ -62,7 +62,11 @@ const operatorPeriodicJobs = (platform: Platform, open: Sessions): PeriodicJob[]
     every_ms: 3600_000,
     run: () =>
       untilDone(platform.clock, forgottenPerStep, () =>
-        forgetAudit(platform.pool, isoTime(platform.ageing.now() - limits.audit_retention_ms), forgottenPerStep),
+        forgetAudit(
+          platform.pool,
+          isoTime(platform.retention_clock.now() - limits.audit_retention_ms),
+          forgottenPerStep,
+        ),
       ),
   },
   {
@@ -73,7 +77,7 @@ const operatorPeriodicJobs = (platform: Platform, open: Sessions): PeriodicJob[]
         platform.pool,
         { table: 'request_log', prefix: 'req', every: 'day' },
         platform.clock.now(),
-        platform.ageing.now() - platform.settings.request_log_retention_ms,
+        platform.retention_clock.now() - platform.settings.request_log_retention_ms,
       ),
   },
   {

@@ -13,7 +13,7 @@ import {
 } from '../../api/resources/contact.ts'
 import { parseStrictDateTime } from '../../api/times.ts'
 import { isLocale, isTimezone, join } from '../../api/validation.ts'
-import { didYouMean } from '../../lib/nearest.ts'
+import { didYouMean } from '../../lib/text.ts'
 import { normalisePhone } from '../../lib/phone.ts'
 import { foldText, type ConsentWrite, type ContactChange } from './contact.ts'
 

@@ -1,6 +1,6 @@
 /** The worker `media`: copies inbound files from providers, with limits per process, account and channel, and retries for ten minutes. */
 import { withDeadline, isoTime } from '../../lib/clock.ts'
-import { PermanentError } from '../../lib/permanent-error.ts'
+import { PermanentError } from '../../lib/http-client.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
 import { limits } from '../../api/limits.ts'
 import type { Platform } from '../../platform/platform.ts'

@@ -1,7 +1,7 @@
 /** Files: those that arrive with messages and those that members upload. */
 import type { Module } from '../../module.ts'
 import { ofAccount } from '../../platform/database/table-scope.ts'
-import { mountFiles } from '../../platform/http/files.ts'
+import { mountFiles } from '../../platform/http/file-routes.ts'
 import type { ChannelService } from '../channels/service.ts'
 import { mediaService, type MediaService } from './service.ts'
 

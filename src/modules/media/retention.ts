@@ -46,7 +46,8 @@ export const mediaInvariants = (platform: Platform): Invariant[] => [
 ]
 
 /** Files from before this time are to be deleted. */
-const endOfRetention = ({ ageing, settings }: Platform): number => ageing.now() - settings.media_retention_days * dayMs
+const endOfRetention = ({ retention_clock, settings }: Platform): number =>
+  retention_clock.now() - settings.media_retention_days * dayMs
 
 async function removeAllOld(platform: Platform, storageOf: StorageOf): Promise<number> {
   const removed = await untilDone(platform.clock, removedAtOnce, () => removeOld(platform, storageOf))
@@ -57,10 +58,15 @@ async function removeAllOld(platform: Platform, storageOf: StorageOf): Promise<n
 
 /** The file is deleted before its row. If that fails, the row is deferred and retried. */
 async function removeOld(platform: Platform, storageOf: StorageOf): Promise<number> {
-  const { pool, clock, ageing, log } = platform
+  const { pool, clock, retention_clock, log } = platform
   const before_ms = endOfRetention(platform)
   const now = isoTime(clock.now())
-  const abandoned = await store.listAbandonedUploads(pool, isoTime(ageing.now() - abandonedAfterMs), now, removedAtOnce)
+  const abandoned = await store.listAbandonedUploads(
+    pool,
+    isoTime(retention_clock.now() - abandonedAfterMs),
+    now,
+    removedAtOnce,
+  )
   const old = [...abandoned, ...(await store.listOldMedia(pool, isoTime(before_ms), now, removedAtOnce))]
   const [removed, stranded, failed]: [OldMedia[], OldMedia[], OldMedia[]] = [[], [], []]
   const failures: unknown[] = []

@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream'
 import { createReadStream } from 'node:fs'
 import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Range } from '../../platform/http/files.ts'
-import { makeFolder } from '../../lib/make-folder.ts'
-import { PermanentError } from '../../lib/permanent-error.ts'
+import type { Range } from '../../platform/http/file-routes.ts'
+import { makeFolder } from '../../lib/system.ts'
+import { PermanentError } from '../../lib/http-client.ts'
 
 export interface Storage {
   readonly name: 'folder' | 's3'

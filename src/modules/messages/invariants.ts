@@ -1,6 +1,5 @@
 /** What `posthorn doctor` proves of messages: nothing is lost, nothing happened twice, every cent has its message. */
-import { breachesMax, invariant } from '../../platform/invariants.ts'
-import type { Invariant } from '../../platform/platform.ts'
+import { breachesMax, invariant, type Invariant } from '../../platform/platform.ts'
 import { repeatedEvents } from '../../platform/events/outbox.ts'
 import { entriesOfMessages } from '../billing/service.ts'
 import { filesOfMessages } from '../media/service.ts'

@@ -1,7 +1,7 @@
 /** Messages: their row, their states and allowed transitions (behaviour: messages 6), and their JSON. */
 import type { Message, MessageError, MessageStatus, OriginType, Priority } from '../../api/resources/message.ts'
 import { Problem } from '../../api/problem.ts'
-import { errorBody } from '../../platform/http/envelope.ts'
+import { errorBody } from '../../platform/http/responses.ts'
 
 /** As stored: `provider_code` is null where the provider gave none. */
 export type KeptError = Omit<MessageError, 'provider_code'> & { readonly provider_code: string | null }

@@ -2,7 +2,7 @@
 import type { Module } from '../../module.ts'
 import { on } from '../../module.ts'
 import { ofAccount, ofInstallation, ofParent, ofProcess } from '../../platform/database/table-scope.ts'
-import { mountHooks } from '../../platform/http/hooks.ts'
+import { mountHooks } from '../../platform/http/callback-routes.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BillingService } from '../billing/service.ts'
 import { channelSessions, type ChannelService } from '../channels/service.ts'

@@ -35,7 +35,11 @@ export const messagePeriodicJobs = (
     every_ms: 60_000,
     run: () =>
       untilDone(platform.clock, forgottenAtOnce, () =>
-        forgetProviderRecords(platform.pool, isoTime(platform.ageing.now() - providerRecordsMs), forgottenAtOnce),
+        forgetProviderRecords(
+          platform.pool,
+          isoTime(platform.retention_clock.now() - providerRecordsMs),
+          forgottenAtOnce,
+        ),
       ),
   },
   {

@@ -27,9 +27,11 @@ export function messagePartitions(platform: Platform): PeriodicJob {
     name: 'message partitions',
     every_ms: 60_000,
     async run() {
-      const { clock, settings, ageing } = platform
+      const { clock, settings, retention_clock } = platform
       const before_ms =
-        settings.message_retention_ms === null ? null : startOf(messages, ageing.now() - settings.message_retention_ms)
+        settings.message_retention_ms === null
+          ? null
+          : startOf(messages, retention_clock.now() - settings.message_retention_ms)
       const isForgotten = before_ms !== null && (await forgetBefore(platform, before_ms, state))
       if (ageOf(clock, state.made) < hourMs) return 0
       state.made = mark(clock)

@@ -1,7 +1,7 @@
 /** How an attempt ended, and when the next one follows (behaviour: webhooks 5). */
 import type { DeliveryError } from '../../api/resources/webhook-delivery.ts'
 import { isoTime, type SteadyClock } from '../../lib/clock.ts'
-import type { PostOutcome } from '../../lib/http-post.ts'
+import type { PostOutcome } from '../../lib/http-poster.ts'
 import type { Settings } from '../../config/settings.ts'
 
 /** Jitter is added, never taken off: at most a tenth of the delay and five seconds (behaviour: webhooks 5.1). */

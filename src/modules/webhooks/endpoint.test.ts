@@ -1,7 +1,7 @@
 /** The public-address rule at creation, for names: what they lead to now decides, and what does not resolve is accepted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NetworkAddress, Resolve } from '../../lib/name-lookup.ts'
+import type { NetworkAddress, Resolve } from '../../lib/sockets.ts'
 import { checkEndpoint } from './endpoint.ts'
 
 const leadingTo =

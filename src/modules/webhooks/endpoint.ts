@@ -12,7 +12,7 @@ import {
   type WebhookEndpoint,
 } from '../../api/resources/webhook-endpoint.ts'
 import { NullableObject } from '../../api/resources/nullable.ts'
-import type { Resolve } from '../../lib/name-lookup.ts'
+import type { Resolve } from '../../lib/sockets.ts'
 import { addressKind, isAllowed, isLiteral, urlRefusal } from '../../lib/public-address.ts'
 
 export interface EndpointRow extends Tenant {

@@ -1,7 +1,6 @@
 /** The truths of webhooks that `posthorn doctor` proves inside one snapshot. */
 import { idFloor } from '../../lib/ids.ts'
-import { invariant } from '../../platform/invariants.ts'
-import type { Invariant, Platform } from '../../platform/platform.ts'
+import { invariant, type Invariant, type Platform } from '../../platform/platform.ts'
 import { heldFeed } from '../../platform/events/feed-horizon.ts'
 import type { Db } from '../../platform/database/sql.ts'
 

@@ -2,7 +2,7 @@
 import * as store from './delivery-repository.ts'
 import type { Tenant } from '../../api/caller.ts'
 import type { WebhookDelivery } from '../../api/resources/webhook-delivery.ts'
-import type { HttpPoster } from '../../lib/http-post.ts'
+import type { HttpPoster } from '../../lib/http-poster.ts'
 import { transact } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { attemptResultOf } from './attempt.ts'

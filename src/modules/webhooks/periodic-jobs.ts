@@ -18,7 +18,7 @@ export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
         platform.pool,
         { table: 'webhook_deliveries', prefix: 'whd' },
         platform.clock.now(),
-        platform.ageing.now() - platform.settings.delivery_retention_ms,
+        platform.retention_clock.now() - platform.settings.delivery_retention_ms,
       ),
   },
   { name: 'old deliveries', every_ms: 3600_000, run: () => forgetOld(platform) },
@@ -32,7 +32,10 @@ export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
 
 /** Deliveries outside of weekly partitions, and the index of failures. */
 async function forgetOld(platform: Platform): Promise<number> {
-  const floor = idFloor('whd', platform.ageing.now() - platform.settings.delivery_retention_ms - 7 * 24 * 3600_000)
+  const floor = idFloor(
+    'whd',
+    platform.retention_clock.now() - platform.settings.delivery_retention_ms - 7 * 24 * 3600_000,
+  )
   let sum = 0
   for (;;) {
     const gone = await expireDeliveries(platform.pool, floor, expiredPerStep)

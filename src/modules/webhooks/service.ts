@@ -1,6 +1,6 @@
 /** The service of webhooks, and all that other features may know of them: endpoints, their deliveries, and what posts to them. */
-import { httpPoster, type HttpPoster } from '../../lib/http-post.ts'
-import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
+import { httpPoster, type HttpPoster } from '../../lib/http-poster.ts'
+import { nameResolver, type Resolve } from '../../lib/sockets.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { deliveryService, type DeliveryService } from './deliveries.ts'

@@ -1,4 +1,4 @@
-/** Writes a database to a file, over a connection alone and while the service runs (behaviour: backup 1). */
+/** Writes a database to a file over one connection, while the service runs (behaviour: backup 1). */
 import { createHash, type Hash } from 'node:crypto'
 import { createWriteStream, existsSync } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
@@ -13,24 +13,24 @@ import { isoTime, type Clock } from '../../lib/clock.ts'
 import { partitionsOf, tablesOf, type CarriedTable } from './catalogue.ts'
 import { headText, tableEnd, tableText, trailerText, type Manifest } from './format.ts'
 
-/** Quick, and a fifth of the text. */
+/** Fast, and a fifth of the text size. */
 const compressionLevel = 3
 const newline = 10
 
 export interface BackupParts {
   readonly pool: Pool
   readonly clock: Clock
-  /** The version of the program. */
+  /** The program version. */
   readonly version: string
-  /** Of one account, or of all. */
+  /** Of one account, or null for all. */
   readonly account_id: string | null
-  /** What is read of the tables, at the moment that `sql` sees. */
+  /** Decides which rows of each table to read, on the snapshot of `sql`. */
   readonly rowsOf: (sql: Db) => Promise<RowsOf>
-  /** Hears of each piece: the table, its rows so far, and the bytes of all before compression. */
+  /** Receives progress: the table, its rows so far, and total bytes before compression. */
   readonly told: (progress: Progress) => void
 }
 
-/** SQL of the columns of a table, in their order; undefined: nothing of it is read. */
+/** SQL of the table's columns, in order; undefined to skip the table. */
 export type RowsOf = (table: CarriedTable) => string | undefined
 
 export interface Progress {
@@ -41,13 +41,13 @@ export interface Progress {
 
 export interface BackupReport {
   readonly file: string
-  /** Of the file. */
+  /** Size of the file. */
   readonly bytes: number
   readonly rows: number
   readonly tables: Readonly<Record<string, number>>
 }
 
-/** Throws `OperatorError` for a file that is there already, and for a database that this program cannot read. */
+/** Throws `OperatorError` if the file exists, or if this program cannot read the database. */
 export async function writeBackup(parts: BackupParts, path: string): Promise<BackupReport> {
   if (existsSync(path)) throw new OperatorError(`${path} is there already. Name another file, or remove it.`)
   const partial = `${path}.partial`
@@ -116,7 +116,7 @@ async function manifestOf({ clock, version, account_id }: BackupParts, sql: Db):
   }
 }
 
-/** The text of all tables, piece by piece; what was written of each is counted in `counts`. */
+/** Streams the text of all tables, and counts rows in `counts`. */
 async function* texts({ told, rowsOf }: BackupParts, sql: Db, counts: Record<string, number>): AsyncGenerator<Buffer> {
   let bytes = 0
   const rowsRead = await rowsOf(sql)
@@ -138,12 +138,12 @@ async function* texts({ told, rowsOf }: BackupParts, sql: Db, counts: Record<str
 }
 
 interface Narrowed {
-  /** SQL in the place of columns. */
+  /** SQL expressions that replace columns. */
   readonly columns?: Readonly<Record<string, string>>
   readonly where?: string
 }
 
-/** All rows of a table as they are, or those of a condition. */
+/** All rows of a table, or those that match a condition. */
 export const rowsText = ({ name, columns }: CarriedTable, { columns: replaced = {}, where }: Narrowed = {}): string =>
   `select ${columns.map((column) => `${replaced[column] ?? quoted(column)} as ${quoted(column)}`).join(', ')} from ${quoted(name)}${where === undefined ? '' : ` where ${where}`}`
 

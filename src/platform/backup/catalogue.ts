@@ -1,14 +1,14 @@
-/** What the catalogue of a database tells of its tables: columns, order, partitions. */
+/** Reads tables from the system catalogue: columns, dependency order, partitions. */
 import type { Db } from '../database/sql.ts'
 import type { PartitionNote } from './format.ts'
 
 export interface CarriedTable {
   readonly name: string
-  /** Those that are stored as they are: a generated one is made again. */
+  /** Stored columns; generated ones are computed again. */
   readonly columns: readonly string[]
 }
 
-/** The tables, each after those that it refers to. */
+/** The tables, each after those that it references. */
 export async function tablesOf(sql: Db): Promise<CarriedTable[]> {
   const tables = await sql<{ name: string; columns: string[]; refers: string[] }[]>`
     select c.relname as name,
@@ -34,7 +34,7 @@ export async function tablesOf(sql: Db): Promise<CarriedTable[]> {
   return ordered
 }
 
-/** Partitions but the default ones. */
+/** Partitions except the default ones. */
 export async function partitionsOf(sql: Db): Promise<PartitionNote[]> {
   return await sql<PartitionNote[]>`
     select c.relname as name, p.relname as of, pg_get_expr(c.relpartbound, c.oid) as bounds, coalesce(c.reloptions, '{}') as options
@@ -43,14 +43,14 @@ export async function partitionsOf(sql: Db): Promise<PartitionNote[]> {
     order by c.relname collate "C"`
 }
 
-/** Columns that count by themselves. */
+/** Identity columns. */
 export async function identitiesOf(sql: Db): Promise<{ table: string; column: string }[]> {
   return await sql<{ table: string; column: string }[]>`
     select c.relname as table, a.attname as column from pg_attribute a join pg_class c on c.oid = a.attrelid
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and a.attidentity <> '' and not a.attisdropped`
 }
 
-/** Whether there is anything in the schema. */
+/** Whether the schema contains anything. */
 export async function isBlank(sql: Db): Promise<boolean> {
   const [row] = await sql<{ blank: boolean }[]>`
     select not exists (select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S')) as blank`

@@ -1,6 +1,6 @@
 /**
- * A backup file (docs/decisions/backup.md): a line that names the format, the manifest as a line of JSON, the tables as one zstd stream, and a SHA-256 of all before it.
- * In the stream each table is a line of JSON, its rows as `COPY` writes them, and a line `\.`.
+ * The backup file (docs/decisions/backup.md): a line that names the format, the manifest as a line of JSON, the tables as one zstd stream, and a SHA-256 of
+ * everything before it. In the stream each table is a line of JSON, its rows in `COPY` format, and a line `\.`.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -13,11 +13,11 @@ const trailerBytes = '\nsha256 '.length + 64 + 1
 const manifestBytesMax = 4 * 1024 * 1024
 const endOfRows = Buffer.from('\n\\.\n')
 
-/** A partition as it was, so that its rows come to the same place. */
+/** A partition, so that its rows are restored to the same place. */
 export interface PartitionNote {
   readonly name: string
   readonly of: string
-  /** As PostgreSQL writes it: `FOR VALUES FROM ('…') TO ('…')`. */
+  /** As PostgreSQL prints it: `FOR VALUES FROM ('…') TO ('…')`. */
   readonly bounds: string
   readonly options: readonly string[]
 }
@@ -25,10 +25,10 @@ export interface PartitionNote {
 export interface Manifest {
   readonly program: string
   readonly created_at: string
-  /** Whose rows it holds, or null: everybody's. */
+  /** The account, or null for all. */
   readonly account_id: string | null
   readonly migrations: readonly { readonly number: number; readonly name: string; readonly checksum: string }[]
-  /** What tells whether a secret key fits; itself no secret. */
+  /** Verifies a secret key; not a secret itself. */
   readonly key_check: string
   readonly address_hash_key: string
   readonly partitions: readonly PartitionNote[]
@@ -44,20 +44,20 @@ export const headText = (manifest: Manifest): string => `${magic}${JSON.stringif
 
 export const tableText = (head: TableHead): string => `${JSON.stringify(head)}\n`
 
-/** After the rows of a table. */
+/** The line after the rows of a table. */
 export const tableEnd = '\\.\n'
 
 export const trailerText = (digest: string): string => `\nsha256 ${digest}\n`
 
-/** A file that is whole: what it says of itself, and where its tables begin and end. */
+/** A verified file: its manifest, and where its tables begin and end. */
 export interface CheckedFile {
   readonly manifest: Manifest
-  /** Bytes from the start: the first of the stream, and the first after it. */
+  /** Byte offsets of the stream's start and end. */
   readonly from: number
   readonly to: number
 }
 
-/** Reads a file from beginning to end before anything is done with it. Throws `OperatorError` for one that is cut, changed or none of ours. */
+/** Verifies a file from beginning to end. Throws `OperatorError` for a truncated, modified or foreign file. */
 export async function checkFile(path: string, told: (bytes: number, of: number) => void): Promise<CheckedFile> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError(
@@ -121,20 +121,20 @@ async function digestOf(path: string, bytes: number, told: (bytes: number) => vo
   return hash.digest('hex')
 }
 
-/** Whoever takes the rows of a table. */
+/** Receives the rows of a table. */
 export interface TableSink {
   write(rows: Buffer): Promise<void>
   end(): Promise<void>
 }
 
-/** Takes an unpacked stream apart; `begin` is asked for each table in turn who takes its rows. Holds no more than a piece of it. */
+/** Parses the decompressed stream; `begin` returns the receiver for each table. Buffers only one chunk. */
 export async function readTables(
   unpacked: AsyncIterable<Buffer>,
   begin: (head: TableHead) => Promise<TableSink>,
 ): Promise<void> {
   let held: Buffer = Buffer.alloc(0)
   let sink: TableSink | undefined
-  // the line break that ends a head begins what is searched: a table without rows ends at once
+  // include the line break that ends the head, because a table without rows ends at once
   let skips = 0
   const forward = async (to: number) => {
     if (to > skips) await sink!.write(held.subarray(skips, to))

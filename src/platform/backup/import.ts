@@ -1,4 +1,4 @@
-/** Brings the rows of one account into a database that has others, beside a running service, in one transaction (behaviour: backup 3). */
+/** Imports the rows of one account into a running installation, in one transaction (behaviour: backup 3). */
 import { appliedMigrations } from '../database/migrate.ts'
 import { sqlState, transact, violatedConstraint, type Db, type Pool } from '../database/sql.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
@@ -8,9 +8,9 @@ import { copyInto, copyWithoutTriggers, loadTables, partitionText, type RestoreP
 
 export interface ImportParts extends Pick<RestoreParts, 'keys' | 'checking' | 'told'> {
   readonly pool: Pool
-  /** Whether a table holds rows of accounts. */
+  /** Whether a table contains rows of accounts. */
   readonly isOwned: (table: string, account_id: string) => boolean
-  /** Tables whose rows are found by hashes of addresses. */
+  /** Tables whose rows are found by address hashes. */
   readonly hashed: readonly string[]
   readonly isThere: (sql: Db, account_id: string) => Promise<boolean>
 }
@@ -26,7 +26,7 @@ export interface ImportReport {
 const uniqueViolation = '23505'
 const notAllowed = '42501'
 
-/** Throws `OperatorError` for a file that is not whole, a key or schema that does not fit, and an account that is there already. */
+/** Throws `OperatorError` for a damaged file, a wrong key or schema, and an account that already exists. */
 export async function importRows(parts: ImportParts, path: string): Promise<ImportReport> {
   const file = await checkFile(path, parts.checking)
   const { account_id, created_at } = file.manifest
@@ -51,7 +51,7 @@ export async function importRows(parts: ImportParts, path: string): Promise<Impo
         (await withoutTriggers(tx)) ? copyInto : copyWithoutTriggers,
       )
       await requireFindable(parts, tx, file.manifest, counts)
-      // what was not fanned out there is the newest here
+      // events that were not fanned out are the newest here
       await tx`update events set position = feed_position() where account_id = ${account_id} and mode = any(array['live', 'test']) and position >= 0`
       return counts
     })
@@ -70,7 +70,7 @@ export async function importRows(parts: ImportParts, path: string): Promise<Impo
   }
 }
 
-/** Every installation hashes addresses by a key of its own: opt-outs under that of another would never be found again, and who is opted out would be written to. */
+/** Every installation hashes addresses with its own key: opt-outs under another key would never be found, and people who opted out would get messages. */
 async function requireFindable(
   { keys, hashed }: ImportParts,
   sql: Db,
@@ -99,14 +99,14 @@ async function requireSameSchema(sql: Db, { migrations, program }: Manifest): Pr
     )
 }
 
-/** Where it cannot be made, since rows of its time stand in the default one, they stand there together. */
+/** If the partition cannot be created because the default one has rows of its period, they go there too. */
 async function makePartition(sql: Db, partition: PartitionNote): Promise<void> {
   await transact(sql, async (tx) => void (await tx.unsafe(partitionText(partition)))).catch((error: unknown) => {
     if (sqlState(error) === undefined) throw error
   })
 }
 
-/** For this transaction alone, which keeps nobody waiting; not every role may. */
+/** For this transaction only, and only if the role may. */
 async function withoutTriggers(sql: Db): Promise<boolean> {
   return await transact(sql, async (tx) => await tx`set local session_replication_role = replica`).then(
     () => true,

@@ -1,4 +1,4 @@
-/** Fills an empty database from a file: checked whole before anything is written, and written in one transaction (behaviour: backup 2). */
+/** Fills an empty database from a file: verified before anything is written, and written in one transaction (behaviour: backup 2). */
 import { createReadStream } from 'node:fs'
 import { once } from 'node:events'
 import { pipeline, type Writable } from 'node:stream'
@@ -32,27 +32,27 @@ export interface RestoreParts {
   readonly pool: Pool
   readonly clock: Clock
   readonly keys: SecretKeys
-  /** Throws where a file is not for this. */
+  /** Throws if the file is unsuitable. */
   readonly accepts: (manifest: Manifest) => void
-  /** Whether a table is taken along. */
+  /** Whether a table is part of a backup. */
   readonly isCarried: (table: string) => boolean
-  /** Hears how far the check of the file is. */
+  /** Receives the progress of verification. */
   readonly checking: (bytes: number, of: number) => void
   readonly told: (progress: Progress) => void
 }
 
 export interface RestoreReport {
   readonly file: string
-  /** When it was made, and by which version. */
+  /** When the backup was made, and by which version. */
   readonly created_at: string
   readonly program: string
   readonly rows: number
   readonly tables: Readonly<Record<string, number>>
-  /** Migrations that this version has added since. */
+  /** Migrations added since the backup. */
   readonly applied: readonly string[]
 }
 
-/** Throws `OperatorError` for a file that is not whole or of a newer version, a key that does not fit, and a database with anything in it. */
+/** Throws `OperatorError` for a damaged file or one of a newer version, a wrong key, and a database that is not empty. */
 export async function restoreBackup(parts: RestoreParts, path: string): Promise<RestoreReport> {
   const { pool, clock } = parts
   const file = await checkFile(path, parts.checking)
@@ -76,7 +76,7 @@ export async function restoreBackup(parts: RestoreParts, path: string): Promise<
   return { file: path, created_at: manifest.created_at, program: manifest.program, rows, ...done }
 }
 
-/** The migrations that the database had when it was backed up, as this program has them. */
+/** The migrations of the backup, from this program. */
 function schemaThen({ migrations, program }: Manifest, known: SchemaFiles): readonly Migration[] {
   try {
     const later = new Set(missing(known.migrations, [...migrations]).map(({ number }) => number))
@@ -108,12 +108,12 @@ const nameForm = /^[a-z_][a-z0-9_]{0,62}$/
 const boundsForm = /^FOR VALUES FROM \('[a-z0-9_]+'\) TO \('[a-z0-9_]+'\)$/
 const optionForm = /^[a-z_]+=[a-z0-9._]+$/
 
-/** As they were: rows of a period that has none would stay in the default one. */
+/** Creates the partitions of the backup, because rows without one would stay in the default partition. */
 async function makePartitions(sql: Db, partitions: readonly PartitionNote[]): Promise<void> {
   for (const partition of partitions) await sql.unsafe(partitionText(partition))
 }
 
-/** The statement that makes one. Throws `OperatorError` for one that this program would not make. */
+/** The statement that creates a partition. Throws `OperatorError` for anything that this program would not create. */
 export function partitionText({ name, of, bounds, options }: PartitionNote): string {
   if (
     ![name, of].every((one) => nameForm.test(one)) ||
@@ -124,7 +124,7 @@ export function partitionText({ name, of, bounds, options }: PartitionNote): str
   return `create table if not exists ${name} partition of ${of} ${bounds}${options.length === 0 ? '' : ` with (${options.join(', ')})`}`
 }
 
-/** Resolves to the rows of each table. */
+/** Resolves to the row count of each table. */
 async function load(parts: RestoreParts, sql: Db, path: string, file: CheckedFile): Promise<Record<string, number>> {
   for (const { name } of (await tablesOf(sql)).toReversed())
     if (parts.isCarried(name)) await sql.unsafe(`delete from ${quoted(name)}`)
@@ -136,7 +136,7 @@ async function load(parts: RestoreParts, sql: Db, path: string, file: CheckedFil
   return counts
 }
 
-/** Puts the rows of each table of a file where they belong; resolves to how many those are. */
+/** Writes the rows of each table; resolves to the total. */
 export async function loadTables(
   { isCarried, told }: Pick<RestoreParts, 'isCarried' | 'told'>,
   sql: Db,
@@ -169,20 +169,20 @@ export async function loadTables(
 }
 
 const unpacked = (path: string, { from, to }: CheckedFile): AsyncIterable<Buffer> =>
-  // what fails in between ends the reading
+  // an error on the way ends the reading
   pipeline(
     createReadStream(path, { start: from, end: to - 1, highWaterMark: 1024 * 1024 }),
     createZstdDecompress(),
     () => undefined,
   )
 
-/** Takes rows as `COPY` writes them. Its end resolves to how many there were. */
+/** Receives rows in `COPY` format; resolves to their number. */
 export interface RowsSink {
   write(rows: Buffer): Promise<void>
   end(): Promise<number>
 }
 
-/** What triggers would count is in the file as well. */
+/** Disables triggers, because the file contains what they count. */
 export async function copyWithoutTriggers(sql: Db, head: TableHead): Promise<RowsSink> {
   await sql.unsafe(`alter table ${quoted(head.table)} disable trigger user`)
   const sink = await copyInto(sql, head)

@@ -1,4 +1,4 @@
-/** Finds the PostgreSQL programs that npm installed, and a way to run them: PostgreSQL refuses root, so root needs a detour. */
+/** Finds the PostgreSQL programs installed by npm, and a way to run them. PostgreSQL refuses to run as root. */
 import { execFile, spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { access, chmod, constants, cp, lstat, mkdir, open, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -9,16 +9,16 @@ import { OperatorError } from '../../lib/operator-error.ts'
 
 const run = promisify(execFile)
 
-/** How root comes to run PostgreSQL: as an unprivileged user; in a user namespace; as that user with what it needs brought within reach. */
+/** How root runs PostgreSQL: as an unprivileged user; in a user namespace; as that user with a copy of the programs. */
 export type Detour = 'uid' | 'namespace' | 'copy'
 
 export interface Programs {
   /** The folder of `postgres` and `initdb`. */
   readonly bin: string
-  /** Whose the cluster's files must be. */
+  /** The owner of the cluster's files. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined
   readonly detour: Detour | undefined
-  /** Starts `program` on the cluster in `folder`; the program's arguments get the name by which it reaches the folder. */
+  /** Starts `program` on the cluster in `folder`; the arguments receive the path under which the program sees the folder. */
   start(
     program: 'postgres' | 'initdb',
     folder: string,
@@ -35,7 +35,7 @@ const environment = {
   ...(process.env['PATH'] === undefined ? {} : { PATH: process.env['PATH'] }),
 }
 
-/** The programs as this user can run them on clusters under `dataDir`, which must be there. Throws with a sentence on what to do when there are none. */
+/** The programs as this user can run them on clusters in `dataDir`, which must exist. Throws a sentence with instructions if there are none. */
 export async function findPrograms(
   dataDir: string,
   detours: readonly Detour[] = ['uid', 'namespace', 'copy'],
@@ -68,7 +68,7 @@ function packageFolder(): string {
   }
 }
 
-/** The package leaves its libraries' links to an install script, which may be switched off: they are made here, or in a copy where the package is read-only. */
+/** The package creates its library links in an install script, which may be disabled: creates them here, or in a copy if the package is read-only. */
 async function hydrated(native: string, dataDir: string): Promise<string> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as {
     source: string
@@ -102,7 +102,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error
 }
 
-/** A complete copy of `from` at `to`, made beside it and renamed, so that a half one is never taken for whole. */
+/** A complete copy of `from` at `to`, copied to a temporary name and renamed, so that a partial copy is never used. */
 async function copyOnce(from: string, to: string): Promise<string> {
   const marked = await stat(join(to, 'bin/postgres')).catch(() => undefined)
   const original = await stat(join(from, 'bin/postgres'))
@@ -125,7 +125,7 @@ function direct(bin: string): Programs {
   }
 }
 
-/** A container may run under a number that no user has. initdb asks for the name of its user, so it gets one in a namespace. */
+/** A container may run under a uid without a user. initdb needs a user name, so it runs in a namespace that has one. */
 async function nameless(bin: string, dataDir: string, user: User | undefined): Promise<Programs> {
   const named = user === undefined ? undefined : await detourBy.namespace(bin, dataDir, user)
   return named === undefined ? direct(bin) : { ...named, owner: undefined }
@@ -155,10 +155,10 @@ async function unprivilegedUser(): Promise<User | undefined> {
 const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Promise<Programs | undefined>> = {
   async uid(bin, dataDir, user) {
     const reached = await succeeds(join(bin, 'postgres'), ['--version'], user)
-    // a descriptor needs no way through the parents
+    // a file descriptor needs no access to the parent folders
     if (process.platform === 'linux') return reached ? byDescriptor(bin, user, 'uid') : undefined
     const mode = (await stat(dataDir)).mode & 0o777
-    // others may pass through the folder to the cluster, not look into it
+    // other users may traverse the folder, not list it
     if ((mode & 0o011) !== 0o011) await chmod(dataDir, mode | 0o011)
     if (
       !(await succeeds('/bin/sh', ['-c', 'cd "$2" && exec "$1" --version', 'sh', join(bin, 'postgres'), dataDir], user))
@@ -173,7 +173,7 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
     }
   },
 
-  /** Root keeps its files, inside a namespace where it has another number and no privileges. */
+  /** Root keeps its files, in a namespace where it has another uid and no privileges. */
   async namespace(bin, _dataDir, user) {
     const wrap = ['--user', `--map-user=${user.uid}`, `--map-group=${user.gid}`]
     if (!(await succeeds('unshare', [...wrap, join(bin, 'postgres'), '--version']))) return undefined
@@ -191,7 +191,7 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
     }
   },
 
-  /** The user gets a copy of the programs where it can read them, and the cluster as an open folder: a descriptor needs no way through the parents. */
+  /** The user gets a readable copy of the programs, and the cluster as a file descriptor, which needs no access to the parent folders. */
   async copy(bin, _dataDir, user) {
     const shared = '/var/tmp/posthorn-postgres'
     await mkdir(shared, { mode: 0o755 }).catch(ignoreExisting)
@@ -203,7 +203,7 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
   },
 }
 
-/** Runs the programs as this user, who is handed the cluster as an open folder. */
+/** Runs the programs as this user, with the cluster as an open file descriptor. */
 const byDescriptor = (bin: string, user: User, detour: Detour): Programs => ({
   bin,
   owner: user,
@@ -220,7 +220,7 @@ const byDescriptor = (bin: string, user: User, detour: Detour): Programs => ({
         cwd: '/',
       })
     } finally {
-      // not awaited: the program may end meanwhile, with nobody listening yet
+      // not awaited, because the program may end before anybody listens
       void opened.close().catch(() => undefined)
     }
   },

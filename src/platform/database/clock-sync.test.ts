@@ -8,7 +8,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { syncClock } from './clock-sync.ts'
 import type { Db } from './sql.ts'
 
-test('what is known of the database’s time stands where it answers too slowly to tell', async (t) => {
+test('the known offset stays when the database answers too slowly to measure', async (t) => {
   const database = await testDatabase()
   closing(t, () => database.drop())
   const pool = testPool(database.url, { max: 1 })
@@ -22,7 +22,7 @@ test('what is known of the database’s time stands where it answers too slowly 
   assert.equal(await syncClock(pool, slow), -4_000)
 })
 
-test('a clock that is half a minute off database time keeps its offset until the new one is known, and where the database does not answer', async (t) => {
+test('a clock far from database time keeps its offset until a new one is measured, and when the database fails', async (t) => {
   const database = await testDatabase()
   closing(t, () => database.drop())
   const pool = testPool(database.url, { max: 1 })

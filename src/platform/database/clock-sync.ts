@@ -1,14 +1,11 @@
-/** Follows the database's clock, so that leases of processes on several machines mean one time (behaviour: operating 3.4). */
+/** Follows the database's clock, so that leases mean the same time on all machines (behaviour: operating 3.4). */
 import type { SystemClock } from '../../lib/clock.ts'
 import type { Db } from './sql.ts'
 
 const samples = 3
 const everyMs = 60_000
 
-/**
- * Sets the clock to database time, by the quickest of three questions. Resolves to the offset in milliseconds. The clock keeps the one that it has
- * until then, and where the database does not answer: what the machine's own time would say of the leases of others is wrong.
- */
+/** Sets the clock to database time, using the fastest of three queries. Resolves to the offset in milliseconds. Until then, and when the database fails, the old offset stays. */
 export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
   let best = { took_ms: Infinity, offset_ms: 0 }
   const before = clock.offset_ms
@@ -19,14 +16,14 @@ export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
     const took = answered - asked
     if (took < best.took_ms) best = { took_ms: took, offset_ms: before + row!.ms - (asked + took / 2) }
   }
-  // a difference within the measurement's own error is none: what is known stands, and a process beside its database keeps the machine's time
+  // ignore differences within the measurement error
   const isWithinError = (offset_ms: number) => Math.abs(best.offset_ms - offset_ms) <= best.took_ms / 2 + 1
   const offset = [before, 0].find(isWithinError) ?? Math.round(best.offset_ms)
   clock.adjust(offset)
   return offset
 }
 
-/** Repeats the measurement every minute until the signal aborts. `onError` is told when the database did not answer. */
+/** Repeats this every minute until the signal aborts. `onError` is called when the database did not answer. */
 export async function followClock(
   sql: Db,
   clock: SystemClock,

@@ -22,7 +22,7 @@ import { runningPostmaster } from './postmaster.ts'
 const log = makeLog('silent')
 const isRoot = process.getuid?.() === 0
 
-test('it keeps a password of its own, refuses others, and is fsynced with checksums, and grows its log in small steps', async (t) => {
+test('it has its own password, refuses others, uses checksums and fsync, and small WAL segments', async (t) => {
   const dataDir = folder(t)
   const database = await startEmbedded({ dataDir, log })
   closing(t, () => database.stop())
@@ -40,7 +40,7 @@ test('it keeps a password of its own, refuses others, and is fsynced with checks
   assert.equal((await stat(join(dataDir, 'postgres/posthorn.password'))).mode & 0o777, 0o600)
 })
 
-test('killed, it is back at the same address with what was committed', async (t) => {
+test('after a kill it is back at the same address with committed data', async (t) => {
   const database = await startEmbedded({ dataDir: folder(t), log, throwaway: true })
   closing(t, () => database.stop())
   await ask(t, database.url, 'create table kept as select 1 as x')
@@ -52,7 +52,7 @@ test('killed, it is back at the same address with what was committed', async (t)
   assert.equal((await ask(t, database.url, 'select x from kept')).length, 1)
 })
 
-test('left behind by a killed parent, it is adopted by the next start; the last one out shuts it down', async (t) => {
+test('after its parent was killed the next start adopts it, and the last process stops it', async (t) => {
   const dataDir = folder(t)
   const { child, pid, url } = await holder(t, dataDir)
   child.kill('SIGKILL')
@@ -74,7 +74,7 @@ test('left behind by a killed parent, it is adopted by the next start; the last 
   assert.match(await readFile(join(dataDir, 'postgres.log'), 'utf8'), /database system is shut down\s*$/)
 })
 
-test('many processes may start on an empty folder at once, and share one server', async (t) => {
+test('many processes can start on an empty folder at once and share one server', async (t) => {
   const dataDir = folder(t)
 
   const all = await Promise.all(Array.from({ length: 4 }, () => startEmbedded({ dataDir, log, throwaway: true })))
@@ -84,7 +84,7 @@ test('many processes may start on an empty folder at once, and share one server'
   assert.equal(await runningPostmaster(join(dataDir, 'postgres')), undefined)
 })
 
-test('a pid file whose number belongs to another program by now keeps nobody from starting', async (t) => {
+test('a pid file with the pid of another program does not prevent a start', async (t) => {
   const dataDir = folder(t)
   const first = await startEmbedded({ dataDir, log, throwaway: true })
   await first.stop()
@@ -99,7 +99,7 @@ test('a pid file whose number belongs to another program by now keeps nobody fro
   assert.equal((await ask(t, second.url, 'select 1')).length, 1)
 })
 
-test('a data folder that cannot be used is refused in one line that says what is wrong with it', async (t) => {
+test('an unusable data folder is refused with one line that names the problem', async (t) => {
   const occupied = folder(t)
   await writeFile(join(occupied, 'postgres'), 'a file')
   const dataDir = folder(t)
@@ -128,7 +128,7 @@ test('a data folder that cannot be used is refused in one line that says what is
   assert.match(await refusal(dataDir), /did not start: .*incompatible/)
 })
 
-test('a server that lets nobody in since its disk is full is told at once, in its own words', async (t) => {
+test('a server that refuses logins because its disk is full is reported at once, in its own words', async (t) => {
   const dataDir = folder(t)
   const database = await startEmbedded({ dataDir, log, throwaway: true })
   closing(t, () => database.stop())
@@ -149,7 +149,7 @@ test('a server that lets nobody in since its disk is full is told at once, in it
   await writeFile(pidFile, lines.join('\n'))
 })
 
-test('a program that ends at once is seen to end, however busy this process is with files', async (t) => {
+test('the end of a program is noticed, however busy this process is with files', async (t) => {
   const dataDir = folder(t)
   const programs = await findPrograms(dataDir)
 
@@ -164,7 +164,7 @@ test('a program that ends at once is seen to end, however busy this process is w
   await Promise.all(busy)
 })
 
-test('a machine that takes over a minute to make a cluster and to start its server has a database all the same', async (t) => {
+test('a machine that takes over a minute to create and start a cluster still gets a database', async (t) => {
   const machine = systemClock()
   let slow_ms = 0
   const clock = { ...machine, now: () => machine.now() + slow_ms }

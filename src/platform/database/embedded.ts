@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL: made under the data folder, supervised, adopted after its parent's death, shared by every process on
- * the folder and stopped by the last. Each of them holds one advisory lock; who gets it alone is the last.
+ * The embedded PostgreSQL: created in the data folder, supervised, adopted after its parent's death, shared by every process on the folder, and stopped by
+ * the last one. Each process holds a shared advisory lock; the one that gets it exclusively is the last.
  */
 import { advisoryLocks } from './locks.ts'
 import { randomBytes } from 'node:crypto'
@@ -11,50 +11,49 @@ import type { ChildProcess } from 'node:child_process'
 import postgres from '#postgres'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { systemClock, type Clock } from '../../lib/clock.ts'
-import { freePort } from '../../lib/free-port.ts'
-import { makeFolder } from '../../lib/make-folder.ts'
+import { freePort, makeFolder } from '../../lib/system.ts'
 import type { Log } from '../observability/log.ts'
 import { refusesWrites } from './failures.ts'
 import { findPrograms, type Detour, type Programs } from './binaries.ts'
 import { runningPostmaster, stopPostmaster } from './postmaster.ts'
 
 export interface EmbeddedOptions {
-  /** The folder of everything this installation keeps; made when missing. */
+  /** The data folder; created if missing. */
   readonly dataDir: string
   readonly log: Log
-  /** Without durability: for test clusters alone. */
+  /** Without durability, for test clusters only. */
   readonly throwaway?: boolean
-  /** Called when the first program runs and there is nothing to do but wait for it. */
+  /** Called when the first program runs, which may take a while. */
   readonly onStarted?: () => void
-  /** By default the machine's. */
+  /** By default the machine's clock. */
   readonly clock?: Clock
-  /** How root may run PostgreSQL, tried in order. */
+  /** Ways for root to run PostgreSQL, tried in order. */
   readonly detours?: readonly Detour[]
 }
 
 export interface Embedded {
-  /** A superuser's, with the password. Stays the same over restarts. */
+  /** The URL of a superuser with its password. It survives restarts. */
   readonly url: string
-  /** Of the server process now. */
+  /** The current server process. */
   readonly pid: number
-  /** Calls this whenever the server went away and is back. */
+  /** Registers a listener for restarts of the server. */
   onRestarted(listener: () => void): void
-  /** Lets go of the server; whoever is the last shuts it down cleanly. */
+  /** Releases the server; the last process stops it cleanly. */
   stop(): Promise<void>
 }
 
 const readyWithinMs = 60_000
 const pollMs = 10
 const retryMs = 50
-/** Between two attempts of which the server refused the first. */
+/** Delay after the server refused a connection. */
 const refusedMaxMs = 500
-/** Between two tries to start it again: a full disk keeps it from starting until there is room, and then it is to be there within five seconds. */
+/** Delay between attempts to restart: on a full disk the server starts only after space was freed, and then must be up within five seconds. */
 const recoverFirstMs = 250
 const recoverMaxMs = 2000
 const logBytesMax = 16 * 1024 * 1024
 const database = 'posthorn'
 
-/** Fit for many small transactions on a modest machine: little memory while idle, every commit on disk, statistics kept fresh. */
+/** Settings for many small transactions on a modest machine: little memory while idle, every commit on disk, fresh statistics. */
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -76,11 +75,11 @@ const settings: Readonly<Record<string, string>> = {
   max_wal_size: '1GB',
   checkpoint_timeout: '10min',
   autovacuum_naptime: '10s',
-  // queues say for themselves when they are due; the big tables mostly grow, and what is learnt of them changes slowly
+  // queues analyze their tables themselves; the large tables mostly grow, and their statistics change slowly
   autovacuum_vacuum_scale_factor: '0.2',
   autovacuum_analyze_scale_factor: '0.2',
   default_statistics_target: '25',
-  // tables that only grow: not every ten seconds while they are small
+  // for tables that only grow: not every ten seconds while they are small
   autovacuum_vacuum_insert_threshold: '100000',
   autovacuum_vacuum_cost_limit: '2000',
   fsync: 'on',
@@ -95,10 +94,10 @@ const settings: Readonly<Record<string, string>> = {
 }
 const throwawaySettings = { fsync: 'off', full_page_writes: 'off', max_connections: '300', shared_buffers: '256MB' }
 
-/** Starts or adopts the server and keeps it running until `stop`: killed, it is started again on the same port. Ready when this resolves. */
+/** Starts or adopts the server, and restarts it on the same port if it dies. Resolves when it is ready. */
 export const startEmbedded = (options: EmbeddedOptions): Promise<Embedded> => hold(options, true)
 
-/** Adopts the server of a running service, or starts one for the time being. */
+/** Adopts the server of a running service, or starts one temporarily. */
 export const connectEmbedded = (options: EmbeddedOptions): Promise<Embedded> => hold(options, false)
 
 interface Holder {
@@ -165,10 +164,10 @@ async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embe
   }
 }
 
-/** Tries until a server on the folder answers and its shared lock is ours. */
+/** Retries until a server on the folder answers and we hold its shared lock. */
 async function acquire(holder: Holder, lost: () => void, port?: number): Promise<Held> {
   await makeCluster(holder)
-  // from the first refusal on: making a cluster and starting its server end by themselves, and may take a slow machine over a minute
+  // measured from the first refusal: creating a cluster and starting its server end by themselves, and may take over a minute on a slow machine
   let deadline: number | undefined
   let refused = 0
   let reason = ''
@@ -231,7 +230,10 @@ const openSession = (server: Address, name: string, options: { onclose?: () => v
     ...options,
   })
 
-/** A fresh cluster gets its database; a wrong password means a stranger, a full disk lets nobody in; all else passes while a server starts, stops or recovers. */
+/**
+ * Creates the database in a fresh cluster. A wrong password means a foreign server, a full disk refuses logins; other errors pass while a server starts,
+ * stops or recovers.
+ */
 async function notHeld(error: unknown, server: Address): Promise<{ readonly reason: string }> {
   const { code, message } = error as Error & { code?: string }
   if (code === '3D000') await makeDatabase(server)
@@ -247,13 +249,13 @@ async function notHeld(error: unknown, server: Address): Promise<{ readonly reas
   return { reason: message || String(code) }
 }
 
-/** initdb has made one called postgres, which nobody else needs: its name is changed in a moment, another one would be copied in a tenth of a second. */
+/** Renames the database `postgres` of initdb: instant, while creating one copies for a tenth of a second. */
 async function makeDatabase(server: Address): Promise<void> {
   const session = openSession(server, 'template1')
   try {
     await session.unsafe(`alter database postgres rename to ${database}`)
   } catch {
-    // another process was quicker; or that database is gone, or somebody is in it
+    // another process was faster, or that database is gone or in use
     await session.unsafe(`create database ${database} template template0`).catch((error: { code?: string }) => {
       if (error.code !== '42P04' && error.code !== '23505') throw error
     })
@@ -279,7 +281,7 @@ async function release(holder: Holder, held: Held): Promise<void> {
 
 const logFile = (holder: Holder): string => join(holder.folder, '../postgres.log')
 
-/** Starts a server and waits until it is ready; undefined when it ended for a reason that passes. */
+/** Starts a server and waits until it is ready; undefined if it ended for a temporary reason. */
 async function launch(
   holder: Holder,
   port?: number,
@@ -318,9 +320,9 @@ async function launch(
 
 async function explainExit(holder: Holder, code: string, from: number): Promise<undefined> {
   const written = (await readFile(logFile(holder))).subarray(from).toString()
-  // the file that a full disk takes no line of is a lock file too
+  // on a full disk the message may name a lock file
   const full = /No space left on device|Read-only file system/.test(written)
-  // another process was quicker, a killed server's children are still there, or the port was taken
+  // another process was faster, children of a killed server still run, or the port was taken
   if (
     !full &&
     /lock file|shared memory block|Address already in use|could not bind|could not create any TCP/.test(written)
@@ -329,7 +331,7 @@ async function explainExit(holder: Holder, code: string, from: number): Promise<
   throw new OperatorError(`The embedded database did not start: ${reasonIn(written) ?? code} (${logFile(holder)})`)
 }
 
-/** The line that tells most of what a program of PostgreSQL wrote before it gave up. */
+/** The most informative line of the output of a PostgreSQL program that failed. */
 function reasonIn(written: string): string | undefined {
   const lines = written.split('\n').filter((line) => line.trim() !== '')
   return (
@@ -346,7 +348,7 @@ function exitOf(child: ChildProcess): Promise<string> {
   return promise
 }
 
-/** Makes the cluster when there is none: beside its place, then renamed, so that a half one is never started. */
+/** Creates the cluster if there is none: in a temporary folder that is then renamed, so that a partial one is never started. */
 async function makeCluster(holder: Holder): Promise<void> {
   const { folder, programs, options } = holder
   if (await isThere(join(folder, 'PG_VERSION'))) return giveTo(programs, folder)
@@ -374,7 +376,7 @@ async function makeCluster(holder: Holder): Promise<void> {
 async function initdb({ programs, options }: Holder, folder: string, passwordFile: string): Promise<void> {
   const password = await open(passwordFile, 'r')
   try {
-    // the password travels as standard input: an unprivileged user may not be able to reach its file
+    // the password goes through standard input, because an unprivileged user may not be able to read its file
     const args = (reached: string) => [
       '-D',
       reached,
@@ -387,7 +389,7 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
       '--builtin-locale=C.UTF-8',
       '--locale=C',
       '--data-checksums',
-      // a new file of the log is written full of zeros by whoever commits into it: 16 MB hold every commit up for 20 to 80 ms, one for 2
+      // a new WAL segment is filled with zeros by the commit that needs it: 16 MB block every commit for 20 to 80 ms, 1 MB for 2
       '--wal-segsize=1',
       '--no-instructions',
       ...syncing(options),
@@ -404,13 +406,13 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
   }
 }
 
-/** A thousand files are on disk a second or two sooner when their file system is written out once. */
+/** One sync of the file system is a second or two faster than syncing a thousand files. */
 function syncing({ throwaway }: EmbeddedOptions): string[] {
   if (throwaway === true) return ['--no-sync']
   return process.platform === 'linux' ? ['--sync-method=syncfs'] : []
 }
 
-/** Makes the names in a folder last through a power cut, where a folder can be told to. */
+/** Syncs the names in a folder to disk, where folders can be synced. */
 async function syncNames(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const opened = await open(folder, 'r')
@@ -423,7 +425,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Makes a folder and all in it its user's own, when it is not yet. */
+/** Changes the owner of a folder and its content, if necessary. */
 async function giveTo({ owner }: Programs, path: string): Promise<void> {
   if (owner === undefined) return
   const found = await lstat(path)

@@ -7,13 +7,13 @@ import { closing } from '../../../test/support/closing.ts'
 import { testPool } from '../../../test/support/pool.ts'
 import { within } from '../../../test/support/waiting.ts'
 import { startPlatform } from '../../../test/support/world.ts'
-import { problemOf } from '../http/envelope.ts'
+import { problemOf } from '../http/responses.ts'
 import { isUnreachable, neverSent } from './failures.ts'
 import { sqlState } from './sql.ts'
 
 const nowhere = '/nowhere/.s.PGSQL.5432'
 
-test('a socket that is not there is a database that cannot be asked; a file that is not there is a bug of ours', async () => {
+test('a missing socket is an unreachable database; a missing file is not', async () => {
   const { promise, resolve } = Promise.withResolvers<unknown>()
   connect(nowhere).once('error', resolve)
   const ofSocket = await within('the socket to fail', promise)
@@ -26,7 +26,7 @@ test('a socket that is not there is a database that cannot be asked; a file that
   assert.deepEqual([isUnreachable(ofFile), neverSent(ofFile), problemOf(ofFile)], [false, false, undefined])
 })
 
-test('a login that PostgreSQL refuses is a database that cannot be asked; a statement that meets the same code is a bug of ours', async (t) => {
+test('a refused login is an unreachable database; the same code in a statement is not', async (t) => {
   const { pool, database_url } = await startPlatform(t)
   const stranger = testPool(new URL('/no_such_database', database_url).href, { max: 1 })
   closing(t, () => stranger.end({ timeout: 1 }))

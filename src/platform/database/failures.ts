@@ -1,7 +1,10 @@
 /**
- * What an error says of the database: that the connection broke, after which what was sent may have been committed all the same; that it cannot be asked; that it
- * takes no writes; or that the statement was ended. Anything else is the statement's own fault.
+ * Classifies database errors: the connection broke (the statement may have been committed), the database is unreachable, it accepts no writes, or the statement was
+ * cancelled. Everything else is an error of the statement itself. Also tracks whether the database accepts writes.
  */
+import { transact, type Pool } from './sql.ts'
+import type { Worker } from '../jobs/worker.ts'
+import type { Log } from '../observability/log.ts'
 
 const lostCodes = new Set([
   'CONNECTION_CLOSED',
@@ -23,41 +26,41 @@ const closedCodes = ['CONNECTION_ENDED', 'CONNECTION_DESTROYED']
 const refusedCodes = ['CONNECT_TIMEOUT', 'ECONNREFUSED', 'ENOENT', 'EHOSTUNREACH', 'ENOTFOUND', '57P03']
 /** Broken connection, shutting down, starting up, or no connection left (PostgreSQL: Appendix A). */
 const unreachableState = /^(08...|57P0[1-5]|53300)$/
-/** No such login or database, or one that takes no connections: of a statement these are its own fault. */
+/** Unknown login or database, or one that accepts no connections. In a statement these codes mean something else. */
 const refusedLogin = /^(28...|3D000|55000)$/
 
-/** Errors of files have codes of the same names, and a `path`: they say nothing of the database. */
+/** File system errors have codes of the same names, but also a `path`. */
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && !('path' in error) ? String(error.code) : ''
 
-/** True when the connection broke; nobody knows whether the statement was carried out. */
+/** The connection broke: the statement may or may not have been executed. */
 export const connectionLost = (error: unknown): boolean =>
   lostCodes.has(codeOf(error)) || codeOf(error).startsWith('08')
 
-/** True for what was asked of a pool after this process had closed it: it is stopping, and the database is well. */
+/** This process closed the pool because it is stopping; the database is fine. */
 export const poolClosed = (error: unknown): boolean => closedCodes.includes(codeOf(error))
 
-/** True when no connection came about at all: the statement was certainly not carried out. */
+/** No connection was established: the statement was certainly not executed. */
 export const neverSent = (error: unknown): boolean => refusedCodes.includes(codeOf(error))
 
 /** Out of disk, memory or another resource, a failure of the disk, and read-only (PostgreSQL: Appendix A). */
 const refusedState = /^(53[0-2]00|58030|25006)$/
 
-/** True for an error that says that the database cannot write now: its disk is full, fails or is read-only. What was asked for was not done. */
+/** The database cannot write now: its disk is full, failing or read-only. The statement was not executed. */
 export const refusesWrites = (error: unknown): boolean =>
   refusedState.test(codeOf(error)) ||
   (codeOf(error) === '42501' && (error as Error).message.endsWith(': Read-only file system'))
 
-/** True for a statement that was ended from outside: by an operator, or because it took too long. What was asked for was not done. */
+/** The statement was cancelled by an operator or a timeout. It was not executed. */
 export const wasCancelled = (error: unknown): boolean => codeOf(error) === '57014'
 
-/** True for an error that says that the database could not be asked. */
+/** The database is unreachable. */
 export const isUnreachable = (error: unknown): boolean =>
   lostCodes.has(codeOf(error)) ||
   unreachableState.test(codeOf(error)) ||
   (refusedLogin.test(codeOf(error)) && endedSession(error))
 
-/** True for an error that says nothing of what was to be written: the database is away, takes no writes or gave the statement up, or others were in the way. It may pass. */
+/** The error is temporary and not caused by the data: an unreachable database, refused writes, a cancelled statement, or a conflict. */
 export const mayPass = (error: unknown): boolean =>
   connectionLost(error) ||
   isUnreachable(error) ||
@@ -66,3 +69,82 @@ export const mayPass = (error: unknown): boolean =>
   /^(40...|55P03)$/.test(codeOf(error))
 
 const endedSession = (error: unknown): boolean => (error as { severity?: unknown }).severity === 'FATAL'
+
+export interface WriteHealth {
+  /** False from a write that failed for lack of space, or an unreachable database, until a write succeeds (behaviour: operating 2.3). */
+  readonly writable: boolean
+  /** Reports a failure; those unrelated to storage are ignored. */
+  failed(error: unknown): void
+  /** Probes the database while it is in doubt. */
+  readonly worker: Worker
+  /** Called when the database accepts writes again. */
+  onRecovered(listener: () => void): void
+}
+
+export interface WriteHealthParts {
+  readonly pool: Pool
+  readonly log: Log
+  /** Wakes the worker. */
+  readonly wake: () => void
+}
+
+export const writeHealthWorker = 'storage'
+
+const probeEveryMs = 250
+const idleMs = 60_000
+/** A megabyte of rows: with less space than that the next writes would fail again. */
+const probeRows = 30_000
+
+export function writeHealth({ pool, log, wake }: WriteHealthParts): WriteHealth {
+  const listeners: (() => void)[] = []
+  let state: 'writable' | 'in doubt' | 'refused' = 'writable'
+  const refuse = (error: unknown) => {
+    if (state !== 'refused')
+      log.error({ err: error }, 'the database accepts no writes; requests that need one get 503 until it does')
+    state = 'refused'
+  }
+  return {
+    get writable() {
+      return state !== 'refused'
+    },
+    failed(error) {
+      if (poolClosed(error)) return
+      if (refusesWrites(error)) refuse(error)
+      else if (!isUnreachable(error)) return
+      // a single connection may break
+      else if (state === 'writable') state = 'in doubt'
+      wake()
+    },
+    worker: {
+      name: writeHealthWorker,
+      idle_ms: idleMs,
+      rest_ms: probeEveryMs,
+      async tick() {
+        if (state === 'writable') return 0
+        try {
+          await probe(pool)
+        } catch (error) {
+          if (poolClosed(error)) throw error
+          // any other failure is unrelated to storage, such as a role without the right to create the table
+          if (refusesWrites(error) || isUnreachable(error) || wasCancelled(error)) {
+            refuse(error)
+            return 1
+          }
+        }
+        if (state === 'refused') log.info('the database accepts writes again')
+        state = 'writable'
+        for (const listener of listeners) listener()
+        return 0
+      },
+    },
+    onRecovered: (listener) => void listeners.push(listener),
+  }
+}
+
+/** Writes and drops a temporary table. */
+async function probe(pool: Pool): Promise<void> {
+  await transact(pool, async (sql) => {
+    await sql`set local statement_timeout = '5s'`
+    await sql`create temp table posthorn_probe on commit drop as select n from generate_series(1, ${probeRows}::int) as n`
+  })
+}

@@ -9,7 +9,7 @@ import { until, within } from '../../../test/support/waiting.ts'
 import { startPlatform } from '../../../test/support/world.ts'
 import { isoText, listen, openBeside, openPool, poolUse } from './pool.ts'
 
-test('values travel as the API writes them', async (t) => {
+test('values are converted to the forms of the API', async (t) => {
   const { pool } = await startPlatform(t)
 
   const [row] = await pool`
@@ -30,14 +30,14 @@ test('values travel as the API writes them', async (t) => {
   )
 })
 
-test('a time keeps milliseconds and Z, whatever PostgreSQL leaves out', () => {
+test('a time has milliseconds and Z, whatever PostgreSQL omits', () => {
   assert.equal(isoText('2026-01-31 09:30:00+00'), '2026-01-31T09:30:00.000Z')
   assert.equal(isoText('2026-01-31 09:30:00.5+00'), '2026-01-31T09:30:00.500Z')
   assert.equal(isoText('2026-01-31 09:30:00.123456+00'), '2026-01-31T09:30:00.123Z')
   assert.equal(isoText('infinity'), 'infinity')
 })
 
-test('a listener hears again after its connection was lost, and is told that it may have missed something', async (t) => {
+test('a listener reconnects and reports that it may have missed notifications', async (t) => {
   const { pool } = await startPlatform(t)
   const heard = new EventEmitter()
   let missed = 0
@@ -65,7 +65,7 @@ test('a listener hears again after its connection was lost, and is told that it 
   assert.equal(missed, 2)
 })
 
-test('a transaction whose connection dies is refused, and neither it nor its leftovers touch the next one', async (t) => {
+test('a transaction whose connection dies is rejected, and does not affect the next one', async (t) => {
   const { database_url } = await startPlatform(t)
   const [pool, killer] = [testPool(database_url, { max: 1 }), testPool(database_url, { max: 1 })]
   closing(t, () => Promise.all([pool.end({ timeout: 1 }), killer.end({ timeout: 1 })]))
@@ -100,7 +100,7 @@ test('a transaction whose connection dies is refused, and neither it nor its lef
   )
 })
 
-test('a reservation whose connection dies is refused, and giving it back harms nobody', async (t) => {
+test('a reservation whose connection dies is rejected, and can be released', async (t) => {
   const { database_url } = await startPlatform(t)
   const [pool, killer] = [testPool(database_url, { max: 1 }), testPool(database_url, { max: 1 })]
   closing(t, () => Promise.all([pool.end({ timeout: 1 }), killer.end({ timeout: 1 })]))
@@ -118,7 +118,7 @@ test('a reservation whose connection dies is refused, and giving it back harms n
   }
 })
 
-test('a statement waits, for whoever looks at the pool, while its connection is being opened', async (t) => {
+test('a statement counts as waiting while its connection is opened', async (t) => {
   const { database_url } = await startPlatform(t)
   const pool = testPool(database_url, { max: 1 })
   closing(t, () => pool.end({ timeout: 1 }))
@@ -138,7 +138,7 @@ test('a statement waits, for whoever looks at the pool, while its connection is 
   )
 })
 
-test('what runs beside the pool is neither compiled nor shared out among processes, and ends by a bound of its own', async (t) => {
+test('a separate pool uses neither JIT nor parallel workers, and has its own statement timeout', async (t) => {
   const { pool } = await startPlatform(t)
   const beside = openBeside(pool, { name: 'reads', max: 1, statement_timeout_ms: 15_000 })
   closing(t, () => beside.end({ timeout: 1 }))
@@ -150,7 +150,7 @@ test('what runs beside the pool is neither compiled nor shared out among process
   assert.deepEqual({ ...row }, { jit: 'off', workers: '0', plans: 'force_custom_plan', timeout: '15s', named: true })
 })
 
-test('how long a connection may take to open is five seconds, or what its pool says, which one beside it takes over', async (t) => {
+test('the connect timeout is five seconds or that of the pool, also for a second pool', async (t) => {
   const { pool, database_url } = await startPlatform(t)
   const pools = [
     openPool(database_url),

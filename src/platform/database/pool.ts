@@ -1,29 +1,29 @@
-/** Opens the pool: how values travel between PostgreSQL and the process, which bounds hold on every session, and LISTEN. */
+/** Opens connection pools: how values are converted, session limits, and LISTEN. */
 import postgres from '#postgres'
 import type { Pool } from './sql.ts'
 
 export interface PoolOptions {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly max?: number
-  /** Milliseconds after which opening a connection is given up. */
+  /** Milliseconds after which connecting fails. */
   readonly connect_timeout_ms?: number
-  /** Milliseconds after which PostgreSQL ends a statement (57014). */
+  /** Milliseconds after which PostgreSQL cancels a statement (57014). */
   readonly statement_timeout_ms?: number
-  /** Milliseconds after which PostgreSQL ends a session whose transaction waits on this process. */
+  /** Milliseconds after which PostgreSQL ends a session whose transaction waits for this process. */
   readonly idle_in_transaction_timeout_ms?: number
   /**
-   * Milliseconds after which a connection is given up (ETIMEDOUT) on which an answer is awaited and nothing was heard: the database hangs, or the network loses what is sent. Longer
-   * than any statement may take. Absent: none is.
+   * Milliseconds of silence after which a connection with a pending statement is closed (ETIMEDOUT): the database hangs, or the network drops packets. Must
+   * exceed the longest statement. Absent: no limit.
    */
   readonly silence_timeout_ms?: number
   readonly application_name?: string
-  /** Told what PostgreSQL notes in passing; by default nobody is. */
+  /** Receives notices of PostgreSQL; ignored by default. */
   readonly onnotice?: (notice: { message?: string }) => void
 }
 
 const connectTimeoutMs = 5_000
 const statementTimeoutMs = 30_000
-/** No transaction waits on this process that long: the event feed stands still behind it. */
+/** No transaction waits for this process that long, because the event feed stops behind it. */
 const idleInTransactionTimeoutMs = 15_000
 const reconnectSecondsMax = 0.5
 
@@ -31,20 +31,20 @@ const timeType = { to: 1184, from: [1114, 1184], serialize: timeText, parse: iso
 const types = {
   int8: { to: 20, from: [20], serialize: (value: unknown) => String(value), parse: Number },
   date: timeType,
-  // a calendar day stays the text it is
+  // dates stay text
   day: { to: 1082, from: [1082], serialize: String, parse: (text: string) => text },
 } as unknown as Record<string, postgres.PostgresType>
 
 /**
- * A pool on `url` whose sessions speak UTC. bigint arrives as number, timestamptz as ISO text with milliseconds and Z,
- * json parsed, date and numeric as text. Connects at the first query.
+ * A pool on `url` with sessions in UTC. bigint arrives as number, timestamptz as ISO text with milliseconds and Z, json parsed, date and numeric as text.
+ * Connects at the first query.
  */
 export function openPool(url: string, options: PoolOptions = {}): Pool {
   return postgres(url, {
     max: options.max ?? 10,
     types,
     connect_timeout: (options.connect_timeout_ms ?? connectTimeoutMs) / 1000,
-    // a restarted database is found again soon: the driver's own delays grow to twenty seconds
+    // reconnect soon after a restart of the database: the driver's own delays grow to twenty seconds
     backoff: (failures) => Math.min(0.02 * 2 ** failures, reconnectSecondsMax),
     ...(options.silence_timeout_ms === undefined ? {} : { silence_timeout: options.silence_timeout_ms / 1000 }),
     onnotice: options.onnotice ?? (() => undefined),
@@ -59,8 +59,8 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
 }
 
 /**
- * A second pool on the database of `pool`, for work that must not take the connections of everything else. Its sessions neither compile nor share out
- * their queries among processes, so that one of them takes one processor at most; each query is planned for its own values. `name` follows the application's own.
+ * A second pool on the database of `pool`, so that other work keeps its connections. Its sessions use neither JIT nor parallel workers, so that each uses at
+ * most one CPU; each query is planned for its own values. `name` is appended to the application name.
  */
 export function openBeside(
   pool: Pool,
@@ -72,7 +72,7 @@ export function openBeside(
     application_name: `${options.connection.application_name} ${name}`,
     statement_timeout: statement_timeout_ms,
     jit: 'off',
-    // as text: the driver leaves a number 0 out
+    // as text, because the driver drops the number 0
     max_parallel_workers_per_gather: '0',
     plan_cache_mode: 'force_custom_plan',
   }
@@ -82,18 +82,18 @@ export function openBeside(
 }
 
 export interface PoolUse {
-  /** Connections that work on a statement, or belong to a transaction. */
+  /** Connections with a statement or a transaction. */
   readonly in_use: number
   /** Statements and transactions that wait for a connection. */
   readonly waiting: number
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly max: number
 }
 
-/** How the pool is used at this moment. */
+/** The current use of the pool. */
 export const poolUse = (pool: Pool): PoolUse => pool.use()
 
-/** `2026-01-31 09:30:00.1+00` as `2026-01-31T09:30:00.100Z`; what lies below a millisecond is cut off. */
+/** `2026-01-31 09:30:00.1+00` as `2026-01-31T09:30:00.100Z`; microseconds are cut off. */
 export function isoText(text: string): string {
   if (text.length < 19 || text[4] !== '-' || text[10] !== ' ') return text
   const fraction = text[19] === '.' ? /^\d{1,3}/.exec(text.slice(20))![0] : ''
@@ -105,14 +105,13 @@ function timeText(value: unknown): string {
 }
 
 export interface Listening {
-  /** Resolves once the connection is given back. */
+  /** Resolves once the connection is returned. */
   stop(): Promise<void>
 }
 
 /**
- * Calls `heard` with the payload of every NOTIFY on `channel`, on a connection of its own that is opened anew whenever it is
- * lost. `missed` is called when notifications may have been missed: at the loss, and once listening again. Rejects when the
- * first connection fails.
+ * Calls `heard` with the payload of every NOTIFY on `channel`, on a separate connection that is reopened when it is lost. Calls `missed` when notifications
+ * may have been missed: at the loss and after reconnecting. Rejects if the first connection fails.
  */
 export async function listen(
   pool: Pool,
@@ -144,7 +143,7 @@ export async function listen(
   }
   const relisten = async () => {
     while (!stopping && !listening) {
-      // a failed attempt is followed by the driver's own delay; it repeats until the database is back
+      // the driver waits between failed attempts; this repeats until the database is back
       await Promise.race([subscribe(), stopped]).catch(() => undefined)
     }
     if (!stopping) missed()

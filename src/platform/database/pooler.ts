@@ -1,22 +1,25 @@
-/** A pooler in front of the database that gives a connection to somebody else between two transactions: what a session holds there is nobody's. */
+/** Detects a connection pooler in transaction mode, which loses session state such as advisory locks and LISTEN. */
 import type { Clock } from '../../lib/clock.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import type { Pool } from './sql.ts'
 
 const message =
   'DATABASE_URL leads to a connection pooler that shares connections between transactions (PgBouncer in transaction mode, for example). This service listens for notifications and holds advisory locks, which need a session each: connect to PostgreSQL itself, or to a pool in session mode.'
-/** In this order the second transaction of one comes after the first of the other, and the other way round: whichever connection a pooler gives out next, it is another one. */
+/** Two transactions on two connections in this order: whichever connection a pooler hands out next, it is a different one. */
 const orders = [
   [0, 1],
   [0, 1],
   [1, 0],
 ] as const
-/** Not prepared: what was prepared is with another connection by the next statement. */
+/** Not prepared, because the next statement may run on another connection. */
 const askPid = 'select pg_backend_pid() as pid'
-/** A pool of one connection keeps the second waiting for ever. Long, for machines that stand still for seconds; shorter than the server lets the first transaction wait, which would end it (`pool.ts`). */
+/**
+ * A pool of one connection would block the second transaction for ever. Long, for machines that freeze for seconds; shorter than the idle-in-transaction
+ * limit, which would end the first one (`pool.ts`).
+ */
 const lookWithinMs = 12_000
 
-/** Throws `OperatorError` where connections are shared between transactions. A pooler in session mode passes. */
+/** Throws `OperatorError` when connections are shared between transactions. Session mode passes. */
 export async function refuseSharedConnections(pool: Pool, clock: Clock): Promise<void> {
   if (!(await isBehindPooler(pool))) return
   const held = await Promise.all([pool.reserve(), pool.reserve()])
@@ -32,7 +35,7 @@ export async function refuseSharedConnections(pool: Pool, clock: Clock): Promise
   }
 }
 
-/** The process that a server announces itself as is the one that answers, unless somebody stands in between. */
+/** Without a pooler the announced backend pid is the one that answers. */
 async function isBehindPooler(pool: Pool): Promise<boolean> {
   const rows = await pool.unsafe<{ pid: number }[]>(askPid)
   return rows.state.pid !== rows[0]!.pid

@@ -1,4 +1,4 @@
-/** One PostgreSQL server process on a folder: whether it runs, whether it is the folder's own, and how it ends. */
+/** One PostgreSQL server process on a folder: whether it runs, whether it belongs to the folder, and how to stop it. */
 import { execFile } from 'node:child_process'
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export interface Postmaster {
   readonly ready: boolean
 }
 
-/** The server that runs on this folder, or undefined. A pid file left by a dead one, whose number may have gone to another program since, is removed. */
+/** The server that runs on this folder, if any. Removes the pid file of a dead server, whose pid may belong to another program now. */
 export async function runningPostmaster(folder: string): Promise<Postmaster | undefined> {
   const text = await readFile(pidFile(folder), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
@@ -24,12 +24,12 @@ export async function runningPostmaster(folder: string): Promise<Postmaster | un
   const pid = Math.abs(Number(lines[0]))
   if (!Number.isInteger(pid) || pid === 0) return undefined
   if (await runsOn(pid, folder)) return { pid, port: Number(lines[3] ?? 0), ready: lines[7] === 'ready' }
-  // PostgreSQL itself would refuse to start while a process of this number lives, whatever it is
+  // PostgreSQL refuses to start while any process with this pid lives
   if (isAlive(pid)) await rm(pidFile(folder), { force: true })
   return undefined
 }
 
-/** Ends the server: what is under way is rolled back, all is written. After seven seconds it ends at once and recovers at its next start. */
+/** Stops the server with a fast shutdown; after seven seconds immediately, and it recovers at the next start. */
 export async function stopPostmaster(folder: string, pid: number, clock: Clock): Promise<void> {
   signal(pid, 'SIGINT')
   if (await gone(folder, pid, clock, fastStopMs)) return
@@ -48,7 +48,7 @@ async function gone(folder: string, pid: number, clock: Clock, limit_ms: number)
 
 const pidFile = (folder: string): string => join(folder, 'postmaster.pid')
 
-/** True when this process is a PostgreSQL server on this very folder; false for a stranger, a zombie and nobody. */
+/** True for a PostgreSQL server on this folder; false for another process, a zombie or none. */
 async function runsOn(pid: number, folder: string): Promise<boolean> {
   if (!isAlive(pid)) return false
   if (process.platform === 'linux') {
@@ -76,6 +76,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // it has ended by itself
+    // already ended
   }
 }

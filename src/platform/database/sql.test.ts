@@ -3,7 +3,7 @@ import test from 'node:test'
 import { startPlatform } from '../../../test/support/world.ts'
 import { allSent, didNotCommit, transact, transactionId, violatedConstraint, type Db, type Transaction } from './sql.ts'
 
-test('of statements sent together the first that fails is told, and not what failed for its sake', async (t) => {
+test('of pipelined statements the first error is reported', async (t) => {
   const { pool } = await startPlatform(t)
   await pool`create table taken (n int constraint taken_pkey primary key)`
   await pool`insert into taken values (1)`
@@ -28,7 +28,7 @@ test('of statements sent together the first that fails is told, and not what fai
   )
 })
 
-test('that a transaction did not commit is said only of one that was rolled back', async (t) => {
+test('only a transaction that was rolled back counts as not committed', async (t) => {
   const { pool } = await startPlatform(t)
   const begin = async (end: (tx: Transaction, id: string) => Promise<void>): Promise<string> => {
     let id = ''

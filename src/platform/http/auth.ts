@@ -1,34 +1,33 @@
-/** Authentication of a request (behaviour: authentication 3): whose key it carries, and whether that key may call now. */
+/** Authenticates a request by its key, and checks whether the key may be used now (behaviour: authentication 3). */
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Tenant } from '../../api/caller.ts'
 import type { Id } from '../../api/ids.ts'
 import { Problem } from '../../api/problem.ts'
 import type { Scope } from '../../api/scopes.ts'
 import type { TraceContext } from '../../lib/trace-context.ts'
-import { clientAddress, type AddressList } from './client-address.ts'
-import { timesGiven } from './repeated-headers.ts'
+import { clientAddress, timesGiven, type AddressList } from './headers.ts'
 
-/** An API key or a source key, as authentication sees it. */
+/** An API key or a source key. */
 export interface KeyFacts extends Tenant {
   readonly account_name: string
-  /** Of a source key the id of its source. */
+  /** For a source key the id of its source. */
   readonly key_id: Id<'key' | 'src'>
   readonly key_name: string
   readonly scopes: readonly Scope[]
-  /** Milliseconds since 1970, null for never. */
+  /** Milliseconds since 1970; null: never. */
   readonly expires_at: number | null
   readonly revoked: boolean
   readonly suspended: boolean
-  /** null: from everywhere. */
+  /** null: any address. */
   readonly allowlist: AddressList | null
-  /** Of the source whose key it is; null for an API key. */
+  /** The status of the source; null for an API key. */
   readonly source_status: 'active' | 'disabled' | null
 }
 
-/** Finds the key of a text: at once from memory, else from the database. null: no such key. */
+/** Finds a key: synchronously from memory, otherwise from the database. null: unknown. */
 export type FindKey = (text: string) => KeyFacts | null | Promise<KeyFacts | null>
 
-/** The text of the API key in a request's Authorization header. Throws `api_key_missing`, and `api_key_invalid` where there are two of them. */
+/** The API key in the Authorization header. Throws `api_key_missing`, and `api_key_invalid` for two headers. */
 export function bearerOf(request: IncomingMessage): string {
   if (timesGiven(request, 'authorization') > 1)
     throw new Problem('api_key_invalid', 'The header Authorization is given more than once. Give it once.')
@@ -42,7 +41,7 @@ export function bearerOf(request: IncomingMessage): string {
 
 const rightHeader = 'Send the header Authorization: Bearer <API_KEY>.'
 
-/** The refusal of a request without a Bearer header. A key that was sent in another way is told so, and never repeated. */
+/** The error for a missing Bearer header. A key that was sent elsewhere is pointed out, but never repeated. */
 function keyMissing({ headers }: IncomingMessage): Problem {
   const { authorization } = headers
   const words = authorization === undefined ? sentAside(headers) : wrongScheme(authorization)
@@ -65,7 +64,7 @@ function wrongScheme(authorization: string): string | undefined {
 const sourceKeyElsewhere =
   'This is a source key, which is good for the operations on its own source alone. Call this one with an API key.'
 
-/** Throws the refusal of a key that may not call now, or not from there. A source key is good for the operations that are made for one, and no key elsewhere. */
+/** Throws if the key may not be used now, or not from this address. A source key is valid only for the operations made for it. */
 export function admit(
   key: KeyFacts | null,
   forSources: boolean,
@@ -81,7 +80,7 @@ export function admit(
   if (key.allowlist !== null && !key.allowlist(clientAddress(request, isTrusted))) throw new Problem('ip_not_allowed')
 }
 
-/** Who calls. */
+/** The caller of a key. */
 export const callerOf = (key: KeyFacts, request_id: Id<'req'>, trace?: TraceContext): Caller => ({
   account_id: key.account_id,
   mode: key.mode,

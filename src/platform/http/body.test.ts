@@ -1,7 +1,7 @@
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { Problem } from '../../api/problem.ts'
-import { isJsonType, parseBody, UnfitItem, type ItemsApart } from './body.ts'
+import { bodyBudget, isJsonType, parseBody, UnfitItem, type ItemsApart } from './body.ts'
+import assert from 'node:assert/strict'
+import test from 'node:test'
 
 const refused = (text: string, apart?: ItemsApart) => {
   try {
@@ -14,7 +14,7 @@ const refused = (text: string, apart?: ItemsApart) => {
 const messages: ItemsApart = { field: 'messages', items_max: 100 }
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
-test('what no field may hold is refused wherever it stands', () => {
+test('values that no field may hold are refused at any depth', () => {
   assert.equal(refused('{"text":{"body":"a\\u0000b"}}'), 'parameter_invalid text.body')
   assert.equal(refused('{"metadata":{"a\\u0000":1}}'), 'parameter_invalid metadata["a\\u0000"]')
   assert.equal(refused('{"text":{"body":"\\ud83d"}}'), 'parameter_invalid text.body')
@@ -24,7 +24,7 @@ test('what no field may hold is refused wherever it stands', () => {
   assert.equal(refused('{"text":{"body":"\\ud83d\\ude00"}}'), 'accepted')
 })
 
-test('items that stand apart are judged alone: the unfit one is marked, its neighbours are as they came', () => {
+test('items are checked one by one: an invalid one is marked, the others stay unchanged', () => {
   const body = parseBody(
     Buffer.from(
       `{"messages":[{"text":{"body":"a\\u0000"}},{"to":"+1"},7,{"metadata":${deep(40)}},{"location":{"latitude":1e999}}]}`,
@@ -42,7 +42,7 @@ test('items that stand apart are judged alone: the unfit one is marked, its neig
   assert.deepEqual([fine, seven], [{ to: '+1' }, 7])
 })
 
-test('an integer that would come back with other digits is refused, one that would not is taken', () => {
+test('an integer that would lose digits is refused, any other accepted', () => {
   for (const lost of ['9007199254740993', '-9007199254740993', '12345678901234567890']) {
     assert.equal(refused(`{"metadata":{"order":[{"id":${lost}}]}}`), 'parameter_invalid metadata.order[0].id')
   }
@@ -74,12 +74,12 @@ test('an integer that would come back with other digits is refused, one that wou
   assert.equal(none, null, 'what is no object stays none, for the batch to refuse')
 })
 
-test('beside the items the body is judged as a whole', () => {
+test('apart from the items the body is checked as a whole', () => {
   assert.equal(refused('{"messages":[{}],"note":"\\u0000"}', messages), 'parameter_invalid note')
   assert.equal(refused('{"messages":"\\u0000"}', messages), 'parameter_invalid messages')
 })
 
-test('JSON in UTF-8 is taken whatever else its content type says', () => {
+test('JSON in UTF-8 is accepted with any other parameters of its content type', () => {
   for (const type of [
     '',
     ';',
@@ -104,7 +104,7 @@ test('JSON in UTF-8 is taken whatever else its content type says', () => {
     assert.equal(isJsonType(`application/json${type}`), false, type)
 })
 
-test('a content type of many blanks is judged at once', () => {
+test('a content type with many blanks is parsed in linear time', () => {
   // of this process alone, however busy the machine is
   const began = process.cpuUsage()
 
@@ -117,7 +117,7 @@ test('a content type of many blanks is judged at once', () => {
   assert.ok(process.cpuUsage(began).user < 1_000_000)
 })
 
-test('digits are looked for in numbers alone, and in texts of any length and kind', () => {
+test('digits are checked in numbers only, beside texts of any length and kind', () => {
   const number = '12345678901234567890123'
   const lost = `"id":${number}`
   for (const text of [
@@ -145,4 +145,61 @@ test('digits are looked for in numbers alone, and in texts of any length and kin
     refused('{"metadata":{"near":9007199254740993,"a":"\\u0000lost digits"}}'),
     'parameter_invalid metadata.near',
   )
+})
+
+const megabyte = 1024 * 1024
+
+function started(bounds: { sender: number; all: number }) {
+  const room = bodyBudget({ sender_bytes_max: bounds.sender * megabyte, bytes_max: bounds.all * megabyte })
+  const refused: [string, string][] = []
+  const enter = (sender: string, name: string) =>
+    room.reserve(sender, ({ code, headers }) => {
+      refused.push([name, code])
+      // it may be repeated soon, on another connection: of this one the rest of the body would have to be read first
+      assert.deepEqual(headers, { 'retry-after': '1', connection: 'close' })
+    })
+  return { enter, refused }
+}
+
+test('over the limit of one sender its oldest body is evicted, and no other', () => {
+  const { enter, refused } = started({ sender: 2, all: 10 })
+  enter('b', 'other').grow(megabyte)
+  const one = enter('a', 'one')
+  const two = enter('a', 'two')
+  one.grow(megabyte)
+  two.grow(megabyte)
+  assert.deepEqual(refused, [])
+
+  const three = enter('a', 'three')
+  three.grow(megabyte)
+  one.grow(megabyte)
+
+  assert.deepEqual(refused, [['one', 'rate_limit_exceeded']])
+})
+
+test('over the total limit the oldest body is evicted, whoever sends it', () => {
+  const { enter, refused } = started({ sender: 2, all: 3 })
+  for (const sender of ['a', 'b', 'c', 'd']) enter(sender, sender).grow(megabyte)
+
+  assert.deepEqual(refused, [['a', 'upstream_unavailable']])
+})
+
+test('a complete body frees its memory once', () => {
+  const { enter, refused } = started({ sender: 2, all: 2 })
+  const done = enter('a', 'done')
+  done.grow(2 * megabyte)
+  done.release()
+  done.release()
+
+  enter('b', 'next').grow(2 * megabyte)
+
+  assert.deepEqual(refused, [])
+})
+
+test('a body that alone exceeds the limit is evicted itself', () => {
+  const { enter, refused } = started({ sender: 2, all: 3 })
+
+  enter('a', 'one').grow(2 * megabyte + 1)
+
+  assert.deepEqual(refused, [['one', 'rate_limit_exceeded']])
 })

@@ -1,24 +1,28 @@
-/** The request body: read up to a limit, decoded as strict UTF-8 JSON, and searched for what no field may hold (behaviour: conventions 4). */
+/** Request bodies: read within limits of size and memory, parsed as strict UTF-8 JSON, and checked for values that no field may hold (behaviour: conventions 4). */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Detail } from '../../api/errors.ts'
 import { limits } from '../../api/limits.ts'
-import { invalid, Problem, throwFailures } from '../../api/problem.ts'
+import { invalid, Problem, retrySoon, throwFailures } from '../../api/problem.ts'
 import { cutPath } from '../../api/refusal-size.ts'
 import { join } from '../../api/validation.ts'
-import { replaceLongIntegers } from '../../lib/long-integers.ts'
-import type { BodyPlace, BodyRoom } from './body-room.ts'
+import { replaceLongIntegers } from '../../lib/json.ts'
 
 const empty = Buffer.alloc(0)
 
-/** A body over its limit is thrown away up to here before the answer, because many clients read only once they have written. */
+/** A body over its limit is read and discarded up to here before the response, because many clients read only after they have written. */
 const discardedBytesMax = 64 * 1024 * 1024
 
 /**
- * The whole body. Rejects with `payload_too_large` when it is over the limit; then nothing of it is kept. What has come of it takes up room of
- * `sender`; where others need that, it is given up with the refusal of the room.
+ * Reads the whole body. Rejects with `payload_too_large` over the limit, and with the error of the budget when this body is evicted. While incomplete it counts
+ * against the budget of `sender`.
  */
-export function readBody(request: IncomingMessage, bytesMax: number, room: BodyRoom, sender: string): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  budget: BodyBudget,
+  sender: string,
+): Promise<Buffer> {
   const declared = request.headers['content-length']
   if (declared === '0' || (declared === undefined && request.headers['transfer-encoding'] === undefined))
     return Promise.resolve(empty)
@@ -27,12 +31,12 @@ export function readBody(request: IncomingMessage, bytesMax: number, room: BodyR
     let open = true
     let kept: Gathered | undefined = length > bytesMax ? undefined : new Gathered()
     let size = 0
-    let place: BodyPlace | undefined
-    // what comes after that is read and dropped
+    let reserved: BodyReservation | undefined
+    // the rest is read and discarded
     const close = () => {
       open = false
       kept = undefined
-      place?.leave()
+      reserved?.release()
     }
     const refuse = (problem: Problem) => {
       close()
@@ -43,13 +47,13 @@ export function readBody(request: IncomingMessage, bytesMax: number, room: BodyR
       size += chunk.length
       if (size > bytesMax) {
         kept = undefined
-        place?.leave()
+        reserved?.release()
       }
       if (kept !== undefined) {
         kept.add(chunk)
-        // nearly every body comes as one, and needs no room to wait in
-        if (size !== length) place ??= room.enter(sender, refuse)
-        place?.grow(chunk.length)
+        // most bodies arrive in one chunk and need no reservation
+        if (size !== length) reserved ??= budget.reserve(sender, refuse)
+        reserved?.grow(chunk.length)
       } else if (size > discardedBytesMax) refuse(tooLarge(bytesMax))
     }
     const onEnd = () => {
@@ -66,7 +70,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, room: BodyR
   })
 }
 
-/** Bytes as they come. Most bodies come as one; one in very many small pieces would take a hundred times its size if each were kept. */
+/** Collects chunks in one growing buffer: a body in many tiny chunks would take a hundred times its size if each chunk were kept. */
 class Gathered {
   #bytes: Buffer = empty
   #size = 0
@@ -96,19 +100,19 @@ const tooLarge = (bytesMax: number): Problem =>
     `The body is larger than ${bytesMax / 1024} KB, which is what this endpoint takes. Send less in one request.`,
   )
 
-// each blank has one place only, for a header is a stranger's: two adjoining runs of blanks would try every way to part them
+// blanks have one place only: two adjacent optional runs would backtrack quadratically on hostile headers
 const jsonType =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?(?:utf-?8|us-ascii)"?|(?!charset=)[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[^"\\]*"))[ \t]*)?)*$/i
 
-/** True for the content type of JSON in UTF-8, with or without its charset and parameters that mean nothing here. */
+/** True for JSON in UTF-8, with or without a charset and irrelevant parameters. */
 export const isJsonType = (type: string | undefined): boolean =>
   type === 'application/json' || (type !== undefined && jsonType.test(type))
 
-/** True where the body is not packed. */
+/** True for a body without compression. */
 export const isPlainEncoding = (encoding: string | undefined): boolean =>
   encoding === undefined || /^(identity)?$/i.test(encoding.trim())
 
-/** Stands in the place of an item that holds what no field may; paths start at the item. */
+/** Replaces an item with values that no field may hold; paths start at the item. */
 export class UnfitItem {
   readonly details: readonly [Detail, ...Detail[]]
   constructor(details: readonly [Detail, ...Detail[]]) {
@@ -116,15 +120,15 @@ export class UnfitItem {
   }
 }
 
-/** An array of the body whose items are judged each on its own, up to `items_max` of them: whoever sends more is refused as a whole. */
+/** An array whose items are checked one by one, up to `items_max`; a longer array is refused as a whole. */
 export interface ItemsApart {
   readonly field: string
   readonly items_max: number
 }
 
 /**
- * The JSON object of a body. Throws `invalid_json`, or `parameter_invalid` for JSON that is no object or holds what no field may.
- * Among the items of `apart` such an item becomes an `UnfitItem` instead, so that it does not take its neighbours along.
+ * The JSON object of a body. Throws `invalid_json`, or `parameter_invalid` for other JSON values and for values that no field may hold. In the array `apart` such
+ * an item becomes an `UnfitItem` instead, so that the other items stay valid.
  */
 export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unknown> {
   if (bytes.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object.')
@@ -155,18 +159,18 @@ export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unk
   }
 }
 
-/** What is known of the text that a value was read from. */
+/** Facts about the text that a value was parsed from. */
 interface Reading {
-  /** It has `\u` escapes, by which alone control characters and surrogates get past JSON and UTF-8. */
+  /** It has `\u` escapes, without which no NUL or lone surrogate passes JSON and UTF-8. */
   readonly withEscapes: boolean
-  /** Integers that lost digits have been marked; every other one is as it was written. */
+  /** Integers that lost digits are marked. */
   readonly exact: boolean
 }
 
-/** Thrown once an integer turns up that may have lost digits: the text has to be read again to know, which almost none needs. */
+/** Thrown for an integer that may have lost digits: only then the text is parsed a second time. */
 const digitsInDoubt = new Error('an integer may have lost digits')
 
-/** Stands in the place of an integer that a number cannot keep: it would come back with other digits. A text with NUL is refused in any case. */
+/** Replaces an integer that a number cannot represent. No valid text contains NUL. */
 const lostDigits = '\0lost digits'
 const lostDigitsAsJson = JSON.stringify(lostDigits)
 
@@ -188,19 +192,19 @@ function judged(
 
 function fitOrNot(item: unknown, reading: Reading): unknown {
   if (item === lostDigits) return null
-  if (typeof item !== 'object' || item === null) return item // no object at all, whatever it holds
+  if (typeof item !== 'object' || item === null) return item
   const [first, ...rest] = unfitIn(item, reading)
   return first === undefined ? item : new UnfitItem([first, ...rest])
 }
 
-/** Throws when a value is nested too deeply, or a text or number in it cannot be stored or returned unchanged. */
+/** Throws for a value that is nested too deeply, or holds a text or number that cannot be stored unchanged. */
 function refuseUnfit(value: object, reading: Reading): void {
   throwFailures(unfitIn(value, reading))
 }
 
 const detailsMax = limits.error_details_collected_max
 
-/** What of a value cannot be kept. Of one that is nested too deeply that alone is told. */
+/** The values that cannot be stored; if nesting is too deep, only that. */
 function unfitIn(value: object, reading: Reading): Detail[] {
   const details: Detail[] = []
   try {
@@ -267,7 +271,7 @@ function searchFields(
   }
 }
 
-/** Adds the failure of a text that PostgreSQL or UTF-8 cannot hold. */
+/** Adds a failure for a text that PostgreSQL or UTF-8 cannot hold. */
 export function checkText(text: string, param: string, details: Detail[]): void {
   if (details.length >= detailsMax) return
   if (text.includes('\0'))
@@ -285,3 +289,95 @@ export function checkText(text: string, param: string, details: Detail[]): void 
 }
 
 const printable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD')
+
+/** Limits for one sender and in total. */
+export interface BodyBounds {
+  readonly sender_bytes_max: number
+  readonly bytes_max: number
+}
+
+/** The memory of one incomplete body. */
+export interface BodyReservation {
+  /** Adds bytes; may evict this body or an older one. */
+  grow(bytes: number): void
+  /** The body is complete or discarded. */
+  release(): void
+}
+
+export interface BodyBudget {
+  /** Starts a body of this sender. `evict` is called at most once, with the error, when others need the memory; the reservation is then released. */
+  reserve(sender: string, evict: (problem: Problem) => void): BodyReservation
+}
+
+const megabyte = 1024 * 1024
+const usualBounds: BodyBounds = { sender_bytes_max: 64 * megabyte, bytes_max: 256 * megabyte }
+
+interface Entry {
+  readonly sender: Sender
+  readonly evict: (problem: Problem) => void
+  bytes: number
+}
+
+interface Sender {
+  /** Oldest first. */
+  readonly entries: Set<Entry>
+  bytes: number
+}
+
+/**
+ * Limits the memory of incomplete bodies. Over a limit the oldest body is evicted, because it is the slowest: honest clients finish within moments. Its sender
+ * gets 429 over its own limit, and 503 over the total.
+ */
+export function bodyBudget(bounds: BodyBounds = usualBounds): BodyBudget {
+  const senders = new Map<string, Sender>()
+  const entries = new Set<Entry>()
+  let bytes = 0
+
+  function release(name: string, entry: Entry): void {
+    if (!entries.delete(entry)) return
+    const { sender } = entry
+    sender.entries.delete(entry)
+    sender.bytes -= entry.bytes
+    bytes -= entry.bytes
+    if (sender.entries.size === 0) senders.delete(name)
+  }
+
+  return {
+    reserve(name, evict) {
+      let sender = senders.get(name)
+      if (sender === undefined) senders.set(name, (sender = { entries: new Set(), bytes: 0 }))
+      const entry: Entry = { sender, bytes: 0, evict: (problem) => (release(name, entry), evict(problem)) }
+      entries.add(entry)
+      sender.entries.add(entry)
+      return {
+        grow(more) {
+          if (!entries.has(entry)) return
+          entry.bytes += more
+          sender.bytes += more
+          bytes += more
+          while (sender.bytes > bounds.sender_bytes_max) first(sender.entries).evict(tooMuchOfOne(bounds))
+          while (bytes > bounds.bytes_max) first(entries).evict(tooMuch())
+        },
+        release: () => release(name, entry),
+      }
+    },
+  }
+}
+
+const first = (entries: ReadonlySet<Entry>): Entry => entries.values().next().value!
+
+const tooMuchOfOne = ({ sender_bytes_max }: BodyBounds): Problem =>
+  new Problem(
+    'rate_limit_exceeded',
+    `More than ${sender_bytes_max / megabyte} MB of request bodies were arriving at once, and this one had taken longest. Send fewer at a time, or faster.`,
+    { headers: { ...retrySoon, connection: 'close' } },
+  )
+
+const tooMuch = (): Problem =>
+  new Problem(
+    'upstream_unavailable',
+    'Too many request bodies are arriving at once, and this one had taken longest. Repeat later with backoff.',
+    {
+      headers: { ...retrySoon, connection: 'close' },
+    },
+  )

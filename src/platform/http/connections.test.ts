@@ -9,7 +9,7 @@ import { until, within } from '../../../test/support/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../test/support/world.ts'
 import type { Settings } from '../../config/settings.ts'
 import { Connections, connectionTimes, withinDescriptors, type ConnectionTimes } from './connections.ts'
-import { answerMalformed } from './envelope.ts'
+import { answerMalformed } from './responses.ts'
 
 interface Served extends PlatformWorld {
   readonly server: Server
@@ -94,7 +94,7 @@ const released = (served: Served): Promise<number> =>
     (count) => count === 0,
   )
 
-test('a silent connection, and one whose headers never end, is answered when its time is over, and released though its client keeps it open', async (t) => {
+test('a silent connection, and one whose headers never end, gets an error and is closed at its timeout', async (t) => {
   const served = await serve(t, { times: { headMs: 100 } })
   const clients = [await served.client(), await served.client('GET / HTTP/1.1\r\nHost:')]
 
@@ -109,7 +109,7 @@ test('a silent connection, and one whose headers never end, is answered when its
   assert.equal(await served.figure('connections_open'), 0)
 })
 
-test('a body that never ends is answered when its time is over, unless it has been answered already', async (t) => {
+test('a body that never ends gets an error at its timeout, unless it was answered already', async (t) => {
   const arrived: string[] = []
   const served = await serve(t, {
     handler(request, response) {
@@ -132,7 +132,7 @@ test('a body that never ends is answered when its time is over, unless it has be
   assert.equal(await served.figure('connections_closed', 'body_timeout'), 2)
 })
 
-test('an idle connection is released when its time is over, a long answer takes as long as it takes', async (t) => {
+test('an idle connection is closed at its timeout, a long response is not', async (t) => {
   const answers: (() => void)[] = []
   const served = await serve(t, {
     handler: (request, response) =>
@@ -154,7 +154,7 @@ test('an idle connection is released when its time is over, a long answer takes 
   assert.equal(await served.figure('connections_closed', 'idle'), 2)
 })
 
-test('what is no HTTP is answered, and released a moment later though its client keeps the connection open', async (t) => {
+test('malformed HTTP gets an error, and its connection is closed a moment later', async (t) => {
   const served = await serve(t)
   const client = await served.client('nonsense\r\n\r\n')
 
@@ -165,7 +165,7 @@ test('what is no HTTP is answered, and released a moment later though its client
   assert.match(client.received(), /^HTTP\/1\.1 400 /)
 })
 
-test('what is no HTTP and comes behind requests without their answers writes nothing into those', async (t) => {
+test('malformed HTTP after pipelined requests writes nothing into their responses', async (t) => {
   const served = await serve(t, {
     handler: (request, response) => void (request.url === '/begun' ? response.write('begun') : undefined),
   })
@@ -178,7 +178,7 @@ test('what is no HTTP and comes behind requests without their answers writes not
   assert.doesNotMatch(client.received(), /400/)
 })
 
-test('where as many connections are open as may be, another one is refused in the envelope and closed', async (t) => {
+test('at the connection limit a new connection gets an error in the envelope and is closed', async (t) => {
   const answers: (() => void)[] = []
   const served = await serve(t, {
     settings: { connection_limit: 3 },
@@ -203,7 +203,7 @@ test('where as many connections are open as may be, another one is refused in th
   assert.equal(await served.figure('connections_refused', 'all'), 1)
 })
 
-test('a new connection takes the place of the one that has been silent for longest, or else unused for longest', async (t) => {
+test('a new connection replaces the one that has been silent longest, otherwise the one idle longest', async (t) => {
   const served = await serve(t, { settings: { connection_limit: 3 } })
   const [used, unused] = [await served.client(get), await served.client(get)]
   await until('their answers', () => used.received() !== '' && unused.received() !== '')
@@ -224,7 +224,7 @@ test('a new connection takes the place of the one that has been silent for longe
   assert.equal(await served.figure('connections_open'), 3)
 })
 
-test('one address may hold so many connections, and its silent ones go first; trusted proxies count only in all', async (t) => {
+test('connections are limited per address, and its silent ones go first; trusted proxies count only in total', async (t) => {
   const handler: RequestListener = (request, response) =>
     void (request.url === '/held' ? undefined : response.end('hello'))
   const hold = 'GET /held HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -248,7 +248,7 @@ test('one address may hold so many connections, and its silent ones go first; tr
   assert.match(third.received(), /hello$/)
 })
 
-test('while very many silent connections come and stay, whoever sends is answered', async (t) => {
+test('many silent connections do not keep others from being answered', async (t) => {
   const served = await serve(t, { settings: { connection_limit: 50, address_connection_limit: 40 } })
 
   for (let round = 0; round < 10; round++) {
@@ -262,7 +262,7 @@ test('while very many silent connections come and stay, whoever sends is answere
   assert.equal(await served.figure('connections_refused'), 0)
 })
 
-test('a connection that cannot be accepted does not end the process', async (t) => {
+test('an error of accept does not end the process', async (t) => {
   const served = await serve(t)
 
   served.server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
@@ -271,7 +271,7 @@ test('a connection that cannot be accepted does not end the process', async (t) 
   await until('an answer to the next one', () => client.received().endsWith('hello'))
 })
 
-test('the bound on connections leaves files for the database and for webhooks', () => {
+test('the connection limit leaves descriptors for the database and for webhooks', () => {
   const warnings: unknown[] = []
   const log = { warn: (...line: unknown[]) => void warnings.push(line) } as unknown as Parameters<
     typeof withinDescriptors

@@ -1,23 +1,23 @@
-/** The connections that clients hold: how many there may be, in all and from one address, and how each of them ends (behaviour: operating 5). */
+/** Limits client connections in total and per address, and closes idle and slow ones (behaviour: operating 5). */
 import ipaddr from 'ipaddr.js'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Problem } from '../../api/problem.ts'
 import type { Log } from '../observability/log.ts'
 import type { Platform } from '../platform.ts'
-import { addressList, type AddressList } from './client-address.ts'
-import { rawAnswer } from './envelope.ts'
+import { addressList, type AddressList } from './headers.ts'
+import { rawAnswer } from './responses.ts'
 
 export interface ConnectionTimes {
-  /** For the request line and headers, from the first byte or, of the first request, from the connecting. */
+  /** Limit for the request line and headers, from the first byte; for the first request, from connecting. */
   readonly headMs: number
-  /** For a whole request. */
+  /** Limit for a whole request. */
   readonly requestMs: number
-  /** Between two requests. */
+  /** Idle time between two requests. */
   readonly idleMs: number
-  /** How often Node looks for requests that take longer. */
+  /** How often Node checks these limits. */
   readonly checkMs: number
-  /** How long a refused connection may take to fetch its answer. */
+  /** How long a refused connection may take to read its response. */
   readonly lingerMs: number
 }
 
@@ -29,66 +29,66 @@ export const connectionTimes: ConnectionTimes = {
   lingerMs: 500,
 }
 
-/** An idle connection that has been used makes room for a new one only after this long: its client may be about to send. */
-const restMs = 5_000
-/** Refused connections that fetch their answer at once; those beyond are closed without one. */
+/** An idle connection may be closed in favour of a new one only after this long, because its client may be about to send. */
+const minIdleMs = 5_000
+/** Refused connections that are reading their response; further ones are closed without one. */
 const lingeringMax = 256
 const warnEveryMs = 60_000
-/** Files and sockets that are kept for the database, for requests to others and for refused connections; half of them where there are few. */
+/** Descriptors reserved for the database, outgoing requests and refused connections; half of them if there are few. */
 const reservedDescriptors = 1_000
 
-/** The bound on connections of a process that may open so many files; below `wanted` it is logged. */
+/** The connection limit that the open-file limit allows; logs if it is below `wanted`. */
 export function withinDescriptors(wanted: number, descriptors: number, log: Pick<Log, 'warn'>): number {
   const affordable = Math.floor(Math.max(descriptors - reservedDescriptors, descriptors / 2))
   if (affordable < wanted)
     log.warn(
       { descriptors, connections: affordable },
-      'the limit of open files allows for fewer connections than POSTHORN_CONNECTION_LIMIT',
+      'the open-file limit allows fewer connections than POSTHORN_CONNECTION_LIMIT',
     )
   return Math.min(wanted, affordable)
 }
 
 interface Connection {
   readonly socket: Socket
-  /** Those of its address; undefined for a trusted proxy, whose connections count only in all. */
-  readonly neighbours: Holding | undefined
-  /** Requests whose answer has not ended. */
+  /** The connections of its address; undefined for a trusted proxy, which counts only in total. */
+  readonly neighbours: Group | undefined
+  /** Requests without a complete response. */
   answering: number
-  /** Hears of the end of each answer. */
+  /** Called at the end of each response. */
   readonly answered: () => void
-  /** The newest ones. */
+  /** The latest request and response. */
   request: IncomingMessage | undefined
   response: ServerResponse | undefined
-  restingSince: number
-  /** Bytes that had been read by then: more are the beginning of a request. */
-  restingAt: number
+  idleSince: number
+  /** Bytes read at that time: more means that a request has begun. */
+  idleAtBytes: number
 }
 
-/** Connections that are bounded together. Sets keep the order in which they became so. */
-interface Holding {
+/** Connections that share a limit. Sets keep the order of insertion. */
+interface Group {
   readonly address: string
   open: number
-  /** Those that have not sent the headers of a request yet. */
+  /** Connections that have not sent the headers of a request yet. */
   readonly silent: Set<Connection>
-  /** Those between two requests. */
-  readonly resting: Set<Connection>
+  /** Connections between two requests. */
+  readonly idle: Set<Connection>
 }
 
-const holding = (address: string): Holding => ({ address, open: 0, silent: new Set(), resting: new Set() })
+const groupOf = (address: string): Group => ({ address, open: 0, silent: new Set(), idle: new Set() })
 
 export class Connections {
-  /** Connections that were let in so far. */
+  /** Connections accepted so far. */
   admitted = 0
   readonly #platform: Platform
   readonly #isTrusted: AddressList
   readonly #times: ConnectionTimes
   readonly #open = new Map<Socket, Connection>()
-  readonly #all = holding('')
-  readonly #byAddress = new Map<string, Holding>()
+  readonly #all = groupOf('')
+  readonly #byAddress = new Map<string, Group>()
   readonly #lingering = new Set<Socket>()
   readonly #onNone: (() => void)[] = []
   #closing = false
-  /** Requests that wait for `release`; undefined where none has to. */
+  /** Requests that wait for `release`; undefined while requests are not held. */
   #held: { readonly response: ServerResponse; readonly begin: () => void }[] | undefined
   #warnedAt = -Infinity
 
@@ -98,7 +98,7 @@ export class Connections {
     this.#times = times
   }
 
-  /** What Node's server is made with. */
+  /** Options for Node's HTTP server. */
   get serverOptions() {
     const { headMs, requestMs, checkMs } = this.#times
     return { headersTimeout: headMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs }
@@ -108,7 +108,7 @@ export class Connections {
     return this.#times.idleMs
   }
 
-  /** Stands between the listener and Node's HTTP. Before the server listens. */
+  /** Intercepts new connections before Node's HTTP. Call it before the server listens. */
   attach(server: Server): void {
     const serve = server.listeners('connection')
     server.removeAllListeners('connection')
@@ -120,13 +120,13 @@ export class Connections {
       this.#platform.metrics.connections_closed.inc({ reason: 'idle' })
       socket.destroy()
     })
-    // one that cannot be accepted would end the process without a listener; what keeps the server from listening is told to who asked for it
+    // without a listener an error of accept() would end the process; errors of listen() go to its caller
     server.once('listening', () =>
       server.on('error', (error) => this.#platform.log.warn({ err: error }, 'a connection could not be accepted')),
     )
   }
 
-  /** What Node could not read, or no longer waits for: `answer` writes the refusal and ends the connection, which is released in any case. */
+  /** Handles malformed and timed-out requests: `answer` writes the error and ends the connection. */
   onClientError(error: NodeJS.ErrnoException, socket: Socket, answer: () => void): void {
     if (this.#lingering.has(socket)) return
     const connection = this.#open.get(socket)
@@ -135,21 +135,21 @@ export class Connections {
     if (timedOut) this.#platform.metrics.connections_closed.inc({ reason: inBody ? 'body_timeout' : 'headers_timeout' })
     const answering = connection?.answering ?? 0
     const begun = (inBody || answering > 0) && connection?.response?.headersSent === true
-    // what follows an answer that has begun would be taken for a part of it, and what comes before others for the answer to something else
+    // a response after one that has begun, or before others, would be mistaken for another one
     if (begun || answering > 1) socket.destroy()
     else answer()
     if (timedOut) socket.destroySoon()
     this.#linger(socket)
   }
 
-  /** From now on each answer is the last one of its connection. */
+  /** From now on each response closes its connection. */
   close(): void {
     this.#closing = true
     for (const { response } of this.#open.values())
       if (response?.headersSent === false) response.setHeader('connection', 'close')
   }
 
-  /** Requests that arrive from now on are begun at `release`: until then those who sent them wait, and do not come again. */
+  /** Holds requests that arrive until `release`, so that their clients wait and do not reconnect. */
   hold(): void {
     this.#held ??= []
   }
@@ -157,25 +157,25 @@ export class Connections {
   release(): void {
     const held = this.#held ?? []
     this.#held = undefined
-    // of one whose client has gone nothing is begun
+    // skip clients that have gone
     for (const { response, begin } of held) if (!response.closed) begin()
   }
 
-  /** Begins a request whose turn has come: at once, or at `release` where requests are held. */
+  /** Begins a request at once, or at `release` while requests are held. */
   begin(response: ServerResponse, begin: () => void): void {
     if (this.#held === undefined) begin()
     else this.#held.push({ response, begin })
   }
 
-  /** Resolves once none is open. */
+  /** Resolves once no connection is open. */
   none(): Promise<void> {
     return this.#open.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onNone.push(resolve))
   }
 
-  /** Closes those on which nothing is under way. */
+  /** Closes connections without a request. */
   closeIdle(): void {
-    for (const { socket, restingAt } of [...this.#all.silent, ...this.#all.resting])
-      if (socket.bytesRead === restingAt) socket.destroy()
+    for (const { socket, idleAtBytes } of [...this.#all.silent, ...this.#all.idle])
+      if (socket.bytesRead === idleAtBytes) socket.destroy()
   }
 
   closeAll(): void {
@@ -186,18 +186,14 @@ export class Connections {
     const { settings, clock, metrics } = this.#platform
     const from = socket.remoteAddress
     if (from === undefined) {
-      socket.destroy() // it is gone already
+      socket.destroy() // already disconnected
       return false
     }
     const neighbours = this.#isTrusted(from) ? undefined : this.#neighbours(addressKey(from))
-    if (
-      neighbours !== undefined &&
-      neighbours.open >= settings.address_connection_limit &&
-      !this.#makeRoom(neighbours)
-    ) {
+    if (neighbours !== undefined && neighbours.open >= settings.address_connection_limit && !this.#evict(neighbours)) {
       return this.#refuse(socket, 'address', tooManyOfAddress(settings.address_connection_limit))
     }
-    if (this.#all.open >= settings.connection_limit && !this.#makeRoom(this.#all))
+    if (this.#all.open >= settings.connection_limit && !this.#evict(this.#all))
       return this.#refuse(socket, 'all', tooMany())
     const connection: Connection = {
       socket,
@@ -206,8 +202,8 @@ export class Connections {
       answered: () => this.#answered(connection),
       request: undefined,
       response: undefined,
-      restingSince: clock.elapsed(),
-      restingAt: 0,
+      idleSince: clock.elapsed(),
+      idleAtBytes: 0,
     }
     this.admitted++
     this.#open.set(socket, connection)
@@ -221,8 +217,8 @@ export class Connections {
     return true
   }
 
-  #neighbours(address: string): Holding {
-    return this.#byAddress.get(address) ?? holding(address)
+  #neighbours(address: string): Group {
+    return this.#byAddress.get(address) ?? groupOf(address)
   }
 
   #arrived(request: IncomingMessage, response: ServerResponse): void {
@@ -233,7 +229,7 @@ export class Connections {
       if (connection.neighbours !== undefined) beginIn(connection.neighbours, connection)
     }
     if (this.#closing) {
-      // of requests that were sent without waiting the last one closes the connection
+      // of pipelined requests the last one closes the connection
       if (connection.response?.headersSent === false) connection.response.removeHeader('connection')
       response.setHeader('connection', 'close')
     }
@@ -244,19 +240,19 @@ export class Connections {
 
   #answered(connection: Connection): void {
     if (--connection.answering > 0 || !this.#open.has(connection.socket)) return
-    connection.restingSince = this.#platform.clock.elapsed()
-    connection.restingAt = connection.socket.bytesRead
-    this.#all.resting.add(connection)
-    connection.neighbours?.resting.add(connection)
+    connection.idleSince = this.#platform.clock.elapsed()
+    connection.idleAtBytes = connection.socket.bytesRead
+    this.#all.idle.add(connection)
+    connection.neighbours?.idle.add(connection)
   }
 
-  /** Closes the connection that is needed least: the one that has been silent for longest, or else the one that has been unused for longest. */
-  #makeRoom(group: Holding): boolean {
+  /** Closes the least useful connection: the one that has been silent longest, otherwise the one that has been idle longest. */
+  #evict(group: Group): boolean {
     const [silent] = group.silent
-    const [resting] = group.resting
-    const rested =
-      resting !== undefined && this.#platform.clock.elapsed() - resting.restingSince >= restMs ? resting : undefined
-    const least = silent ?? rested
+    const [idlest] = group.idle
+    const idle =
+      idlest !== undefined && this.#platform.clock.elapsed() - idlest.idleSince >= minIdleMs ? idlest : undefined
+    const least = silent ?? idle
     if (least === undefined) return false
     this.#platform.metrics.connections_closed.inc({ reason: 'displaced' })
     least.socket.destroy()
@@ -269,7 +265,7 @@ export class Connections {
     for (const group of groupsOf(connection, this.#all)) {
       group.open--
       group.silent.delete(connection)
-      group.resting.delete(connection)
+      group.idle.delete(connection)
     }
     if (connection.neighbours?.open === 0) this.#byAddress.delete(connection.neighbours.address)
     this.#platform.metrics.connections_open.set(this.#open.size)
@@ -281,7 +277,7 @@ export class Connections {
     metrics.connections_refused.inc({ reason })
     if (clock.elapsed() - this.#warnedAt >= warnEveryMs) {
       this.#warnedAt = clock.elapsed()
-      log.warn({ reason, open: this.#open.size }, 'connections are refused: as many are open as may be')
+      log.warn({ reason, open: this.#open.size }, 'connections are refused because the limit is reached')
     }
     if (this.#lingering.size >= lingeringMax) socket.destroy()
     else {
@@ -293,7 +289,7 @@ export class Connections {
     return false
   }
 
-  /** What was written is given a moment to arrive: closing with bytes unread would take it back. */
+  /** Gives the response time to arrive: closing a socket with unread bytes would reset it. */
   #linger(socket: Socket): void {
     if (socket.destroyed) return
     const gone = new AbortController()
@@ -307,37 +303,37 @@ export class Connections {
   }
 }
 
-/** A connection of the group neither is silent any more nor rests. */
-function beginIn(group: Holding, connection: Connection): void {
-  if (!group.silent.delete(connection)) group.resting.delete(connection)
+/** The connection has a request now. */
+function beginIn(group: Group, connection: Connection): void {
+  if (!group.silent.delete(connection)) group.idle.delete(connection)
 }
 
-const groupsOf = ({ neighbours }: Connection, all: Holding): readonly Holding[] =>
+const groupsOf = ({ neighbours }: Connection, all: Group): readonly Group[] =>
   neighbours === undefined ? [all] : [all, neighbours]
 
-/** Who counts as one: an IPv4 address, mapped or not, and the 64 bits of IPv6 that one customer is given. */
+/** The key of a client: an IPv4 address, mapped or not, or the first 64 bits of an IPv6 address, which one customer gets. */
 function addressKey(text: string): string {
   try {
     const address = ipaddr.process(text.replace(/%.*$/, ''))
     return address.kind() === 'ipv4' ? address.toString() : (address as ipaddr.IPv6).parts.slice(0, 4).join(':')
   } catch {
-    return text // the library's way of saying that it is no address
+    return text // not an address
   }
 }
 
-/** Goes out as it is written here: no server stands between. */
+/** Written to the socket as it is. */
 const asWritten = { headers: { 'Retry-After': '1' } }
 
 const tooMany = (): Problem =>
   new Problem(
     'upstream_unavailable',
-    'The service has as many connections open as it may. Try again in a moment, and use connections again.',
+    'The service has reached its connection limit. Try again in a moment, and reuse connections.',
     asWritten,
   )
 
 const tooManyOfAddress = (limit: number): Problem =>
   new Problem(
     'rate_limit_exceeded',
-    `Your address has ${limit} connections open, and may have no more. Use those that are open, or close some.`,
+    `Your address has ${limit} open connections, which is the limit. Reuse them, or close some.`,
     asWritten,
   )

@@ -1,18 +1,18 @@
-/** Browsers of other origins (behaviour: conventions 1.7): what pages of the origins in `POSTHORN_CORS_ORIGINS` may ask of `/v1`, and read of its answers. */
+/** CORS for `/v1` from the origins in `POSTHORN_CORS_ORIGINS` (behaviour: conventions 1.7). */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 
-/** What a page reads of an answer beside its body. */
+/** Response headers that pages may read. */
 const exposed =
   'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotent-Replayed, Service-Ignored-Fields'
 
 const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
   'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
-  // two hours, which is as long as browsers keep it
+  // two hours, the maximum in browsers
   'access-control-max-age': '7200',
 }
 
-/** The hook for these origins: their answers say so, refusals too, and what a browser asks before a request is answered 204 without a key or a rate limit. */
+/** The hook for these origins: adds the headers to responses, errors included, and answers preflight requests without a key or a rate limit. */
 export function answerOrigins(origins: readonly string[]) {
   const allowed = new Set(origins)
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {

@@ -1,23 +1,23 @@
-/** Files that come in a streamed body, as the field `file` of a form: read as they arrive, never held whole. */
+/** File uploads in the field `file` of a multipart form: streamed, never held in memory. */
 import busboy from 'busboy'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { invalid, Problem } from '../../api/problem.ts'
 
 export interface FormReader<T> {
-  /** Takes a field in; the Problem of one that is not taken. */
+  /** Accepts a field, or returns a Problem. */
   field(name: string, value: string): Problem | null
-  /** Reads the file to its end, or rejects with the Problem that the caller is to see. */
+  /** Reads the file to its end; rejects with the Problem for the client. */
   file(chunks: AsyncIterable<unknown>, file_name: string | null): Promise<T>
 }
 
-/** What a form may add to the size of its file. */
+/** Bytes that a form may add to its file. */
 export const formOverhead = 64 * 1024
 
 export const isForm = (request: IncomingMessage): boolean =>
   /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')
 
-/** Runs what reads a streamed body. Rejects with the Problem that the caller is to see; the rest of the body is then thrown away. */
+/** Runs the reader of a streamed body. Rejects with the Problem for the client; the rest of the body is then discarded. */
 export async function receiving<T>(request: IncomingMessage, read: () => Promise<T>): Promise<T> {
   try {
     if (request.headers['content-encoding'] !== undefined && request.headers['content-encoding'] !== 'identity')
@@ -25,14 +25,14 @@ export async function receiving<T>(request: IncomingMessage, read: () => Promise
     return await read()
   } catch (error) {
     request.unpipe()
-    request.resume() // thrown away, so that the client can read the answer
+    request.resume() // discarded, so that the client reads the response
     if (error instanceof Problem) throw error
     if (!request.complete && (request.errored !== null || request.destroyed)) throw cutShort()
     throw error
   }
 }
 
-/** Reads a form with one file in its field `file`; undefined where it has none. */
+/** Reads a form with one file in the field `file`; undefined if there is none. */
 export async function readForm<T>(request: IncomingMessage, reader: FormReader<T>): Promise<T | undefined> {
   let reading: Promise<T> | undefined
   const form = openForm(request)
@@ -42,7 +42,7 @@ export async function readForm<T>(request: IncomingMessage, reader: FormReader<T
       if (refused !== null) reject(refused)
     })
     form.on('file', (name: string | undefined, stream, { filename }) => {
-      stream.on('error', () => undefined) // whoever reads it is told
+      stream.on('error', () => undefined) // the reader of the file gets the error
       if (name !== 'file') {
         stream.resume()
         reject(
@@ -71,7 +71,7 @@ export async function readForm<T>(request: IncomingMessage, reader: FormReader<T
     request.pipe(form)
   }).catch((error: unknown) => {
     request.unpipe(form)
-    form.destroy() // whoever still waits for more of the file waits no longer
+    form.destroy() // ends the reader of the file
     throw error
   })
   return await reading
@@ -85,7 +85,7 @@ async function* piecesOf(stream: Readable): AsyncGenerator<unknown> {
   }
 }
 
-/** The refusal of a field that a form may not have. */
+/** The error for an unexpected field. */
 export function unknownField(name: string, known: string): Problem {
   const shown = name.slice(0, 80)
   return invalid(
@@ -105,7 +105,7 @@ function openForm(request: IncomingMessage) {
       defParamCharset: 'utf8',
     })
   } catch {
-    // busboy says only that it found no boundary
+    // busboy only reports a missing boundary
     throw new Problem('invalid_json', 'The header Content-Type: multipart/form-data has no boundary.')
   }
 }

@@ -1,29 +1,29 @@
-/** Another way to routes than with a key: the guard finds out who calls, everything after that is the pipeline's (behaviour: console 2). */
+/** Mounts routes behind another authentication than an API key; everything after it is the pipeline (behaviour: console 2). */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Caller } from '../../api/caller.ts'
 import { prepare, perform, type Pipeline, type PreparedRoute } from './pipeline.ts'
-import type { RecorderOf } from './recording.ts'
+import type { RecorderOf } from './audit-hook.ts'
 import type { Route } from './route.ts'
 import { responses, routerPath } from './responses.ts'
 
-/** Who was let in. */
+/** The result of authentication. */
 export interface Entered {
   readonly caller: Caller
-  /** What the guard knows beyond that: handlers of its own routes read it as `session` of their request. */
+  /** Available to handlers as `session`. */
   readonly session: unknown
 }
 
 export interface Guard {
-  /** What comes before the path of each route. */
+  /** The path prefix of each route. */
   readonly prefix: string
   readonly routes: readonly Route[]
-  /** The first of the checks, up to and with whether the caller may do this. Rejects with a Problem; may set headers of the reply. */
+  /** Authenticates and authorizes. Rejects with a Problem; may set response headers. */
   enter(request: FastifyRequest, reply: FastifyReply, route: Route): Promise<Entered>
-  /** What is kept of changes that come through it. */
+  /** Records changes made through the guard. */
   readonly recorderOf?: RecorderOf
 }
 
-/** Mounts the routes once more, behind the guard. Buckets of rate limits are the guard's. */
+/** Mounts the routes behind the guard, which applies its own rate limits. */
 export function mountGuard(server: FastifyInstance, pipeline: Pipeline, guard: Guard): void {
   for (const given of guard.routes) {
     const route = { ...given, path: `${guard.prefix}${given.path}` }

@@ -1,16 +1,16 @@
-/** What refusals say beside their code: the path, the method or the field that was probably meant. Asked only once something is refused (behaviour: conventions 1.3, 4.4). */
+/** Suggestions in errors: the path, method or field that the client probably meant (behaviour: conventions 1.3, 4.4). */
 import type { FastifyRequest } from 'fastify'
 import { idPrefixes } from '../../api/ids.ts'
 import { Problem } from '../../api/problem.ts'
 import { cut } from '../../api/refusal-size.ts'
-import { nearest } from '../../lib/nearest.ts'
+import { nearest } from '../../lib/text.ts'
 import type { Route } from './route.ts'
 
-/** Of what was sent so much is compared, and so much is shown. */
+/** How much of the request is compared and shown. */
 const wordLengthMax = 64
 const stepsMax = 12
 const fieldsNamedMax = 10
-/** No id is so long: a path with a longer step names no operation. */
+/** No id is longer: a path with a longer segment is unknown. */
 export const paramLengthMax = 300
 
 interface KnownPath {
@@ -18,30 +18,30 @@ interface KnownPath {
   readonly methods: Set<string>
 }
 
-/** What another service calls one of our operations. */
+/** The name of one of our operations in another service. */
 interface OtherPath {
   readonly steps: readonly string[]
   readonly method: string
   readonly path: string
 }
 
-/** Makes the 404 of a path or method that no operation has. */
+/** Builds the 404 of an unknown path or method. */
 export type RefuseUnknown = (request: Pick<FastifyRequest, 'method' | 'url'>) => Problem
 
-/** Whether there is a page at the path. */
+/** Whether a page exists at the path. */
 export type HasPage = (path: string) => boolean
 
 /** A page outside of `/v1`. */
 export interface KnownPage {
   readonly path: string
   readonly method: string
-  /** Of a path that ends in `*`: which of the paths below have a page. */
+  /** For a path that ends in `*`: which paths below it exist. */
   readonly has_page?: HasPage | undefined
 }
 
 /**
- * The refusals of paths beside these routes and pages; pages may be added later. A known path with another method names those that it takes, in `Allow` too:
- * in `/v1` once a key was asked for.
+ * Builds the errors for unknown paths; pages may be added later. For a known path with another method the error lists the allowed methods, also in `Allow`
+ * (in `/v1` after authentication).
  */
 export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPage[] = []): RefuseUnknown {
   const known = new Map<string, KnownPath>()
@@ -60,7 +60,7 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
     const ofPages = pages
       .filter((page) => page.has_page?.(path) ?? fits(stepsOf(page.path), given))
       .map((page) => page.method)
-    // the method is right, and nobody answered: what the path names is not there
+    // the method is right: the thing that the path names does not exist
     if (ofPages.includes(method === 'HEAD' ? 'GET' : method))
       return new Problem('resource_missing', `There is no file ${cut(path, 200)}.`)
     const allowed = [...new Set([...methods, ...ofPages])].toSorted()
@@ -76,7 +76,7 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
   }
 }
 
-/** Methods and paths that no operation has, and that a router would take for another one's, the word for its id, as `/things/export` for `/things/{id}`. */
+/** Methods and paths that do not exist but that a router would match to another route, a word in place of an id: `/things/export` for `/things/{id}`. */
 export function pathsMistakenForIds(
   routes: readonly Pick<Route, 'method' | 'path'>[],
 ): Pick<Route, 'method' | 'path'>[] {
@@ -95,7 +95,7 @@ const fits = (steps: readonly string[], given: readonly string[]): boolean =>
   steps.length === given.length &&
   steps.every((step, at) => (isParameter(step) ? mayBe(step, given[at]!) : step === given[at]))
 
-/** Whether a router takes these words for this path, one of them for an id that it cannot be. */
+/** Whether a router would match these words to this path, one of them as an id. */
 function isTakenFor(steps: readonly string[], words: readonly string[]): boolean {
   if (steps.length !== words.length) return false
   const differing = steps.flatMap((step, at) => (step === words[at] ? [] : [[step, words[at]!] as const]))
@@ -105,11 +105,11 @@ function isTakenFor(steps: readonly string[], words: readonly string[]): boolean
   )
 }
 
-/** Whether the word may stand for this parameter. */
+/** Whether the word may be a value of this parameter. */
 const mayBe = (parameter: string, word: string): boolean =>
   word.length <= paramLengthMax && (parameter.endsWith('id}') ? isId(word) : word !== '')
 
-/** A sentence that names our operation where the path is what another service calls it. */
+/** A sentence with our operation, if the path is that of another service. */
 function foreignPath(elsewhere: readonly OtherPath[], given: readonly string[], method: string): string | undefined {
   const same = elsewhere.filter(
     ({ steps }) => steps.length === given.length && steps.every((step, at) => isParameter(step) || step === given[at]),
@@ -118,14 +118,14 @@ function foreignPath(elsewhere: readonly OtherPath[], given: readonly string[], 
   return best && ` Did you mean ${best.method} ${best.path}?`
 }
 
-/** A sentence that names the path that was probably meant, with the ids that were given; empty where none is near. */
+/** A sentence with the path that was probably meant, with the given ids; empty if none is near. */
 function meantPath(paths: readonly KnownPath[], given: readonly string[], method: string): string {
   if (given.length > stepsMax) return ''
   const start = given.findIndex((step) => !/^(api|v\d+)$/i.test(step))
   if (start === -1) return ''
   const versioned = ['v1', ...given.slice(start)]
   const last = versioned.at(-1)!
-  // some name the operation at the end of the path: `…/send`
+  // some clients append the operation: `…/send`
   const best =
     nearestPath(paths, versioned, method) ??
     (isId(last) ? undefined : nearestPath(paths, versioned.slice(0, -1), method))
@@ -156,7 +156,7 @@ function nearestPath(
   return candidates.find((candidate) => candidate.path === path)
 }
 
-/** The path as these steps spell it; undefined where one of them is nothing like what was given. */
+/** The path with these segments; undefined if one of them differs too much. */
 function spelt(steps: readonly string[], given: readonly string[]): string | undefined {
   if (steps.length !== given.length) return undefined
   const words: string[] = []
@@ -170,7 +170,7 @@ function spelt(steps: readonly string[], given: readonly string[]): string | und
 
 const prefixes = new RegExp(`^(${Object.values(idPrefixes).join('|')})_`)
 
-/** An id has one of our prefixes, or digits; a word in its place is another path. */
+/** An id has one of our prefixes, or digits; another word is a different path. */
 const isId = (word: string): boolean => prefixes.test(word) || /[%\d]/.test(word)
 
 const isNear = (word: string, known: string): boolean =>
@@ -179,7 +179,7 @@ const isNear = (word: string, known: string): boolean =>
 const inWords = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
-/** The field that was probably meant by one that is not known: what others call so, else the nearest of `known`. */
+/** The known field that an unknown one probably means: a name of another service, otherwise the nearest of `known`. */
 export function meantField(
   field: string,
   known: readonly string[],
@@ -195,7 +195,7 @@ export function meantField(
   )
 }
 
-/** The refusal of a body with fields at its top that are not known: it names them, and what was probably meant. Every other error stays as it is. */
+/** Adds suggestions to the error of a body with unknown top-level fields. Other errors stay as they are. */
 export function namingUnknown(
   error: unknown,
   body: Readonly<Record<string, unknown>>,

@@ -1,13 +1,13 @@
-/** SQL of `idempotency_keys`: one request's key, and the fragments by which the statement that accepts messages keeps its keys. */
+/** SQL of `idempotency_keys`: single keys, and fragments for the statement that accepts messages. */
 import type { Tenant } from '../../api/caller.ts'
 import { errorCatalogue } from '../../api/errors.ts'
 import { limits } from '../../api/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../database/sql.ts'
 
-/** What one keyed request is about. */
+/** The identity of a keyed request. */
 export interface KeyedRequest extends Tenant {
-  /** Method and path with its ids, and the user who asks in the console. */
+  /** Method and path with its ids, and the user for requests from the console. */
   readonly operation: string
   readonly key: string
   readonly fingerprint: string
@@ -24,7 +24,7 @@ export interface KeyRow {
   readonly created_at: string
 }
 
-/** Inserts the key, or takes over one that is expired or whose lease ended. False: it is taken. */
+/** Inserts the key, or takes it over if it expired or its lease ended. False if it is taken. */
 export async function claimKey(
   sql: Db,
   request: KeyedRequest,
@@ -46,7 +46,7 @@ export async function claimKey(
   return rows.length === 1
 }
 
-/** The stored row of a keyed request, whether or not it has outlived its window, or null. */
+/** The stored row of a keyed request, expired or not, or null. */
 export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
     select fingerprint, status, response, encrypted_response, message_id, lease_until, created_at from idempotency_keys
@@ -54,7 +54,7 @@ export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | 
   return row ?? null
 }
 
-/** Keeps what a request is answered from now on under a key that nobody has. False: it is taken, and what stands there goes on to stand. */
+/** Stores a reply under a free key. False if it is taken; then the stored reply stays. */
 export async function keepReply(
   sql: Db,
   request: KeyedRequest,
@@ -71,19 +71,19 @@ export async function keepReply(
   return rows.length === 1
 }
 
-/** A key that has outlived its window is anybody's. */
+/** An expired key is free. */
 const replaced = (sql: Db, aged_ms: number) => sql`
       set fingerprint = excluded.fingerprint, status = excluded.status, message_id = excluded.message_id, response = excluded.response, encrypted_response = null,
         lease_until = null, created_at = excluded.created_at
       where idempotency_keys.created_at <= ${isoTime(aged_ms - limits.idempotency_window_ms)}`
 
-/** A key that was claimed, and when: whoever takes it over after its lease has a claim of its own. */
+/** A claimed key with the time of the claim, which distinguishes it from a later claim. */
 export interface Claim {
   readonly request: KeyedRequest
   readonly claimed_at: string
 }
 
-/** Writes the reply of a key that was claimed. False: somebody else has the key by now. */
+/** Writes the reply of a claimed key. False if another request has claimed it. */
 export async function storeReply(
   sql: Db,
   { request, claimed_at }: Claim,
@@ -96,7 +96,7 @@ export async function storeReply(
   return result.count > 0
 }
 
-/** Moves the end of a lease on. */
+/** Renews a lease. */
 export async function extendLease(sql: Db, { request, claimed_at }: Claim, lease_until: string): Promise<void> {
   await sql`
     update idempotency_keys set lease_until = ${lease_until}
@@ -104,7 +104,7 @@ export async function extendLease(sql: Db, { request, claimed_at }: Claim, lease
       and status is null`
 }
 
-/** Forgets a key whose operation left nothing behind. */
+/** Releases a key whose operation had no effect. */
 export async function freeKey(sql: Db, { request, claimed_at }: Claim): Promise<void> {
   await sql`
     delete from idempotency_keys
@@ -112,7 +112,7 @@ export async function freeKey(sql: Db, { request, claimed_at }: Claim): Promise<
       and status is null`
 }
 
-/** Forgets up to `limit` keys older than 24 hours. */
+/** Deletes up to `limit` keys older than 24 hours. */
 export async function expireKeys(sql: Db, now: number, limit: number): Promise<number> {
   const rows = await sql`
     delete from idempotency_keys where ctid = any(array(
@@ -120,17 +120,17 @@ export async function expireKeys(sql: Db, now: number, limit: number): Promise<n
   return rows.count
 }
 
-/** What the statement that accepts messages carries of a request's key; null in all three: a request without one. */
+/** The key of a request in the statement that accepts messages; all three are null without a key. */
 export const keyColumns = ['operation', 'idempotency_key', 'fingerprint'] as const
 
-/** A sub-select that yields a row where the row `i` (account_id, mode and `keyColumns`) has no key, or one that has outlived its window at `aged_ms`. */
+/** A sub-select that yields a row if the row `i` (account_id, mode and `keyColumns`) has no key, or one that expired at `aged_ms`. */
 export const freeKeys = (sql: Db, aged_ms: number) => sql`
   select from (values (true)) as one where i.idempotency_key is null or not exists (
     select from idempotency_keys where account_id = i.account_id and mode = i.mode and operation = i.operation and key = i.idempotency_key
       and created_at > ${isoTime(aged_ms - limits.idempotency_window_ms)}
   )`
 
-/** Of the rows of `submitted`: those whose key is kept. A 400 leaves its key free (behaviour: idempotency 3.2). */
+/** The rows of `submitted` whose key is stored. A 400 leaves its key free (behaviour: idempotency 3.2). */
 const kept = (sql: Db) =>
   sql`idempotency_key is not null and (value is not null or code is distinct from 'parameter_invalid')`
 
@@ -139,8 +139,8 @@ const statuses = JSON.stringify(
 )
 
 /**
- * The insert of the keys of `submitted` (n, account_id, mode, message_id, code, value and `keyColumns`): a message stands for its own 202, a `code` for the
- * refusal of that name, and a `value` {status, response} for itself. Of rows that share a key the first one counts.
+ * The insert of the keys of `submitted` (n, account_id, mode, message_id, code, value and `keyColumns`): a message is replayed as its 202, a `code` as that
+ * error, a `value` {status, response} as it is. Of rows that share a key the first one counts.
  */
 export const keepKeys = (sql: Db, now: number, aged_ms: number) => sql`
   insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, message_id, response, created_at)
@@ -153,6 +153,6 @@ export const keepKeys = (sql: Db, now: number, aged_ms: number) => sql`
   on conflict on constraint idempotency_keys_pkey do update ${replaced(sql, aged_ms)}
   returning 1`
 
-/** True when every key of `submitted` was free until now: `settled` is what `keepKeys` returned. */
+/** True when every key of `submitted` was free; `settled` is the result of `keepKeys`. */
 export const keysAgree = (sql: Db) => sql`
   (select count(*) from settled) = (select count(distinct (account_id, mode, operation, idempotency_key)) from submitted where ${kept(sql)})`

@@ -28,7 +28,7 @@ async function start(t: TestContext) {
   }
 }
 
-test('an outcome that could not be written is written when the database is back, and replayed: it is not done twice', async (t) => {
+test('an outcome that could not be stored is stored when the database is back, and replayed', async (t) => {
   const { pool, clock, run, unplug, times } = await start(t)
 
   await assert.rejects(run(), /pulled plug/)
@@ -52,7 +52,7 @@ test('an outcome that could not be written is written when the database is back,
   )
 })
 
-test('a lease that was taken over is not settled by who held it before', async (t) => {
+test('a lease that was taken over is not completed by its former holder', async (t) => {
   const { pool, clock, run, unplug, times } = await start(t)
 
   await assert.rejects(run(), /pulled plug/)
@@ -69,7 +69,7 @@ test('a lease that was taken over is not settled by who held it before', async (
   )
 })
 
-test('a repeat beside another body is in use where another process holds the key for it', async (t) => {
+test('a repeated request with another body gets "in use" while another process holds the key', async (t) => {
   const { pool, run, unplug } = await start(t)
   await unplug()
   await pool`

@@ -1,6 +1,6 @@
 /**
- * Idempotency keys (behaviour: idempotency 1, 2, 3). A key belongs to account, mode and operation (method and path with its ids). Operations of
- * the database alone write it in their own transaction; operations with a network call hold it under a lease.
+ * Idempotency keys (behaviour: idempotency 1, 2, 3), unique per account, mode and operation (method and path with its ids). Operations on the database alone
+ * write the key in their transaction; operations with a network call hold it under a lease.
  */
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
@@ -27,7 +27,7 @@ import type { KeepReply, Reply } from './route.ts'
 
 const leaseMs = 60_000
 
-/** SHA-256 of the canonical body (fields in the order of their names) and query: the same for the same request. */
+/** SHA-256 of the canonical body (fields sorted by name) and query. */
 export const canonicalFingerprint = (body: unknown, query: object = {}): string =>
   hash('sha256', `${canonical(body)}\n${canonical(query)}`, 'base64url')
 
@@ -41,7 +41,7 @@ function canonical(value: unknown): string {
   return `${text}}`
 }
 
-/** The value of an Idempotency-Key header, which Node reads byte by byte. Throws for one that is empty or too long. */
+/** The value of an Idempotency-Key header, which Node decodes as latin1. Throws if it is empty or too long. */
 export function checkIdempotencyKey(header: string): string {
   const bytes = Buffer.from(header, 'latin1')
   const key = isUtf8(bytes) ? bytes.toString('utf8') : header
@@ -60,14 +60,14 @@ export function checkIdempotencyKey(header: string): string {
   return key
 }
 
-/** Far more than a path with ids of ours comes to; with the longest key it still fits the entry of an index. */
+/** Longer than any path with our ids; with the longest key it still fits an index entry. */
 const operationLengthMax = 1000
 
-/** What stands for an operation: itself, or its digest where a path holds words longer than any id. */
+/** The operation, or its digest if the path contains words longer than any id. */
 const shortened = (operation: string): string =>
   operation.length <= operationLengthMax ? operation : hash('sha256', operation, 'base64url')
 
-/** What a keyed request of this caller is about. A key of the console is its user's alone: what was answered may hold what other members may not see. */
+/** The identity of a keyed request. A key used in the console belongs to its user, because the reply may show what other members may not see. */
 export const keyedRequest = (caller: Caller, operation: string, key: string, fingerprint: string): KeyedRequest => ({
   account_id: caller.account_id,
   mode: caller.mode,
@@ -76,14 +76,14 @@ export const keyedRequest = (caller: Caller, operation: string, key: string, fin
   fingerprint,
 })
 
-/** Keys of which a request is running in this process. */
+/** The keys of requests that run in this process. */
 export interface InFlight {
-  /** The fingerprint of the request that runs under this key; undefined: none does. */
+  /** The fingerprint of the running request with this key, if any. */
   running(request: KeyedRequest): string | undefined
-  /** Enters a request under whose key none runs. */
+  /** Registers a running request. */
   enter(request: KeyedRequest): void
   leave(request: KeyedRequest): void
-  /** Claims whose end could not be written, and is tried again. */
+  /** Claims whose end could not be written and is retried. */
   readonly unsettled: Set<Claim>
 }
 
@@ -98,17 +98,17 @@ export function inFlight(): InFlight {
   }
 }
 
-/** What is done for a keyed request. */
+/** The steps of a keyed request. */
 interface KeyedTurn<A> {
-  /** Where no other request runs under its key here; `known` where the key turns out to be taken. */
+  /** Runs when no other request with this key runs here; `known` when the key turns out to be taken. */
   first(): Promise<A | 'known'>
-  /** Where the same request has been answered: by its row. */
+  /** Runs when the same request was answered before. */
   again(row: KeyRow): Promise<A>
 }
 
 /**
- * Runs a keyed request, one at a time under a key. Where the key is taken, what is stored decides; where nothing is yet, whoever runs under it is the first:
- * `idempotency_key_in_use`, or `idempotency_key_reused` where that is a different request.
+ * Runs a keyed request, one at a time per key. If the key is taken, the stored row decides; if nothing is stored yet, another request is running:
+ * `idempotency_key_in_use`, or `idempotency_key_reused` if that is a different request.
  */
 export async function oneAtATime<A>(
   platform: Platform,
@@ -122,7 +122,7 @@ export async function oneAtATime<A>(
     if (answer !== 'known') return answer
   }
   const row = await knownKey(platform, request)
-  // null: running, or rolled back or expired between two statements, which is rare and safe to retry
+  // null: still running, or rolled back or expired between two statements, which is rare and safe to retry
   if (row === null || row.status === null)
     throw refusalWhileRunning(row?.fingerprint ?? other ?? request.fingerprint, request)
   sameRequest(row, request)
@@ -141,31 +141,31 @@ async function alone<A>(flights: InFlight, request: KeyedRequest, { first }: Key
 const refusalWhileRunning = (fingerprint: string, request: KeyedRequest): Problem =>
   new Problem(fingerprint === request.fingerprint ? 'idempotency_key_in_use' : 'idempotency_key_reused')
 
-/** The stored row of a key that has not outlived its window, or null. */
-export async function knownKey({ pool, ageing }: Platform, request: KeyedRequest): Promise<KeyRow | null> {
+/** The stored row of a key that has not expired, or null. */
+export async function knownKey({ pool, retention_clock }: Platform, request: KeyedRequest): Promise<KeyRow | null> {
   const row = await findKey(pool, request)
-  return row === null || Date.parse(row.created_at) <= ageing.now() - limits.idempotency_window_ms ? null : row
+  return row === null || Date.parse(row.created_at) <= retention_clock.now() - limits.idempotency_window_ms ? null : row
 }
 
-/** The header that a replayed response carries. */
+/** Marks a replayed response. */
 export const replayedHeaders = { 'idempotent-replayed': 'true' } as const
 
-/** Statuses of refusals that an operation itself decided, and that are therefore stored. */
+/** Statuses of errors that the operation itself decided, and that are therefore stored. */
 const storedRefusals: ReadonlySet<number> = new Set([402, 404, 409, 422])
 
-/** True for a refusal that is kept and replayed; every other one leaves the key free. */
+/** True for an error that is stored and replayed; every other one leaves the key free. */
 export const isStoredRefusal = (error: unknown): error is Problem =>
   error instanceof Problem &&
   storedRefusals.has(error.status) &&
   error.code !== 'idempotency_key_in_use' &&
   error.code !== 'idempotency_key_reused'
 
-/** What is stored of a refusal: everything but what belongs to one request. */
+/** The stored part of an error: everything that does not belong to one request. */
 export const storedRefusal = (problem: Problem): object => ({
   error: { code: problem.code, message: problem.message, param: problem.param, details: problem.details },
 })
 
-/** The stored outcome: a reply, or the refusal thrown again. Errors get the new request's id from the HTTP layer. */
+/** The stored outcome: a reply, or the error thrown again. The HTTP layer adds the new request id. */
 export function replay(platform: Pick<Platform, 'secrets'>, row: KeyRow): Reply {
   if (row.status! >= 400) throw replayedRefusal(storedBody(platform, row))
   return { status: row.status!, body: storedBody(platform, row), headers: replayedHeaders }
@@ -174,7 +174,7 @@ export function replay(platform: Pick<Platform, 'secrets'>, row: KeyRow): Reply 
 const storedBody = (platform: Pick<Platform, 'secrets'>, row: KeyRow): unknown =>
   row.encrypted_response === null ? row.response : JSON.parse(platform.secrets.open(row.encrypted_response))
 
-/** The Problem of a body that `storedRefusal` made. */
+/** The Problem that `storedRefusal` stored. */
 export function replayedRefusal(stored: unknown): Problem {
   const { error } = stored as { error: { code: ErrorCode; message: string; param?: string; details?: Detail[] } }
   const more: { param?: string; details?: readonly Detail[]; headers: Record<string, string> } = {
@@ -189,15 +189,15 @@ export function replayedRefusal(stored: unknown): Problem {
   )
 }
 
-/** Stands between the fingerprint that is known before a streamed body is read and the digest of the body; neither can hold it. */
+/** Separates the fingerprint known before a streamed body is read from the digest of the body; neither contains it. */
 const digestMark = ':'
 
-/** Throws `idempotency_key_reused` unless the row is of the same request; of a streamed one as far as that is known before it is read. */
+/** Throws `idempotency_key_reused` unless the row belongs to the same request, as far as that is known before a streamed body is read. */
 function sameRequest(row: KeyRow, request: KeyedRequest): void {
   if (row.fingerprint.split(digestMark, 1)[0] !== request.fingerprint) throw new Problem('idempotency_key_reused')
 }
 
-/** Refuses a request of a wrong shape whose key belongs to another one, stored or still running; the key goes before the shape. */
+/** Refuses an invalid request whose key belongs to another request, stored or running, because the key is checked before the shape. */
 export async function refuseReused(platform: Platform, flights: InFlight, request: KeyedRequest): Promise<void> {
   const other = flights.running(request)
   const row = await knownKey(platform, request)
@@ -205,25 +205,25 @@ export async function refuseReused(platform: Platform, flights: InFlight, reques
   else if (other !== undefined) throw refusalWhileRunning(other, request)
 }
 
-/** Of a request whose reply is not for its handler to keep. */
+/** For requests whose handler does not store the reply. */
 export const keepNothing: KeepReply = () => Promise.resolve()
 
 interface Operation {
   readonly request: KeyedRequest
   readonly secret: boolean
   readonly handler: (sql: Db, keep: KeepReply) => Promise<Reply>
-  /** Reads a streamed body that came again; null for one that cannot be read. */
+  /** Computes the digest of a repeated streamed body; null for an unreadable one. */
   readonly digest?: () => Promise<string | null>
 }
 
-/** Runs an operation of the database alone: its effects, its reply and its key are one transaction. */
+/** Runs an operation on the database alone: effects, reply and key share one transaction. */
 export async function inTransaction(platform: Platform, flights: InFlight, operation: Operation): Promise<Reply> {
   const { request } = operation
   const first = async (): Promise<Reply | 'known'> => {
     const outcome = await transact(platform.pool, async (tx) => {
       const now = platform.clock.now()
-      // a twin in another process waits here until the first commits or rolls back
-      if (!(await claimKey(tx, request, null, now, platform.ageing.now()))) return undefined
+      // a duplicate in another process waits here until the first commits or rolls back
+      if (!(await claimKey(tx, request, null, now, platform.retention_clock.now()))) return undefined
       const result = await attempt(() => tx.savepoint((inner) => operation.handler(inner, keepNothing)))
       await settleKey(tx, platform, operation, isoTime(now), result)
       return result
@@ -235,10 +235,7 @@ export async function inTransaction(platform: Platform, flights: InFlight, opera
   return await oneAtATime(platform, flights, request, { first, again: (row) => replayOf(platform, operation, row) })
 }
 
-/**
- * Runs an operation with a network call in it: the key is reserved first, kept so while the operation lasts, and settled afterwards, or by the operation
- * itself beside its effect.
- */
+/** Runs an operation with a network call: claims the key first, renews the lease during the operation, and completes it afterwards or together with the effect. */
 export async function underLease(platform: Platform, flights: InFlight, operation: Operation): Promise<Reply> {
   const { request } = operation
   const first = async (): Promise<Reply | 'known'> => {
@@ -254,17 +251,17 @@ export async function underLease(platform: Platform, flights: InFlight, operatio
   return await oneAtATime(platform, flights, request, { first, again: (row) => replayOf(platform, operation, row) })
 }
 
-/** False: the key is taken. One that was claimed without an answer is freed again. */
+/** False if the key is taken. A key that was claimed without a reply is released. */
 async function claimUnderLease(platform: Platform, flights: InFlight, claim: Claim, now: number): Promise<boolean> {
   try {
-    return await claimKey(platform.pool, claim.request, isoTime(now + leaseMs), now, platform.ageing.now())
+    return await claimKey(platform.pool, claim.request, isoTime(now + leaseMs), now, platform.retention_clock.now())
   } catch (error) {
     if (!neverSent(error)) void retryEndingClaim(platform, flights, claim, () => freeKey(platform.pool, claim))
     throw error
   }
 }
 
-/** Does the operation while its key is kept reserved; frees the key where nothing of the outcome is stored. */
+/** Runs the operation while its lease is renewed; releases the key if no outcome is stored. */
 async function attemptHolding(
   platform: Platform,
   flights: InFlight,
@@ -288,14 +285,14 @@ async function attemptHolding(
   }
 }
 
-/** Between two tries to end a claim while the database is away, at first and at last. */
+/** Backoff between attempts to end a claim while the database is unreachable: first and maximum. */
 const [endAgainMs, endAgainMsMax] = [500, 5_000]
-/** An outage that takes longer is left to the end of the lease, and so is what is more than this at once. */
+/** Limits for retries in time and number; beyond them the lease simply expires. */
 const [endWithinMs, unsettledMax] = [600_000, 200]
 
 /**
- * Ends a claim. Rejects where that failed: then it is tried again for ten minutes, so that whoever repeats the request does not find its key in use for longer than
- * the database was away. After the lease it is for whoever is quicker: a claim that was taken over is another one.
+ * Ends a claim. Rejects if that failed, then retries for ten minutes, so that repeated requests find the key in use no longer than the database was
+ * unreachable. A claim taken over after the lease is a different one.
  */
 async function endClaim(
   platform: Platform,
@@ -332,7 +329,7 @@ async function retryEndingClaim(
   unsettled.delete(claim)
 }
 
-/** Moves the end of a lease on until the operation has ended: an upload may take longer than one lease. */
+/** Renews the lease until the operation has ended: an upload may take longer than one lease. */
 async function keepLease(platform: Platform, claim: Claim, ended: AbortSignal): Promise<void> {
   const { pool, clock, log } = platform
   for (;;) {
@@ -346,7 +343,7 @@ async function keepLease(platform: Platform, claim: Claim, ended: AbortSignal): 
 
 type OperationOutcome = { readonly reply: Reply } | { readonly refusal: Problem }
 
-/** Stored refusals become a value; everything else goes on as an exception, which leaves the key free. */
+/** Turns stored errors into values; other exceptions pass and leave the key free. */
 async function attempt(work: () => Promise<unknown>): Promise<OperationOutcome> {
   try {
     return { reply: (await work()) as Reply }
@@ -361,14 +358,14 @@ function unwrap(outcome: OperationOutcome): Reply {
   return outcome.reply
 }
 
-/** The outcome that is stored for this request; throws where its streamed body is another one. */
+/** The stored outcome for this request; throws if its streamed body differs. */
 async function replayOf(platform: Platform, { digest }: Operation, row: KeyRow): Promise<Reply> {
   const [, known] = row.fingerprint.split(digestMark)
   if (known !== undefined && known !== (await digest?.())) throw new Problem('idempotency_key_reused')
   return replay(platform, row)
 }
 
-/** False: somebody else has the key by now. */
+/** False if another request has claimed the key. */
 async function settleKey(
   sql: Db,
   platform: Platform,

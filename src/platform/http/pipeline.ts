@@ -1,4 +1,7 @@
-/** One request through one route: who may call (`guard`), then body, key, shape and operation (`perform`). Everything that can be is worked out once per route. */
+/**
+ * One request through one route: authentication and limits (`guard`), then body, key, shape and operation (`perform`). Everything possible is prepared once
+ * per route.
+ */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
@@ -10,13 +13,10 @@ import { limits } from '../../api/limits.ts'
 import { Problem } from '../../api/problem.ts'
 import { validator, type Validator } from '../../api/validation.ts'
 import type { Db } from '../database/sql.ts'
-import type { Series } from '../observability/fast-histogram.ts'
 import type { Platform } from '../platform.ts'
-import { asksForCsv } from './accept.ts'
+import { asksForCsv, type AddressList } from './headers.ts'
 import { admit, bearerOf, callerOf, type FindKey, type KeyFacts } from './auth.ts'
-import { isJsonType, isPlainEncoding, parseBody, readBody } from './body.ts'
-import type { BodyRoom } from './body-room.ts'
-import type { AddressList } from './client-address.ts'
+import { isJsonType, isPlainEncoding, parseBody, readBody, type BodyBudget } from './body.ts'
 import { namingUnknown, type RefuseUnknown } from './hints.ts'
 import {
   canonicalFingerprint,
@@ -30,46 +30,44 @@ import {
 } from './idempotency.ts'
 import { queryReader, type QueryReader, type RawQuery } from './query.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
-import { recorded, type Call, type Change, type Recorder } from './recording.ts'
+import { recorded, type Call, type Change, type Recorder } from './audit-hook.ts'
 import type { KeepReply, Reply, Route, RouteRequest } from './route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
     arrived_at: number
-    /** The route, once it is known; null for paths that name none. */
+    /** The route; null for unknown paths. */
     prepared: PreparedRoute | null
-    /** What a guard knows of who came through it; null for a key. */
+    /** The session that a guard found; null for an API key. */
     session: unknown
   }
 }
 
-/** What every request needs. */
+/** Shared by all requests. */
 export interface Pipeline {
   readonly platform: Platform
   readonly findKey: FindKey
   readonly limiter: RateLimiter
   readonly isTrusted: AddressList
   readonly flights: InFlight
-  readonly bodies: BodyRoom
+  readonly bodies: BodyBudget
   readonly refuseUnknown: RefuseUnknown
 }
 
-/** A route with all that is worked out before the first request. */
+/** A route with everything that is prepared before the first request. */
 export interface PreparedRoute {
   readonly route: Route
-  /** The bucket of its rate limit; 0 is for paths that name no route. */
+  /** The rate limit bucket; 0 for unknown paths. */
   readonly index: number
   readonly rate_limit: number
   readonly readQuery: QueryReader
   readonly checkBody: Validator | undefined
   readonly bodyOptional: boolean
-  /** Top-level fields that are known; undefined where any is. */
+  /** Known top-level fields; undefined if any field is allowed. */
   readonly known: ReadonlySet<string> | undefined
   readonly open: boolean
-  /** How long its requests took, by status. */
-  readonly times: Map<number, Series>
-  /** Of changes of which something is kept. */
+  /** Records changes. */
   readonly record: Recorder | undefined
 }
 
@@ -81,7 +79,7 @@ export function prepare(route: Route, index: number, rate_limit: number, record?
     index,
     rate_limit,
     readQuery: queryReader(route.query),
-    // an unknown field of the outermost object is ignored and named, not refused (behaviour: conventions 4.4)
+    // unknown top-level fields are ignored and reported, not refused (behaviour: conventions 4.4)
     checkBody:
       schema === undefined || route.body_unchecked === true
         ? undefined
@@ -92,12 +90,11 @@ export function prepare(route: Route, index: number, rate_limit: number, record?
         ? undefined
         : new Set([...Object.keys(schema?.properties ?? {}), ...(route.known_fields ?? [])]),
     open,
-    times: new Map(),
     record,
   }
 }
 
-/** The hook before a route (undefined: before the 404 of an unknown one): authentication to mode, in their order (behaviour: conventions 3). */
+/** The hook before a route (undefined: before the 404 of an unknown path): authentication to mode, in this order (behaviour: conventions 3). */
 export function guard(pipeline: Pipeline, prepared: PreparedRoute | undefined) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     if (prepared !== undefined) request.prepared = prepared
@@ -159,7 +156,7 @@ const overLimit = (limit: number): string =>
 const apiKeyOnSource =
   'This operation takes a source key (`svc_src_…`) and no API key. With an API key, the operation of the same method on the id of the source does the same.'
 
-/** What an accepted key may not do, counted as a request of its. */
+/** Checks the key against the route. The request counts against the rate limit. */
 function forbidden(route: Route, key: KeyFacts): Problem | undefined {
   if (key.source_status === 'disabled') return new Problem('source_disabled')
   if (route.source_key === true && key.source_status === null) return new Problem('scope_missing', apiKeyOnSource)
@@ -174,7 +171,7 @@ function forbidden(route: Route, key: KeyFacts): Problem | undefined {
   return undefined
 }
 
-/** What a handler is given; `signal` is made only where it is asked for. */
+/** The handler's request; `signal` is created on demand. */
 class Context implements RouteRequest<unknown, unknown> {
   readonly caller: Caller
   readonly params: Readonly<Record<string, string>>
@@ -218,7 +215,7 @@ class Context implements RouteRequest<unknown, unknown> {
       const gone = () => {
         if (!raw.writableFinished) aborter.abort()
       }
-      // of requests that were sent one behind the other, those that wait for the answers before them hear of their socket alone
+      // pipelined requests that wait for earlier responses are only notified by their socket
       socket.setMaxListeners(0).once('close', gone)
       raw.once('close', () => {
         socket.off('close', gone)
@@ -230,7 +227,7 @@ class Context implements RouteRequest<unknown, unknown> {
   }
 }
 
-/** The handler of a route: body to operation, in their order (behaviour: conventions 3). */
+/** The handler of a route: body to operation, in this order (behaviour: conventions 3). */
 export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const { route } = prepared
   const takesBody = (route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true
@@ -263,12 +260,12 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
           ? Problem.invalid(details as [Detail, ...Detail[]])
           : undefined
     if (misshapen !== undefined) {
-      // the key is looked at before the shape: a known one decides
+      // the key is checked before the shape: a known key decides
       if (key !== undefined)
         await refuseReused(
           pipeline.platform,
           pipeline.flights,
-          // no request that was carried out had a query like a refused one
+          // no request that was executed had a query like a refused one
           keyedRequest(
             request.caller!,
             operationOf(route, request),
@@ -285,7 +282,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
       throw given === undefined ? error : namingUnknown(error, given, prepared.known, route.other_names)
     }
   }
-  // a promise would have Fastify wait for what has been answered by the time it resolves
+  // if this returned a promise, Fastify would wait for a response that has been sent already
   return (request: FastifyRequest, reply: FastifyReply): void => {
     answer(request, reply).catch((error: unknown) =>
       reply.send(error instanceof Error ? error : new Error('a handler threw what is no error', { cause: error })),
@@ -293,7 +290,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   }
 }
 
-/** The handler of a signed route: what comes after its path is for the route itself to check. */
+/** The handler of a signed route, which checks everything itself. */
 export function performSigned(pipeline: Pipeline, route: Route, take: NonNullable<Route['take']>) {
   const bytesMax = route.body_bytes_max ?? limits.body_bytes
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -304,7 +301,7 @@ export function performSigned(pipeline: Pipeline, route: Route, take: NonNullabl
   }
 }
 
-/** What the schema refuses, and with it what the handler would refuse of the rest: of a value of the wrong type nothing else can be said. */
+/** Failures of the schema, and those that the handler would find in the fields of the right type. */
 function failuresOf(found: Detail[], given: Record<string, unknown>, { inspect }: Route): Detail[] {
   if (found.length === 0 || inspect === undefined) return found
   const named = new Set(found.map(({ param }) => param))
@@ -364,7 +361,7 @@ function operate(
     : inTransaction(platform, flights, operation)
 }
 
-/** What a record is made of. */
+/** The parts of a record. */
 const changeOf = ({ caller, params, raw, session }: FastifyRequest, body: unknown): Change['request'] => ({
   caller: caller!,
   params: params as Record<string, string>,
@@ -373,25 +370,25 @@ const changeOf = ({ caller, params, raw, session }: FastifyRequest, body: unknow
   session,
 })
 
-/** Method and path with its ids, in one way of escaping whichever the client chose. */
+/** Method and path with its ids, in canonical escaping. */
 const operationOf = (route: Route, request: FastifyRequest): string =>
   `${route.method} ${route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(((request.params as Record<string, string>)[name] ?? '').toWellFormed()),
   )}`
 
-/** A streamed body is not held in memory: its length and kind stand for it until it has been read, then its digest as well. */
+/** A streamed body is not held in memory: its length and type identify it until it has been read, then also its digest. */
 const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
   canonicalFingerprint(
     [request.headers['content-length'] ?? null, (request.headers['content-type'] ?? '').split(';')[0]],
     query as object,
   )
 
-/** The body; JSON that holds what no field may is a Problem in its place, for the key is looked at first. Throws what is no JSON. */
+/** The body, or a Problem for JSON with values that no field may hold, because the key is checked first. Throws for invalid JSON. */
 function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): Record<string, unknown> | Problem {
   if (bytes.length === 0 && prepared.bodyOptional) return {}
   const { 'content-type': type, 'content-encoding': encoding } = raw.headers
   if (!isJsonType(type) || !isPlainEncoding(encoding)) {
-    // an operation without fields takes whatever comes along
+    // an operation without fields accepts any body
     if (prepared.route.body === undefined) return {}
     throw notJson(bytes, type, encoding)
   }
@@ -422,7 +419,7 @@ function notJson(bytes: Buffer, type: string | undefined, encoding: string | und
 
 const namedMax = 20
 
-/** Names the fields that no schema knows in `Service-Ignored-Fields`, and takes them out where the schema is closed. */
+/** Lists unknown fields in `Service-Ignored-Fields`, and removes them if the schema is closed. */
 function ignoreUnknown(
   prepared: PreparedRoute,
   body: Record<string, unknown>,
@@ -442,7 +439,7 @@ function ignoreUnknown(
   return prepared.open ? body : Object.fromEntries(Object.entries(body).filter(([field]) => known.has(field)))
 }
 
-/** Answers; a status that the route does not declare is a bug, for its body would have no white list. */
+/** Sends a reply. An undeclared status is a bug, because its body would have no schema. */
 function send(route: Route, reply: FastifyReply, { status, body, headers }: Reply): void {
   const schema = route.replies[status]
   if (schema === undefined)
@@ -458,7 +455,7 @@ function send(route: Route, reply: FastifyReply, { status, body, headers }: Repl
 
 const csvType = 'text/csv; charset=utf-8'
 
-/** What a tenant put in is not for a browser to guess at. */
+/** Browsers must not guess the type of tenants' content. */
 function sendText(reply: FastifyReply, type: string, body: unknown): void {
   reply.header('x-content-type-options', 'nosniff').type(type).send(body)
 }

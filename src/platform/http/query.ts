@@ -1,4 +1,4 @@
-/** Query strings: unknown, repeated and empty parameters are refused, the rest is turned into the types of the schema (behaviour: conventions 5). */
+/** Query strings: refuses unknown, repeated and empty parameters, and converts the rest to the types of the schema (behaviour: conventions 5). */
 import type { TObject, TSchema } from 'typebox'
 import type { Detail } from '../../api/errors.ts'
 import { limits } from '../../api/limits.ts'
@@ -9,7 +9,7 @@ import { meantField } from './hints.ts'
 
 export type RawQuery = Readonly<Record<string, string | string[]>>
 
-/** Reads the query of one route, taken apart and as it came in `url`: fills in `details` and returns the typed values. */
+/** Reads the parsed query of one route and its `url`: adds failures to `details` and returns the typed values. */
 export type QueryReader = (raw: RawQuery, url: string, details: Detail[]) => Record<string, unknown>
 
 type Coerce = (text: string) => unknown
@@ -24,7 +24,7 @@ export function queryReader(schema: TObject | undefined): QueryReader {
   const required = (schema as { required?: readonly string[] } | undefined)?.required ?? []
   const validate = schema === undefined ? undefined : validator(schema)
   const names = [...fields.keys()]
-  // what belongs to another service passes: nobody here can refuse it
+  // invalid UTF-8 in parameters of other services passes, because it cannot be refused here
   const open = (schema as { additionalProperties?: unknown } | undefined)?.additionalProperties === true
   return (raw, url, details) => {
     const given = Object.keys(raw)
@@ -43,7 +43,7 @@ export function queryReader(schema: TObject | undefined): QueryReader {
   }
 }
 
-/** Failures of a request beyond the first ones are not worth a guess each. */
+/** Only the first failures of a request get a suggestion. */
 const hintsMax = 10
 
 function hintOf(name: string, names: readonly string[]): string {
@@ -88,7 +88,7 @@ function readParameter(
   }
 }
 
-/** The names of parameters whose value no UTF-8 is; whoever takes the query apart leaves such a value as it came. */
+/** The names of parameters whose value is not valid UTF-8, which query parsers leave undecoded. */
 function undecodable(url: string): string[] {
   const start = url.indexOf('?')
   if (start === -1 || !url.includes('%', start)) return []
@@ -97,7 +97,7 @@ function undecodable(url: string): string[] {
   return names.map((name) => (isDecodable(name) ? decodeURIComponent(name) : name))
 }
 
-/** False where a percent sign starts no UTF-8 sequence. */
+/** False if a percent sign starts no UTF-8 sequence. */
 export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text)
@@ -107,7 +107,7 @@ export function isDecodable(text: string): boolean {
   }
 }
 
-/** Text to the type that the schema asks for; what does not fit stays text, for the validation to name. */
+/** Converts text to the type of the schema; invalid text stays text, and validation reports it. */
 function coercion(name: string, schema: TSchema): Coerce {
   const { type } = schema as { type?: string | string[] }
   if (type === 'integer' || type === 'number')
@@ -120,7 +120,7 @@ function coercion(name: string, schema: TSchema): Coerce {
 
 const isDateTime = (schema: TSchema): boolean => (schema as { format?: string }).format === 'date-time-query'
 
-/** Fills in the defaults of the schema. */
+/** Adds the defaults of the schema. */
 function normalise(schema: TObject | undefined, values: Record<string, unknown>): void {
   for (const [name, property] of Object.entries(schema?.properties ?? {})) {
     const { default: fallback } = property as { default?: unknown }

@@ -8,7 +8,7 @@ import { makeMetrics, type Metrics } from '../observability/metrics.ts'
 import { processRateLimiter, type RateLimiter } from './rate-limit.ts'
 import { redisRateLimiter } from './redis-rate-limit.ts'
 
-test('a window is opened by its first request and lasts a second', async () => {
+test('a window starts with its first request and lasts a second', async () => {
   const clock = fakeClock()
   const limiter = processRateLimiter(clock)
   const take = () => limiter.take('key_a', 1, 2)
@@ -28,7 +28,7 @@ test('a window is opened by its first request and lasts a second', async () => {
   assert.equal(limiter.take('key_b', 1, 2).remaining, 1)
 })
 
-test('memory is bounded however many keys there are', () => {
+test('memory is bounded with any number of keys', () => {
   const limiter = processRateLimiter(fakeClock())
 
   for (let i = 0; i < 60_000; i++) limiter.take(`key_${i}`, 1, 1)
@@ -37,7 +37,7 @@ test('memory is bounded however many keys there are', () => {
   assert.equal(limiter.take('key_59999', 1, 1).allowed, false)
 })
 
-test('limits are shared through Redis in one round trip, and without it each process has its own', async (t) => {
+test('limits are shared through Redis in one round trip; without it they apply per process', async (t) => {
   const redis = await fakeRedis()
   t.after(() => redis.close())
   const metrics = makeMetrics()
@@ -68,7 +68,7 @@ test('limits are shared through Redis in one round trip, and without it each pro
   assert.equal((await metrics.rate_limit_fallbacks.get()).values[0]!.value, 2)
 })
 
-test('a Redis that hangs is waited for by one request a second, and shares the limits again once it answers', async (t) => {
+test('one request a second waits for a Redis that hangs; limits are shared again once it answers', async (t) => {
   const redis = await fakeRedis()
   t.after(() => redis.close())
   const [metrics, clock] = [makeMetrics(), fakeClock()]

@@ -1,8 +1,8 @@
-/** Rate limits (behaviour: conventions 9): a bucket per key and route, whose window of one second is opened by its first request. */
+/** Rate limits (behaviour: conventions 9): one bucket per key and route, with windows of one second that start with the first request. */
 import type { SteadyClock } from '../../lib/clock.ts'
 
 export const windowMs = 1000
-/** Keys whose windows are remembered; the oldest are forgotten first. A window forgotten early is only opened anew. */
+/** Windows in memory; the oldest are dropped first. A dropped window only starts again. */
 const keysMax = 50_000
 
 export interface Verdict {
@@ -13,7 +13,7 @@ export interface Verdict {
 }
 
 export interface RateLimiter {
-  /** Counts one request of a key on a route, and tells whether it is within the limit. */
+  /** Counts one request of a key on a route. */
   take(key_id: string, route: number, limit: number): Verdict | Promise<Verdict>
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ export interface ProcessRateLimiter extends RateLimiter {
   take(key_id: string, route: number, limit: number): Verdict
 }
 
-/** Limits of this process alone. */
+/** Limits within this process. */
 export function processRateLimiter(clock: Pick<SteadyClock, 'elapsed'>): ProcessRateLimiter {
   const keys = new Map<string, Window[]>()
   return {
@@ -50,7 +50,7 @@ export function processRateLimiter(clock: Pick<SteadyClock, 'elapsed'>): Process
   }
 }
 
-/** What a count within a window means. */
+/** The verdict for a count. */
 export const verdict = (count: number, limit: number, rest_ms: number): Verdict => ({
   allowed: count <= limit,
   remaining: Math.max(0, limit - count),

@@ -1,4 +1,4 @@
-/** Rate limits shared by every process through Redis. A file of its own, so that only those who have a Redis load its client. */
+/** Rate limits shared by all processes through Redis. A separate file, because only installations with Redis load its client. */
 import { Redis } from 'ioredis'
 import type { SteadyClock } from '../../lib/clock.ts'
 import { deadlines } from '../../lib/deadlines.ts'
@@ -6,7 +6,7 @@ import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { processRateLimiter, verdict, windowMs, type RateLimiter } from './rate-limit.ts'
 
-/** Counts, opens the window on the first, and tells what is left of it. */
+/** Increments the counter, starts the window at the first request, and returns the remaining time. */
 const script = `local n = redis.call('incr', KEYS[1])
 if n == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) return {1, tonumber(ARGV[1])} end
 local left = redis.call('pttl', KEYS[1])
@@ -16,10 +16,10 @@ return {n, left}`
 type CountingRedis = Redis & { posthornCount(key: string, window: number): Promise<[number, number]> }
 
 const answerWithinMs = 250
-/** How long a Redis that did not answer is not asked again: one request waits for it then, and not every one. */
+/** How long to skip a Redis that did not answer, so that not every request waits for it. */
 const askAgainMs = 1_000
 
-/** Limits shared by every process through Redis, in one pipelined round trip. Without Redis: limits of this process. */
+/** One pipelined round trip per request. Without Redis limits apply per process. */
 export function redisRateLimiter(url: string, clock: SteadyClock, log: Log, metrics: Metrics): RateLimiter {
   const local = processRateLimiter(clock)
   const redis = new Redis(url, {
@@ -34,7 +34,7 @@ export function redisRateLimiter(url: string, clock: SteadyClock, log: Log, metr
   const expiry = deadlines(clock, closed.signal)
   let lost = false
   let askAgainAt = -Infinity
-  redis.on('error', () => undefined) // each request says it below; a state change is logged once
+  redis.on('error', () => undefined) // requests handle errors; changes of state are logged once
   redis.on('ready', () => (askAgainAt = -Infinity))
   const missed = (error: unknown) => {
     if (!lost)

@@ -1,53 +1,34 @@
-/** What is kept of a request once it was answered: its time in the figures, and a line in the log where it was refused (behaviour: operating 2.2). */
+/** Observes requests: duration metric, log line for refused requests (behaviour: operating 2.2), and trace span (behaviour: operating 9). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProblemCode } from '../../api/problem.ts'
-import type { Series } from '../observability/fast-histogram.ts'
+import { readTraceparent, type TraceContext } from '../../lib/trace-context.ts'
+import type { Span, Tracing } from '../observability/tracing.ts'
 import type { Platform } from '../platform.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What it was refused with; null while it was not. */
+    /** The error code, if the request was refused. */
     refused: ProblemCode | null
   }
 }
 
 const clientIdLengthMax = 128
 
-/** Is told of every answer; must cost next to nothing and never fail. */
+/** Called after every response; must be cheap and never throw. */
 export type NoteAnswer = (request: FastifyRequest, reply: FastifyReply) => void
 
-/** `otherTimes` are those of requests that name no route, by status. */
-export function requestLog(platform: Platform, note: NoteAnswer | undefined, otherTimes = new Map<number, Series>()) {
+export function requestLog(platform: Platform, note: NoteAnswer | undefined) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
-    observe(platform, request, reply, otherTimes)
+    const route = request.prepared?.route
+    const labels = { method: route?.method ?? 'any', route: route?.path ?? 'other', status: reply.statusCode }
+    platform.metrics.request_seconds.observe(labels, reply.elapsedTime / 1000)
     note?.(request, reply)
     if (reply.statusCode >= 400) platform.log.info(lineOf(request, reply), 'a request was refused')
     else if (platform.log.isLevelEnabled('debug')) platform.log.debug(lineOf(request, reply), 'a request was answered')
   }
 }
 
-function observe(
-  platform: Platform,
-  { prepared }: FastifyRequest,
-  reply: FastifyReply,
-  otherTimes: Map<number, Series>,
-): void {
-  const times = prepared === null ? otherTimes : prepared.times
-  let series = times.get(reply.statusCode)
-  if (series === undefined) {
-    const labels =
-      prepared === null
-        ? { method: 'any', route: 'other' }
-        : { method: prepared.route.method, route: prepared.route.path }
-    times.set(
-      reply.statusCode,
-      (series = platform.metrics.request_seconds.series({ ...labels, status: reply.statusCode })),
-    )
-  }
-  series.observe(reply.elapsedTime / 1000)
-}
-
-/** Nothing of the request's path, query, body or key but what names them: those are the tenants'. */
+/** Logs the route and ids, never the path, query, body or key, because those contain tenants' data. */
 function lineOf(request: FastifyRequest, reply: FastifyReply): object {
   const theirs = request.raw.headers['x-request-id']
   return {
@@ -62,4 +43,39 @@ function lineOf(request: FastifyRequest, reply: FastifyReply): object {
     code: request.refused ?? undefined,
     duration_ms: Math.round(reply.elapsedTime),
   }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The trace of the request and everything that follows from it. */
+    trace: TraceContext | undefined
+    span: Span | undefined
+  }
+}
+
+/** Without recording this only reads one header. */
+export function beginTrace(tracing: Tracing, request: FastifyRequest): void {
+  const { traceparent } = request.raw.headers
+  if (traceparent !== undefined) request.trace = readTraceparent(traceparent)
+  if (!tracing.isRecording) return
+  request.span = tracing.start(request.method, 'server', request.trace, { 'http.request.method': request.method })
+  request.trace = request.span?.context
+}
+
+/** Names the route, not the path, which may contain tenants' data. Requests without a route, such as health checks, are not recorded. */
+export function endSpan({ span, prepared, caller, id, refused }: FastifyRequest, { statusCode }: FastifyReply): void {
+  if (prepared === null) return
+  const { method, path } = prepared.route
+  span!.end({
+    name: `${method} ${path}`,
+    attributes: {
+      'http.route': path,
+      'http.response.status_code': statusCode,
+      'posthorn.request_id': id,
+      'posthorn.account_id': caller?.account_id,
+      'posthorn.mode': caller?.mode,
+      'error.type': refused ?? undefined,
+    },
+    failed: statusCode >= 500,
+  })
 }

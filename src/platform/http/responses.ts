@@ -1,13 +1,19 @@
-/** A route as Fastify takes it: its path, and the white lists of its replies. */
-import fastJsonStringify, { type Schema } from 'fast-json-stringify'
+/** Responses: JSON serializers that write only declared fields, and error envelopes. */
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { TSchema } from 'typebox'
-import { ApiError } from '../../api/resources/api-error.ts'
+import { errorType } from '../../api/errors.ts'
+import { errorEntry, Problem, retrySoon } from '../../api/problem.ts'
+import { ApiError, type ErrorBody } from '../../api/resources/api-error.ts'
+import { isUnreachable, refusesWrites, wasCancelled } from '../database/failures.ts'
 import type { Route } from './route.ts'
 
-/** A path with parameters in braces, as the router writes them. */
+import fastJsonStringify, { type Schema } from 'fast-json-stringify'
+
+/** Converts `{id}` parameters to the router's `:id`. */
 export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-/** The white lists of a route's replies; errors have one of their own. */
+/** The response schemas of a route by status; errors share one. */
 export function responses(route: Pick<Route, 'replies'>): Record<string, unknown> {
   const declared: Record<string, unknown> = { '4xx': apiError, '5xx': apiError }
   for (const [status, schema] of Object.entries(route.replies))
@@ -17,7 +23,7 @@ export function responses(route: Pick<Route, 'replies'>): Record<string, unknown
 
 const whiteLists = new WeakMap<object, unknown>()
 
-/** The same for the same schema, so that its serialiser is made once, however many routes and servers of this process have it. */
+/** Memoized, so that each schema gets one serializer per process. */
 function whiteList(schema: object): unknown {
   const known = whiteLists.get(schema)
   if (known !== undefined) return known
@@ -26,7 +32,7 @@ function whiteList(schema: object): unknown {
   return made
 }
 
-/** A schema without the `$id`s that name it in the documents: the serialiser would take a repeated one for a clash. */
+/** Removes `$id`, which names schemas in the documents: the serializer refuses repeated ones. */
 function plain(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(plain)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -43,7 +49,7 @@ type Serialise = (value: unknown) => string
 
 const serialisers = new WeakMap<object, Serialise>()
 
-/** What writes the replies of a white list. It is made when the first is written: to make all of them takes more of the processor than the rest of a start (docs/decisions/http-pipeline.md). */
+/** The serializer of a schema. Compiled at first use, because compiling all of them costs more than the rest of a start (docs/decisions/http-pipeline.md). */
 export function serialiser({ schema }: { readonly schema: object }): Serialise {
   const known = serialisers.get(schema)
   if (known !== undefined) return known
@@ -51,4 +57,75 @@ export function serialiser({ schema }: { readonly schema: object }): Serialise {
   const serialise = (value: unknown): string => (made ??= fastJsonStringify(schema as Schema))(value)
   serialisers.set(schema, serialise)
   return serialise
+}
+
+/** The error response for an exception; undefined for unexpected ones. A database that is unreachable or read-only is 503 (behaviour: conventions 7.5). */
+export function problemOf(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error
+  if (isUnreachable(error) || refusesWrites(error))
+    return new Problem(
+      'upstream_unavailable',
+      'The service cannot reach its database, or store in it, right now. Repeat with backoff and the same Idempotency-Key.',
+      { headers: retrySoon },
+    )
+  if (wasCancelled(error))
+    return new Problem(
+      'upstream_unavailable',
+      'The request was ended in the database before it was done: it took too long, or an operator ended it. Repeat with backoff and the same Idempotency-Key.',
+      { headers: retrySoon },
+    )
+  return undefined
+}
+
+/** The error object in the envelope and in items of a batch. */
+export function errorBody(error: Problem, request_id: string, base_url: string): ErrorBody {
+  const body: ErrorBody = {
+    type: errorType(errorEntry(error.code).status),
+    code: error.code,
+    message: error.message,
+    request_id,
+    doc_url: `${base_url}/docs/errors#${error.code}`,
+  }
+  if (error.param !== undefined) body.param = error.param
+  if (error.details !== undefined)
+    body.details = error.details.map(({ param, code, message }) => ({ param, code, message }))
+  return body
+}
+
+/** Answers malformed HTTP and returns the error; undefined if the socket is no longer writable. */
+export function answerMalformed(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  request_id: string,
+  base_url: string,
+): Problem | undefined {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return undefined
+  }
+  const message =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? 'The request line and headers are too large. Send fewer or shorter ones.'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'The request did not arrive in time. Send it again.'
+        : error.message === 'CONNECT'
+          ? 'The service is no proxy: it takes no CONNECT. Send the request to it itself.'
+          : 'The request is not valid HTTP. Check its request line, headers and framing.'
+  const problem = new Problem('parameter_invalid', message)
+  socket.end(rawAnswer(problem, request_id, base_url))
+  return problem
+}
+
+/** An error response as bytes, closing the connection: for connections without a request. */
+export function rawAnswer(problem: Problem, request_id: string, base_url: string): string {
+  const body = JSON.stringify({ error: errorBody(problem, request_id, base_url) })
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'X-Request-Id': request_id,
+    ...problem.headers,
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`
 }

@@ -1,4 +1,4 @@
-/** A route is one row: method, path, scope, schemas, errors, handler. Validation, OpenAPI and the docs derive from it. */
+/** A route is data: method, path, scope, schemas, errors, handler. Validation, OpenAPI and the docs derive from it. */
 import type { Static, TObject, TSchema } from 'typebox'
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Mode } from '../../api/caller.ts'
@@ -8,36 +8,36 @@ import type { Db } from '../database/sql.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { ItemsApart } from './body.ts'
 
-/** What a handler answers. The body's schema is the one declared for this status in `replies`. */
+/** A response. `replies` declares the body's schema for each status. */
 export interface Reply {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Of a streamed body: what tells it from another one. Kept with the Idempotency-Key, never sent. */
+  /** Digest of a streamed request body, stored with the Idempotency-Key; never sent. */
   readonly digest?: string
 }
 
 /**
- * Keeps the reply under the request's Idempotency-Key in the transaction of the operation's effect, so that a crash leaves both or neither. Throws
- * `idempotency_key_in_use` where the key was taken over meanwhile; does nothing for a request without one, and where the key is kept in some other way.
+ * Stores the reply under the request's Idempotency-Key in the transaction of the effect, so that a crash leaves both or neither. Throws `idempotency_key_in_use`
+ * if another request has claimed the key meanwhile. Does nothing without a key, or when the key is stored another way.
  */
 export type KeepReply = (tx: Db, reply: Reply) => Promise<void>
 
 export interface RouteRequest<Q, B> {
   readonly caller: Caller
-  /** Path parameters, undecorated: a wrong shape is for the service to answer with 404. */
+  /** Path parameters, unchecked: the service answers malformed ids with 404. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Q
   readonly body: B
-  /** The pool; inside a route with `idempotent: 'transaction'` and an Idempotency-Key, the transaction that also writes the key; for an expensive read its own. */
+  /** The pool; with `idempotent: 'transaction'` and an Idempotency-Key the transaction that also writes the key; for an expensive read its own transaction. */
   readonly sql: Db
-  /** For routes with `idempotent: 'lease'`: keeps the reply in the transaction of the effect, so that a crash after it is answered as if there had been none. */
+  /** For routes with `idempotent: 'lease'`. */
   readonly keep: KeepReply
   /** The Idempotency-Key, for routes with `idempotent: 'own'`. */
   readonly idempotency_key: string | undefined
   /** The moment the request arrived, in milliseconds of the platform's clock. */
   readonly arrived_at: number
-  /** What the guard knows of who came through it (`guard.ts`); null for a key. */
+  /** The session that a guard found (`guard.ts`); null for an API key. */
   readonly session: unknown
   /** For routes with `streamed: true`: the unread request. */
   readonly raw: IncomingMessage
@@ -45,14 +45,14 @@ export interface RouteRequest<Q, B> {
   readonly signal: AbortSignal
 }
 
-/** What `take` of a signed route is given: nobody has been asked for a key. */
+/** The request of a signed route, which nothing has authenticated yet. */
 export interface SignedRequest {
   readonly params: Readonly<Record<string, string>>
-  /** Its body unread. */
+  /** With its body unread. */
   readonly raw: IncomingMessage
-  /** As of `RouteRequest`. */
+  /** As in `RouteRequest`. */
   readonly arrived_at: number
-  /** The whole body, once it is known that somebody waits for it; takes room of `sender` while it arrives. Refusals: payload_too_large, invalid_json for one that breaks off. */
+  /** Reads the whole body, counted against the memory budget of `sender`. Problems: payload_too_large; invalid_json for an incomplete body. */
   readBody(sender: string): Promise<Buffer>
 }
 
@@ -60,90 +60,84 @@ export interface SignedRequest {
 type RateLimitSetting = Extract<keyof Settings, `rate_limit_${string}`>
 
 export interface RouteDefinition<Q extends TObject, B extends TSchema> {
-  /** Its name in documents and clients (behaviour: operating 1.2): the resource that the path begins with, a dot, what is done, such as `messages.list_events`. */
+  /** The operation id in documents and clients (behaviour: operating 1.2): resource, dot, action, such as `messages.list_events`. */
   readonly operation: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** With parameters in braces, such as `{id}`. */
+  /** Parameters are in braces, such as `{id}`. */
   readonly path: string
-  /** null: any accepted key. */
+  /** null: any valid key. */
   readonly scope: Scope | null
-  /** It takes the key of an integration source, and no API key. */
+  /** Requires the key of an integration source instead of an API key. */
   readonly source_key?: boolean
-  /** The only mode whose keys may call it (`live_mode_required`, `test_mode_required`). */
+  /** Only keys of this mode may call it (`live_mode_required`, `test_mode_required`). */
   readonly mode?: Mode
   readonly summary: string
   readonly description?: string
   readonly tag: string
   /**
-   * How a POST keeps its Idempotency-Key: with the operation in one transaction (the default for POST); under a lease, where
-   * the operation makes a network call; or by itself, in a transaction of its own making.
+   * How a POST stores its Idempotency-Key: in the transaction of the operation (default); under a lease, for operations with a network call; or by the handler
+   * itself.
    */
   readonly idempotent?: 'transaction' | 'lease' | 'own'
   readonly query?: Q
   readonly body?: B
   /** The body may be absent, with any content type or none (behaviour: conventions 4.3). Default: true when the schema requires no field. */
   readonly body_optional?: boolean
-  /** The handler validates the body itself, in rounds of its own; the schema is for the documents. */
+  /** The handler validates the body itself; the schema is for the documents. */
   readonly body_unchecked?: boolean
-  /**
-   * What the handler would refuse beyond the schema, of the fields that the body holds. Asked only where the schema refuses something, so that one
-   * round tells everything; the handler checks for itself.
-   */
+  /** Further failures that the handler would find. Called only when the schema fails, so that one response lists all failures; the handler still checks. */
   readonly inspect?: (body: Readonly<Record<string, unknown>>) => readonly Detail[]
-  /** The array of the body whose first `items_max` items are judged each on its own: one that no field may hold reaches the handler as an `UnfitItem`. */
+  /** An array whose items fail one by one: an item with values that no field may hold reaches the handler as an `UnfitItem`. */
   readonly items_apart?: ItemsApart
-  /** Top-level body fields that count as known although the schema does not name them. */
+  /** Top-level body fields that are known although the schema does not name them. */
   readonly known_fields?: readonly string[]
-  /** What other services call its fields, in small letters and digits alone, and the field that is meant: for the texts of refusals. */
+  /** Field names of other services (lower-case letters and digits only) and the field that is meant, for suggestions in errors. */
   readonly other_names?: Readonly<Record<string, string>>
-  /** What other services call the operation, with parameters in braces: for the texts of refusals too. */
+  /** Paths of other services for this operation, for suggestions in errors. */
   readonly other_paths?: readonly string[]
-  /** Paths of fields within the body that the operation takes no notice of, though its schema lets them through: they are named as those at the top are. */
+  /** Paths of nested fields that the schema allows but the operation ignores; reported like ignored top-level fields. */
   readonly ignored_within?: (body: Readonly<Record<string, unknown>>) => readonly string[]
   /** The body limit in bytes; default 1 MB. */
   readonly body_bytes_max?: number
   /** The handler reads `raw` itself; no body limit, parsing or validation. */
   readonly streamed?: boolean
-  /** For routes with `streamed: true`, for the documents: what the body may be, by content type. */
+  /** For routes with `streamed: true`, for the documents: body schemas by content type. */
   readonly uploads?: Readonly<Record<string, { readonly schema: TSchema; readonly example?: string }>>
-  /** The body of the example in the documents; default: the smallest that the schema takes. */
+  /** The example body in the documents; default: the smallest valid one. */
   readonly example_body?: object
-  /** The query of the example in the documents, where the operation is refused without one. */
+  /** The example query in the documents, if the operation requires one. */
   readonly example_query?: string
-  /** For routes with `streamed: true`: reads a body that came again, without effect. Resolves to the `digest` of its Reply, or null for one that cannot be read. */
+  /** For routes with `streamed: true`: computes the digest of a repeated body without effect; null for an unreadable one. */
   readonly digestOf?: (request: Pick<RouteRequest<Static<Q>, Static<B>>, 'query' | 'raw'>) => Promise<string | null>
-  /** The setting that says how many requests a second a key may send to this operation; default `rate_limit_default`. */
+  /** The setting with the requests per second that a key may send; default `rate_limit_default`. */
   readonly rate_limit?: RateLimitSetting
   /**
-   * For what may cost seconds: `sql` is a transaction of the expensive reads (`platform/expensive-reads.ts`), which ends with the caller; 429 where its turn
-   * does not come, 503 where it takes too long.
+   * For reads that may take seconds: `sql` is a transaction of the read pool (`platform/database/read-pool.ts`). 429 if no slot becomes free, 503 if it takes too
+   * long.
    */
   readonly expensive?: {
-    /** The requests that may; by default all of them. */
+    /** Which requests; by default all. */
     readonly when?: (query: Static<Q>) => boolean
-    /** What makes such a read shorter: a sentence. */
+    /** A sentence: how to make such a read shorter. */
     readonly narrow: string
   }
-  /** Throws what is refused for who asks, by what the body asks for: before the Idempotency-Key is looked up, so that nobody is replayed what they may not do any more. */
+  /** Authorizes by the content of the body, before the Idempotency-Key is looked up, so that no reply is replayed to a caller who lost the permission. */
   readonly permit?: (request: RouteRequest<Static<Q>, Static<B>>) => void
-  /** The stored reply holds a secret and is encrypted (behaviour: idempotency 3.4). */
+  /** The stored reply contains a secret and is encrypted (behaviour: idempotency 3.4). */
   readonly secret_reply?: boolean
   /**
-   * Every status that the handler answers, with the body's schema; a string instead of a schema names a non-JSON content type,
-   * whose body is then a string, a Buffer or a Readable. 304 has no body; declare it with ''.
+   * The body schema of every success status. A string instead of a schema is a non-JSON content type, with a string, Buffer or Readable as the body; declare 304
+   * with ''.
    */
   readonly replies: Readonly<Record<number, TSchema | string>>
-  /**
-   * Answers 200 with CSV where the `Accept` of the request asks for it: a Readable, which takes turns of its own among the expensive reads. An
-   * Idempotency-Key has no effect then.
-   */
+  /** Answers 200 with CSV if `Accept` asks for it: a Readable that uses the read pool itself. An Idempotency-Key has no effect then. */
   readonly csv?: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
-  /** Its answers carry an `ETag`, and it takes `If-None-Match`: for the documents, the handler does both. */
+  /** For the documents: the handler sends `ETag` and honours `If-None-Match`. */
   readonly etag?: boolean
-  /** Codes beyond those that every route can answer. */
+  /** Error codes besides those of every route. */
   readonly errors: readonly ErrorCode[]
   readonly handler: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
-  /** Of a signed route, which `signedRoute` declares. */
+  /** The handler of a signed route (`signedRoute`). */
   readonly take?: (request: SignedRequest) => Promise<Reply>
 }
 
@@ -158,8 +152,7 @@ type SignedDefinition = Omit<RouteDefinition<TObject, TSchema>, 'handler' | 'sco
   Required<Pick<RouteDefinition<TObject, TSchema>, 'take'>>
 
 /**
- * Declares a route that takes no key: a signature over the raw body stands in for it, which `take` checks, as everything else. It has no rate limit; a query and an
- * Idempotency-Key mean nothing to it.
+ * Declares a route that is authenticated by a signature over the raw body, which `take` checks. It has no rate limit, and ignores the query and Idempotency-Keys.
  */
 export const signedRoute = (definition: SignedDefinition): Route => ({
   ...definition,
@@ -168,7 +161,7 @@ export const signedRoute = (definition: SignedDefinition): Route => ({
   handler: () => Promise.reject(new Error(`${definition.method} ${definition.path} has no caller`)),
 })
 
-/** Keeps what is shown as the body of a reply with this status. */
+/** Stores the given body as a reply with this status. */
 export const keeping =
   (keep: KeepReply, status: number) =>
   (tx: Db, shown: unknown): Promise<void> =>

@@ -7,24 +7,21 @@ import { Problem } from '../../api/problem.ts'
 import { wasCancelled } from '../database/failures.ts'
 import type { Platform } from '../platform.ts'
 import type { FindKey } from './auth.ts'
-import { bodyRoom, type BodyRoom } from './body-room.ts'
-import { addressList } from './client-address.ts'
+import { bodyBudget, type BodyBudget } from './body.ts'
+import { addressList, firstValue, timesGiven } from './headers.ts'
 import type { Connections } from './connections.ts'
 import { answerOrigins } from './cors.ts'
 import { mountGuard, type Guard } from './guard.ts'
-import { answerMalformed, errorBody, problemOf } from './envelope.ts'
+import { answerMalformed, errorBody, problemOf, responses, routerPath, serialiser } from './responses.ts'
 import { type HasPage, type KnownPage, paramLengthMax, pathsMistakenForIds, unknownRoutes } from './hints.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
 import { isDecodable } from './query.ts'
 import { guard, perform, performSigned, prepare, type Pipeline, type PreparedRoute } from './pipeline.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import { firstValue, timesGiven } from './repeated-headers.ts'
-import { requestLog, type NoteAnswer } from './request-log.ts'
-import { beginTrace, endSpan } from './request-trace.ts'
-import { responses, routerPath, serialiser } from './responses.ts'
-import type { Recorder, RecorderOf } from './recording.ts'
+import { beginTrace, endSpan, requestLog, type NoteAnswer } from './request-log.ts'
+import type { Recorder, RecorderOf } from './audit-hook.ts'
 import type { Route } from './route.ts'
-import { unreadAnswers } from './unread-answers.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
 export interface ServerParts {
   readonly platform: Platform
@@ -32,14 +29,13 @@ export interface ServerParts {
   readonly limiter: RateLimiter
   readonly routes: readonly Route[]
   readonly flights?: InFlight
-  /** Absent: one of its own. */
-  readonly bodies?: BodyRoom
+  readonly bodies?: BodyBudget
   readonly connections: Connections
-  /** Where routes are mounted once more, without keys. */
+  /** Other ways into the routes than an API key. */
   readonly guards?: readonly Guard[]
-  /** Is told of every answer. */
+  /** Called after every response. */
   readonly note?: NoteAnswer
-  /** What is kept of changes that come with a key. */
+  /** Records changes made with an API key. */
   readonly recorderOf?: RecorderOf
 }
 
@@ -66,7 +62,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
       ...connections.serverOptions,
     },
     clientErrorHandler: malformed,
-    // a path that the router cannot even look up: no hook has run
+    // a path that the router cannot parse: no hook has run
     frameworkErrors: (_error, request, reply) => {
       begin(platform, request as unknown as FastifyRequest, reply as unknown as FastifyReply)
       unknown(request as unknown as FastifyRequest, reply as unknown as FastifyReply)
@@ -80,17 +76,18 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   server.decorateRequest('refused', null)
   server.decorateRequest('trace', undefined)
   server.decorateRequest('span', undefined)
-  // the pipeline reads bodies itself, after the checks that come before them
+  // the pipeline reads bodies itself, after the checks that need none
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   server.setValidatorCompiler(() => () => true)
   server.setSerializerCompiler(serialiser)
-  const unread = unreadAnswers(server.server, platform.clock)
+  const unread = new UnreadAnswers(platform.clock)
   server.addHook('onSend', (_request, reply, payload, done) => {
     done(null, payload)
     unread.sent(reply.raw, Buffer.isBuffer(payload), payload instanceof Readable)
   })
   server.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.socket.destroyed) return
     begin(platform, request, reply)
     unread.inTurn(request.raw, reply.raw, () => connections.begin(reply.raw, () => done(hostProblem(request.raw))))
   })
@@ -98,7 +95,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     server.server.emit('request', request, response),
   )
-  // Node would hang up without a word
+  // Node would close the connection without a response
   server.server.on('connect', (request: IncomingMessage, socket: Socket) =>
     malformed(new Error(request.method), socket),
   )
@@ -121,12 +118,12 @@ export function makeServer(parts: ServerParts): FastifyInstance {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of a path that ends in `*`: which of the paths below have a page. */
+    /** For a path that ends in `*`: which paths below it exist. */
     has_page?: HasPage
   }
 }
 
-/** What is mounted outside of `/v1`, as it comes. HEAD and OPTIONS are there for every page that may want them, and are not named. */
+/** Collects the paths mounted outside of `/v1`, for suggestions; HEAD and OPTIONS are left out. */
 function pagesOf(server: FastifyInstance): readonly KnownPage[] {
   const pages: KnownPage[] = []
   server.addHook('onRoute', ({ url, method, config }) => {
@@ -148,14 +145,14 @@ function pipelineOf(
     limiter,
     isTrusted: addressList(platform.settings.trusted_proxies),
     flights: flights ?? inFlight(),
-    bodies: bodies ?? bodyRoom(),
+    bodies: bodies ?? bodyBudget(),
     refuseUnknown: unknownRoutes(routes, pages),
   }
 }
 
 /**
- * A trailing slash names the same route; a path that cannot be decoded names none (behaviour: conventions 1.3). A target that is a whole address, as proxies are sent, stands for its
- * path, and a letter or digit that is percent-encoded for itself (RFC 9112 3.2.2, RFC 3986 6.2.2.2).
+ * Normalizes a request target: drops a trailing slash, makes undecodable paths unknown (behaviour: conventions 1.3), takes the path of an absolute URL, and decodes
+ * percent-encoded letters and digits (RFC 9112 3.2.2, RFC 3986 6.2.2.2).
  */
 function routableUrl(target: string): string {
   const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
@@ -168,7 +165,7 @@ function routableUrl(target: string): string {
   return `${path.replaceAll(/%(3[0-9]|[46][1-9a-f]|[57][0-9a])/gi, (encoded) => decodeURIComponent(encoded))}${query}`
 }
 
-/** Node itself would refuse a missing Host without a body and a request id, and take the first of two. */
+/** Node itself would refuse a missing Host without a body and a request id, and accept the first of two. */
 function hostProblem(request: IncomingMessage): Problem | undefined {
   const hosts = timesGiven(request, 'host')
   if (hosts === 0 && request.httpVersion === '1.1')
@@ -177,8 +174,8 @@ function hostProblem(request: IncomingMessage): Problem | undefined {
   return undefined
 }
 
-/** Of several values of Content-Type the first counts; one of an impossible form stands for bytes of any kind. */
-function settleType({ raw }: FastifyRequest): void {
+/** The first of several Content-Type values counts; an invalid one means arbitrary bytes. */
+function normalizeContentType({ raw }: FastifyRequest): void {
   if (timesGiven(raw, 'content-type') > 1) raw.headers['content-type'] = firstValue(raw, 'content-type')
   const type = raw.headers['content-type']
   if (type === undefined || type === 'application/json') return
@@ -204,7 +201,7 @@ function mount(
   })
 }
 
-/** The hook before a signed route: figures and log name the route, nothing is asked. */
+/** The hook before a signed route: sets the route for metrics and log, without authentication. */
 const named =
   (prepared: PreparedRoute) =>
   (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
@@ -212,7 +209,7 @@ const named =
     done()
   }
 
-/** The answer to a path or method that no operation has: in `/v1` it comes after authentication and rate limit, and behind a guard it is not to be stored either. */
+/** Answers unknown paths and methods: in `/v1` after authentication and rate limit; behind a guard without caching. */
 function unknownPath(pipeline: Pipeline, guards: readonly Guard[]) {
   const check = guard(pipeline, undefined)
   const isBehindGuard = (path: string): boolean =>
@@ -227,7 +224,7 @@ function unknownPath(pipeline: Pipeline, guards: readonly Guard[]) {
   }
 }
 
-/** What is no valid HTTP has no request to be logged with. */
+/** Answers and logs malformed HTTP, which has no request. */
 function refuseMalformed({ ids, log, settings }: Platform, error: Error, socket: Socket): void {
   const request_id = ids('req')
   const refused = answerMalformed(error, socket, request_id, settings.base_url)
@@ -238,13 +235,13 @@ function refuseMalformed({ ids, log, settings }: Platform, error: Error, socket:
 function begin(platform: Platform, request: FastifyRequest, reply: FastifyReply): void {
   request.arrived_at = platform.clock.now()
   reply.header('x-request-id', request.id)
-  settleType(request)
+  normalizeContentType(request)
   beginTrace(platform.tracing, request)
 }
 
-/** Answers an exception: a Problem with its envelope, anything else with 500 and one log line. */
+/** Answers an exception: a Problem with its envelope, anything else with 500 and a log line. */
 function fail(platform: Platform, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // a client that goes away in the middle of its request says nothing about the database
+  // a disconnected client is no failure of the database
   if (!request.raw.readableAborted) platform.storage.failed(error)
   const problem = problemOf(error) ?? unexpected(platform, error, request)
   platform.metrics.requests_refused.inc({ code: problem.code })

@@ -1,4 +1,4 @@
-/** A single-page application as a folder of built files: one HTML page for all of its addresses, under a strict policy with a nonce, and hashed files that never change. */
+/** Serves a single-page application from a folder: one HTML page for all URLs, under a strict policy with a nonce, and immutable hashed files. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -6,25 +6,25 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface SinglePage {
-  /** Where it is served, such as `/console`: its files below `assets/`, what it asks below `api/`, the page everywhere else. */
+  /** The base path, such as `/console`: files below `assets/`, its API below `api/`, the page everywhere else. */
   readonly path: string
-  /** Holds `index.html` and `assets/`, each file perhaps with its compressed forms beside it. Nothing is mounted where it is missing. */
+  /** The folder with `index.html` and `assets/`, possibly with compressed variants. If it is missing, nothing is mounted. */
   readonly folder: string
-  /** Whether browsers are to come back by https alone. */
+  /** Whether to send HSTS. */
   readonly is_https: boolean
 }
 
-/** Stands in the page wherever its nonce belongs. */
+/** Placeholder for the nonce in the page. */
 const noncePlaceholder = /__NONCE__/g
 const yearSeconds = 31_536_000
 
-/** Mounts the application. What it asks below `api/` and nobody answers is an unknown path as any other. */
+/** Mounts the application. Unanswered paths below `api/` are unknown paths like any other. */
 export function mountSinglePage(server: FastifyInstance, { path, folder, is_https }: SinglePage): void {
   const page = join(folder, 'index.html')
   if (!existsSync(page)) return
   const send = async (reply: FastifyReply) => {
     const nonce = randomBytes(16).toString('base64')
-    // read each time: a newer build that takes the place of this one has other files
+    // read each time, because a newer build has other files
     const text = (await readFile(page, 'utf8')).replaceAll(noncePlaceholder, nonce)
     return reply.headers(pageHeaders(nonce, is_https)).type('text/html; charset=utf-8').send(text)
   }
@@ -36,12 +36,12 @@ export function mountSinglePage(server: FastifyInstance, { path, folder, is_http
     return isAsked(`${path}/${below}`) ? reply.callNotFound() : send(reply)
   })
   void server.register(async (files) => {
-    // a path that cannot be a file's, such as one that leads elsewhere, is one that no file has
+    // an invalid path, such as one that leaves the folder, is a missing file
     files.setErrorHandler((error, _request, reply) => {
       if ((error as { code?: unknown }).code !== 'FST_STATIC_FORBIDDEN_PATH') throw error
       reply.callNotFound()
     })
-    // whoever has another version asks for another file: there is nothing to refuse for it
+    // the client has another version, whose files differ: no error
     files.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
       delete headers['if-match']
       delete headers['if-unmodified-since']
@@ -61,7 +61,7 @@ export function mountSinglePage(server: FastifyInstance, { path, folder, is_http
   })
 }
 
-/** Scripts come from here alone, styles with the nonce too; nothing else is loaded, framed or posted to. */
+/** Scripts come from this origin only, styles with the nonce too; nothing else is loaded, framed or posted to. */
 const pageHeaders = (nonce: string, is_https: boolean): Record<string, string> => ({
   'content-security-policy': [
     "default-src 'self'",

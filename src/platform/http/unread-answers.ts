@@ -1,16 +1,16 @@
-/** Answers that their clients do not read: one for each connection, few bytes in all, and not for ever (behaviour: operating 8). */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+/** Bounds the answers that clients do not read: one per connection, in bytes for all connections, and in time (behaviour: operating 8). */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 
 export interface UnreadBounds {
-  /** Bytes that wait in this process for clients to read them. */
+  /** Unread bytes that this process holds for all connections. */
   readonly bytesMax: number
-  /** How long a client may read nothing, beyond what the rate allows for. */
+  /** How long a client may read nothing, on top of the time that the rate allows. */
   readonly patienceMs: number
-  /** The slowest at which an answer is read. */
+  /** The slowest rate at which a client may read. */
   readonly bytesPerSecond: number
-  /** Requests that one connection may send ahead of its answers. */
+  /** Pipelined requests that one connection may have waiting. */
   readonly aheadMax: number
 }
 
@@ -21,41 +21,15 @@ export const unreadBounds: UnreadBounds = {
   aheadMax: 32,
 }
 
-/** What Node's parser takes for "this connection speaks another protocol from here on": it leaves the rest of what it was given alone. */
-const readNoFurther = 2
-
-interface Parser {
-  onIncoming?: (request: IncomingMessage, keepAlive: boolean) => number
-}
-
-/**
- * Reads nothing more of a connection that was ended. Node reads 64 KB at a time, and would make a request of each of the thousand that they may hold, also
- * after the connection was destroyed.
- */
-export function readNothingAfterTheEnd(server: Server): void {
-  server.on('connection', (socket: Socket & { parser?: Parser }) => {
-    const { parser } = socket
-    const onIncoming = parser?.onIncoming
-    if (onIncoming !== undefined)
-      parser!.onIncoming = (request, keepAlive) => (socket.destroyed ? readNoFurther : onIncoming(request, keepAlive))
-  })
-}
-
 interface Waiting {
   readonly socket: Socket
   readonly bytes: number
 }
 
-/** Bounds what the clients of a server do not read. */
-export function unreadAnswers(server: Server, clock: Clock): UnreadAnswers {
-  readNothingAfterTheEnd(server)
-  return new UnreadAnswers(clock)
-}
-
 export class UnreadAnswers {
   readonly #clock: Clock
   readonly #bounds: UnreadBounds
-  /** Answers that were not taken whole yet, with the bytes that they alone need; the oldest first. */
+  /** Answers that were not sent completely yet, oldest first, with the bytes that no other answer shares. */
   readonly #waiting = new Map<ServerResponse, Waiting>()
   readonly #ahead = new WeakMap<Socket, number>()
   #bytes = 0
@@ -65,18 +39,19 @@ export class UnreadAnswers {
     this.#bounds = bounds
   }
 
-  /** Bytes that wait for clients. */
+  /** Unread bytes. */
   get bytes(): number {
     return this.#bytes
   }
 
   /**
-   * Calls `answer` once the answers to earlier requests of the connection have been taken: at once, but where a client sends ahead. One that sends
-   * further ahead than it may loses its connection, and none of what is waiting is begun.
+   * Calls `answer` once the earlier answers of the connection were sent: at once, unless the client pipelines. A client that pipelines more than
+   * `aheadMax` requests loses its connection, and no waiting request is begun.
    */
   inTurn({ socket }: IncomingMessage, response: ServerResponse, answer: () => void): void {
-    if (response.socket !== null) return answer()
+    // Node goes on to parse what it has read of the connection, up to a thousand requests, also after it was destroyed
     if (socket.destroyed) return
+    if (response.socket !== null) return answer()
     const ahead = (this.#ahead.get(socket) ?? 0) + 1
     this.#ahead.set(socket, ahead)
     if (ahead > this.#bounds.aheadMax) {
@@ -90,10 +65,10 @@ export class UnreadAnswers {
     })
   }
 
-  /** Looks after an answer right after it was given to its connection. `shared`: its bytes serve others too, and are not counted. */
+  /** Watches an answer that was just written to its connection. `shared`: other answers use the same buffer, so its bytes are not counted. */
   sent(response: ServerResponse, shared: boolean, streamed: boolean): void {
     const { socket } = response
-    // of one whose client has gone nothing waits, and its end has been told already
+    // the client has gone: nothing waits, and `close` was emitted already
     if (socket === null || response.closed || (socket.writableLength === 0 && !streamed)) return
     const bytes = shared ? 0 : socket.writableLength
     this.#waiting.set(response, { socket, bytes })
@@ -104,10 +79,10 @@ export class UnreadAnswers {
       ended.abort()
     })
     void this.#expect(socket, ended.signal)
-    this.#makeRoom(response)
+    this.#evict(response)
   }
 
-  /** Ends the connection when nothing more of its answer was taken in the time that it may need. */
+  /** Closes the connection when the client read nothing in the time that it is given. */
   async #expect(socket: Socket, ended: AbortSignal): Promise<void> {
     const { patienceMs, bytesPerSecond } = this.#bounds
     for (let before = -1; !ended.aborted;) {
@@ -120,8 +95,8 @@ export class UnreadAnswers {
     }
   }
 
-  /** Ends the connections that have waited for longest until what waits is within its bound. */
-  #makeRoom(newest: ServerResponse): void {
+  /** Closes the connections that have waited longest until the unread bytes are within their bound. */
+  #evict(newest: ServerResponse): void {
     for (const [response, { socket, bytes }] of this.#waiting) {
       if (this.#bytes <= this.#bounds.bytesMax || response === newest) return
       if (bytes === 0) continue

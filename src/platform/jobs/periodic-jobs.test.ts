@@ -9,7 +9,7 @@ import type { PeriodicJob } from '../platform.ts'
 const day = 24 * 3600_000
 const events = { table: 'events', prefix: 'evt' }
 
-test('partitions are made ahead, and dropped once everything in them is past retention', async (t) => {
+test('partitions are created ahead and dropped after retention', async (t) => {
   const { pool, clock, platform } = await startPlatform(t)
   const record = async () => {
     const event = {
@@ -53,7 +53,7 @@ test('partitions are made ahead, and dropped once everything in them is past ret
   assert.deepEqual(await kept(), [])
 })
 
-test('a table that only grows is analysed whenever it has doubled, whichever part of it', async (t) => {
+test('a table that only grows is analyzed whenever it or a partition has doubled', async (t) => {
   const { pool, clock } = await startPlatform(t)
   await keepPartitions(pool, events, clock.now(), clock.now() - 30 * day)
   await keepPartitions(pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 }, clock.now(), null)
@@ -65,7 +65,7 @@ test('a table that only grows is analysed whenever it has doubled, whichever par
   for (const { name, options } of rows) assert.ok(options?.includes('autovacuum_analyze_scale_factor=1'), name)
 })
 
-test('a periodicJob runs when it is due, in one process at a time, and one that fails keeps no other from its turn', async (t) => {
+test('a periodic job runs when it is due, in one process at a time, and its failure does not stop the others', async (t) => {
   const { platform, clock } = await startPlatform(t)
   const ran: string[] = []
   const periodicJob = (name: string, every_ms: number, run: () => Promise<number> = async () => 0): PeriodicJob => ({
@@ -96,7 +96,7 @@ test('a periodicJob runs when it is due, in one process at a time, and one that 
   assert.deepEqual(ran, ['broken', 'often', 'seldom', 'broken', 'often'])
 })
 
-test('a clock that is set back by days holds no periodicJob up, nor keeps one with a backlog at it for longer', async (t) => {
+test('a clock that is set back by days delays no periodic job and prolongs none', async (t) => {
   const { platform, clock } = await startPlatform(t)
   let [runs, steps] = [0, 0]
   const worker = periodicJobsWorker(platform, [{ name: 'often', every_ms: 1000, run: async () => (runs += 1) }])
@@ -115,7 +115,7 @@ test('a clock that is set back by days holds no periodicJob up, nor keeps one wi
   assert.deepEqual([runs, steps], [2, 5])
 })
 
-test('a periodicJob is due as soon as its time has passed by either time of the clock', async (t) => {
+test('a periodic job is due by wall clock or elapsed time, whichever is first', async (t) => {
   const { platform, clock } = await startPlatform(t)
   let runs = 0
   const worker = periodicJobsWorker(platform, [{ name: 'seldom', every_ms: 3600_000, run: async () => (runs += 1) }])
@@ -138,13 +138,13 @@ test('a periodicJob is due as soon as its time has passed by either time of the 
   assert.deepEqual(ran, [1, 2, 2, 2, 3])
 })
 
-test('what the platform itself keeps in order runs on an empty database', async (t) => {
+test('the periodic jobs of the platform run on an empty database', async (t) => {
   const { platform } = await startPlatform(t)
 
   for (const periodicJob of platformPeriodicJobs(platform)) assert.ok((await periodicJob.run()) >= 0, periodicJob.name)
 })
 
-test('partitions of a month carry the room that their updates need', async (t) => {
+test('monthly partitions have the fill factor that their updates need', async (t) => {
   const { pool, clock } = await startPlatform(t)
   const messages = { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 } as const
   const attempts = { table: 'message_attempts', column: 'message_id', prefix: 'msg', every: 'month' } as const
@@ -171,7 +171,7 @@ test('partitions of a month carry the room that their updates need', async (t) =
   )
 })
 
-test('however many idempotency keys are past their day, one run forgets them all', async (t) => {
+test('one run deletes all expired idempotency keys', async (t) => {
   const { pool, clock, platform } = await startPlatform(t)
   const insert = (prefix: string, count: number) => pool`
     insert into idempotency_keys (account_id, mode, operation, key, fingerprint, created_at)
@@ -191,7 +191,7 @@ test('however many idempotency keys are past their day, one run forgets them all
   )
 })
 
-test('a periodicJob with a backlog gives the others their turn after five seconds', async (t) => {
+test('a periodic job with a backlog yields after five seconds', async (t) => {
   const { clock } = await startPlatform(t)
   let steps = 0
 

@@ -1,4 +1,4 @@
-/** The workers that keep the house: heartbeats of this process, and periodic jobs, made by one process at a time. */
+/** The heartbeat of this process, and the periodic jobs, which one process at a time runs. */
 import { advisoryLocks } from '../database/locks.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark, type SteadyClock } from '../../lib/clock.ts'
 import type { Worker } from './worker.ts'
@@ -7,42 +7,41 @@ import { keepPartitions } from '../database/partitions.ts'
 import { watchHorizon } from '../events/feed-horizon.ts'
 import { expireKeys } from '../http/idempotency-store.ts'
 import type { PeriodicJob, Platform } from '../platform.ts'
-import type { Presence } from './process-registry.ts'
-import { writeBeat } from './processes-store.ts'
+import { writeBeat, type ProcessRegistry } from './process-registry.ts'
 
 const beatEveryMs = 2_000
 const periodicJobsEveryMs = 1_000
 const minute = 60_000
 const keysAtOnce = 5_000
-/** Rows of processes that have been silent this long tell nobody anything. */
+/** Rows of processes without a heartbeat for this long are deleted. */
 const forgottenAfterMs = 24 * 3600_000
 
-/** Says every two seconds that this process lives; one that is silent for ten is taken for dead (behaviour: operating 3.2). */
+/** Writes a heartbeat every two seconds. A process without one for ten seconds counts as dead (behaviour: operating 3.2). */
 export const heartbeatWorker = (
-  { process_id, clock, ageing }: Platform,
+  { process_id, clock, retention_clock }: Platform,
   roles: readonly string[],
-  { keep }: Pick<Presence, 'keep'>,
+  { keep }: Pick<ProcessRegistry, 'keep'>,
 ): Worker => ({
   name: 'heartbeat',
   idle_ms: beatEveryMs,
   async tick() {
     await keep(async (sql) => {
-      await ageing.keep(sql)
+      await retention_clock.keep(sql)
       await writeBeat(sql, process_id, roles, isoTime(clock.now()))
     })
     return 0
   },
 })
 
-/** Says that this process ended in order: what it had claimed is free at once. */
+/** Deletes the process row on an orderly stop, so that others can claim its work at once. */
 export async function signOff(platform: Platform): Promise<void> {
   await platform.pool`delete from processes where id = ${platform.process_id}`
 }
 
-/** Runs the periodic jobs that are due. A process that finds another one at it leaves them alone. */
+/** Runs the periodic jobs that are due, unless another process is running them. */
 export function periodicJobsWorker(platform: Platform, periodicJobs: readonly PeriodicJob[]): Worker {
   const { pool, clock } = platform
-  /** By both times: a periodic job neither waits until a clock that was set back catches up, nor for what its clock jumped over, or its machine slept. */
+  /** By wall clock and elapsed time: a job is not delayed when the clock is set back, nor when the machine slept. */
   const lastRun = new Map<string, Mark>()
   return {
     name: 'periodic-jobs',
@@ -73,24 +72,24 @@ export function periodicJobsWorker(platform: Platform, periodicJobs: readonly Pe
   }
 }
 
-/** One periodic job that fails never keeps the others from their turn; where the service stops, none begins. */
+/** A failing job does not stop the others. No job starts while the service stops. */
 async function runPeriodicJob(platform: Platform, periodicJob: PeriodicJob, stopping?: AbortSignal): Promise<void> {
   if (stopping?.aborted === true) return
   try {
     const rows = await periodicJob.run()
-    if (rows > 0) platform.log.debug({ periodicJob: periodicJob.name, rows }, 'periodicJob')
+    if (rows > 0) platform.log.debug({ periodic_job: periodicJob.name, rows }, 'a periodic job ran')
   } catch (error) {
     if (poolClosed(error)) return
     platform.storage.failed(error)
-    platform.metrics.worker_failures.inc({ worker: `periodicJob ${periodicJob.name}` })
-    platform.log.error({ err: error, periodicJob: periodicJob.name }, 'a periodicJob failed')
+    platform.metrics.worker_failures.inc({ worker: `periodic job ${periodicJob.name}` })
+    platform.log.error({ err: error, periodic_job: periodicJob.name }, 'a periodic job failed')
   }
 }
 
-/** How long a periodic job with a backlog may keep the others from their turn. */
+/** How long a periodic job with a backlog may delay the others. */
 const backlogMs = 5_000
 
-/** Repeats a bounded step until it had less to do than it may take at once, or for five seconds: no transaction grows with the backlog, and no backlog outgrows its periodic job. */
+/** Repeats a bounded step until it did less than `rows_max`, or for five seconds: transactions stay small, and the job keeps up with its backlog. */
 export async function untilDone(
   clock: Pick<SteadyClock, 'elapsed'>,
   rows_max: number,
@@ -111,7 +110,9 @@ export const platformPeriodicJobs = (platform: Platform): PeriodicJob[] => [
     name: 'idempotency keys',
     every_ms: minute,
     run: () =>
-      untilDone(platform.clock, keysAtOnce, () => expireKeys(platform.pool, platform.ageing.now(), keysAtOnce)),
+      untilDone(platform.clock, keysAtOnce, () =>
+        expireKeys(platform.pool, platform.retention_clock.now(), keysAtOnce),
+      ),
   },
   {
     name: 'event partitions',
@@ -121,7 +122,7 @@ export const platformPeriodicJobs = (platform: Platform): PeriodicJob[] => [
         platform.pool,
         { table: 'events', prefix: 'evt' },
         platform.clock.now(),
-        platform.ageing.now() - platform.settings.event_retention_ms,
+        platform.retention_clock.now() - platform.settings.event_retention_ms,
       ),
   },
   watchHorizon(platform),
@@ -130,7 +131,7 @@ export const platformPeriodicJobs = (platform: Platform): PeriodicJob[] => [
     every_ms: 60 * minute,
     run: async () =>
       (
-        await platform.pool`delete from processes where heartbeat_at < ${isoTime(platform.ageing.now() - forgottenAfterMs)}`
+        await platform.pool`delete from processes where heartbeat_at < ${isoTime(platform.retention_clock.now() - forgottenAfterMs)}`
       ).count,
   },
 ]

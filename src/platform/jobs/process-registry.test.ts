@@ -7,11 +7,11 @@ import { startPlatform } from '../../../test/support/world.ts'
 import { limits } from '../../api/limits.ts'
 import { heartbeatWorker } from './periodic-jobs.ts'
 import { poolUse } from '../database/pool.ts'
-import { presence } from './process-registry.ts'
+import { processRegistry } from './process-registry.ts'
 
-test('a process whose connections are all in use tells that it lives all the same', async (t) => {
+test('a process sends heartbeats although all its connections are in use', async (t) => {
   const { platform, pool, clock } = await startPlatform(t)
-  const present = presence(platform, { makeRoom: async () => undefined, wakePeers: () => undefined })
+  const present = processRegistry(platform, { beforeSharing: async () => undefined, wakePeers: () => undefined })
   await present.open()
   closing(t, () => present.close())
   const heartbeat = heartbeatWorker(platform, ['api'], present)
@@ -31,9 +31,9 @@ test('a process whose connections are all in use tells that it lives all the sam
   ;(await waiting).release()
 })
 
-test('a process that was alone takes itself to be for no longer where the clock was set back', async (t) => {
+test('a process does not trust that it is alone for longer when the clock is set back', async (t) => {
   const { platform, clock } = await startPlatform(t)
-  const present = presence(platform, { makeRoom: async () => undefined, wakePeers: () => undefined })
+  const present = processRegistry(platform, { beforeSharing: async () => undefined, wakePeers: () => undefined })
   await present.open()
   closing(t, () => present.close())
 

@@ -1,38 +1,38 @@
-/** Tells whether other processes of this installation are running: each holds a shared lock for as long as it lives, so the death of one shows at once. */
-import { advisoryLocks } from '../database/locks.ts'
+/** Detects other processes of this installation: each holds a shared advisory lock while it lives, so a death shows at once. */
 import type { ReservedSql } from '#postgres'
 import { limits } from '../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark } from '../../lib/clock.ts'
-import { sqlState, type Db } from '../database/sql.ts'
+import { advisoryLocks } from '../database/locks.ts'
+import { sqlState, type Db, type Fragment } from '../database/sql.ts'
 import type { Platform } from '../platform.ts'
 
-export interface Presence {
+export interface ProcessRegistry {
   /**
-   * Takes part. When no other process does, what dead ones had claimed is free at once (behaviour: messages 7.7). One that is alone is asked to
-   * make room first; one that is silent is waited for as long as it is not taken for dead.
+   * Registers this process. If it is the only one, work claimed by dead processes is free at once (behaviour: messages 7.7). If another process was alone, waits
+   * until that has run its `beforeSharing`, or counts as dead.
    */
   open(): Promise<void>
   /**
-   * Takes part again after the connection was lost, makes room for others, notices that they are gone; at every heartbeat. `beat` follows, on the connection that
-   * holds the lock: it does not wait for those of the pool, all of which tenants may have in use.
+   * Called at every heartbeat: registers again after the connection was lost, and notices processes that came or went. Then runs `beat` on the connection that
+   * holds the lock, because tenants may use all connections of the pool.
    */
   keep(beat: (sql: Db) => Promise<void>): Promise<void>
-  /** No other process serves or works before this one has made room for it. */
+  /** True while no other process serves requests or runs workers; one that starts waits for `beforeSharing`. */
   alone(): boolean
   close(): void
 }
 
-export interface PresenceHooks {
-  /** Called while this process stops being alone, before any other one begins. */
-  readonly makeRoom: () => Promise<void>
+export interface ProcessHooks {
+  /** Called before another process begins to work. */
+  readonly beforeSharing: () => Promise<void>
   /** Wakes the heartbeats of other processes. */
   readonly wakePeers: () => void
 }
 
-/** What was found at a heartbeat is trusted so long: less than the silence after which others go on without us. */
+/** How long the result of a heartbeat is trusted: less than the silence after which other processes take this one for dead. */
 const trustedForMs = limits.process_silent_ms - 2_000
 const lockWaitAgainMs = 500
-const { presence: key } = advisoryLocks
+const { processes: key } = advisoryLocks
 
 const answers = async (sql: ReservedSql): Promise<boolean> =>
   await sql.unsafe('select 1').then(
@@ -45,7 +45,7 @@ const tryAlone = async (sql: ReservedSql): Promise<boolean> => {
   return row!.alone
 }
 
-/** False when the one that is alone did not make room in time. */
+/** False when the process that is alone did not answer in time. */
 async function share(sql: ReservedSql, wait_ms: number): Promise<boolean> {
   await sql`select set_config('lock_timeout', ${`${wait_ms}ms`}, false)`
   try {
@@ -55,11 +55,11 @@ async function share(sql: ReservedSql, wait_ms: number): Promise<boolean> {
     if (sqlState(error) === '55P03') return false
     throw error
   } finally {
-    await sql`select set_config('lock_timeout', '0', false)`.catch(() => undefined) // the session is gone, and its setting with it
+    await sql`select set_config('lock_timeout', '0', false)`.catch(() => undefined) // the setting ended with the session
   }
 }
 
-/** Whether someone waits to be let in, or beats without having been. */
+/** Whether another process waits for the lock, or sends heartbeats without it. */
 async function hasCompany(sql: ReservedSql, process_id: string, alive_since: string): Promise<boolean> {
   const [row] = await sql<{ company: boolean }[]>`
     select exists (
@@ -71,27 +71,24 @@ async function hasCompany(sql: ReservedSql, process_id: string, alive_since: str
   return row!.company
 }
 
-/**
- * Each process holds the lock shared; one that is alone holds it exclusively besides, so that a newcomer waits in `open` until
- * it has made room.
- */
-export function presence(platform: Platform, hooks: PresenceHooks): Presence {
+/** Each process holds the lock shared. One that is alone also holds it exclusively, so that a newcomer waits in `open` until `beforeSharing` has run. */
+export function processRegistry(platform: Platform, hooks: ProcessHooks): ProcessRegistry {
   const { clock, log, pool, process_id } = platform
   let takesPart = false
   let session: ReservedSql | undefined
-  let state: 'alone' | 'making room' | 'together' = 'together'
+  let state: 'alone' | 'sharing' | 'together' = 'together'
   let shared = false
   let checked = longAgo
 
-  async function look(sql: ReservedSql): Promise<void> {
+  async function check(sql: ReservedSql): Promise<void> {
     const began = mark(clock)
     if (!shared) shared = await share(sql, lockWaitAgainMs)
-    // until it is known that nobody beats
-    if (state === 'together' && shared && (await tryAlone(sql))) state = 'making room'
+    // not alone until no other heartbeat is found
+    if (state === 'together' && shared && (await tryAlone(sql))) state = 'sharing'
     if (state !== 'together') {
       if (await hasCompany(sql, process_id, isoTime(began.now_ms - limits.process_silent_ms))) {
-        state = 'making room'
-        await hooks.makeRoom()
+        state = 'sharing'
+        await hooks.beforeSharing()
         await sql`select pg_advisory_unlock(${key})`
         state = 'together'
       } else state = 'alone'
@@ -119,15 +116,15 @@ export function presence(platform: Platform, hooks: PresenceHooks): Presence {
       } else {
         hooks.wakePeers()
         shared = await share(session, limits.process_silent_ms)
-        if (!shared) log.warn('another process did not make room; going on without it')
+        if (!shared) log.warn('another process did not respond in time; continuing without it')
       }
     },
     async keep(beat) {
       if (!takesPart) return await beat(pool)
-      // the locks go with the connection
+      // the locks end with the connection
       if (session !== undefined && !(await answers(session))) forget()
       session ??= await pool.reserve()
-      await look(session)
+      await check(session)
       await beat(session)
     },
     alone: () => state === 'alone' && ageOf(clock, checked) < trustedForMs,
@@ -137,3 +134,20 @@ export function presence(platform: Platform, hooks: PresenceHooks): Presence {
     },
   }
 }
+
+/** Writes the heartbeat of this process. */
+export async function writeBeat(sql: Db, process_id: string, roles: readonly string[], at: string): Promise<void> {
+  await sql`
+    insert into processes (id, roles, started_at, heartbeat_at) values (${process_id}, ${[...roles]}::text[], ${at}, ${at})
+    on conflict (id) do update set heartbeat_at = excluded.heartbeat_at`
+}
+
+/** Whether any process with the role `worker` has a heartbeat after `alive_since`. */
+export async function isAnyWorking(sql: Db, alive_since: string): Promise<boolean> {
+  const rows = await sql`select 1 from processes where heartbeat_at > ${alive_since} and 'worker' = any(roles) limit 1`
+  return rows.length > 0
+}
+
+/** SQL: whether the process has a heartbeat after `alive_since`. Only then it still owns the work that it claimed. */
+export const isAlive = (sql: Db, process_id: Fragment, alive_since: string): Fragment =>
+  sql`exists (select from processes p where p.id = ${process_id} and p.heartbeat_at > ${alive_since})`

@@ -1,32 +1,32 @@
-/** The one loop under every worker: `tick()` for tests, `run(signal)` for production, `wake()` when there may be work. */
+/** The loop that runs every worker: `tick()` for tests, `run(signal)` for production, `wake()` when there may be work. */
 import { over, type Clock } from '../../lib/clock.ts'
 
 export interface Worker {
   readonly name: string
-  /** One pass; resolves to the number of jobs it worked on, 0 when there was nothing to do. A long one ends soon once `stopping` aborts. */
+  /** One poll; resolves to the number of jobs it worked on, 0 when there was nothing to do. A long one should end soon after `stopping` aborts. */
   tick(stopping?: AbortSignal): Promise<number>
-  /** Milliseconds to wait when a pass found nothing; `wake` ends the wait. */
+  /** Milliseconds to wait when a poll found nothing; `wake` ends the wait. */
   readonly idle_ms: number
-  /** Milliseconds between two passes, whatever there is to do: for work that costs less the more of it is done at once. */
+  /** Milliseconds between two polls even with work to do, so that work is done in larger batches. */
   readonly rest_ms?: number
 }
 
 export interface Loop {
   readonly name: string
   tick(): Promise<number>
-  /** Repeats until the signal aborts, then resolves once the pass in hand is finished. Never rejects. */
+  /** Polls until the signal aborts; resolves when the last poll has ended. Never rejects. */
   run(signal: AbortSignal): Promise<void>
   wake(): void
-  /** Ends the wait after failed passes: what they failed for is over. */
+  /** Ends the backoff after failures, because their cause is gone. */
   retry(): void
 }
 
-/** `onError` is told of every failed pass; the loop then backs off, from 100 ms doubling to 5 s. */
+/** `onError` is called for every failed poll; the loop then backs off, from 100 ms doubling to 5 s. */
 export function loop(worker: Worker, clock: Clock, onError: (error: unknown, worker: string) => void): Loop {
   let woken = false
   let interrupt: AbortController | undefined
   let backingOff: AbortController | undefined
-  /** Until it is woken, or `run` is to end. */
+  /** Waits until woken or stopped. */
   const nap = async (ms: number, signal: AbortSignal) => {
     if (woken || signal.aborted) return
     interrupt = new AbortController()

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { startPlatform } from '../../../test/support/world.ts'
 import { makeLog } from './log.ts'
 
-test('an error is logged without the values of the row that brought it about', async (t) => {
+test('an error is logged without values of rows', async (t) => {
   const { pool } = await startPlatform(t)
   const lines: string[] = []
   const log = makeLog('info', 'json', { write: (line) => void lines.push(line) })
@@ -27,14 +27,14 @@ function written(format: 'json' | 'text', log: (log: ReturnType<typeof makeLog>)
   return lines.join('')
 }
 
-test('lines are JSON with the names of their levels', () => {
+test('lines are JSON with level names', () => {
   const line = JSON.parse(written('json', (log) => log.warn({ status: 503 }, 'the database is away')))
 
   assert.deepEqual([line.level, line.status, line.msg], ['warn', 503, 'the database is away'])
   assert.match(line.time, /^\d{4}-\d\d-\d\dT/)
 })
 
-test('as text a line has its time, level and sentence, then its fields, then where an error came from', () => {
+test('as text a line has time, level, message, fields, and the stack of an error', () => {
   const text = written('text', (log) => {
     log.info({ status: 404, route: '/v1/messages/{id}', client: 'a b' }, 'a request was refused')
     log.error({ err: new Error('out of order') }, 'a worker failed')
@@ -46,7 +46,7 @@ test('as text a line has its time, level and sentence, then its fields, then whe
   assert.match(steps.join('\n'), /^ {2}Error: out of order\n {6}at /)
 })
 
-test('what a client sends moves no cursor and makes no line', () => {
+test('text from clients cannot move the cursor or add lines', () => {
   const text = written('text', (log) =>
     log.info({ client_request_id: '\u001B[2J\nERROR all is lost\u009B1A\u202E' }, 'a request was refused'),
   )

@@ -1,7 +1,7 @@
-/** Structured logs on standard error: JSON lines, or readable ones for a terminal. Nothing secret is ever logged: no keys, no bodies, no addresses of people. */
+/** Structured logs on standard error: JSON lines, or readable text for a terminal. Never log secrets: keys, bodies, people's addresses. */
 import { isatty } from 'node:tty'
-import { pino, destination, type DestinationStream, type Logger } from 'pino'
-import { readable } from './log-text.ts'
+import { destination, pino, type DestinationStream, type Logger } from 'pino'
+import { printable } from '../../lib/text.ts'
 
 export type Log = Logger
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
@@ -9,10 +9,10 @@ export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' |
 export type LogFormat = 'auto' | 'json' | 'text'
 
 const standardError = 2
-/** What waits to be written while nobody reads standard error; beyond that lines are lost. */
+/** Buffer for a blocked standard error; further lines are lost. */
 const waitingBytesMax = 16 * 1024 * 1024
 
-/** A logger on standard error, so that standard output stays for what a command prints. `auto`: text where that is a terminal, else JSON. */
+/** Logs to standard error, because standard output belongs to commands. `auto`: text on a terminal, otherwise JSON. */
 export function makeLog(
   level: LogLevel,
   format: LogFormat = 'json',
@@ -32,7 +32,7 @@ const toStandardError = (): DestinationStream =>
 
 const causesMax = 3
 
-/** An error without what a database adds to it about the row in hand: its values are the tenants'. */
+/** Removes from errors what the database adds about the row, because its values belong to tenants. */
 function loggedError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code, constraint_name, table_name } = error as {
@@ -55,3 +55,32 @@ function loggedError(error: unknown, depth = 0): unknown {
 /** Data errors (SQLSTATE 22xxx) quote the value in their message. */
 const withoutValues = (message: string, code: unknown): string =>
   typeof code === 'string' && /^22[0-9A-Z]{3}$/.test(code) ? message.replaceAll(/"[^"]*"/g, '"…"') : message
+
+/** Formats JSON lines as readable text. */
+export const readable = (stream: DestinationStream): DestinationStream => ({
+  write: (line) => stream.write(`${textOf(line)}\n`),
+})
+
+const levelWidth = 5
+
+function textOf(line: string): string {
+  const { time, level, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>
+  const fields = Object.entries(rest).map(([name, value]) => `${name}=${shown(value)}`)
+  const { stack, ...error } = (typeof err === 'object' && err !== null ? err : {}) as Record<string, unknown>
+  if (err !== undefined) fields.push(`err=${shown(error)}`)
+  const head = [String(time), String(level).toUpperCase().padEnd(levelWidth), shown(msg ?? '', /[^]/), ...fields].join(
+    ' ',
+  )
+  return typeof stack === 'string'
+    ? `${head}\n${stack
+        .split('\n')
+        .map((step) => `  ${printable(step)}`)
+        .join('\n')}`
+    : head
+}
+
+const plain = /^[\w.:/@+{}-]+$/
+
+/** Text without spaces needs no quotes. */
+const shown = (value: unknown, bare = plain): string =>
+  printable(typeof value === 'string' && bare.test(value) ? value : JSON.stringify(value))

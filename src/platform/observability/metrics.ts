@@ -1,13 +1,12 @@
-/** What `/metrics` shows (prom-client), in a registry of its own so that several services can live in one process. */
+/** The metrics of `/metrics` (prom-client), in a separate registry, so that several services can run in one process. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
-import { fastHistogram } from './fast-histogram.ts'
 
 export type Metrics = ReturnType<typeof makeMetrics>
 
-/** A series each, times the types of channels: as many as tell a lag of moments, seconds, minutes and hours apart. */
+/** Few buckets, because each is a series per channel type: they distinguish instant, seconds, minutes and hours. */
 const lagBuckets = [0.01, 0.05, 0.25, 1, 5, 10, 60, 300, 3600]
 
-/** `ofProcess` adds memory, CPU and event-loop figures. Every name but those is prefixed `posthorn_`, every duration in seconds. */
+/** `ofProcess` adds memory, CPU and event loop metrics. All other names start with `posthorn_`; durations are in seconds. */
 export function makeMetrics(ofProcess = false) {
   const registry = new Registry()
   const registers = [registry]
@@ -26,13 +25,13 @@ export function makeMetrics(ofProcess = false) {
       labelNames: ['code'],
       registers,
     }),
-    /** Labels: method, route, status. */
-    request_seconds: fastHistogram(
-      registry,
-      'posthorn_request_duration_seconds',
-      'From the arrival of a request to the end of its answer.',
-      [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
-    ),
+    request_seconds: new Histogram({
+      name: 'posthorn_request_duration_seconds',
+      help: 'From the arrival of a request to the end of its answer.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      registers,
+    }),
     dispatch_lag_seconds: new Histogram({
       name: 'posthorn_dispatch_lag_seconds',
       help: 'From the time a message was due to its handing over.',
@@ -88,7 +87,7 @@ export function makeMetrics(ofProcess = false) {
   }
 }
 
-/** How the connections to the database are used. */
+/** Database connections. */
 function databaseMetrics(registers: Registry[]) {
   return {
     pool_connections: new Gauge({
@@ -112,7 +111,7 @@ function databaseMetrics(registers: Registry[]) {
   }
 }
 
-/** Of the database and of the time that it tells, and of files that came in. */
+/** Database, its clock, and media files. */
 const storageMetrics = (registers: Registry[]) => ({
   media_overdue: new Gauge({
     name: 'posthorn_media_overdue',
@@ -136,7 +135,7 @@ const storageMetrics = (registers: Registry[]) => ({
   }),
 })
 
-/** Of what sources report, and what automations send. */
+/** Automations and their sources. */
 const automationMetrics = (registers: Registry[]) => ({
   automation_events: new Counter({
     name: 'posthorn_automation_events_total',
@@ -168,7 +167,7 @@ const automationMetrics = (registers: Registry[]) => ({
   }),
 })
 
-/** Of the senders and their providers. */
+/** Channels and their providers. */
 const channelMetrics = (registers: Registry[]) => ({
   channels: new Gauge({
     name: 'posthorn_channels',
@@ -202,7 +201,7 @@ const channelMetrics = (registers: Registry[]) => ({
   }),
 })
 
-/** Of the connections that clients hold. */
+/** Client connections. */
 const clientMetrics = (registers: Registry[]) => ({
   connections_open: new Gauge({ name: 'posthorn_connections', help: 'Connections that clients hold.', registers }),
   console_streams: new Gauge({

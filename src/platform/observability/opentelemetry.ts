@@ -1,4 +1,4 @@
-/** Spans to an OpenTelemetry collector, by OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/). Loaded where an endpoint is set, and nowhere else. */
+/** Exports spans to an OpenTelemetry collector by OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/). Loaded only when an endpoint is configured. */
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags, type SpanContext } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
@@ -20,7 +20,7 @@ import type { SpanAttributes, SpanRecorder } from './tracing.ts'
 
 const stopMs = 2_000
 const exportMs = 10_000
-/** What waits for a collector; what comes beyond it is lost. */
+/** Spans that wait for a collector; further ones are lost. */
 const queueMax = 2_048
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const
 
@@ -54,7 +54,7 @@ export function openTelemetry(
     },
     async stop() {
       const given_up = new AbortController()
-      // a collector that hangs keeps no service from its end
+      // a hanging collector must not delay the shutdown
       await Promise.race([provider.shutdown().catch(() => undefined), clock.sleep(stopMs, given_up.signal)])
       given_up.abort()
     },
@@ -80,7 +80,7 @@ function samplerOf(name: TraceSettings['sampler'], ratio: number): Sampler {
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }
 
-/** Says once that spans cannot be passed on, and once that they can again. */
+/** Logs once when exporting fails, and once when it works again. */
 function telling(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false
   return {

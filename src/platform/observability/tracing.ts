@@ -1,30 +1,30 @@
-/** Traces: which request a message and its events come from, and spans of what is done where somebody records them (docs/decisions/tracing.md). */
+/** Traces: links messages and events to the request that caused them, and records spans (docs/decisions/tracing.md). */
 import type { TraceContext } from '../../lib/trace-context.ts'
 
 export type SpanKind = 'server' | 'client'
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** Something that takes time. */
+/** A timed operation. */
 export interface Span {
   readonly context: TraceContext
-  /** `failed`: by a fault of ours, or of who was called. */
+  /** `failed`: by our fault or that of the called service. */
   end(told: { readonly name?: string; readonly attributes: SpanAttributes; readonly failed: boolean }): void
 }
 
-/** Who records spans. */
+/** Records spans. */
 export interface SpanRecorder {
   start(name: string, kind: SpanKind, parent: TraceContext | undefined, attributes: SpanAttributes): Span
-  /** Passes on what is recorded, for two seconds at most. */
+  /** Flushes recorded spans, for at most two seconds. */
   stop(): Promise<void>
 }
 
 export interface Tracing {
   readonly isRecording: boolean
-  /** Undefined where nobody records. */
+  /** Undefined without a recorder. */
   start(name: string, kind: SpanKind, parent: TraceContext | undefined, attributes: SpanAttributes): Span | undefined
-  /** Keeps which trace a message or an event is of, in memory alone: ten thousand or so of the newest. */
+  /** Remembers the trace of a message or event, in memory, for about the ten thousand newest. */
   remember(id: string, trace: TraceContext): void
-  /** An event is of the trace of its object. */
+  /** Links an event to the trace of its object. */
   follow(event_id: string, object_id: string): void
   of(id: string): TraceContext | undefined
   stop(): Promise<void>

@@ -1,23 +1,23 @@
-/** After a rotation of the secret key: what was sealed under an earlier key comes under the current one, so that the earlier one can be dropped. */
+/** Re-encrypts secrets under the current key after a rotation, so that the previous key can be removed. */
 import type { Db } from '../database/sql.ts'
 import type { Platform } from '../platform.ts'
 import type { Secrets } from './secrets.ts'
 
 const pageRows = 500
 
-/** A row with its sealed texts; beside them it holds its id alone. */
+/** The id and the encrypted texts of a row. */
 type SealedRow = Readonly<Record<string, string | null>> & { readonly id: string }
 
 interface SealedTable<Row extends SealedRow> {
-  /** What a row is, for the log: `channel`. */
+  /** The kind of row, for the log: `channel`. */
   readonly what: string
-  /** Rows above the id `after`, in the order of their ids. */
+  /** Rows with an id above `after`, in order. */
   list(sql: Db, after: string, rows_max: number): Promise<readonly Row[]>
-  /** Writes the row sealed anew, unless it has become another one than `old` meanwhile. */
+  /** Writes the re-encrypted row, unless it differs from `old` meanwhile. */
   reseal(sql: Db, old: Row, row: Row): Promise<void>
 }
 
-/** Resolves to the number of rows changed. One that cannot be opened is logged, and keeps no other waiting. */
+/** Resolves to the number of changed rows. Logs and skips rows that cannot be decrypted. */
 export async function resealAll<Row extends SealedRow>(
   { pool, secrets, log }: Platform,
   table: SealedTable<Row>,
@@ -40,7 +40,7 @@ export async function resealAll<Row extends SealedRow>(
   }
 }
 
-/** null: all of it is under the current key. */
+/** null: everything is under the current key. */
 function resealed<Row extends SealedRow>(secrets: Secrets, row: Row): Row | null {
   const old = Object.entries(row).filter(([name, text]) => name !== 'id' && text !== null && !secrets.isCurrent(text))
   return old.length === 0

@@ -6,7 +6,7 @@ import { makeSecrets } from './secrets.ts'
 
 const newKey = () => randomBytes(32).toString('base64')
 
-test('what is sealed opens again, and never looks the same twice', () => {
+test('a sealed text opens again, and never looks the same twice', () => {
   const secrets = makeSecrets({ current: newKey(), previous: [] }, randomBytes(32))
   for (const text of ['', 'whsec_abc', 'ünïcödé 🎺', 'x'.repeat(10_000)])
     assert.equal(secrets.open(secrets.seal(text)), text)
@@ -14,7 +14,7 @@ test('what is sealed opens again, and never looks the same twice', () => {
   assert.ok(!secrets.seal('whsec_abc').includes('whsec'))
 })
 
-test('a previous key opens what it sealed, and only the current one seals', () => {
+test('a previous key can open, and only the current one seals', () => {
   const old = newKey()
   const sealed = makeSecrets({ current: old, previous: [] }, randomBytes(32)).seal('kept')
   const rotated = makeSecrets({ current: newKey(), previous: [old] }, randomBytes(32))

@@ -1,4 +1,4 @@
-/** Secrets at rest: AES-256-GCM under the key of the installation, rotation included, and the keyed hash of suppressed addresses. */
+/** Secrets at rest: AES-256-GCM under the key of the installation, with rotation, and the keyed hash of suppressed addresses. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { hmac } from '../../lib/hmac.ts'
@@ -7,18 +7,18 @@ import type { Db } from '../database/sql.ts'
 export interface Secrets {
   /** Encrypts a text under the current key. The result names the key, so that it can be opened after a rotation. */
   seal(plain: string): string
-  /** Decrypts what `seal` made; throws when the key is not known any more or the text was altered. */
+  /** Decrypts the result of `seal`; throws if the key is unknown or the text was altered. */
   open(sealed: string): string
-  /** True when a sealed text is under the current key; others are sealed anew by periodic jobs, until the previous key can be dropped. */
+  /** True for a text under the current key; periodic jobs re-encrypt others, until the previous key can be removed. */
   isCurrent(sealed: string): boolean
-  /** HMAC-SHA256 under the installation's hash key: 22 characters of base64url. The same after a rotation of the secret key. */
+  /** HMAC-SHA256 under the installation's hash key, as 22 base64url characters. A rotation of the secret key does not change it. */
   keyedHash(text: string): string
 }
 
 export interface SecretKeys {
   /** 32 bytes in base64 (POSTHORN_SECRET_KEY). */
   readonly current: string
-  /** Earlier keys that are still tried on opening (POSTHORN_PREVIOUS_SECRET_KEYS). */
+  /** Earlier keys that can still decrypt (POSTHORN_PREVIOUS_SECRET_KEYS). */
   readonly previous: readonly string[]
 }
 
@@ -26,7 +26,7 @@ const ivBytes = 12
 const tagBytes = 16
 const keyCheckText = 'posthorn'
 
-/** The keys read as bytes, the current one first. Throws for one that is not 32 bytes in base64. */
+/** The decoded keys, the current one first. Throws for one that is not 32 bytes in base64. */
 function keyRing(keys: SecretKeys): Map<string, Buffer> {
   const ring = new Map<string, Buffer>()
   for (const text of [keys.current, ...keys.previous]) {
@@ -38,7 +38,7 @@ function keyRing(keys: SecretKeys): Map<string, Buffer> {
   return ring
 }
 
-/** Seals and opens under these keys; `hashKey` is what `keyedHash` works with. For tests and for `openSecrets`. */
+/** Encrypts and decrypts with these keys; `hashKey` is for `keyedHash`. For tests and `openSecrets`. */
 export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
   const ring = keyRing(keys)
   const [currentId, currentKey] = ring.entries().next().value!
@@ -69,8 +69,8 @@ export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
 }
 
 /**
- * The secrets of a database: on first use writes the proof of the key and a random hash key into `installation`; later refuses
- * a key that does not fit. After a rotation both are sealed anew under the current key.
+ * The secrets of a database: at first use stores a proof of the key and a random hash key in `installation`; later refuses a wrong key. After a rotation
+ * re-encrypts both.
  */
 export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
   const sealer = makeSecrets(keys, randomBytes(32))
@@ -89,11 +89,11 @@ export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
   return makeSecrets(keys, Buffer.from(hashKey, 'base64'))
 }
 
-/** Throws `OperatorError` where none of the keys is the one that a database was set up with, by its row in `installation`. */
+/** Throws `OperatorError` if none of the keys matches the database's row in `installation`. */
 export const requireFittingKey = (keys: SecretKeys, row: { key_check: string; address_hash_key: string }): void =>
   void proven(makeSecrets(keys, randomBytes(32)), row)
 
-/** Whether two databases hash addresses alike. Throws as `requireFittingKey` does. */
+/** Whether two databases use the same hash key. Throws like `requireFittingKey`. */
 export function hashAlike(
   keys: SecretKeys,
   row: { key_check: string; address_hash_key: string },

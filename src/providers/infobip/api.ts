@@ -1,6 +1,6 @@
 /** Requests to the Infobip API. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
-import { isObject, parsedObject } from '../../lib/json-fields.ts'
+import { isObject, parsedObject } from '../../lib/json.ts'
 import type { Connection, ProviderTools } from '../provider.ts'
 
 /** `path` begins with a slash. A `body` makes it a POST. */

@@ -1,5 +1,5 @@
 /** Callbacks of Infobip: delivery reports and inbound messages as JSON, several at once. They are not signed, so the token in the address verifies them. */
-import { isObject, parsedObject, type Fields } from '../../lib/json-fields.ts'
+import { isObject, parsedObject, type Fields } from '../../lib/json.ts'
 import type {
   Callback,
   Connection,

@@ -7,7 +7,7 @@ import { verifyToken } from '../sms-callbacks.ts'
 import { queryStatus } from './status-query.ts'
 import { receiveCallback } from './callbacks.ts'
 import { send } from './send.ts'
-import { isObject, parsedObject } from '../../lib/json-fields.ts'
+import { isObject, parsedObject } from '../../lib/json.ts'
 import { callApi } from './api.ts'
 
 const wrongBaseUrl: Detail = {

@@ -1,6 +1,6 @@
 /** Sends a text through Infobip. It carries our own id, so a status query finds it if the answer is lost. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
-import { isObject, parsedObject } from '../../lib/json-fields.ts'
+import { isObject, parsedObject } from '../../lib/json.ts'
 import { isReachable } from '../../lib/public-address.ts'
 import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../provider.ts'
 import { callbackUrlWithToken, withoutPlus } from '../sms-callbacks.ts'

@@ -1,7 +1,7 @@
 /** Status query: looks a message up by our id in Infobip's log, which covers 48 hours. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import type { StatusQueryResult, Connection, UnconfirmedMessage, ProviderTools } from '../provider.ts'
-import { isObject, parsedObject } from '../../lib/json-fields.ts'
+import { isObject, parsedObject } from '../../lib/json.ts'
 import { throttledQuery } from '../outcomes.ts'
 import { callApi, errorCodeOf, statusOf } from './api.ts'
 import { outcomeOfStatus } from './codes.ts'

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { hmacHex, sameText } from '../../lib/hmac.ts'
-import { isObject, parsedObject } from '../../lib/json-fields.ts'
+import { isObject, parsedObject } from '../../lib/json.ts'
 import type {
   Callback,
   CallbackResult,

@@ -1,6 +1,6 @@
 /** `deliver_sm` and `data_sm` from the SMSC: delivery receipts and inbound messages, acknowledged once they are stored. */
 import type { SteadyClock } from '../../lib/clock.ts'
-import { areOfAnother } from '../../lib/same-number.ts'
+import { areOfAnother } from '../../lib/phone.ts'
 import type { CallbackItem, StoreItems } from '../provider.ts'
 import { contentOf, idOf, readInbound } from './inbound.ts'
 import type { SmscConnection } from './connection.ts'

@@ -1,8 +1,8 @@
 /** A session with an SMSC: one transceiver connection, or a transmitter and a receiver. */
 import { randomBytes } from 'node:crypto'
 import { withDeadline, type Clock, type SteadyClock } from '../../lib/clock.ts'
-import type { Dial } from '../../lib/dial.ts'
-import { postErrorOf } from '../../lib/post-error.ts'
+import type { Dial } from '../../lib/sockets.ts'
+import { postErrorOf } from '../../lib/http-exchange.ts'
 import type { ConnectOutcome, Connection, SessionContext, Session, StoreItems } from '../provider.ts'
 import { deliveries, type Deliveries } from './deliveries.ts'
 import { smscConnection, type SmscConnection } from './connection.ts'

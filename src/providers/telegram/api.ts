@@ -1,6 +1,6 @@
 /** Requests to the Bot API, and readers for its JSON. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
-import { isObject, parsedObject, type Fields } from '../../lib/json-fields.ts'
+import { isObject, parsedObject, type Fields } from '../../lib/json.ts'
 import type { Connection, ProviderTools } from '../provider.ts'
 import { kindOfForeignAnswer, retryAfterOf } from '../outcomes.ts'
 

@@ -11,7 +11,7 @@ import type {
 import { tokenOf, integerAt, objectAt, textAt } from './api.ts'
 import { secretOf } from './connect.ts'
 import { positionOf } from './content.ts'
-import { isObject, type Fields } from '../../lib/json-fields.ts'
+import { isObject, type Fields } from '../../lib/json.ts'
 
 /** A tapped button expects an answer, which may be given in the response to the webhook (https://core.telegram.org/bots/api#making-requests-when-getting-updates). */
 const answerButton = (callback_query_id: string): CallbackResponse => ({

@@ -3,7 +3,7 @@ import { hmac } from '../../lib/hmac.ts'
 import type { Connection, ConnectOutcome, ProviderTools } from '../provider.ts'
 import { callApi, tokenOf, type ApiAnswer, textAt } from './api.ts'
 import { sentenceOf } from './codes.ts'
-import { isObject } from '../../lib/json-fields.ts'
+import { isObject } from '../../lib/json.ts'
 
 /** The update types that are read. */
 export const allowedUpdates: readonly string[] = ['message', 'callback_query']

@@ -1,7 +1,7 @@
 /** Converts messages to calls of the Bot API, one or several each. Texts are sent unchanged, without a parse mode. */
 import type { ErrorCode } from '../../api/errors.ts'
 import type { OutboundMessage } from '../provider.ts'
-import type { Fields } from '../../lib/json-fields.ts'
+import type { Fields } from '../../lib/json.ts'
 
 /** One call. */
 export interface Step {

@@ -2,8 +2,8 @@
 import type { Connection, MediaReference, ProviderTools } from '../provider.ts'
 import { callApi, tokenOf, textAt } from './api.ts'
 import { sentenceOf } from './codes.ts'
-import { isObject } from '../../lib/json-fields.ts'
-import { PermanentError } from '../../lib/permanent-error.ts'
+import { isObject } from '../../lib/json.ts'
+import { PermanentError } from '../../lib/http-client.ts'
 
 export async function fetchMedia(
   tools: ProviderTools,

@@ -4,7 +4,7 @@ import { nextPart, restLater } from '../outcomes.ts'
 import { callApi, integerAt, objectAt } from './api.ts'
 import { stepsOf, type Step } from './content.ts'
 import { outcomeOf } from './codes.ts'
-import { isObject } from '../../lib/json-fields.ts'
+import { isObject } from '../../lib/json.ts'
 
 type Created = { readonly kind: 'created'; readonly ids: readonly string[] }
 

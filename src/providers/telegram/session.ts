@@ -2,7 +2,7 @@
 import type { Connection, SessionContext, ProviderTools, CallbackItem, Session, StoreItems } from '../provider.ts'
 import { callApi, integerAt } from './api.ts'
 import { allowedUpdates, failureOf } from './connect.ts'
-import { isObject } from '../../lib/json-fields.ts'
+import { isObject } from '../../lib/json.ts'
 import { readUpdate } from './callbacks.ts'
 
 /** How long Telegram keeps a request open; the answer may take ten seconds longer. */

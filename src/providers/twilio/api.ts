@@ -1,6 +1,6 @@
 /** Requests to the Twilio API, and downloads of inbound files. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
-import { parsedObject, type Fields } from '../../lib/json-fields.ts'
+import { parsedObject, type Fields } from '../../lib/json.ts'
 import type { Connection, Outcome, ProviderTools, MediaReference } from '../provider.ts'
 import { outcomeOfForeignAnswer, retryAfterOf, outcomeOfNoAnswer } from '../outcomes.ts'
 import { refusal } from './codes.ts'

@@ -1,6 +1,6 @@
 /** Status query: Twilio does not know our ids, so its message list is searched for messages with the same recipient, sender and text. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
-import type { Fields } from '../../lib/json-fields.ts'
+import type { Fields } from '../../lib/json.ts'
 import type { StatusQueryResult, Connection, FoundMessage, UnconfirmedMessage, ProviderTools } from '../provider.ts'
 import { throttledQuery } from '../outcomes.ts'
 import { callApi, credentialsOf, fieldsOf, isSid } from './api.ts'

@@ -1,7 +1,7 @@
 /** Sends a text through the Vonage SMS API and reads the status of each of its parts. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import { smsEncoding } from '../../lib/gsm.ts'
-import { parsedObject } from '../../lib/json-fields.ts'
+import { parsedObject } from '../../lib/json.ts'
 import { isReachable } from '../../lib/public-address.ts'
 import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../provider.ts'
 import { withoutPlus } from '../sms-callbacks.ts'

@@ -4,7 +4,7 @@ import type { Provider, Connection, ConnectOutcome, ProviderTools } from '../pro
 import { verifyToken } from '../sms-callbacks.ts'
 import { receiveCallback } from './callbacks.ts'
 import { send } from './send.ts'
-import { parsedObject } from '../../lib/json-fields.ts'
+import { parsedObject } from '../../lib/json.ts'
 
 export const vonage: Provider = {
   name: 'vonage',

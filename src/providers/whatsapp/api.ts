@@ -1,7 +1,7 @@
 /** Requests to Meta's Graph API, and readers for its JSON. */
 import type { Connection, ProviderTools } from '../provider.ts'
 import { kindOfForeignAnswer, retryAfterOf } from '../outcomes.ts'
-import { isObject, parsedObject, type Fields } from '../../lib/json-fields.ts'
+import { isObject, parsedObject, type Fields } from '../../lib/json.ts'
 
 const apiVersion = 'v23.0'
 

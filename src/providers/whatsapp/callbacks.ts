@@ -12,7 +12,7 @@ import type {
 import { failureOf, marketingStopped } from './codes.ts'
 import { credentialsOf, graphErrorOf, type Credentials, idAt, objectAt, objectsAt, textAt } from './api.ts'
 import { inboundOf, partyOf } from './inbound.ts'
-import { parsedObject, type Fields } from '../../lib/json-fields.ts'
+import { parsedObject, type Fields } from '../../lib/json.ts'
 import { messageOfTag } from './content.ts'
 
 /** Answers Meta's verification request; null if the verify token is wrong. */

@@ -12,7 +12,7 @@ import {
   objectsAt,
   textAt,
 } from './api.ts'
-import type { Fields } from '../../lib/json-fields.ts'
+import type { Fields } from '../../lib/json.ts'
 
 interface Read {
   readonly kind: 'read'

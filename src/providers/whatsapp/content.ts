@@ -1,6 +1,6 @@
 /** Converts messages to the format of the Cloud API: one line per content type in `writers`. Extra fields of a content object are passed on. */
 import type { OutboundMessage, DeliveryReceipt } from '../provider.ts'
-import { type Fields, isObject } from '../../lib/json-fields.ts'
+import { type Fields, isObject } from '../../lib/json.ts'
 import { objectAt, objectsAt, withoutNulls, textAt } from './api.ts'
 
 /** `type` and its object. */

@@ -1,7 +1,7 @@
 /** Inbound messages: one line per WhatsApp type in `readers`; others become `unsupported`. */
 import type { InboundMessage } from '../provider.ts'
 import { graphErrorOf, idAt, objectAt, objectsAt, textAt } from './api.ts'
-import { isObject, type Fields } from '../../lib/json-fields.ts'
+import { isObject, type Fields } from '../../lib/json.ts'
 
 type Read = Pick<InboundMessage, 'type' | 'content' | 'media'>
 type Reader = (message: Fields) => Read | null

@@ -1,6 +1,6 @@
 /** Downloads inbound files: the id leads to an address that is valid for minutes and also requires the token. */
 import type { ProviderAdapter, Connection, MediaReference, ProviderTools } from '../provider.ts'
-import { PermanentError } from '../../lib/permanent-error.ts'
+import { PermanentError } from '../../lib/http-client.ts'
 import { callGraph, credentialsOf, segment, textAt } from './api.ts'
 
 const fileTimeoutMs = 120_000

@@ -2,7 +2,7 @@
 import type { Connection, ProviderTools, TemplateRecord } from '../provider.ts'
 import { refusalOf } from './codes.ts'
 import { callGraph, credentialsOf, segment, objectAt, objectsAt, textAt } from './api.ts'
-import type { Fields } from '../../lib/json-fields.ts'
+import type { Fields } from '../../lib/json.ts'
 
 const fields = 'id,name,language,status,category,parameter_format,components,rejected_reason'
 const pageTemplates = 100

@@ -1,5 +1,5 @@
 /** Shopify's webhooks as events of the catalogue (behaviour: integrations 4.5): https://shopify.dev/docs/api/webhooks. */
-import type { Fields } from '../../lib/json-fields.ts'
+import type { Fields } from '../../lib/json.ts'
 import {
   customerOf,
   emailOf,

@@ -1,6 +1,6 @@
 /** WooCommerce's webhooks as events of the catalogue (behaviour: integrations 4.6): https://woocommerce.github.io/woocommerce-rest-api-docs/#webhooks. */
 import { invalid } from '../../api/problem.ts'
-import type { Fields } from '../../lib/json-fields.ts'
+import type { Fields } from '../../lib/json.ts'
 import { customerOf, firstText, itemsOf, objectOf, objectsOf, textOf, timeOf } from '../fields.ts'
 import type { SourceEvent } from '../event.ts'
 import type { Source, Webhook } from '../source.ts'

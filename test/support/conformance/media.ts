@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { MediaReference, Provider } from '../../../src/providers/provider.ts'
-import { PermanentError } from '../../../src/lib/permanent-error.ts'
+import { PermanentError } from '../../../src/lib/http-client.ts'
 import { deafUrl } from '../hostile-server.ts'
 import { within } from '../waiting.ts'
 import { assertNoSecrets } from './send-attempts.ts'

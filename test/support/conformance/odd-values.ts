@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider } from '../../../src/providers/provider.ts'
-import { storable } from '../../../src/lib/storable.ts'
+import { storable } from '../../../src/lib/json.ts'
 import { hostileServer } from '../hostile-server.ts'
 import { respond } from '../raw-receiver.ts'
 import { within } from '../waiting.ts'

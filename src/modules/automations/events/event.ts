@@ -8,8 +8,6 @@ export interface IncomingEvent extends EventContent {
   /** As the caller knows the source: its row is read when the event is accepted. */
   readonly source: Tenant & { readonly id: string }
   readonly origin: ReportOrigin
-  /** `data` as JSON on one line, where it is known already. */
-  readonly data_json?: string
   /**
    * Identifies the event beside its ID: a status of one order, such as `order.shipped 1001`, which several topics of a platform report
    * (behaviour: integrations 3.4). At most 300 characters.

@@ -3,7 +3,7 @@ import type { Tenant } from '../../../api/caller.ts'
 import type { EventCustomer, ReceiptReason } from '../../../api/resources/automation-event.ts'
 import { isPhoneChannel } from '../../../api/resources/channel.ts'
 import { normalisePhone, phoneKey } from '../../../lib/phone.ts'
-import { Turns } from '../../../lib/turns.ts'
+import { Turns } from '../../../lib/concurrency.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import {

@@ -3,7 +3,7 @@
  * One transaction runs at a time: two would wait for each other's contacts.
  */
 import { Problem, retrySoon } from '../../../api/problem.ts'
-import { filled, inTurn } from '../../../lib/batching.ts'
+import { filled, inTurn } from '../../../lib/concurrency.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { connectionLost, neverSent } from '../../../platform/database/failures.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'
@@ -88,7 +88,7 @@ export function eventQueue(deps: AcceptDeps): EventQueue {
 
 function enqueue(queue: Queue, event: IncomingEvent, before_commit: BeforeCommit | undefined): Promise<AcceptedEvent> {
   const { platform } = queue.deps
-  const data_json = event.data_json ?? JSON.stringify(event.data)
+  const data_json = JSON.stringify(event.data)
   const characters = data_json.length + JSON.stringify(event.customer).length
   if (!hasCapacity(queue, event.source.id, characters)) {
     platform.metrics.automation_events.inc({ outcome: 'refused' })

@@ -1,6 +1,6 @@
 /**
- * Deletes the data of a customer, as Shopify's `customers/redact` requests: contacts, the content of receipts, waiting runs (behaviour: integrations
- * 4.8). The request is stored with its receipt; a periodic job does the work in steps.
+ * Deletes the data of a customer, as Shopify's `customers/redact` requests: contacts, the content of receipts, waiting runs
+ * (behaviour: integrations 4.8). The request is stored with its receipt; a periodic job does the work in steps.
  */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -16,9 +16,8 @@ import {
 import { forgetRunsOfEvents } from '../runs/repository.ts'
 import type { ContactService } from '../../contacts/service.ts'
 import { transact } from '../../../platform/database/sql.ts'
-import { breachesMax, invariant } from '../../../platform/invariants.ts'
+import { breachesMax, invariant, type Invariant, type PeriodicJob, type Platform } from '../../../platform/platform.ts'
 import { untilDone } from '../../../platform/jobs/periodic-jobs.ts'
-import type { Invariant, PeriodicJob, Platform } from '../../../platform/platform.ts'
 
 export interface RedactionDeps {
   readonly platform: Platform

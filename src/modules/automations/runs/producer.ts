@@ -1,5 +1,5 @@
 /**
- * The producer of automation messages: each scheduled run becomes at most one message (behaviour: integrations 6.3; docs/decisions/producers.md). The
+ * The producer of automation messages: each scheduled run becomes at most one message (behaviour: integrations 6.3). See docs/decisions/producers.md. The
  * submission key is the run's ID.
  */
 import { suspensions } from '../../accounts/service.ts'

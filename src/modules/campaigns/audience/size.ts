@@ -1,5 +1,5 @@
 /** Sizes of audiences, counted within the time of a request. Where that is too short the size is unknown until the snapshot. */
-import { Turns } from '../../../lib/turns.ts'
+import { Turns } from '../../../lib/concurrency.ts'
 import { adhocChunks } from './adhoc.ts'
 import { isMarketing, resolveAudience } from './audience.ts'
 import { countContactsUpTo, countNewContacts, countNewPending } from './repository.ts'

@@ -1,6 +1,6 @@
 /** The recipients of a rehearsal: those that a snapshot would find or, after the snapshot, those still pending. Read in chunks to bound memory. */
 import type { SkipReason } from '../../../api/resources/campaign.ts'
-import type { Turns } from '../../../lib/turns.ts'
+import type { Turns } from '../../../lib/concurrency.ts'
 import { adhocChunks } from '../audience/adhoc.ts'
 import { missingAudience, resolveAudience } from '../audience/audience.ts'
 import { contactsById, recipientEligibility } from '../audience/eligibility.ts'

@@ -1,5 +1,5 @@
 /** Predicts when a campaign's messages would be sent by simulating its pace and windows (behaviour: campaigns 7). */
-import { Turns } from '../../../lib/turns.ts'
+import { Turns } from '../../../lib/concurrency.ts'
 import { type SendWindow, WindowTable } from '../sending/send-windows.ts'
 
 export interface Pace {

@@ -2,7 +2,7 @@
 import { validateContent } from '../../../api/content/validate.ts'
 import { Problem, type ProblemCode, throwFailures } from '../../../api/problem.ts'
 import type { CampaignMessage, SkipReason } from '../../../api/resources/campaign.ts'
-import type { Turns } from '../../../lib/turns.ts'
+import type { Turns } from '../../../lib/concurrency.ts'
 import { contactsById } from '../audience/eligibility.ts'
 import type { Candidate } from '../audience/repository.ts'
 import type { CampaignRow } from '../campaign.ts'

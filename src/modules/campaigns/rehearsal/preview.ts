@@ -2,7 +2,7 @@
 import type { Caller } from '../../../api/caller.ts'
 import type { CampaignMessage } from '../../../api/resources/campaign.ts'
 import type { MessagePreview, MessagePreviewRequest } from '../../../api/resources/message-preview.ts'
-import { Turns } from '../../../lib/turns.ts'
+import { Turns } from '../../../lib/concurrency.ts'
 import { isMarketing } from '../audience/audience.ts'
 import { type CampaignRow, estimateOf } from '../campaign.ts'
 import type { CampaignDeps } from '../deps.ts'

@@ -1,7 +1,7 @@
 /** Checks a template message against our copy of the template. It refuses only what the provider would certainly refuse; unknowns pass (behaviour: channels 6.6). Pure. */
 import { Problem } from '../../../api/problem.ts'
 import type { TemplateRecord } from '../../../providers/provider.ts'
-import { isObject, type Fields } from '../../../lib/json-fields.ts'
+import { isObject, type Fields } from '../../../lib/json.ts'
 
 /** Content of type `template`, already validated. */
 export interface TemplateContent {

@@ -2,7 +2,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalid, Problem } from '../../../api/problem.ts'
-import { atOnce } from '../../../lib/at-once.ts'
+import { atOnce } from '../../../lib/concurrency.ts'
 import { commonPasswords } from './common-passwords.ts'
 
 const argon2Async = promisify(argon2)

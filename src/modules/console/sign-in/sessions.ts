@@ -125,7 +125,11 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
     endAll: (sql, user_id) => repository.deleteAllSessions(sql, user_id),
     renew: (id) => repository.renewSession(pool, id, isoTime(clock.now())),
     forgetEnded: () =>
-      repository.forgetSessions(pool, ...bounds(platform.ageing.now()), isoTime(platform.ageing.now() - 24 * 3600_000)),
+      repository.forgetSessions(
+        pool,
+        ...bounds(platform.retention_clock.now()),
+        isoTime(platform.retention_clock.now() - 24 * 3600_000),
+      ),
   }
 }
 

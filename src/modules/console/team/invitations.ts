@@ -186,10 +186,10 @@ async function newUser({ ids, clock }: Platform, { name, password }: Accepting, 
   }
 }
 
-export const invitationPeriodicJobs = ({ pool, ageing }: Platform): PeriodicJob[] => [
+export const invitationPeriodicJobs = ({ pool, retention_clock }: Platform): PeriodicJob[] => [
   {
     name: 'expired invitations',
     every_ms: 3600_000,
-    run: () => repository.forgetInvitations(pool, isoTime(ageing.now())),
+    run: () => repository.forgetInvitations(pool, isoTime(retention_clock.now())),
   },
 ]

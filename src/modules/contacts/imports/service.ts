@@ -95,12 +95,12 @@ async function errorsOf(sql: Db, tenant: Tenant, id: string): Promise<Readable> 
 }
 
 /** Uploads whose process died, and rejected rows that were kept long enough. */
-const importPeriodicJobs = ({ pool, clock, ageing }: Platform): PeriodicJob[] => [
+const importPeriodicJobs = ({ pool, clock, retention_clock }: Platform): PeriodicJob[] => [
   {
     name: 'drop-abandoned-uploads',
     every_ms: 60_000,
     async run() {
-      const stale = await repository.staleUploads(pool, isoTime(ageing.now() - uploadMsMax))
+      const stale = await repository.staleUploads(pool, isoTime(retention_clock.now() - uploadMsMax))
       for (const upload of stale) await transact(pool, (tx) => repository.deleteUpload(tx, upload, upload.id))
       return stale.length
     },
@@ -109,7 +109,7 @@ const importPeriodicJobs = ({ pool, clock, ageing }: Platform): PeriodicJob[] =>
     name: 'forget-import-drafts',
     every_ms: 60_000,
     async run() {
-      const stale = await drafts.staleDrafts(pool, isoTime(ageing.now() - draftLimits.kept_ms))
+      const stale = await drafts.staleDrafts(pool, isoTime(retention_clock.now() - draftLimits.kept_ms))
       for (const draft of stale) await transact(pool, (tx) => drafts.deleteDraft(tx, draft, draft.id, draft.updated_at))
       return stale.length
     },
@@ -119,7 +119,7 @@ const importPeriodicJobs = ({ pool, clock, ageing }: Platform): PeriodicJob[] =>
     every_ms: 60_000,
     run: () =>
       untilDone(clock, periodicJobRows, () =>
-        repository.deleteOldErrors(pool, isoTime(ageing.now() - importLimits.errors_kept_ms), periodicJobRows),
+        repository.deleteOldErrors(pool, isoTime(retention_clock.now() - importLimits.errors_kept_ms), periodicJobRows),
       ),
   },
 ]

@@ -1,7 +1,7 @@
 /** Whom a segment means now: the condition on contacts that its rules come to. */
 import type { Tenant } from '../../../api/caller.ts'
 import { sqlState, type Db } from '../../../platform/database/sql.ts'
-import { tookTooLong } from '../../../platform/database/expensive-reads.ts'
+import { tookTooLong } from '../../../platform/database/read-pool.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { predicate, type Fragment } from './predicate-repository.ts'
 import { type ParsedRules, isGroup, type Condition, type Group } from './rules.ts'

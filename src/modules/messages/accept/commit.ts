@@ -9,7 +9,7 @@ import { answer, isDecided, type ItemOutcome, type Unit } from './submission.ts'
 /** Commits units of one kind. They are answered when it resolves; a unit that failed with an unexpected error is rejected. */
 export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
   const { platform, handoff, billing } = deps
-  const moment = momentAt(platform.clock.now(), handoff.lease_ms, platform.ageing.now())
+  const moment = momentAt(platform.clock.now(), handoff.lease_ms, platform.retention_clock.now())
   try {
     const maker = { ids: platform.ids, entryId: billing.entryId, handoff, tracing: platform.tracing }
     let n = 0

@@ -193,7 +193,7 @@ function databaseThat(answers: () => Promise<unknown>) {
     pool,
     clock: { now: () => Date.parse('2026-01-01T00:00:00.000Z') },
     storage: { failed: () => undefined },
-    ageing: { now: () => Date.parse('2026-01-01T00:00:00.000Z') },
+    retention_clock: { now: () => Date.parse('2026-01-01T00:00:00.000Z') },
     ids: () => 'msg_1',
     metrics: { group_commit_rows: { observe: () => undefined }, messages_accepted: { inc: () => undefined } },
     log: { error: () => undefined },

@@ -4,7 +4,7 @@
  * limited to a few milliseconds, since it locks the wallet (docs/decisions/producers.md).
  */
 import { limits } from '../../../api/limits.ts'
-import { filled, inTurn } from '../../../lib/batching.ts'
+import { filled, inTurn } from '../../../lib/concurrency.ts'
 import { pause } from '../../../lib/clock.ts'
 import { BulkPace } from './bulk-pace.ts'
 import type { CommitDeps } from './acceptance.ts'

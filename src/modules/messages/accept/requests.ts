@@ -173,8 +173,11 @@ export interface KeptAnswer {
   readonly response: object
 }
 
-const keep = ({ pool, clock, ageing }: Platform, request: KeyedRequest, answer: KeptAnswer): Promise<boolean> =>
-  keepReply(pool, request, answer, clock.now(), ageing.now())
+const keep = (
+  { pool, clock, retention_clock }: Platform,
+  request: KeyedRequest,
+  answer: KeptAnswer,
+): Promise<boolean> => keepReply(pool, request, answer, clock.now(), retention_clock.now())
 
 export function requestKeys(platform: Platform): RequestKeys {
   const flights = inFlight()

@@ -7,7 +7,7 @@ import { isPhoneChannel } from '../../../api/resources/channel.ts'
 import { type Priority, SendMessage } from '../../../api/resources/message.ts'
 import { parseStrictDateTime } from '../../../api/times.ts'
 import { validator } from '../../../api/validation.ts'
-import { didYouMean } from '../../../lib/nearest.ts'
+import { didYouMean } from '../../../lib/text.ts'
 import { UnfitItem } from '../../../platform/http/body.ts'
 import type { ChannelRow } from '../../channels/service.ts'
 

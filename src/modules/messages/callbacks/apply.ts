@@ -197,8 +197,8 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
   return { reports: rows.length, changed, replies, files, raised }
 }
 
-const mayWait = ({ ageing }: Pick<Platform, 'ageing'>, { created_at }: ReportRow): boolean =>
-  !ageing.isPast(Date.parse(created_at) + keepMs, created_at)
+const mayWait = ({ retention_clock }: Pick<Platform, 'retention_clock'>, { created_at }: ReportRow): boolean =>
+  !retention_clock.isPast(Date.parse(created_at) + keepMs, created_at)
 
 /**
  * Applies receipts of messages that this process remembers and that are one step with one event. Receipts that change

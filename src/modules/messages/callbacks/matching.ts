@@ -2,7 +2,7 @@
  * Finds the messages that receipts refer to. A session may receive receipts of all channels of the same provider
  * account, so all of them are searched.
  */
-import { areOfAnother } from '../../../lib/same-number.ts'
+import { areOfAnother } from '../../../lib/phone.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DeliveryReceipt } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'

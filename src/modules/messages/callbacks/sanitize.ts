@@ -2,7 +2,7 @@
 import { limits } from '../../../api/limits.ts'
 import { inboundTypes, messageTypes } from '../../../api/resources/channel.ts'
 import { messageErrorCodes } from '../../../api/resources/message.ts'
-import { storable } from '../../../lib/storable.ts'
+import { storable } from '../../../lib/json.ts'
 import type { InboundMessage, DeliveryReceipt, CallbackItem } from '../../../providers/provider.ts'
 import { providerCodeOf } from '../message.ts'
 import { validateInboundContent } from '../../../api/content/validate.ts'

@@ -170,7 +170,7 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
     rates.set(job.row.channel_id, channel === null ? null : channels.rateOf(channel))
     if (gone.has(job) || (job.row.status !== 'queued' && job.row.status !== 'sending')) leave(deps, job, 'gone')
     else if (toldOf.has(job.row.id)) told.push(job)
-    else if (platform.ageing.isPast(validUntil(job), job.row.created_at)) leave(deps, job, 'expired')
+    else if (platform.retention_clock.isPast(validUntil(job), job.row.created_at)) leave(deps, job, 'expired')
     else if (blocked.has(job.row.id)) leave(deps, job, 'blocked')
     else if (channel === null) endOfDeleted(deps, job)
     else if (notBefore.has(job)) later.push(job)

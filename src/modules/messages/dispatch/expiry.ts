@@ -31,10 +31,10 @@ const keyOf = ({ queue, rank }: SearchPosition): string => `${queue} ${rank}`
 export function expiredSearch({
   pool,
   clock,
-  ageing,
+  retention_clock,
   process_id,
   log,
-}: Pick<Platform, 'pool' | 'clock' | 'ageing' | 'process_id' | 'log'>): ExpiredSearch {
+}: Pick<Platform, 'pool' | 'clock' | 'retention_clock' | 'process_id' | 'log'>): ExpiredSearch {
   const parts = new Map<string, Part>()
 
   /** The parts whose turn it is. */
@@ -64,7 +64,7 @@ export function expiredSearch({
       if (from.length === 0 || rows_max <= 0) return []
       try {
         const looked_max = Math.floor(lookedMax / from.length)
-        const times = { at: isoTime(clock.now()), aged: isoTime(ageing.now()) }
+        const times = { at: isoTime(clock.now()), aged: isoTime(retention_clock.now()) }
         const { message_ids, reached } = await findExpired(pool, { ...times, from, looked_max, found_max: rows_max })
         // where there are more, they are looked for at once
         if (message_ids.length < rows_max) note(from, reached, began_ms)

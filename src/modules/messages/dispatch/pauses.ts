@@ -1,6 +1,6 @@
 /** Pauses of channels that their providers throttle, beyond the process that was throttled: written down for whoever dispatches the channel next, and for operators. */
 import { isoTime } from '../../../lib/clock.ts'
-import { InOrder } from '../../../lib/in-order.ts'
+import { InOrder } from '../../../lib/concurrency.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Circuits, PauseTold } from './circuit-breakers.ts'
 import { deletePause, listPausesElsewhere, savePause } from './channels-repository.ts'

@@ -1,7 +1,7 @@
 /** SQL of the dispatch worker: claims, take-overs, leases on channels, and what becomes of jobs that were handed over. Workers work across tenants. */
 import type { MessageRow } from '../message.ts'
 import { type Db, jsonRows, textColumn } from '../../../platform/database/sql.ts'
-import { isAlive } from '../../../platform/jobs/processes-store.ts'
+import { isAlive } from '../../../platform/jobs/process-registry.ts'
 import { transitionsFrom } from '../projections-repository.ts'
 import type { Projections } from '../projections.ts'
 import type { ProbeChoice } from './circuit-breakers.ts'

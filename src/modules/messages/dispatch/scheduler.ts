@@ -133,7 +133,9 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
       state.coming.clear()
       const now = platform.clock.now()
       deps.expire(
-        jobs.drop((job) => job.row.expires_at !== null && platform.ageing.isPast(validUntil(job), job.row.created_at)),
+        jobs.drop(
+          (job) => job.row.expires_at !== null && platform.retention_clock.isPast(validUntil(job), job.row.created_at),
+        ),
       )
       await giveBackDropped(
         state,

@@ -136,9 +136,9 @@ export function partsWorker(deps: PartsDeps): Worker {
 }
 
 async function endDue(deps: PartsDeps, tx: Db): Promise<StoredInbound & { readonly ended: number }> {
-  const { clock, ageing } = deps.platform
+  const { clock, retention_clock } = deps.platform
   const taken = await takeDueParts(tx, isoTime(clock.now()), dueAtOnce)
-  const due = taken.filter(({ next_run_at, created_at }) => ageing.isPast(Date.parse(next_run_at), created_at))
+  const due = taken.filter(({ next_run_at, created_at }) => retention_clock.isPast(Date.parse(next_run_at), created_at))
   await removeParts(tx, due)
   const texts: NewInbound[] = []
   for (const row of due) {

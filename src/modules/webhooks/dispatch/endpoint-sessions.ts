@@ -1,5 +1,5 @@
 /** Endpoint sessions: the deliveries loaded for each endpoint of this process, its attempts in progress, and the limits that protect other endpoints. */
-import type { PostOutcome } from '../../../lib/http-post.ts'
+import type { PostOutcome } from '../../../lib/http-poster.ts'
 import type { Target } from '../signing.ts'
 import { breakerThreshold, breakerIntervalMs } from './circuit-breaker.ts'
 import type { DueRow } from './repository.ts'

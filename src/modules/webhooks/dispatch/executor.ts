@@ -1,5 +1,5 @@
 /** Makes attempts: signs and posts one delivery. */
-import type { HttpPoster, PostOutcome } from '../../../lib/http-post.ts'
+import type { HttpPoster, PostOutcome } from '../../../lib/http-poster.ts'
 import { traceparentOf } from '../../../lib/trace-context.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { deliveryHeaders } from '../signing.ts'

@@ -1,7 +1,7 @@
 /** SQL of the queue, over all accounts at once: what is due, and what has become due. */
 import { jsonRows, type Db, textColumn, type Fragment } from '../../../platform/database/sql.ts'
 import type { EndpointRow } from '../endpoint.ts'
-import { isAlive } from '../../../platform/jobs/processes-store.ts'
+import { isAlive } from '../../../platform/jobs/process-registry.ts'
 import type { AttemptResult } from '../attempt.ts'
 
 /**

@@ -2,7 +2,7 @@
  * The deliver worker: leases endpoints, reads their due deliveries, schedules and posts them, and records the outcomes. A slow receiver delays
  * its own deliveries only.
  */
-import type { HttpPoster, PostOutcome } from '../../../lib/http-post.ts'
+import type { HttpPoster, PostOutcome } from '../../../lib/http-poster.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { WebhookService } from '../service.ts'

@@ -1,0 +1,100 @@
+/** Limits, orders and shares asynchronous work within this process. */
+import { pause } from './clock.ts'
+
+/** Runs work, at most `max` pieces at a time, in the order in which it was given. */
+export function atOnce(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running += 1
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+}
+
+/** Runs work on the same key one after the other. */
+export class InOrder {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  /** Starts the work once all earlier work of this key has ended; resolves and rejects as the work does. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key) ?? Promise.resolve()
+    const mine = before.then(work, work)
+    this.#last.set(key, mine)
+    try {
+      return await mine
+    } finally {
+      if (this.#last.get(key) === mine) this.#last.delete(key)
+    }
+  }
+}
+
+/** Real time, because the thread is shared whatever a clock says. */
+const turnMs = 5
+
+/** Divides long computations into slices of a few milliseconds, with as long a break after each for the other work of the thread. */
+export class Turns {
+  readonly #ended: AbortSignal | undefined
+  #beganMs = performance.now()
+
+  /** `ended` aborts when the result is no longer needed. */
+  constructor(ended?: AbortSignal) {
+    this.#ended = ended
+  }
+
+  /** Await this between steps of less than a millisecond: it resolves at once until the slice is over. Rejects with the reason of `ended`. */
+  async next(): Promise<void> {
+    if (performance.now() - this.#beganMs < turnMs) return
+    await pause(turnMs)
+    this.#ended?.throwIfAborted()
+    this.#beganMs = performance.now()
+  }
+}
+
+/** Round robin by key, keeping the order within each key: about `most` items, so that a key with many items takes only the capacity that others leave. */
+export function inTurn<Item>(items: readonly Item[], keyOf: (item: Item) => string, most = Infinity): Item[] {
+  const ordered: Item[] = []
+  let queues = [...Map.groupBy(items, keyOf).values()]
+  for (let turn = 0; queues.length > 0 && ordered.length < most; turn++) {
+    for (const own of queues) ordered.push(own[turn]!)
+    queues = queues.filter(({ length }) => length > turn + 1)
+  }
+  return ordered
+}
+
+/**
+ * Resolves when a batch is worth its commit: it has `full` items, `due` (milliseconds of `performance.now()`) has passed, or nothing was added for a millisecond
+ * (docs/decisions/group-commit.md).
+ */
+export async function filled(waiting: () => number, full: number, due: number): Promise<void> {
+  let before = -1
+  for (let now = waiting(); now < full && now > before && performance.now() < due; now = waiting()) {
+    before = now
+    await pause(1)
+  }
+}
+
+/** Memoizes `make`; a failed call is repeated at the next request. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  const made = onceEach<T>()
+  return () => made('', make)
+}
+
+/** As `once`, for any number of values by name. */
+export function onceEach<T>(): (name: string, make: () => Promise<T>) => Promise<T> {
+  const made = new Map<string, Promise<T>>()
+  return (name, make) => {
+    const known = made.get(name)
+    if (known !== undefined) return known
+    const making = make()
+    made.set(name, making)
+    making.catch(() => made.delete(name))
+    return making
+  }
+}

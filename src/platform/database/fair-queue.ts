@@ -1,0 +1,116 @@
+/** A bounded queue with limits per account, so that no account takes the slots of another. */
+import type { Clock } from '../../lib/clock.ts'
+
+export interface QueueLimits {
+  /** Concurrent reads. */
+  readonly running: number
+  /** Concurrent reads of one account. */
+  readonly running_per_account: number
+  /** Queued reads. */
+  readonly waiting: number
+  /** Queued reads of one account. */
+  readonly waiting_per_account: number
+}
+
+/** Frees the slot. Call it once, when the read has ended. */
+export type Leave = () => void
+
+export interface FairQueue {
+  /** Resolves when a slot is free; to null when the queue is full, after `wait_ms`, or when `gone` aborts. */
+  enter(account_id: string, wait_ms: number, gone: AbortSignal): Promise<Leave | null>
+  /** The length of the queue. */
+  waiting(): number
+}
+
+interface Waiter {
+  readonly account_id: string
+  readonly admit: () => void
+}
+
+export function fairQueue(clock: Clock, limits: QueueLimits): FairQueue {
+  const state: QueueState = { limits, running: new Map(), running_all: 0, waiters: new Set() }
+  return {
+    waiting: () => state.waiters.size,
+    async enter(account_id, wait_ms, gone) {
+      if (gone.aborted) return null
+      if (!mayRun(state, account_id)) {
+        if (!mayWait(state, account_id)) return null
+        if (!(await turnOf(state, account_id, clock, wait_ms, gone))) return null
+      } else take(state, account_id)
+      return () => leave(state, account_id)
+    },
+  }
+}
+
+interface QueueState {
+  readonly limits: QueueLimits
+  /** Running reads by account; accounts without any are absent. */
+  readonly running: Map<string, number>
+  running_all: number
+  /** In order of arrival. */
+  readonly waiters: Set<Waiter>
+}
+
+const runningOf = (state: QueueState, account_id: string): number => state.running.get(account_id) ?? 0
+
+const mayRun = (state: QueueState, account_id: string): boolean =>
+  state.running_all < state.limits.running && runningOf(state, account_id) < state.limits.running_per_account
+
+function mayWait(state: QueueState, account_id: string): boolean {
+  if (state.waiters.size >= state.limits.waiting) return false
+  let own = 0
+  for (const waiter of state.waiters) if (waiter.account_id === account_id) own += 1
+  return own < state.limits.waiting_per_account
+}
+
+function take(state: QueueState, account_id: string): void {
+  state.running.set(account_id, runningOf(state, account_id) + 1)
+  state.running_all += 1
+}
+
+function leave(state: QueueState, account_id: string): void {
+  const rest = runningOf(state, account_id) - 1
+  if (rest === 0) state.running.delete(account_id)
+  else state.running.set(account_id, rest)
+  state.running_all -= 1
+  const next = nextOf(state)
+  if (next !== undefined) {
+    state.waiters.delete(next)
+    take(state, next.account_id)
+    next.admit()
+  }
+}
+
+/** Of the accounts with the fewest reads under way, the one that has waited longest. */
+function nextOf(state: QueueState): Waiter | undefined {
+  let next: Waiter | undefined
+  for (const waiter of state.waiters) {
+    if (
+      mayRun(state, waiter.account_id) &&
+      (next === undefined || runningOf(state, waiter.account_id) < runningOf(state, next.account_id))
+    )
+      next = waiter
+  }
+  return next
+}
+
+/** True once it is the account's turn, with its place taken; false when the time is over or the caller gone. */
+async function turnOf(
+  state: QueueState,
+  account_id: string,
+  clock: Clock,
+  wait_ms: number,
+  gone: AbortSignal,
+): Promise<boolean> {
+  const { promise, resolve: admit } = Promise.withResolvers<void>()
+  const waiter: Waiter = { account_id, admit }
+  state.waiters.add(waiter)
+  const over = new AbortController()
+  try {
+    await Promise.race([promise, clock.sleep(wait_ms, AbortSignal.any([gone, over.signal]))])
+  } finally {
+    over.abort()
+  }
+  // a waiter that is gone from the queue was admitted, possibly at the last moment
+  return !state.waiters.delete(waiter)
+}

@@ -1,0 +1,210 @@
+/**
+ * A separate pool for reads whose cost depends on a tenant's data and query: few connections, few reads per account, cancelled when the caller leaves
+ * (behaviour: operating 7). See docs/decisions/expensive-reads.md.
+ */
+import { constants, setPriority } from 'node:os'
+import { Problem } from '../../api/problem.ts'
+import { pause, withDeadline, type SteadyClock } from '../../lib/clock.ts'
+import { advisoryLocks } from './locks.ts'
+import { openBeside, poolUse, type PoolUse } from './pool.ts'
+import { fairQueue, type FairQueue } from './fair-queue.ts'
+import { sqlState, type Db, type Pool, type Transaction } from './sql.ts'
+import type { Metrics } from '../observability/metrics.ts'
+
+const readLimits = {
+  /** Concurrent reads of one account. */
+  running_per_account: 2,
+  /** Queued reads in this process. */
+  waiting: 200,
+  /** Queued reads of one account. */
+  waiting_per_account: 20,
+  wait_ms: 5_000,
+  run_ms: 10_000,
+} as const
+
+/** PostgreSQL's own limit, in case this process dies before it enforces `run_ms`. */
+const statementTimeoutMs = 15_000
+const retryAfterSeconds = 5
+/** Interval between checks for a free slot that other processes held. */
+const placesAgainMs = 100
+/** Interval between cancel requests: one that arrives between two statements has no effect. */
+const cancelAgainMs = 20
+
+/** How long a read holds its slot after its caller left: starting a read costs too, and a client that keeps leaving would start them without limit. */
+const restAfterAbandonedMs = 1_000
+
+export interface ReadRequest {
+  readonly account_id: string
+  /** Aborts when the caller has left. */
+  readonly gone: AbortSignal
+  /** A sentence: how the caller can make a read that took too long shorter. */
+  readonly narrow: string
+  /** Milliseconds to wait for a slot; by default `wait_ms`. */
+  readonly wait_ms?: number
+}
+
+export interface ReadPool {
+  /**
+   * Runs `work` in a read-only transaction. Throws 429 `rate_limit_exceeded` if no slot became free in time, and 503 `upstream_unavailable` if the read was
+   * cancelled after ten seconds or because the caller left; a Problem thrown by `work` takes precedence. Statements are cancelled; code between them must
+   * watch `ended`.
+   */
+  run<T>(request: ReadRequest, work: (sql: Transaction, ended: AbortSignal) => Promise<T>): Promise<T>
+  /** The connections; `waiting` counts queued reads. */
+  use(): PoolUse
+  readonly pool: Pool
+  close(): Promise<void>
+}
+
+interface Parts {
+  /** The main pool, from which statements are cancelled. */
+  readonly pool: Pool
+  readonly clock: SteadyClock
+  readonly metrics: Metrics
+  /** Concurrent reads in all processes together. */
+  readonly connections: number
+  /** The database runs on this machine under the same user, so that reads can get a low CPU priority. */
+  readonly local: boolean
+}
+
+type Work<T> = (sql: Transaction, ended: AbortSignal) => Promise<T>
+
+interface Reads extends Parts {
+  readonly own: Pool
+  readonly gate: FairQueue
+}
+
+/** Connects at the first read. */
+export function readPool(parts: Parts): ReadPool {
+  const { pool, clock, connections } = parts
+  const own = openBeside(pool, { max: connections, statement_timeout_ms: statementTimeoutMs, name: 'reads' })
+  const gate = fairQueue(clock, { ...readLimits, running: connections })
+  const reads: Reads = { ...parts, own, gate }
+  return {
+    run: (request, work) => run(reads, request, work),
+    use: () => ({ ...poolUse(own), waiting: gate.waiting() }),
+    pool: own,
+    close: () => own.end({ timeout: 1 }),
+  }
+}
+
+async function run<T>(reads: Reads, request: ReadRequest, work: Work<T>): Promise<T> {
+  const { clock, gate } = reads
+  const wait_ms = request.wait_ms ?? readLimits.wait_ms
+  const until = clock.elapsed() + wait_ms
+  const leave = await gate.enter(request.account_id, wait_ms, request.gone)
+  if (leave === null) throw refusal(reads, request)
+  try {
+    for (;;) {
+      const outcome = await attempt(reads, request, work)
+      if (outcome !== noPlace) return outcome
+      if (request.gone.aborted || clock.elapsed() + placesAgainMs > until) throw refusal(reads, request)
+      await clock.sleep(placesAgainMs, request.gone)
+    }
+  } finally {
+    if (request.gone.aborted) void pause(restAfterAbandonedMs).then(leave)
+    else leave()
+  }
+}
+
+const noPlace = Symbol('other processes hold all slots')
+
+/** Runs the work, unless other processes hold all slots. */
+async function attempt<T>(
+  reads: Reads,
+  { account_id, gone, narrow }: ReadRequest,
+  work: Work<T>,
+): Promise<T | typeof noPlace> {
+  const { own, pool, clock, metrics } = reads
+  return (await own.begin('read only', async (tx) => {
+    const { pid, taken } = await takePlaces(tx, account_id, reads.connections, readLimits.running_per_account)
+    if (!taken) return noPlace
+    if (reads.local) giveWay(pid)
+    return await withDeadline(clock, readLimits.run_ms, async (deadline) => {
+      try {
+        const ended = AbortSignal.any([gone, deadline])
+        return await endable(pool, pid, ended, () => work(tx, ended))
+      } catch (error) {
+        // a bug, which must not count as a read-only database (503, not ready)
+        if (sqlState(error) === '25006') throw new Error('an expensive read tried to write', { cause: error })
+        if (gone.aborted) throw abandoned(metrics)
+        if (!deadline.aborted) throw error
+        metrics.reads_ended.inc({ reason: 'timed_out' })
+        throw error instanceof Problem ? error : tookTooLong(narrow)
+      }
+    })
+  })) as T | typeof noPlace
+}
+
+/** Gives the database process a low priority: on two CPUs, two reads would otherwise starve everything else. */
+function giveWay(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    // not permitted, or already gone
+  }
+}
+
+/** Runs the work of a session, and cancels its statements from the signal until the work has ended. */
+async function endable<T>(pool: Db, pid: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  let ended = false
+  let cancelling: Promise<void> | undefined
+  const cancel = async () => {
+    while (!ended) {
+      await cancelStatement(pool, pid).catch(() => undefined) // PostgreSQL's own limit remains
+      if (!ended) await pause(cancelAgainMs)
+    }
+  }
+  const begin = () => {
+    cancelling = cancel()
+  }
+  signal.throwIfAborted()
+  signal.addEventListener('abort', begin, { once: true })
+  try {
+    return await work()
+  } finally {
+    ended = true
+    signal.removeEventListener('abort', begin)
+    // a late cancel would hit the next statement of this session
+    await cancelling
+  }
+}
+
+/** 503: the read took ten seconds. */
+export const tookTooLong = (narrow: string): Problem =>
+  new Problem('upstream_unavailable', `The read was ended after ${readLimits.run_ms / 1000} seconds. ${narrow}`)
+
+function abandoned(metrics: Metrics): Problem {
+  metrics.reads_ended.inc({ reason: 'abandoned' })
+  return new Problem('upstream_unavailable', 'The client closed the connection before the answer; the read was ended.')
+}
+
+/** Why a read got no slot. */
+function refusal({ metrics }: Reads, { gone }: ReadRequest): Problem {
+  if (gone.aborted) return abandoned(metrics)
+  metrics.reads_ended.inc({ reason: 'refused' })
+  return new Problem(
+    'rate_limit_exceeded',
+    `The account has as many expensive reads under way as it may have: ${readLimits.running_per_account} at once. Wait the seconds of Retry-After, then repeat; one after the other they are answered soonest.`,
+    { headers: { 'Retry-After': String(retryAfterSeconds) } },
+  )
+}
+
+/** Takes one of `places` slots of the installation and one of `own_places` slots of the account, as advisory locks that end with the transaction. */
+async function takePlaces(
+  tx: Transaction,
+  account_id: string,
+  places: number,
+  own_places: number,
+): Promise<{ pid: number; taken: boolean }> {
+  const [row] = await tx<{ pid: number; taken: boolean }[]>`
+    select pg_backend_pid() as pid,
+      (select slot from generate_series(1, ${own_places}::int) slot where pg_try_advisory_xact_lock(hashtextextended(${`expensive read ${account_id} `} || slot, 0)) limit 1) is not null
+      and (select slot from generate_series(1, ${places}::int) slot where pg_try_advisory_xact_lock(${advisoryLocks.read_pool}::bigint + slot) limit 1) is not null as taken`
+  return row!
+}
+
+/** Ends the statement that the session runs; of one that rests between statements, nothing. */
+async function cancelStatement(sql: Db, pid: number): Promise<void> {
+  await sql`select pg_cancel_backend(${pid})`
+}

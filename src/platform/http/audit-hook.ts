@@ -1,0 +1,84 @@
+/** Records changes, for the audit log, in the transaction of the change wherever possible (docs/decisions/audit-log.md). */
+import { hasWritten, isPool, transact, type Db, type Pool, type Transaction } from '../database/sql.ts'
+import { replayedHeaders } from './idempotency.ts'
+import type { KeepReply, Reply, Route, RouteRequest } from './route.ts'
+
+export interface Change {
+  readonly route: Route
+  readonly request: Pick<RouteRequest<unknown, unknown>, 'caller' | 'params' | 'body' | 'raw' | 'session'>
+  /** The response of the operation, or the result of its transaction. */
+  readonly outcome: unknown
+}
+
+/** Writes the record of a change in the given transaction. */
+export type Recorder = (tx: Db, change: Change) => Promise<void>
+
+/** The recorder of a route; undefined for routes that are not recorded. Called once per route. */
+export type RecorderOf = (route: Route) => Recorder | undefined
+
+/** An operation as the pipeline runs it. */
+export type Call = (sql: Db, keep: KeepReply) => Promise<Reply>
+
+/**
+ * Wraps an operation so that it is recorded: at the end of its transaction; if the operation opens transactions itself, at the end of the first one that writes;
+ * otherwise after the operation.
+ */
+export function recorded(route: Route, write: (tx: Db, outcome: unknown) => Promise<void>, call: Call): Call {
+  return async (sql, keep) => {
+    if (!isPool(sql) || isCreation(route))
+      return await transact(sql, async (tx) => {
+        const reply = await call(tx, keep)
+        await write(tx, reply.body)
+        return reply
+      })
+    const state = { written: false }
+    const reply = await call(route.streamed === true ? sql : recordingPool(sql, write, state), async (tx, kept) => {
+      await keep(tx, kept)
+      await write(tx, kept.body)
+      state.written = true
+    })
+    // a replay changes nothing
+    if (!state.written && reply.headers !== replayedHeaders) await write(sql, reply.body)
+    return reply
+  }
+}
+
+/** Such a route may run in one transaction: with an Idempotency-Key it always does. */
+const isCreation = ({ method, path, idempotent, streamed }: Route): boolean =>
+  method === 'POST' && idempotent === undefined && streamed !== true && !path.includes('{')
+
+/** A preparatory transaction, or one that failed to apply the change, results in a row count or null. */
+const isStep = (outcome: unknown): boolean => outcome === null || typeof outcome === 'number'
+
+type Work = (tx: Transaction) => Promise<unknown>
+
+/** Wraps the pool so that the first transaction that writes ends with the record. */
+function recordingPool(
+  pool: Pool,
+  write: (tx: Db, outcome: unknown) => Promise<void>,
+  state: { written: boolean },
+): Pool {
+  const begin = async (work: Work): Promise<unknown> => {
+    const before = state.written
+    try {
+      return await pool.begin(async (tx) => {
+        const outcome = await work(tx)
+        if (state.written || isStep(outcome) || !(await hasWritten(tx))) return outcome
+        await write(tx, outcome)
+        state.written = true
+        return outcome
+      })
+    } catch (error) {
+      // the record was rolled back too
+      state.written = before
+      throw error
+    }
+  }
+  return new Proxy(pool, {
+    get(target, name) {
+      if (name !== 'begin') return Reflect.get(target, name) as unknown
+      return (...given: unknown[]) =>
+        typeof given[0] === 'function' ? begin(given[0] as Work) : Reflect.apply(target.begin, target, given)
+    },
+  })
+}

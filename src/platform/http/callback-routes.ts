@@ -1,0 +1,60 @@
+/** Mounts paths for callbacks of other services, which `take` authenticates by a signature over the raw body. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { limits } from '../../api/limits.ts'
+import { readBody, type BodyBudget } from './body.ts'
+
+export interface HookCall {
+  readonly method: string
+  /** With its query string. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+}
+
+export interface HookAnswer {
+  readonly content_type: string
+  readonly body: string
+}
+
+/**
+ * Resolves to the response once the payload is stored, because the response acknowledges it. `id` is the path parameter. Throws a Problem for a rejected
+ * callback. The caller is not authenticated, so call `readBody` only after checking that `id` exists.
+ */
+export type TakeHook = (id: string, call: HookCall, readBody: () => Promise<Uint8Array>) => Promise<HookAnswer>
+
+/** `path` ends in `:id`. */
+export function mountHooks(server: FastifyInstance, path: string, budget: BodyBudget, take: TakeHook): void {
+  server.route({
+    method: ['GET', 'POST'],
+    url: path,
+    handler: async (request, reply) => {
+      const { id } = request.params as { id: string }
+      const call = {
+        method: request.method,
+        path: request.raw.url ?? '',
+        headers: flatHeaders(request),
+        query: flatQuery(request),
+      }
+      const bodyOf = async () =>
+        request.method === 'POST'
+          ? await readBody(request.raw, limits.callback_body_bytes, budget, `hook ${id}`)
+          : new Uint8Array()
+      const answer = await take(id, call, bodyOf)
+      return reply.header('x-content-type-options', 'nosniff').type(answer.content_type).send(answer.body)
+    },
+  })
+}
+
+const flatHeaders = (request: FastifyRequest): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(request.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  )
+
+/** The first value of a repeated parameter counts. */
+const flatQuery = (request: FastifyRequest): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(request.query as Record<string, string | string[]>).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? (value[0] ?? '') : value,
+    ]),
+  )

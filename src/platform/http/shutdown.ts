@@ -1,0 +1,70 @@
+/** Stops the server without losing requests: responses ask clients to reconnect elsewhere, and the listener closes when nobody is connecting (behaviour: operating 4). */
+import type { Server } from 'node:http'
+import { Server as Listener } from 'node:net'
+import type { Clock, SteadyClock } from '../../lib/clock.ts'
+import type { Connections } from './connections.ts'
+
+/** How long the listener stays open, while each response closes its connection. */
+const windowMs = 500
+/** After the signal, how long an idle connection stays open for its next request. */
+const idleWithinMs = 2_000
+/** After the signal, how long clients may take to send the rest of their requests. */
+const finishWithinMs = 5_000
+/** The listener closes once nobody has connected for this long, or after this many tries, because clients on a busy machine are slow. */
+const quietMs = 100
+const quietTriesMax = 5
+/** A turn of the event loop this short did nothing but poll for connections. */
+const shortTurnMs = 0.05
+/** Give up waiting for such a turn, because held requests need an answer. */
+const shortTurnWithinMs = 200
+
+/** Resolves once no connection is open. */
+export async function stopListening(server: Server, connections: Connections, clock: SteadyClock): Promise<void> {
+  if (!server.listening) return
+  const ended = new AbortController()
+  const started = clock.elapsed()
+  const noneOpen = connections.none.bind(connections)
+  const until = (ms: number) => clock.sleep(started + ms - clock.elapsed(), ended.signal)
+  connections.close()
+  await until(windowMs)
+  await closeListener(server, connections, clock)
+  try {
+    await Promise.race([noneOpen(), until(idleWithinMs)])
+    await turn() // read requests that have arrived
+    connections.closeIdle()
+    await Promise.race([noneOpen(), until(finishWithinMs)])
+    connections.closeAll()
+  } finally {
+    ended.abort()
+  }
+}
+
+/**
+ * Closes the listener only. The kernel resets connections that were not accepted yet, so this waits for a moment in which nobody connects. Requests are held until
+ * then, because clients that wait for a response do not connect again.
+ */
+async function closeListener(server: Server, connections: Connections, clock: Clock): Promise<void> {
+  connections.hold()
+  for (let tries = 0, before = -1; tries < quietTriesMax && before !== connections.admitted; tries++) {
+    before = connections.admitted
+    await clock.sleep(quietMs)
+  }
+  await quietTurn(connections)
+  // the HTTP server's close would also end idle connections and stop the request timeouts
+  Listener.prototype.close.call(server)
+  connections.release()
+}
+
+/** Resolves right after a turn of the event loop without a new connection: it accepts one per turn. */
+async function quietTurn(connections: Connections): Promise<void> {
+  const began = performance.now()
+  for (let turns = 0, at = began; at - began < shortTurnWithinMs; turns++) {
+    const before = connections.admitted
+    at = performance.now()
+    await turn()
+    if (turns > 0 && before === connections.admitted && performance.now() - at < shortTurnMs) return
+  }
+}
+
+/** Resolves after one turn of the event loop. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

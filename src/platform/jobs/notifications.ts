@@ -1,0 +1,78 @@
+/** Wakes workers in this process at once and in other processes by NOTIFY. Only an accelerator: workers poll as well. */
+import { listen, type Listening } from '../database/pool.ts'
+import type { Pool } from '../database/sql.ts'
+
+const channel = 'posthorn'
+/** Every worker. */
+const all = '*'
+
+export interface Notifications {
+  /** Wakes these names here and in other processes; all names when none is given. */
+  notify(...names: string[]): void
+  /** Wakes these names in this process alone. */
+  wake(...names: string[]): void
+  /** Calls `listener` whenever the name is woken. */
+  on(name: string, listener: () => void): void
+  /** Calls `listener` whenever notifications may have been missed. */
+  onMissed(listener: () => void): void
+  /** Resolves once all pending notifications were sent; for commands, which do not `open`. */
+  flush(): Promise<void>
+  /** Starts to listen to other processes. */
+  open(): Promise<void>
+  close(): Promise<void>
+}
+
+/** `me` identifies this process, so that it ignores its own notifications. While it is `alone` nothing is sent. */
+export function notificationsOf(pool: Pool, me: string, alone: () => boolean = () => false): Notifications {
+  const listeners = new Map<string, (() => void)[]>()
+  const missedListeners: (() => void)[] = []
+  let listening: Listening | undefined
+  let sending: Promise<void> | undefined
+  const outbox = new Set<string>()
+
+  const wake = (names: readonly string[]) => {
+    for (const name of names.includes(all) ? listeners.keys() : names)
+      for (const listener of listeners.get(name) ?? []) listener()
+  }
+  const sendAll = async () => {
+    // one NOTIFY for all names that were added during the previous one
+    while (outbox.size > 0) {
+      const payload = `${me} ${[...outbox].join(',')}`
+      outbox.clear()
+      await pool`select pg_notify(${channel}, ${payload})`.catch(() => undefined)
+    }
+    sending = undefined
+  }
+  const send = (): Promise<void> => (sending ??= sendAll())
+  return {
+    notify(...names) {
+      const wanted = names.length === 0 ? [all] : names
+      wake(wanted)
+      if (listening !== undefined && alone()) return
+      for (const name of wanted) outbox.add(name)
+      if (listening !== undefined) void send()
+    },
+    wake: (...names) => wake(names),
+    on: (name, listener) => void listeners.set(name, [...(listeners.get(name) ?? []), listener]),
+    onMissed: (listener) => void missedListeners.push(listener),
+    flush: send,
+    async open() {
+      listening = await listen(
+        pool,
+        channel,
+        (payload) => {
+          const [sender, names = ''] = payload.split(' ')
+          if (sender !== me) wake(names.split(','))
+        },
+        () => {
+          for (const listener of missedListeners) listener()
+        },
+      )
+    },
+    async close() {
+      await sending
+      await listening?.stop()
+      listening = undefined
+    },
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The time by which data expires. It follows the clock, except for jumps of more than a day ahead, because deleted data does not come back. The expected time
+ * comes from a time stored in the database and the elapsed time since (behaviour: operating 3.5). See docs/decisions/clock-jumps.md.
+ */
+import { isoTime, type SteadyClock } from '../../lib/clock.ts'
+import type { Db, Pool } from '../database/sql.ts'
+import type { Log } from '../observability/log.ts'
+
+export interface RetentionClock {
+  /** Milliseconds since 1970, never later than the clock. Use it wherever data is deleted, written off or failed because of its age. */
+  now(): number
+  /** Whether a deadline has passed for a row created at `made_at` (ISO 8601): rows created after the jump expire by the clock, all others by `now`. */
+  isPast(deadline_ms: number, made_at: string): boolean
+  /** Milliseconds by which the clock is ahead of the trusted time; 0 while it is trusted. */
+  ahead_ms(): number
+  /** Called at every heartbeat: exchanges the trusted time with other processes through the database. */
+  keep(sql: Db): Promise<void>
+  /** Trusts the clock as it is, here and in running processes. */
+  accept(): Promise<void>
+  /** For `posthorn doctor`: problems of the clock, in sentences. */
+  doubts(sql: Db): Promise<string[]>
+}
+
+export interface RetentionClockParts {
+  readonly pool: Pool
+  readonly clock: SteadyClock
+  readonly log: Log
+  /** Wakes the heartbeats of running processes. */
+  readonly wakePeers: () => void
+}
+
+const jumpMs = 24 * 3600_000
+/** How often the trusted time is stored. */
+const keptEveryMs = 60_000
+
+interface State extends RetentionClockParts {
+  /** A trusted time, and the elapsed time at that moment. */
+  believed_ms: number
+  believed_at: number
+  kept_at: number
+  /** The jump was logged. */
+  warned: boolean
+}
+
+export function retentionClock(parts: RetentionClockParts): RetentionClock {
+  const { pool, clock, wakePeers } = parts
+  const state: State = {
+    ...parts,
+    believed_ms: clock.now(),
+    believed_at: clock.elapsed(),
+    kept_at: -Infinity,
+    warned: false,
+  }
+  return {
+    now: () => clock.now() - aheadOf(state),
+    isPast(deadline_ms, made_at) {
+      const now = clock.now()
+      if (deadline_ms > now) return false
+      const aged = now - aheadOf(state)
+      return deadline_ms <= (Date.parse(made_at) > aged ? now : aged)
+    },
+    ahead_ms: () => aheadOf(state),
+    async keep(sql) {
+      const elapsed = clock.elapsed()
+      if (aheadOf(state) === 0 && elapsed - state.kept_at < keptEveryMs) return
+      const known = state.kept_at === -Infinity ? await firstKnown(state, sql) : await exchange(state, sql)
+      if (known > expected(state)) believe(state, known)
+      state.kept_at = elapsed
+      aheadOf(state)
+    },
+    async accept() {
+      const now = clock.now()
+      await pool`update installation set trusted_at = ${isoTime(now)}`
+      believe(state, now)
+      wakePeers()
+    },
+    async doubts(sql) {
+      const known = await knownIn(sql)
+      const ahead_ms = known === null ? 0 : clock.now() - known
+      return ahead_ms > jumpMs ? [sentence(ahead_ms)] : []
+    },
+  }
+}
+
+const expected = ({ clock, believed_ms, believed_at }: State): number => believed_ms + clock.elapsed() - believed_at
+
+function believe(state: State, at_ms: number): void {
+  state.believed_ms = at_ms
+  state.believed_at = state.clock.elapsed()
+}
+
+/** Follows the clock and returns 0 while it is trusted. A clock that was set back expires nothing and does not change the trusted time. */
+function aheadOf(state: State): number {
+  const now = state.clock.now()
+  const ahead_ms = now - expected(state)
+  if (ahead_ms > jumpMs) {
+    if (!state.warned) state.log.error({ ahead_ms }, sentence(ahead_ms))
+    state.warned = true
+    return ahead_ms
+  }
+  if (state.warned) state.log.info('the clock is trusted again')
+  state.warned = false
+  if (ahead_ms > 0) believe(state, now)
+  return 0
+}
+
+const sentence = (ahead_ms: number): string =>
+  `The clock is ${(ahead_ms / jumpMs).toFixed(1)} days ahead of the expected time: it jumped, or the service did not run. Until this is settled no data expires. ` +
+  'Correct the clock, or confirm it with `posthorn doctor --accept-clock`.'
+
+/** The trusted time when this process started. */
+async function firstKnown(state: State, sql: Db): Promise<number> {
+  const known = await knownIn(sql)
+  const now = expected(state)
+  // no process has stored the time for more than a day
+  if (known !== null && now - known > jumpMs) believe(state, known)
+  else await exchange(state, sql)
+  return known ?? now
+}
+
+/** Stores the time of this process if it is later; resolves to the stored time. */
+async function exchange(state: State, sql: Db): Promise<number> {
+  const [row] = await sql<{ trusted_at: string }[]>`
+    update installation set trusted_at = greatest(trusted_at, ${isoTime(Math.floor(expected(state)))}::timestamptz) returning trusted_at`
+  return row === undefined ? expected(state) : Date.parse(row.trusted_at)
+}
+
+/** Falls back to the last heartbeat, for a database of a version that stored no trusted time. */
+async function knownIn(sql: Db): Promise<number | null> {
+  const [row] = await sql<{ known_at: string | null }[]>`
+    select coalesce((select trusted_at from installation), (select max(heartbeat_at) from processes)) as known_at`
+  return row!.known_at === null ? null : Date.parse(row!.known_at)
+}
