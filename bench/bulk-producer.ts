@@ -5,12 +5,12 @@ import { nodeFlags } from '../scripts/node-flags.mjs'
 import type { Tenant } from '../src/api/caller.ts'
 import { billingService } from '../src/modules/billing/service.ts'
 import { channelService } from '../src/modules/channels/service.ts'
-import { checkMessage } from '../src/modules/messages/ingest/check.ts'
-import { groupCommit } from '../src/modules/messages/ingest/group-commit.ts'
-import { queueBound } from '../src/modules/messages/ingest/queue-bound.ts'
-import type { SubmissionItem } from '../src/modules/messages/ingest/submission.ts'
-import { producersOf, type ProducerFragment } from '../src/modules/messages/ingest/producers.ts'
-import { projectionsOf } from '../src/modules/messages/transitions/projections.ts'
+import { checkMessage } from '../src/modules/messages/accept/requests.ts'
+import { groupCommit } from '../src/modules/messages/accept/group-commit.ts'
+import { queueLimit } from '../src/modules/messages/accept/queue-limit.ts'
+import type { SubmissionItem } from '../src/modules/messages/accept/submission.ts'
+import { producersOf, type ProducerFragment } from '../src/modules/messages/accept/producers.ts'
+import { projectionsOf } from '../src/modules/messages/projections.ts'
 import { openPlatform } from './platform.ts'
 import type { Service } from './service.ts'
 
@@ -95,7 +95,7 @@ const fragment: ProducerFragment = {
 async function producer(account_id: string, channel: string): Promise<(task: Task) => Promise<Submitted>> {
   const platform = await openPlatform('producer', connections)
   const billing = billingService(platform)
-  const deps = { platform, billing, channels: channelService(platform), queues: queueBound(platform) }
+  const deps = { platform, billing, channels: channelService(platform), queues: queueLimit(platform) }
   const ingest = groupCommit({
     platform,
     billing,

@@ -17,7 +17,7 @@ import { openToImpersonation } from '../src/modules/console/platform-admin/imper
 import { grantsOf, roles } from '../src/modules/console/roles.ts'
 import { plainFields } from '../src/modules/contacts/imports/columns.ts'
 import { operatorsOf, ruleFields } from '../src/modules/contacts/segments/fields.ts'
-import { transitions } from '../src/modules/messages/states.ts'
+import { transitions } from '../src/modules/messages/message.ts'
 
 const root = join(import.meta.dirname, '..')
 const folder = 'console/src/api/generated'

@@ -1,7 +1,7 @@
 /** Whether somebody follows what becomes of messages while this checkout is compared: nobody, a projection of other messages, or one of the very messages that are measured. */
 import { join } from 'node:path'
 import type { OriginType } from '../../src/api/resources/message.ts'
-import type { Projection } from '../../src/modules/messages/transitions/projections.ts'
+import type { Projection } from '../../src/modules/messages/projections.ts'
 import type { Service, ServiceOptions } from '../service.ts'
 
 export const followedKinds = ['none', 'other', 'messages'] as const

@@ -5,14 +5,14 @@ import type { Caller } from '../../src/api/caller.ts'
 import type { Id } from '../../src/api/ids.ts'
 import { Problem } from '../../src/api/problem.ts'
 import { Message } from '../../src/api/resources/message.ts'
-import { messageObject } from '../../src/modules/messages/present.ts'
-import type { MessageRow } from '../../src/modules/messages/rows.ts'
+import { messageObject } from '../../src/modules/messages/message.ts'
+import type { MessageRow } from '../../src/modules/messages/message.ts'
 import { isoTime } from '../../src/lib/clock.ts'
 import type { BillingService } from '../../src/modules/billing/service.ts'
 import type { ChannelService } from '../../src/modules/channels/service.ts'
-import { queueBound } from '../../src/modules/messages/ingest/queue-bound.ts'
-import { checkMessage } from '../../src/modules/messages/ingest/check.ts'
-import type { CheckedMessage } from '../../src/modules/messages/ingest/checked-message.ts'
+import { queueLimit } from '../../src/modules/messages/accept/queue-limit.ts'
+import { checkMessage } from '../../src/modules/messages/accept/requests.ts'
+import type { CheckedMessage } from '../../src/modules/messages/accept/row.ts'
 import { admit, bearerOf, callerOf, type FindKey } from '../../src/platform/http/auth.ts'
 import { addressList } from '../../src/platform/http/headers.ts'
 import type { RateLimiter } from '../../src/platform/http/rate-limit.ts'
@@ -29,7 +29,7 @@ export interface BareParts {
 export function bareServer({ platform, billing, channels, findKey, limiter }: BareParts): FastifyInstance {
   const { clock, ids, settings } = platform
   const isTrusted = addressList(settings.trusted_proxies)
-  const queues = queueBound(platform)
+  const queues = queueLimit(platform)
   const server: FastifyInstance = Fastify({ logger: false, genReqId: () => ids('req'), requestIdHeader: false })
   server.decorateRequest('caller', null)
   server.addHook('onRequest', async (request, reply) => {

@@ -1,10 +1,10 @@
 /** Ways in that commit every message by itself: in a transaction of several statements, or in the product's one statement. */
-import { groupCommit, type Ingest } from '../../src/modules/messages/ingest/group-commit.ts'
-import type { CommitDeps } from '../../src/modules/messages/ingest/commit-deps.ts'
-import type { Handoff } from '../../src/modules/messages/ingest/rows.ts'
-import type { Submission } from '../../src/modules/messages/ingest/submission.ts'
-import { producersOf } from '../../src/modules/messages/ingest/producers.ts'
-import { projectionsOf } from '../../src/modules/messages/transitions/projections.ts'
+import { groupCommit, type Ingest } from '../../src/modules/messages/accept/group-commit.ts'
+import type { CommitDeps } from '../../src/modules/messages/accept/acceptance.ts'
+import type { Handoff } from '../../src/modules/messages/accept/row.ts'
+import type { Submission } from '../../src/modules/messages/accept/submission.ts'
+import { producersOf } from '../../src/modules/messages/accept/producers.ts'
+import { projectionsOf } from '../../src/modules/messages/projections.ts'
 
 const noHandoff: Handoff = { takes: () => false, process_id: 'bench', lease_ms: 60_000, offer: () => undefined }
 

@@ -8,10 +8,10 @@ import { billingService } from '../../src/modules/billing/service.ts'
 import { channelService } from '../../src/modules/channels/service.ts'
 import { contactService } from '../../src/modules/contacts/service.ts'
 import { messageRoutes } from '../../src/modules/messages/routes.ts'
-import { queueBound } from '../../src/modules/messages/ingest/queue-bound.ts'
+import { queueLimit } from '../../src/modules/messages/accept/queue-limit.ts'
 import { mediaService } from '../../src/modules/media/service.ts'
 import { messageService } from '../../src/modules/messages/service.ts'
-import { projectionsOf } from '../../src/modules/messages/transitions/projections.ts'
+import { projectionsOf } from '../../src/modules/messages/projections.ts'
 import { processRateLimiter } from '../../src/platform/http/rate-limit.ts'
 import { Connections } from '../../src/platform/http/connections.ts'
 import { makeServer } from '../../src/platform/http/server.ts'
@@ -39,7 +39,7 @@ function makeReference() {
     media: mediaService(platform, channels),
     billing,
     ingest,
-    queues: queueBound(platform),
+    queues: queueLimit(platform),
     withdraw: () => new Set(),
     projections: projectionsOf(platform, []),
   })

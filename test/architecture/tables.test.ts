@@ -78,18 +78,18 @@ test('a store opens no transaction: it writes in the one that it is given', () =
 })
 
 test('a table is seen wherever a statement names it, in a fragment within a fragment too', () => {
-  const seen = (text: string) => foreignIn({ path: 'src/modules/messages/store.ts', text })
+  const seen = (text: string) => foreignIn({ path: 'src/modules/messages/repository.ts', text })
 
-  assert.deepEqual(seen('const one = sql`select 1 from wallets`'), ['src/modules/messages/store.ts wallets'])
+  assert.deepEqual(seen('const one = sql`select 1 from wallets`'), ['src/modules/messages/repository.ts wallets'])
   assert.deepEqual(seen('const one = sql`select 1 ${some ? sql`from messages join grants` : sql``} where x`'), [
-    'src/modules/messages/store.ts grants',
+    'src/modules/messages/repository.ts grants',
   ])
   assert.deepEqual(
     seen("const no = '`'; const one = sql`select ${a({ b: `c` })} ${sql`${sql`insert into wallets`}`}`"),
-    ['src/modules/messages/store.ts wallets'],
+    ['src/modules/messages/repository.ts wallets'],
   )
   assert.deepEqual(seen('/** As in `this. */ const one = /[`{]/; const two = tx`update wallets set x = 1`'), [
-    'src/modules/messages/store.ts wallets',
+    'src/modules/messages/repository.ts wallets',
   ])
   assert.deepEqual(seen('const one = sql`select 1 from messages`; from(`wallets`)'), [])
 })

@@ -40,15 +40,13 @@ function breachesIn(found: readonly Query[]): string[] {
 /** What works for all accounts at once, by file, or by file and function, with the reason. */
 const exempt: Record<string, string> = {
   'src/modules/messages/invariants.ts': 'doctor proves all accounts in one pass',
-  'src/modules/messages/dispatch/store.ts': 'the dispatch worker takes due work of every channel',
-  'src/modules/messages/dispatch/expired-store.ts': 'the jobs of the dispatch worker, as above',
-  'src/modules/messages/dispatch/pauses-store.ts': 'the dispatch worker pauses channels of every account',
-  'src/modules/messages/transitions/store.ts update':
+  'src/modules/messages/dispatch/repository.ts': 'the dispatch worker takes due work of every channel',
+  'src/modules/messages/dispatch/queues-repository.ts': 'the jobs of the dispatch worker, as above',
+  'src/modules/messages/dispatch/channels-repository.ts': 'the dispatch worker pauses channels of every account',
+  'src/modules/messages/transitions-repository.ts update':
     'the head of statements, each of which adds found(), the condition that names both',
-  'src/modules/messages/reports/store.ts': 'the reports worker applies what providers told of any account',
-  'src/modules/messages/dispatch/parts-store.ts': 'the jobs of the dispatch worker, as above',
-  'src/modules/messages/reports/parts-store.ts': 'the reports worker, as above',
-  'src/modules/messages/inbound/parts-store.ts takeDueParts':
+  'src/modules/messages/callbacks/repository.ts': 'the reports worker applies what providers told of any account',
+  'src/modules/messages/inbound/repository.ts takeDueParts':
     'the inbound-parts worker ends what is due of every account',
   'src/modules/webhooks/dispatch/repository.ts': 'the fan-out and deliver workers follow every account',
   'src/modules/webhooks/delivery-repository.ts listDeliveries':
@@ -70,8 +68,7 @@ const exempt: Record<string, string> = {
   'src/modules/channels/repository.ts listDeletedSince': 'the queues of deleted channels of every account are emptied',
   'src/modules/channels/repository.ts countByConnectionStatus': 'an operator asks how many links of all accounts stand',
   'src/modules/channels/sessions/repository.ts': 'the sessions worker keeps the sessions of every account',
-  'src/modules/messages/queries/list-store.ts':
-    'every statement holds the conditions of where(), which begin with both',
+  'src/modules/messages/list-repository.ts': 'every statement holds the conditions of where(), which begin with both',
   'src/modules/contacts/repository.ts listContacts': 'its conditions begin with both',
   'src/modules/campaigns/job-repository.ts anyDue': 'the campaign workers look for due work of every account',
   'src/modules/campaigns/invariants.ts': 'doctor proves all accounts in one pass',
@@ -104,7 +101,7 @@ const exempt: Record<string, string> = {
   'src/platform/http/idempotency-store.ts expireKeys': 'a periodicJob',
   'src/modules/console/audit/repository.ts forgetAudit': 'a periodicJob',
   'src/modules/console/conversations/repository.ts forgetConversations': 'a periodicJob',
-  'src/modules/messages/retention-store.ts': 'months of messages end for every account',
+  'src/modules/messages/repository.ts': 'months of messages end for every account',
 }
 
 const isExempt = (at: string): boolean => [at, at.split(' ')[0]!].some((name) => Object.hasOwn(exempt, name))

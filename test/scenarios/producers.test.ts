@@ -1,7 +1,7 @@
 /** Submitting: whoever sends messages with rows of its own gets exactly one message for each, whatever comes in between (docs/decisions/producers.md). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { bulkRowsMax } from '../../src/modules/messages/ingest/group-commit.ts'
+import { bulkRowsMax } from '../../src/modules/messages/accept/group-commit.ts'
 import type { ItemOutcome } from '../../src/modules/messages/service.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { closing } from '../support/closing.ts'

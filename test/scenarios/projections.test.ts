@@ -7,10 +7,10 @@ import { startProcess } from '../support/process.ts'
 import { until, within } from '../support/waiting.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { writeCompletions } from '../../src/modules/messages/dispatch/completer.ts'
-import { providerIdCache } from '../../src/modules/messages/dispatch/provider-ids.ts'
+import { providerIdCache } from '../../src/modules/messages/dispatch/recent-sends.ts'
 import type { MessageStatus } from '../../src/api/resources/message.ts'
-import type { MessageRow } from '../../src/modules/messages/rows.ts'
-import { projectionsOf } from '../../src/modules/messages/transitions/projections.ts'
+import type { MessageRow } from '../../src/modules/messages/message.ts'
+import { projectionsOf } from '../../src/modules/messages/projections.ts'
 
 const workers = ['dispatch', 'reports'] as const
 

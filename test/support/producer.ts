@@ -1,7 +1,7 @@
 /** A producer for tests, as campaigns and automations are: rows of its own, each of which becomes one message at most, in a table that it makes in the test's database. */
 import type { Tenant } from '../../src/api/caller.ts'
 import type { ItemOutcome, ProducerFragment } from '../../src/modules/messages/service.ts'
-import type { Traffic } from '../../src/modules/messages/ingest/submission.ts'
+import type { Traffic } from '../../src/modules/messages/accept/submission.ts'
 import type { App } from '../../src/app.ts'
 import type { Db } from '../../src/platform/database/sql.ts'
 

@@ -2,10 +2,10 @@
  * A projection for tests, as campaigns and automations will be: it counts the messages of each origin by status, keeps how far each message is, and shows what
  * it has counted and what it has not folded yet in one snapshot.
  */
-import { originTypes, type OriginType } from '../../src/api/resources/message.ts'
-import { rankOf } from '../../src/modules/messages/states.ts'
-import type { Projection, TransitionRow } from '../../src/modules/messages/transitions/projections.ts'
-import { unfoldedOf } from '../../src/modules/messages/transitions/projection-store.ts'
+import { type OriginType, originTypes } from '../../src/api/resources/message.ts'
+import { rankOf } from '../../src/modules/messages/message.ts'
+import type { Projection, TransitionRow } from '../../src/modules/messages/projections.ts'
+import { unfoldedOf } from '../../src/modules/messages/projections-repository.ts'
 import type { Db } from '../../src/platform/database/sql.ts'
 
 export interface TestProjection {

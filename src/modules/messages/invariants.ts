@@ -3,8 +3,8 @@ import { breachesMax, invariant, type Invariant } from '../../platform/platform.
 import { repeatedEvents } from '../../platform/events/outbox.ts'
 import { entriesOfMessages } from '../billing/service.ts'
 import { filesOfMessages } from '../media/service.ts'
-import { keptFrom } from './retention-store.ts'
-import { rankOf } from './states.ts'
+import { keptFrom } from './repository.ts'
+import { rankOf } from './message.ts'
 
 /** By rank. */
 const outboundStatuses = Object.keys(rankOf)

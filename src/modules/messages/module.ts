@@ -9,16 +9,16 @@ import { channelSessions, type ChannelService } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'
 import type { MediaService } from '../media/service.ts'
 import { dispatcher } from './dispatch/dispatcher.ts'
-import { failWaiting } from './dispatch/paused-queues.ts'
-import { providerIdCache } from './dispatch/provider-ids.ts'
-import { cancelForOptOut } from './inbound/opt-out.ts'
-import { groupCommit, type Ingest } from './ingest/group-commit.ts'
-import { producersOf } from './ingest/producers.ts'
-import { queueBound } from './ingest/queue-bound.ts'
+import { failWaiting } from './dispatch/blocked-channels.ts'
+import { providerIdCache } from './dispatch/recent-sends.ts'
+import { cancelForOptOut } from './inbound/inbound.ts'
+import { groupCommit, type Ingest } from './accept/group-commit.ts'
+import { producersOf } from './accept/producers.ts'
+import { queueLimit } from './accept/queue-limit.ts'
 import { messageInvariants } from './invariants.ts'
 import { messagePeriodicJobs } from './periodic-jobs.ts'
-import { keepTold, takeCallback } from './reports/callbacks.ts'
-import { reportWorkers } from './reports/reports.ts'
+import { keepTold, takeCallback } from './callbacks/receive.ts'
+import { reportWorkers } from './callbacks/apply.ts'
 import { messageRoutes } from './routes.ts'
 import {
   messageService,
@@ -27,7 +27,7 @@ import {
   type Projection,
   type SendTimes,
 } from './service.ts'
-import { projectionsOf, projectionWorker } from './transitions/projections.ts'
+import { projectionsOf, projectionWorker } from './projections.ts'
 
 declare module '../../module.ts' {
   interface Contributions {
@@ -84,7 +84,7 @@ export const messagesModule: Module<Needs, MessagesServices> = {
     const { withdraw, recheck } = dispatch
     const emitted = contacts.messagesAccepted
     const ingest = groupCommit({ platform, billing, projections, producers, handoff: dispatch, alone, emitted })
-    const queues = queueBound(platform)
+    const queues = queueLimit(platform)
     const messages = messageService({ ...shared, contacts, media, ingest, queues, withdraw })
     return {
       services: { messages, ingest },

@@ -2,9 +2,9 @@
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../lib/clock.ts'
 import { idFloor } from '../../lib/ids.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
-import { keepPartitions, startOf, type PartitionedTable } from '../../platform/database/partitions.ts'
+import { keepPartitions, type PartitionedTable, startOf } from '../../platform/database/partitions.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
-import { forgetCounts, forgetQuarters, keepFrom, waitsBefore } from './retention-store.ts'
+import { forgetCounts, forgetQuarters, keepFrom, waitsBefore } from './repository.ts'
 
 /** A message is updated three times within a second or so: with half a page free one update in ten left its page under load, with this one in a hundred. */
 const messagesFillfactor = 30

@@ -1,4 +1,4 @@
-/** What messages mean: sending alone and in batches, reading, cancelling, and what recipients write. */
+/** The operations on messages: send, read, cancel, withdraw and simulate. */
 import type { Caller, Tenant } from '../../api/caller.ts'
 import type { MessageHistoryItem } from '../../api/resources/message.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -8,51 +8,56 @@ import type { BillingService } from '../billing/service.ts'
 import type { ChannelService } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'
 import type { MediaService } from '../media/service.ts'
-import { sendBatch, type SentBatch } from './batches.ts'
-import { cancelMessage } from './cancelling.ts'
+import { sendBatch, type SentBatch } from './accept/batches.ts'
+import { cancelMessage, withdrawMessages } from './cancellation.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { listPauses, type PauseRow } from './dispatch/pauses-store.ts'
-import type { Withdrawing } from './dispatch/unpersisted-sends.ts'
-import { simulateInbound, type InboundRequest } from './inbound/simulated.ts'
-import { checkMessage } from './ingest/check.ts'
-import type { CheckedMessage } from './ingest/checked-message.ts'
-import type { Ingest } from './ingest/group-commit.ts'
-import type { QueueBound } from './ingest/queue-bound.ts'
-import type { ItemOutcome, Submission } from './ingest/submission.ts'
-import { countDays, type DayCounts } from './queries/day-counts-store.ts'
-import type { MessageFilters } from './queries/list-store.ts'
-import { withdrawMessages } from './withdrawing.ts'
-import { attemptsOfMessage, getMessage, historyOfMessage, pageOfMessages } from './queries/reading.ts'
-import { requestKeys } from './request-keys.ts'
-import { sendMade, sendMessage, type RequestKey, type Sent } from './requests.ts'
-import type { MessageRow } from './rows.ts'
-import { findMessages, type AttemptRow } from './store.ts'
-import type { Projections } from './transitions/projections.ts'
+import { listPauses, type PauseRow } from './dispatch/channels-repository.ts'
+import type { Withdrawing } from './dispatch/in-progress.ts'
+import { type InboundRequest, simulateInbound } from './inbound/simulation.ts'
 
-export type { CheckedMessage } from './ingest/checked-message.ts'
-export type { ItemOutcome, Submission, SubmissionItem } from './ingest/submission.ts'
-export type { MissedRow, ProducerFragment } from './ingest/producers.ts'
-export type { SendTimes } from './dispatch/send-times.ts'
-export type { Projection, TransitionRow } from './transitions/projections.ts'
-export { unfoldedChargesOf, unfoldedOf } from './transitions/projection-store.ts'
-export { findMessages, messagesOfOrigin, sumCharged, type Charged } from './store.ts'
-export { keptFrom } from './retention-store.ts'
-export { listInbound } from './queries/inbound-store.ts'
-export { countReached, reachedAmong, reachedRecipients, type ReachWindow } from './queries/reached-store.ts'
-export { sendErrors, type RequestKey, type Sent } from './requests.ts'
-export { acceptedObject, messageObject } from './present.ts'
-export { rankOf, stamps } from './states.ts'
-export { checkRecipient } from './ingest/check.ts'
-export { hasTags, render } from './merging/compiled-message.ts'
-export { contactTagNames, isVariableTag, mergeValues, tagsOf, type MergeValues } from './merging/merge-tags.ts'
-export { requireTemplate } from './merging/required-template.ts'
+import type { CheckedMessage } from './accept/row.ts'
+import type { Ingest } from './accept/group-commit.ts'
+import type { QueueLimit } from './accept/queue-limit.ts'
+import type { ItemOutcome, Submission } from './accept/submission.ts'
+import { countDays, type DayCounts } from './counts-repository.ts'
+import type { MessageFilters } from './list-repository.ts'
+import { attemptsOfMessage, getMessage, historyOfMessage, pageOfMessages } from './queries.ts'
+import { checkMessage, type RequestKey, requestKeys, sendMade, sendMessage, type Sent } from './accept/requests.ts'
+import type { AttemptRow, MessageRow } from './message.ts'
+import { findMessages } from './repository.ts'
+import type { Projections } from './projections.ts'
+
+export type { CheckedMessage } from './accept/row.ts'
+export type { ItemOutcome, Submission, SubmissionItem } from './accept/submission.ts'
+export type { MissedRow, ProducerFragment } from './accept/producers.ts'
+export type { SendTimes } from './dispatch/job.ts'
+export type { Projection, TransitionRow } from './projections.ts'
+export { unfoldedChargesOf, unfoldedOf } from './projections-repository.ts'
+export {
+  type Charged,
+  countReached,
+  findMessages,
+  keptFrom,
+  listInbound,
+  messagesOfOrigin,
+  reachedAmong,
+  reachedRecipients,
+  type ReachWindow,
+  sumCharged,
+} from './repository.ts'
+export { sendErrors, type RequestKey, type Sent } from './accept/requests.ts'
+export { acceptedObject, messageObject, rankOf, stamps } from './message.ts'
+export { recipientFailures } from './accept/validate.ts'
+export { hasTags, render } from './merge-tags/rendering.ts'
+export { contactTagNames, isVariableTag, mergeValues, tagsOf, type MergeValues } from './merge-tags/tags.ts'
+export { requireTemplate } from './merge-tags/saved-message.ts'
 export {
   ignoredOfMessage,
   keptMessage,
   messageFailures,
   tooLarge,
   type TaggedMessage,
-} from './merging/saved-message.ts'
+} from './merge-tags/saved-message.ts'
 
 export interface MessageDeps extends Withdrawing {
   readonly platform: Platform
@@ -61,40 +66,40 @@ export interface MessageDeps extends Withdrawing {
   readonly media: MediaService
   readonly billing: BillingService
   readonly ingest: Ingest
-  readonly queues: QueueBound
+  readonly queues: QueueLimit
   readonly projections: Projections
 }
 
-/** Everything throws the Problem that refuses it; rows are of the caller's account and mode. */
+/** Every operation throws the Problem that refuses it. Rows belong to the caller's account and mode. */
 export interface MessageService {
-  /** Checks what is to be sent, as the body of `POST /v1/messages`, for whom it is sent; throws the Problem that refuses it. Consent, window and funds are looked at when it is accepted. */
+  /** Checks a body of `POST /v1/messages` for a tenant. Consent, window and balance are checked again when it is accepted. */
   check(tenant: Tenant, written: unknown): Promise<CheckedMessage>
-  /** The one way to a message, for everybody who sends (docs/decisions/producers.md). One outcome an item, in their order. */
+  /** The one way to create outbound messages (docs/decisions/producers.md). One outcome per item, in order. */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
-  /** Under an Idempotency-Key the message is sent once, and answered again. */
+  /** With an Idempotency-Key the message is sent once, and repeats are answered with it. */
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
-  /** As `send`, of a body that `make` resolves to, for an operation of another feature: its key is the operation's own. */
+  /** Like `send`, with a body that `make` resolves to, for operations of other modules, which have keys of their own. */
   sendMade(caller: Caller, asked: RequestKey | undefined, make: () => Promise<unknown>): Promise<Sent>
-  /** Every item is accepted or refused by itself. */
+  /** Each item is accepted or refused by itself. */
   sendBatch(caller: Caller, body: unknown, key: string | undefined): Promise<SentBatch>
   get(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
   /** Up to `limit + 1` rows, newest first. */
   list(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]>
-  /** Those with these ids, in any order. */
+  /** In any order. */
   rows(sql: Db, tenant: Tenant, ids: readonly string[]): Promise<MessageRow[]>
-  /** By the day of their creation in a time zone: `days` days until today, the oldest first. */
+  /** Counts per day of creation in a time zone: `days` days up to today, oldest first. */
   days(sql: Db, tenant: Tenant, timezone: string, days: number): Promise<DayCounts[]>
   /** Newest first. */
   history(sql: Db, tenant: Tenant, id: string): Promise<MessageHistoryItem[]>
   /** Newest first. */
   attempts(sql: Db, tenant: Tenant, id: string): Promise<AttemptRow[]>
-  /** Only while `queued`; resolves to the row as it is then. */
+  /** Only while `queued`. Resolves to the changed row. */
   cancel(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
-  /** Fails and refunds those that were not handed over, in the transaction of their producer, who locks its own rows before; resolves to their ids. */
+  /** Fails and refunds messages that were not sent, in the transaction of their producer, which locks its own rows first. Resolves to their ids. */
   withdraw(tx: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>>
-  /** The account's channels that their providers throttle at this time, for operators. */
+  /** Channels of the account that are throttled by their providers now, for operators. */
   pauses(sql: Db, tenant: Tenant): Promise<PauseRow[]>
-  /** What a recipient would write, on a sandbox channel. */
+  /** Only on sandbox channels. */
   simulateInbound(sql: Db, tenant: Tenant, body: InboundRequest): Promise<MessageRow>
 }
 
@@ -121,7 +126,7 @@ export function messageService(deps: MessageDeps): MessageService {
   }
 }
 
-/** A message that came in, with addresses of its files that are good from now on. */
+/** Inbound attachments get fresh links. */
 const readable = (media: MediaService, tenant: Tenant, row: MessageRow): MessageRow =>
   row.direction === 'inbound' && row.type === 'attachments'
     ? { ...row, content: media.refreshed(tenant, row.content) }

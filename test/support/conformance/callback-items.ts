@@ -4,7 +4,7 @@ import { inboundTypes, messageTypes } from '../../../src/api/resources/channel.t
 import { messageErrorCodes } from '../../../src/api/resources/message.ts'
 import { validateInboundContent } from '../../../src/api/content/validate.ts'
 import type { InboundMessage, CallbackItem } from '../../../src/providers/provider.ts'
-import { sanitiseReport } from '../../../src/modules/messages/reports/sanitising.ts'
+import { sanitiseReport } from '../../../src/modules/messages/callbacks/sanitize.ts'
 
 const known: readonly string[] = [...messageTypes, ...inboundTypes]
 

@@ -5,7 +5,7 @@ import { type AdhocRecipients, type CampaignRow, trimmedNames } from '../campaig
 import type { CampaignDeps } from '../deps.ts'
 import type { NewRecipient } from '../recipient-repository.ts'
 import { addressKeyOf, fullName } from '../../contacts/service.ts'
-import { checkRecipient } from '../../messages/service.ts'
+import { recipientFailures } from '../../messages/service.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 
 /** The keys by which duplicates are found. */
@@ -53,7 +53,7 @@ export async function adhocRecipients(
     seen.add(address)
     const opted_in = contact?.consent[row.channel_type]?.status === 'opted_in'
     const reasons: [boolean, SkipReason][] = [
-      [checkRecipient(row.channel_type, to).length > 0, 'invalid_identifier'],
+      [recipientFailures(row.channel_type, to).length > 0, 'invalid_identifier'],
       [duplicate, 'duplicate'],
       [blocked, 'unsubscribed'],
       [row.require_opt_in && !opted_in, 'not_opted_in'],

@@ -11,7 +11,7 @@ import { findAdhocRecipients, findCampaign, storeSegmentRules, lockCampaign, upd
 import type { ChunkSizes } from './chunk-size.ts'
 import { failFor, transition } from '../transitions.ts'
 import { addressKeyOf, type AudienceSource, type SaveItem } from '../../contacts/service.ts'
-import { checkRecipient } from '../../messages/service.ts'
+import { recipientFailures } from '../../messages/service.ts'
 import { limitStatements, sqlState, transact, type Transaction } from '../../../platform/database/sql.ts'
 
 /** Ad-hoc recipients per transaction. */
@@ -203,7 +203,7 @@ async function saveAsContacts(
   const { channel_type } = row
   if (!isPhoneChannel(channel_type)) return
   const items = recipients
-    .filter(({ to }) => checkRecipient(channel_type, to).length === 0)
+    .filter(({ to }) => recipientFailures(channel_type, to).length === 0)
     .map((recipient): SaveItem => {
       const { to } = recipient
       const key = addressKeyOf(channel_type, to)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Priority } from '../../../api/resources/message.ts'
-import type { MessageRow } from '../rows.ts'
+import type { MessageRow } from '../message.ts'
 import { backlog } from './backlog.ts'
 
 /** Jobs `<queue><number>`, so many of each queue. */

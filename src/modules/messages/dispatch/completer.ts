@@ -1,19 +1,18 @@
-/** The completer: writes what came of jobs, set-wise: the message's status, references, attempts, reports, and the job ended or given back. */
+/** The completer: writes outcomes of jobs in batches: status, references, attempts, callback items, and the end or release of the job. */
 import { tenantOf } from '../../../api/caller.ts'
 import { limits } from '../../../api/limits.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import { mayPass } from '../../../platform/database/failures.ts'
-import { sqlState, transact, type Db } from '../../../platform/database/sql.ts'
+import { type Db, sqlState, transact } from '../../../platform/database/sql.ts'
 import type { ChannelService } from '../../channels/service.ts'
-import { insertAnswered, keepReferences } from '../references-store.ts'
-import { lockMessages } from '../reports/parts-store.ts'
-import { storeReports } from '../reports/store.ts'
-import { reportWakes, type ReportWakes } from '../reports/wakes.ts'
-import type { MessageRow } from '../rows.ts'
-import { writeAcceptances, type Acceptance } from '../transitions/store.ts'
-import { applyTransitions, stepOf, writeOf, type TransitionDeps } from '../transitions/transitions.ts'
+import { insertAnswered, keepReferences } from '../references-repository.ts'
+import { lockMessages, storeReports } from '../callbacks/repository.ts'
+import type { MessageRow } from '../message.ts'
+import { type Acceptance, writeAcceptances } from '../transitions-repository.ts'
+import { applyTransitions, stepOf, type TransitionDeps, writeOf } from '../transitions.ts'
 import {
   attemptsOf,
+  type Completion,
   inOwnWords,
   nextDue,
   referencesOf,
@@ -23,13 +22,14 @@ import {
   wasAsked,
   wasHandedOver,
   withProof,
-  type Completion,
 } from './completion.ts'
-import { listOthersIds } from './asking-store.ts'
-import { doubtTemplates, loseChannels } from './paused-queues.ts'
-import type { InHand } from './in-hand.ts'
-import type { ProviderIdCache } from './provider-ids.ts'
-import * as store from './store.ts'
+import * as store from './repository.ts'
+import { listOthersIds } from './repository.ts'
+import { doubtTemplates, loseChannels } from './blocked-channels.ts'
+import type { InHand } from './in-progress.ts'
+import type { ProviderIdCache } from './recent-sends.ts'
+import { setMaxListeners } from 'node:events'
+import type { Platform } from '../../../platform/platform.ts'
 
 export interface WriteDeps extends TransitionDeps {
   readonly providerIds: ProviderIdCache
@@ -41,11 +41,11 @@ export interface CompleterDeps extends WriteDeps {
 }
 
 export interface Completer {
-  /** Writes it soon, with others; the job leaves the hand once it is written. */
+  /** Writes the outcome soon, together with others. The job is in progress until then. */
   complete(completion: Completion): void
-  /** Resolves when nothing waits to be written. */
+  /** Resolves when everything is written. */
   drained(): Promise<void>
-  /** A database that is away is not waited for as long as before. */
+  /** From now on, an unreachable database is waited for only briefly. */
   stop(): void
 }
 
@@ -58,7 +58,7 @@ interface State extends CompleterDeps {
 
 const failuresWhenStoppingMax = 10
 const retryFirstMs = 100
-/** Soon enough that messages go on within a second of a database that is back. */
+/** Short enough that sending continues within a second after the database is back. */
 const retryMaxMs = 500
 
 export function completer(deps: CompleterDeps): Completer {
@@ -84,7 +84,7 @@ export function completer(deps: CompleterDeps): Completer {
   }
 }
 
-/** Completions that come while a batch is being written form the next one; a database that is away is waited for. */
+/** Completions that arrive while a batch is being written form the next one. Waits for an unreachable database. */
 async function writeAll(state: State): Promise<void> {
   const { platform, completions, stopped } = state
   await new Promise((resolve) => setImmediate(resolve))
@@ -93,23 +93,23 @@ async function writeAll(state: State): Promise<void> {
       const batch = completions.splice(0, limits.group_commit_rows_max)
       const left = await writeWhatCanBe(state, batch)
       failures = left.length < batch.length ? 0 : failures + 1
-      // behind the others, which they must not hold up
+      // behind the others, so that they are not delayed
       completions.push(...left)
       if (failures === 0) continue
       if (stopped.signal.aborted && failures > failuresWhenStoppingMax) return
-      // who stops a service waits for it by the machine's time
+      // stopping is timed by the machine's clock
       if (stopped.signal.aborted) await pause(retryFirstMs)
       else await platform.clock.sleep(Math.min(retryFirstMs * 2 ** failures, retryMaxMs), stopped.signal)
     }
   } finally {
-    // with nothing awaited since the last look, so that what is completed from here on begins the next writing
+    // nothing is awaited since the last check, so the next completion starts a new run
     state.writing = undefined
   }
 }
 
 /**
- * Writes a batch; resolves to those of it that are to be tried again. Where the database takes writes, but not these, the batch is halved until the one to blame
- * stands alone, and that one is written in words of our own.
+ * Writes a batch and resolves to the completions to retry. Where the database accepts writes but not these, the batch
+ * is halved until the bad one is alone; that one is written without the provider's words.
  */
 async function writeWhatCanBe(state: State, batch: readonly Completion[]): Promise<readonly Completion[]> {
   try {
@@ -131,7 +131,7 @@ async function writeWhatCanBe(state: State, batch: readonly Completion[]): Promi
   return []
 }
 
-/** What the provider said of one message cannot be written: what it comes to is, without it. */
+/** Writes the outcome without the provider's words, which cannot be stored. */
 async function writeInOwnWords(state: State, completion: Completion): Promise<readonly Completion[]> {
   const { log } = state.platform
   const about = {
@@ -168,7 +168,7 @@ async function endWritten(
   wakes.plan(batch)
 }
 
-/** Writes what became of jobs: plain acceptances in one statement, everything else, and whatever that did not cover, in a transaction. */
+/** Writes outcomes: plain acceptances in one statement, the others in a transaction. */
 export async function writeCompletions(deps: WriteDeps, completions: readonly Completion[]): Promise<void> {
   const plain = completions.flatMap((completion) => plainAcceptance(deps, completion))
   const written = await writeAcceptances(
@@ -176,7 +176,7 @@ export async function writeCompletions(deps: WriteDeps, completions: readonly Co
     deps.projections,
     plain.map(({ acceptance }) => acceptance),
   ).catch((error: unknown) => {
-    // a provider that names a message as it named another, or a hand-over written twice: the transaction passes over what is there
+    // the provider repeated an id, or the attempt is stored already: the transaction ignores existing rows
     if (sqlState(error) === '23505') return new Set<string>()
     throw error
   })
@@ -193,7 +193,7 @@ export async function writeCompletions(deps: WriteDeps, completions: readonly Co
   })
 }
 
-/** Messages of which a provider that was asked told ids that have become those of others meanwhile. */
+/** Messages whose status query returned ids that belong to other messages. */
 class OthersMessages extends Error {
   readonly message_ids: ReadonlySet<string>
   constructor(message_ids: ReadonlySet<string>) {
@@ -207,7 +207,7 @@ const askedAgain = (completion: Completion): Completion =>
     ? { ...completion, outcome: { kind: 'unknown', message: 'What the provider told of is another message.' } }
     : completion
 
-/** What the provider told when it was asked is not to be taken for this message where it is another's, which only the references tell for sure. */
+/** A status query must not assign the id of another message to this one. Only the references show that for sure. */
 async function refuseOthersIds(tx: Db, completions: readonly Completion[]): Promise<void> {
   const claims = completions.flatMap((completion) => {
     const { job, outcome } = completion
@@ -225,7 +225,7 @@ async function refuseOthersIds(tx: Db, completions: readonly Completion[]): Prom
   if (others.size > 0) throw new OthersMessages(new Set(others.values()))
 }
 
-/** A completion that is one step with one event, one reference and at most one report to keep; none otherwise. */
+/** A completion that is one step with one event, one reference and at most one callback item; otherwise empty. */
 function plainAcceptance(
   { platform }: WriteDeps,
   completion: Completion,
@@ -249,8 +249,8 @@ function plainAcceptance(
 }
 
 /**
- * The completions as their jobs stand by now, and those among them that this process may no longer settle, since another one has taken their messages over: its word counts. A
- * hand-over here is then an attempt among others. What was accepted counts whoever tells it.
+ * The completions with the current state of their jobs, and those whose jobs other processes have rescued: their
+ * outcome counts, and ours is only an attempt. An acceptance counts whoever reports it.
  */
 async function asJobsStand(
   { platform: { process_id } }: WriteDeps,
@@ -258,7 +258,7 @@ async function asJobsStand(
   completions: readonly Completion[],
 ): Promise<{ current: Completion[]; overtaken: Set<Completion> }> {
   const asked = completions.filter(({ outcome }) => outcome.kind !== 'accepted' && outcome.kind !== 'gone')
-  // all of the batch at once: those that are accepted are changed by it, too, and two that lock several in different orders wait for each other
+  // lock the whole batch at once and in order: locking in two steps could deadlock
   if (asked.length > 0)
     await lockMessages(
       tx,
@@ -275,7 +275,7 @@ async function asJobsStand(
     if (completion.outcome.kind === 'accepted' || completion.outcome.kind === 'gone') return completion
     const job = jobs.get(completion.job.row.id)
     const now = job === undefined ? completion : withProof(completion, job.accepted_ids)
-    // of one that it did not hand over this process knows nothing once it has lost it
+    // this process knows nothing of a lost job that it did not send
     if (job?.own !== true && !(wasHandedOver(completion) && job !== undefined)) overtaken.add(now)
     return now
   })
@@ -289,7 +289,7 @@ async function writeInTransaction(deps: WriteDeps, written: readonly Completion[
     const { current: completions, overtaken } = await asJobsStand(deps, tx, written)
     const settled = completions.filter((completion) => !overtaken.has(completion))
     const rows = await applyTransitions(deps, tx, settled.flatMap(transitionsOf))
-    // what a provider within this process took left nothing behind: cancelled meanwhile, the message was never handed over
+    // providers inside this process leave nothing behind: a message that was cancelled meanwhile was never sent
     const sent = completions.filter(
       (completion) => !(wasHandedOver(completion) && completion.instant) || rows.has(completion.job.row.id),
     )
@@ -314,8 +314,40 @@ async function writeInTransaction(deps: WriteDeps, written: readonly Completion[
   })
   for (const { job, outcome } of written) {
     const row = changed.get(job.row.id)
-    // a message of several parts is as far as the least of them: that is read
+    // the status of a message with several parts is that of its slowest part, so it is read again
     if (row !== undefined && outcome.kind === 'accepted' && outcome.provider_ids.length === 1)
       deps.providerIds.remember(row.channel_id, outcome.provider_ids[0], row)
+  }
+}
+
+export interface ReportWakes {
+  /** Wakes the callback worker when the later items of these answers are due. */
+  plan(batch: readonly Completion[]): void
+  stop(): void
+}
+
+/** Wake-ups are rounded to this. */
+const stepMs = 20
+
+function reportWakes({ clock, notify }: Pick<Platform, 'clock' | 'notify'>): ReportWakes {
+  const stopped = new AbortController()
+  setMaxListeners(0, stopped.signal)
+  const planned = new Set<number>()
+  return {
+    plan(batch) {
+      for (const { outcome, at_ms } of batch) {
+        if (outcome.kind !== 'accepted') continue
+        for (const { after_ms } of outcome.later_items ?? []) {
+          const due_ms = Math.ceil((at_ms + after_ms) / stepMs) * stepMs
+          if (after_ms === 0 || planned.has(due_ms)) continue
+          planned.add(due_ms)
+          void clock.sleep(due_ms - clock.now(), stopped.signal).then(() => {
+            planned.delete(due_ms)
+            if (!stopped.signal.aborted) notify('reports')
+          })
+        }
+      }
+    },
+    stop: () => stopped.abort(),
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Outcome } from '../../../providers/provider.ts'
-import type { MessageRow } from '../rows.ts'
-import { stepOf } from '../transitions/transitions.ts'
+import type { MessageRow } from '../message.ts'
+import { stepOf } from '../transitions.ts'
 import {
   attemptsOf,
   nextDue,

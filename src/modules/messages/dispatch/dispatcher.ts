@@ -1,50 +1,48 @@
-/** The worker `dispatch`: a scheduler that claims what is due, an executor that hands it to the providers, and a completer that writes what came of it. */
+/** The worker `dispatch`: a scheduler claims due jobs, an executor makes the send attempts, a completer writes their outcomes. */
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { ChannelService } from '../../channels/service.ts'
-import type { Handoff } from '../ingest/rows.ts'
-import type { TransitionDeps } from '../transitions/transitions.ts'
-import { circuits } from './circuits.ts'
+import type { Handoff } from '../accept/row.ts'
+import type { TransitionDeps } from '../transitions.ts'
+import { circuits } from './circuit-breakers.ts'
 import { completer } from './completer.ts'
-import { consentRecheck, type ConsentRecheck } from './recheck.ts'
+import { consentRecheck, type ConsentRecheck } from './consent.ts'
 import { executor } from './executor.ts'
-import { inHand } from './in-hand.ts'
+import { inHand, type Withdrawing } from './in-progress.ts'
 import { channelLeases } from './leases.ts'
 import { linksWorker } from './links.ts'
 import { pauses } from './pauses.ts'
-import type { ProviderIdCache } from './provider-ids.ts'
+import type { ProviderIdCache } from './recent-sends.ts'
 import { channelRates } from './rates.ts'
 import { leaseMs, scheduler } from './scheduler.ts'
-import type { SendTimes } from './send-times.ts'
-import { sessionsOf, type Sessions } from './sessions.ts'
-import { takeOver } from './take-over.ts'
-import type { Withdrawing } from './unpersisted-sends.ts'
+import { type SendTimes, type Sessions, sessionsOf } from './job.ts'
+import { takeOver } from './rescue.ts'
 
 export interface DispatcherDeps extends TransitionDeps {
   readonly channels: ChannelService
   readonly providerIds: ProviderIdCache
-  /** The open sessions of this process, by their channels. */
+  /** The open sessions of this process, by channel. */
   readonly findSession: Sessions['find']
-  /** Who has times at which messages do not go. */
+  /** Hours at which messages of an origin may be sent. */
   readonly sendTimes: readonly SendTimes[]
-  /** False in a process whose workers do not run: it hands nothing on in memory. */
+  /** False in a process without workers: it queues nothing in memory. */
   readonly inMemory: boolean
-  /** While it is true no other process takes requests or works. */
+  /** True while no other process accepts or sends messages. */
   readonly alone: () => boolean
 }
 
 export interface Dispatcher extends Handoff, Withdrawing, Pick<ConsentRecheck, 'recheck'> {
-  /** `dispatch`, and `links`, which disconnects channels whose providers are out of reach. */
+  /** `dispatch`, and `links`, which disconnects channels whose providers are unreachable. */
   readonly workers: readonly Worker[]
-  /** Writes `sending` for every message that is being handed over and does not say so. */
+  /** Writes `sending` for every send attempt in progress whose message is still `queued`. */
   persistSends(): Promise<void>
-  /** Takes over what dead processes had in hand; at the start, before anyone can ask to cancel it. */
+  /** Rescues jobs of dead processes. Runs at the start, before anybody can cancel those messages. */
   takeOver(): Promise<void>
-  /** Finishes what was handed over, gives back the rest, uncounted. */
+  /** Finishes send attempts in progress and releases other jobs without counting an attempt. */
   stop(): Promise<void>
 }
 
 const patienceMs = 50
-/** A message whose provider takes longer to answer is `sending` in the table meanwhile. */
+/** A message whose provider takes longer to answer is written as `sending`. */
 const persistAfterMs = 300
 
 export function dispatcher(deps: DispatcherDeps): Dispatcher {
@@ -93,7 +91,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       if (ready.length === 0 && jobs.size === 0) return takenOver + claimed
       const work =
         ready.length === 0 ? completing.drained() : executing.handOver(ready).then(() => completing.drained())
-      // a provider that hangs must not keep the others waiting: what is quick is awaited, the rest goes on beside the next pass
+      // a provider that hangs must not delay the others: fast ones are awaited, slow ones continue beside the next run
       await Promise.race([work, clock.sleep(patienceMs)])
       return takenOver + (ready.length === 0 ? claimed : ready.length)
     },

@@ -1,4 +1,4 @@
-/** The executor: hands jobs to their providers with no transaction open, after a last look at whether they may go, and passes on what came of them. */
+/** The executor: checks jobs a last time, makes the send attempts with no transaction open, and passes on their outcomes. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import { fenced } from '../../../lib/fence.ts'
@@ -12,26 +12,23 @@ import type {
   OnPartAccepted,
 } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
-import { findProviderId } from '../references-store.ts'
-import { listToldOf } from '../reports/store.ts'
-import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
-import { ask } from './asking.ts'
-import type { Circuits, Told } from './circuits.ts'
+import { findProviderId } from '../references-repository.ts'
+import { listToldOf } from '../callbacks/repository.ts'
+import { applyTransitions, type TransitionDeps } from '../transitions.ts'
+import { ask } from './status-query.ts'
+import type { Circuits, Told } from './circuit-breakers.ts'
 import type { Completer } from './completer.ts'
-import { outcomeOf, type Ended } from './completion.ts'
-import type { ConsentRecheck } from './recheck.ts'
-import { partsTaken } from './parts-taken.ts'
-import { mayGo } from './paused-queues.ts'
-import type { InHand } from './in-hand.ts'
+import { type Ended, outcomeOf } from './completion.ts'
+import type { ConsentRecheck } from './consent.ts'
+import { partsTaken } from './partial-acceptance.ts'
+import { mayGo } from './blocked-channels.ts'
+import type { InHand } from './in-progress.ts'
 import type { ChannelLeases } from './leases.ts'
-import { sendTimeoutMs, validUntil, type Job } from './job.ts'
+import { type Job, jobsNotBefore, sendTimeoutMs, type SendTimes, type Sessions, validUntil } from './job.ts'
 import type { Pauses } from './pauses.ts'
-import { postponeMessages } from './postponing-store.ts'
+import { listHeld, postponeMessages } from './repository.ts'
 import type { ChannelRates } from './rates.ts'
 import { giveBack, isOurs } from './scheduler.ts'
-import { jobsNotBefore, type SendTimes } from './send-times.ts'
-import type { Sessions } from './sessions.ts'
-import { listHeld } from './store.ts'
 
 export interface ExecutorDeps extends TransitionDeps {
   readonly channels: ChannelService
@@ -44,30 +41,30 @@ export interface ExecutorDeps extends TransitionDeps {
   readonly consent: ConsentRecheck
   readonly sendTimes: readonly SendTimes[]
   readonly complete: Completer['complete']
-  /** While it is true no other process takes requests or works. */
+  /** True while no other process accepts or sends messages. */
   readonly alone: () => boolean
 }
 
 export interface Executor {
-  /** Hands these jobs over, which are running from here on; resolves when each has its outcome. Never rejects. */
+  /** Makes the send attempts of these jobs. Resolves when each has its outcome. Never rejects. */
   handOver(jobs: readonly Job[]): Promise<void>
-  /** Ends jobs that have outlived their validity, at once and not at their channel's rate. */
+  /** Ends expired jobs at once, regardless of their channel's rate. */
   expire(jobs: readonly Job[]): void
-  /** Writes `sending` for what was handed over until then and does not say so. */
+  /** Writes `sending` for attempts that began until then and whose messages are still `queued`. */
   persistSends(until_ms: number): Promise<void>
-  /** Resolves when nothing is being handed over. */
+  /** Resolves when no send attempt is in progress. */
   finished(): Promise<void>
 }
 
-/** A job and the channel on which it may go. */
+/** A job and its channel. */
 interface Ready {
   readonly job: Job
   readonly channel: ChannelRow
 }
 
-/** What could not be handed over for a fault of ours is due again then. */
+/** Jobs that failed for a reason of ours are due again after this time. */
 const retryMs = 1000
-/** So long waits one that cannot be made ready: its channel's credentials cannot be opened, say, until somebody gives the key back. */
+/** The same for jobs that cannot be prepared, for example because the credentials of the channel cannot be decrypted. */
 const faultRetryMs = 30_000
 
 export function executor(deps: ExecutorDeps): Executor {
@@ -117,7 +114,7 @@ async function handOver(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void>
   }
 }
 
-/** A message that its provider may have does not expire before a receipt of it has been applied that is stored. Never rejects. */
+/** A message with an unknown outcome does not expire before its stored receipts are applied. Never rejects. */
 async function expireOutcomeUnknown(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> {
   if (jobs.length === 0) return
   const later_ms = deps.platform.clock.now() + retryMs
@@ -140,20 +137,20 @@ async function expireOutcomeUnknown(deps: ExecutorDeps, jobs: readonly Job[]): P
 
 const namesOf = ({ row }: Job) => ({ message_id: row.id, channel_id: row.channel_id })
 
-/** By this every job leaves that was to go and does not: it ends with an outcome, or is out of hand. Where it was a probe, another may go in its place. */
+/** Every job that is not sent leaves here: with an outcome, or released. If it was a probe, another message may be the probe. */
 function leave(deps: ExecutorDeps, job: Job, kind?: Ended['outcome']['kind']): void {
   if (job.probe === true) deps.circuits.notHandedOver(job.row.channel_id, deps.platform.clock.now())
   if (kind === undefined) deps.jobs.end(job)
   else end(deps, job, kind)
 }
 
-/** Gives jobs back that do not go now. Never rejects: a claim that could not be given back ends by itself. */
+/** Releases jobs. Never rejects: a claim that could not be released ends by itself. */
 async function leaveInTable(deps: ExecutorDeps, jobs: readonly Job[], due_ms?: number): Promise<void> {
   await giveBack(deps.platform, jobs, due_ms).catch(() => undefined)
   for (const job of jobs) leave(deps, job)
 }
 
-/** Sorts out what must not be handed over. */
+/** Sorts out jobs that must not be sent. */
 async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[]> {
   const { platform, channels, rates } = deps
   const now = platform.clock.now()
@@ -167,7 +164,7 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   const down: Job[] = []
   const later: Job[] = []
   const told: Job[] = []
-  // nothing fails from here on: a job that has left is not given back besides
+  // nothing fails from here on, so no job is released twice
   for (const [at, job] of jobs.entries()) {
     const channel = found[at]!
     rates.set(job.row.channel_id, channel === null ? null : channels.rateOf(channel))
@@ -180,16 +177,16 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
     else if (!mayGo(channels, deps.sessions, channel)) down.push(job)
     else ready.push({ job: deps.jobs.latest(job), channel })
   }
-  // they wait in the table until the channel is up again, or for the process that holds its session
+  // they wait until the channel is up, or for the process that holds its session
   await leaveInTable(deps, down)
   for (const { row } of down) if (deps.circuits.linkLost(row.channel_id, now)) await deps.pauses.end(row.channel_id)
   await postpone(deps, later, notBefore)
-  // until its receipt has been applied, which may be that of a process which has only just begun
+  // until the receipt is applied; it may belong to an attempt that another process has just begun
   await leaveInTable(deps, told, now + retryMs)
   return ready
 }
 
-/** Gives jobs back until they may go. Never rejects: a claim that could not be given back ends by itself. */
+/** Releases jobs until they may be sent. Never rejects: a claim that could not be released ends by itself. */
 async function postpone(deps: ExecutorDeps, jobs: readonly Job[], notBefore: ReadonlyMap<Job, number>): Promise<void> {
   const { pool, process_id, log } = deps.platform
   const postponed = jobs.map((job) => ({
@@ -204,14 +201,15 @@ async function postpone(deps: ExecutorDeps, jobs: readonly Job[], notBefore: Rea
 }
 
 function endOfDeleted(deps: ExecutorDeps, job: Job): void {
-  // the others need not wait for its provider
+  // the other messages fail too and need not wait for the provider
   deps.circuits.forget(job.row.channel_id)
   leave(deps, job, 'channel_deleted')
 }
 
 /**
- * Those that this process has lost since it claimed them: a receipt told that the provider has the message, or another process took it over. It is asked of what was handed over before,
- * whose status tells nothing of it; the status of what was not, another process would have changed.
+ * Jobs that this process has lost since it claimed them: a receipt proved that the provider has the message, or another
+ * process rescued it. Only re-check jobs that were sent before: their status does not show whether another process
+ * rescued them.
  */
 async function goneMeanwhile({ platform, jobs: inHand }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
   const repeated = jobs.filter(({ row, outcome_unknown }) => outcome_unknown || row.status === 'sending')
@@ -220,14 +218,14 @@ async function goneMeanwhile({ platform, jobs: inHand }: ExecutorDeps, jobs: rea
     lease_until: isoTime(lease_until_ms),
   }))
   const held = await listHeld(platform.pool, platform.process_id, claims)
-  // receipts may have proved more of it
+  // receipts may have proved more accepted parts
   for (const job of repeated) inHand.update(job, { accepted_ids: held.get(job.row.id) ?? [] })
   return new Set(repeated.filter(({ row }) => !held.has(row.id)))
 }
 
 /**
- * Writes `sending` where the provider takes its time, unless this process is alone and so can tell by itself (docs/decisions/sending-unwritten.md); a
- * message that was cancelled meanwhile is dropped.
+ * Writes `sending` before an attempt at a slow provider, unless this process is alone
+ * (docs/decisions/sending-unwritten.md). Drops messages that were cancelled meanwhile.
  */
 async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): Promise<readonly Ready[]> {
   const { channels, platform } = deps
@@ -240,7 +238,7 @@ async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): P
   if (deps.alone()) {
     const cancelled = new Set(slow.flatMap(({ job }) => (unpersisted.refuses(job.row.id) ? [job] : [])))
     for (const { job } of slow) if (!cancelled.has(job)) unpersisted.begin(job, at_ms)
-    // should the cancelling come to nothing, the job is claimed again when its lease ends
+    // if the cancellation fails, the job is claimed again when its lease ends
     for (const job of cancelled) leave(deps, job)
     return ready.filter(({ job }) => !cancelled.has(job))
   }
@@ -253,7 +251,7 @@ async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): P
   return ready.flatMap(({ job, channel }) => (gone.has(job) ? [] : [{ job: deps.jobs.latest(job), channel }]))
 }
 
-/** Changes to `sending`; resolves to the ids of those that could be. */
+/** Resolves to the ids of messages that changed to `sending`. */
 async function writeSending(deps: ExecutorDeps, handed: readonly { job: Job; at_ms: number }[]): Promise<Set<string>> {
   const changed = await applyTransitions(
     deps,
@@ -274,13 +272,13 @@ async function writeSending(deps: ExecutorDeps, handed: readonly { job: Job; at_
   return new Set(changed.keys())
 }
 
-/** What a provider is given of a message. */
+/** What the provider gets. */
 interface Given {
   readonly message: OutboundMessage
   readonly connection: Connection
 }
 
-/** Never rejects: what goes wrong with one message is nothing to the others. Once a hand-over may have begun, its job is never given back as if it had not. */
+/** Never rejects, and does not affect other messages. Once the attempt may have begun, the job is never released as if it had not. */
 async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): Promise<void> {
   const { job, channel } = ready
   const about = { message_id: job.row.id, channel_id: channel.id }
@@ -288,7 +286,7 @@ async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): P
   try {
     given = { message: await outboundOf(deps.platform, job), connection: deps.channels.connection(channel) }
   } catch (error) {
-    // a fault of ours, which is nothing against the provider
+    // a fault of ours does not count against the provider
     deps.platform.log.error(
       { err: error, ...about },
       'a message could not be made ready for its provider; it is tried again',
@@ -296,11 +294,11 @@ async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): P
     return await leaveInTable(deps, [job], deps.platform.clock.now() + faultRetryMs)
   }
   try {
-    // whatever took so long until here: the claim covers the whole hand-over
+    // the claim must cover the whole send attempt
     if (job.lease_until_ms - deps.platform.clock.now() < sendTimeoutMs) return await leaveInTable(deps, [job])
     await performGiven(deps, ready, given, signal)
   } catch (error) {
-    // its claim stays: when it ends the job is taken over as one that the provider may have
+    // the claim stays: when it ends, the job is rescued with an unknown outcome
     deps.platform.log.error(
       { err: error, ...about },
       'what came of a message could not be told; it is looked at again when its claim ends',
@@ -323,20 +321,20 @@ async function performGiven(
   const answer = isAsked ? await ask(platform, { job, adapter, ...given }, signal) : 'no_information'
   const neverHad = answer === 'not_found'
   const told = typeof answer === 'string' ? null : answer
-  // a receipt may have told meanwhile what the provider did not tell when it was asked
+  // a receipt may have arrived during the status query
   if (told === null && isAsked && (await goneMeanwhile(deps, [job])).has(job)) return leave(deps, job, 'gone')
   const message = { ...given.message, already_accepted: deps.jobs.latest(job).accepted_ids ?? [] }
-  // with nothing awaited between this and the hand-over: a process that slept sends nothing that another may have taken over
+  // nothing is awaited between this check and the attempt: after the process slept, another one may have the job
   if (told === null && !isOurs(deps, job.row)) return await leaveInTable(deps, [job])
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
   const parts = partsTaken(platform, deps.jobs, job)
   const work = () => whileOurs(deps, job, () => send(deps, adapter, channel, { ...given, message }, signal, parts.took))
   const outcome = told ?? outcomeOf(job, await traced(platform, job, channel, work).finally(parts.end))
   const at_ms = clock.now()
-  // a provider that took parts until we stopped has answered
+  // a provider that accepted parts until we stopped has answered
   const heard: Told = parts.stopped() ? { kind: 'accepted' } : outcome
   if (told === null) metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
-  // what was written of it meanwhile: that it is being handed over, or what was taken of it
+  // written meanwhile: the status `sending`, or accepted parts
   const handedOver = {
     job: deps.jobs.latest(job),
     provider: channel.provider,
@@ -351,11 +349,11 @@ async function performGiven(
   if (job.row.mode === 'live') await heed(deps, job, heard, { began_ms, now_ms: at_ms, asked: told !== null })
 }
 
-/** A hand-over behind a fence: a request that is written late, by a process that slept, may be one that another has made. */
+/** A send attempt behind a fence: a process that slept must not write a request late that another process has made. */
 const whileOurs = (deps: ExecutorDeps, { row }: Job, work: () => Promise<Outcome>): Promise<Outcome> =>
   row.mode === 'test' ? work() : fenced(() => isOurs(deps, row), work)
 
-/** A hand-over as part of the trace of the request that sent the message, where this process knows it. */
+/** A send attempt as part of the trace of the request that sent the message, where it is known. */
 async function traced(
   { tracing }: Platform,
   { row }: Job,

@@ -76,7 +76,7 @@ test('the channels of a process that has signed off, or was forgotten, are free 
 })
 
 test('a lease is held while it is being renewed', async (t) => {
-  const { pool, holder } = await twoHolders(t)
+  const { pool, clock, holder } = await twoHolders(t)
   const asked: (() => void)[] = []
   const slow = new Proxy(pool, {
     apply: (target, self, args) => (asked.forEach((look) => look()), Reflect.apply(target as never, self, args)),
@@ -85,8 +85,42 @@ test('a lease is held while it is being renewed', async (t) => {
   await three.take(['ch_1'])
   const during: boolean[] = []
   asked.push(() => during.push(three.holds('ch_1')))
+  await clock.advance(5000)
 
   await three.renew()
 
   assert.ok(during.length > 0 && during.every(Boolean), JSON.stringify(during))
+})
+
+test('a lease is renewed when half of it is over, and not every time', async (t) => {
+  const { clock, pool, one } = await twoHolders(t)
+  await one.take(['ch_1'])
+  const ends: string[] = []
+
+  for (let seconds = 1; seconds <= 12; seconds++) {
+    await clock.advance(1000)
+    await one.renew()
+    const [lease] = await pool<{ lease_until: string }[]>`select lease_until from channel_leases`
+    ends.push(lease!.lease_until)
+  }
+
+  assert.equal(new Set(ends).size, 3, ends.join(', '))
+  assert.equal(one.holds('ch_1'), true)
+})
+
+test('the lease of a channel that has had nothing to send for a minute is dropped, and that of a busy one stays', async (t) => {
+  const { clock, pool, one } = await twoHolders(t)
+  await one.take(['ch_idle', 'ch_busy'])
+
+  for (let seconds = 1; seconds <= 90; seconds++) {
+    await clock.advance(1000)
+    one.use('ch_busy')
+    await one.renew()
+  }
+
+  assert.deepEqual([one.holds('ch_idle'), one.holds('ch_busy')], [false, true])
+  assert.deepEqual(
+    (await pool<{ channel_id: string }[]>`select channel_id from channel_leases`).map(({ channel_id }) => channel_id),
+    ['ch_busy'],
+  )
 })

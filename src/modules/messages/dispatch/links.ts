@@ -8,11 +8,11 @@ import { channelTypes } from '../../../api/resources/channel.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { isUp, type ChannelService } from '../../channels/service.ts'
-import type { Circuits, Failing } from './circuits.ts'
-import type { InHand } from './in-hand.ts'
+import type { Circuits, Failing } from './circuit-breakers.ts'
+import type { InHand } from './in-progress.ts'
 import { queueOf } from './job.ts'
 import { isOurs, type Holding } from './scheduler.ts'
-import { listWaiting } from './store.ts'
+import { listWaiting } from './repository.ts'
 
 export interface LinksDeps extends Holding {
   readonly platform: Platform

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPlatform } from '../../../../test/support/world.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
-import { circuits } from './circuits.ts'
-import { inHand } from './in-hand.ts'
+import { circuits } from './circuit-breakers.ts'
+import { inHand } from './in-progress.ts'
 import { pauses } from './pauses.ts'
-import { savePause } from './pauses-store.ts'
+import { savePause } from './channels-repository.ts'
 import { channelRates } from './rates.ts'
 import { scheduler } from './scheduler.ts'
 
@@ -29,6 +29,7 @@ async function looking(t: TestContext) {
     leases: {
       holds: () => false,
       take: async () => undefined,
+      use: () => undefined,
       renew: async () => undefined,
       release: async () => undefined,
     },

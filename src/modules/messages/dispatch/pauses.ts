@@ -2,8 +2,8 @@
 import { isoTime } from '../../../lib/clock.ts'
 import { InOrder } from '../../../lib/concurrency.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Circuits, PauseTold } from './circuits.ts'
-import { deletePause, listPausesElsewhere, savePause } from './pauses-store.ts'
+import type { Circuits, PauseTold } from './circuit-breakers.ts'
+import { deletePause, listPausesElsewhere, savePause } from './channels-repository.ts'
 import type { ChannelRates } from './rates.ts'
 
 export interface Pauses {

@@ -4,9 +4,9 @@ import { test, type TestContext } from 'node:test'
 import { startWorld, type World } from '../../../../test/support/world.ts'
 import type { Pool } from '../../../platform/database/sql.ts'
 import type { ChannelRow } from '../../channels/service.ts'
-import type { MessageRow } from '../rows.ts'
-import { circuits } from './circuits.ts'
-import { inHand } from './in-hand.ts'
+import type { MessageRow } from '../message.ts'
+import { circuits } from './circuit-breakers.ts'
+import { inHand } from './in-progress.ts'
 import type { Job } from './job.ts'
 import { pauses } from './pauses.ts'
 import { channelRates } from './rates.ts'
@@ -22,6 +22,7 @@ async function scheduling(t: TestContext) {
   const leases = {
     holds: (channel_id: string) => channel_id !== 'ch_of_another',
     take: async () => undefined,
+    use: () => undefined,
     renew: async () => undefined,
     release: async () => undefined,
   }

@@ -1,39 +1,41 @@
-/** The scheduler: which messages are due, which of them this process takes into its memory, and which of those may go now (docs/decisions/slow-channels.md). */
-import { priorities, ranks, type Priority } from '../../../api/resources/message.ts'
+/**
+ * The scheduler: decides which jobs are due, which of them this process keeps in memory, and which of those may run now
+ * (docs/decisions/slow-channels.md).
+ */
+import { priorities, type Priority, ranks } from '../../../api/resources/message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
-import type { MessageRow } from '../rows.ts'
-import { pausedQueues, type PausedQueues } from './paused-queues.ts'
-import type { InHand } from './in-hand.ts'
-import { expiredSearch, type ExpiredSearch } from './expired-search.ts'
-import { listDueQueues } from './due-queues-store.ts'
-import { queueOf, sendTimeoutMs, validUntil, type Job } from './job.ts'
-import type { Circuits } from './circuits.ts'
+import type { MessageRow } from '../message.ts'
+import { pausedQueues, type PausedQueues } from './blocked-channels.ts'
+import type { InHand } from './in-progress.ts'
+import { expiredSearch, type ExpiredSearch } from './expiry.ts'
+import { listDueQueues } from './queues-repository.ts'
+import { type Job, queueOf, sendTimeoutMs, type Sessions, validUntil } from './job.ts'
+import type { Circuits } from './circuit-breakers.ts'
 import type { ChannelLeases } from './leases.ts'
 import type { Pauses } from './pauses.ts'
-import { rateWakes, type ChannelRates, type RateWakes } from './rates.ts'
-import type { Sessions } from './sessions.ts'
-import * as store from './store.ts'
+import { type ChannelRates, rateWakes, type RateWakes } from './rates.ts'
+import * as store from './repository.ts'
 
 /** How long a claim lasts. */
 export const leaseMs = 60_000
-/** A hand-over is not begun so shortly before its claim ends. */
+/** No send attempt starts this shortly before its claim ends. */
 const leaseMarginMs = sendTimeoutMs + 5000
 const inFlightMax = 1000
-/** Of these places so many are kept for channels that have nothing in flight, one each. */
+/** Places that are reserved for channels with nothing in flight, one each. */
 const inFlightReserved = 200
 const inFlightPerQueueMax = 400
 const inFlightPerQueueMin = 10
-/** A channel has as many hand-overs under way as its rate begins in so many seconds: a provider that takes longer is slower than its rate. */
+/** A channel may have as many attempts in flight as its rate starts in this many seconds. A provider that takes longer is slower than its rate. */
 const inFlightSeconds = 2
 const memoryMax = 20_000
 const memoryPerTickMax = 500
 const queuesMax = 500
-/** Queues in which all is due later count as well; a look at so many takes PostgreSQL some twenty milliseconds. */
+/** Includes queues whose jobs are all due later. Scanning this many takes PostgreSQL about twenty milliseconds. */
 const queuesScannedMax = 2000
 const busyLookEveryMs = 200
-/** A channel's messages are kept in memory for so many seconds at its rate; the others wait in the table. */
+/** Messages of a channel are kept in memory for this many seconds at its rate; the others wait in the table. */
 const keptSeconds = 3
 
 export interface SchedulerDeps {
@@ -45,13 +47,13 @@ export interface SchedulerDeps {
   readonly circuits: Circuits
   readonly pauses: Pauses
   readonly sessions: Sessions
-  /** False in a process whose workers do not run: it takes nothing into memory. */
+  /** False in a process without workers: it keeps nothing in memory. */
   readonly inMemory: boolean
-  /** Ends jobs that have outlived their validity, without a hand-over. */
+  /** Ends expired jobs without a send attempt. */
   expire(jobs: readonly Job[]): void
 }
 
-/** What is accepted, as far as it decides whether it is taken into memory. */
+/** The part of an accepted message that decides whether it is queued in memory. */
 export interface Offered {
   readonly account_id: string
   readonly channel_id: string
@@ -60,17 +62,17 @@ export interface Offered {
 }
 
 export interface Scheduler {
-  /** True when a message that is being accepted is to be taken into memory. */
+  /** Whether a message that is being accepted should be queued in memory. */
   takes(item: Offered): boolean
-  /** Takes messages that were accepted, and claimed for this process, into memory. */
+  /** Queues accepted messages in memory, which are claimed for this process. */
   offer(rows: readonly MessageRow[], lease_until_ms: number): void
-  /** Claims what is due in the table, and has what expired there ended; resolves to how many jobs it took. */
+  /** Claims due jobs and ends expired ones. Resolves to how many jobs it claimed. */
   claim(): Promise<number>
-  /** The jobs that may go now, by the rates of their channels and a fair share of the places in flight. */
+  /** The jobs that may run now, by the rates of their channels and a fair share of the places in flight. */
   ready(): Job[]
-  /** Has what expired in memory ended, and gives back what waited there so long that its claim ends. */
+  /** Ends jobs that expired in memory, and releases those whose claims are about to end. */
   sweep(): Promise<void>
-  /** Takes nothing any more, and gives back what waits in memory, uncounted. */
+  /** Accepts nothing more, and releases waiting jobs without counting an attempt. */
   stop(): Promise<void>
 }
 
@@ -78,14 +80,14 @@ interface State extends SchedulerDeps {
   readonly paused: PausedQueues
   readonly expired: ExpiredSearch
   readonly wakes: RateWakes
-  /** How many messages of a queue and priority are being accepted for memory and are not in it yet; only of channels with a rate. */
+  /** Per queue and priority, messages that are being accepted for memory and have not arrived; only for channels with a rate. */
   readonly coming: Map<string, number>
   stopping: boolean
-  /** When the table was looked at last, by the elapsed time. */
+  /** When the table was last polled, in elapsed milliseconds. */
   looked_ms: number
-  /** Behind which queue it is looked at next. */
+  /** The next poll starts after this queue. */
   cursor: string
-  /** What has left memory, and could not be given back yet. */
+  /** Jobs that left memory and could not be released yet. */
   unreleased: readonly Job[]
 }
 
@@ -127,7 +129,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
     claim: () => claim(state),
     ready: () => ready(state),
     async sweep() {
-      // of what failed to be accepted nothing comes
+      // messages that failed to be accepted never arrive
       state.coming.clear()
       const now = platform.clock.now()
       deps.expire(
@@ -151,7 +153,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
   }
 }
 
-/** Frees claimed jobs in the table, uncounted: they are due then, or when they were, so that they keep their place among the others. */
+/** Releases claimed jobs without counting an attempt. By default they keep their due times, and so their order. */
 export const giveBack = async ({ pool, process_id }: Platform, jobs: readonly Job[], due_ms?: number): Promise<void> =>
   await store.releaseJobs(
     pool,
@@ -159,14 +161,14 @@ export const giveBack = async ({ pool, process_id }: Platform, jobs: readonly Jo
     jobs.map((job) => ({ message_id: job.row.id, next_run_at: isoTime(due_ms ?? job.due_ms) })),
   )
 
-/** How many more of a channel and priority this process keeps in memory: what the channel takes within seconds, so that a slow one leaves room for the others. */
+/** How many more messages of a channel and priority fit in memory, so that a slow channel leaves capacity for others. */
 const capacityOf = (
   { rates, jobs }: SchedulerDeps,
   row: { account_id: string; channel_id: string },
   priority: Priority,
 ): number => Math.ceil(rates.within(row.channel_id, keptSeconds)) - jobs.waiting.count(queueOf(row), priority)
 
-/** Counts what it grants, so that one piece of messages of a slow channel does not find the same room for each of them. */
+/** Counts granted capacity, so that a batch of one slow channel does not use it several times. */
 function hasRoomFor(state: State, item: Offered): boolean {
   const room = capacityOf(state, item, item.priority)
   if (room === Infinity) return true
@@ -183,7 +185,7 @@ async function claim(state: State): Promise<number> {
   await emptyQueues(state)
   const rows_max = Math.min(memoryMax - waiting.size, memoryPerTickMax)
   const [now, elapsed] = [clock.now(), clock.elapsed()]
-  // with much to do in memory the table is looked at now and then, for the sake of other queues
+  // with enough to do in memory the table is polled rarely, for the sake of other queues
   if (
     state.stopping ||
     rows_max <= 0 ||
@@ -200,7 +202,7 @@ async function claim(state: State): Promise<number> {
   const expired = await state.expired.claim([...paused, ...failing, ...full], lease_until, rows_max)
   state.expire(taken(state, expired, lease_until_ms))
   const claim = { at: isoTime(now), lease_until, process_id }
-  // what is claimed is in memory before anything else can fail
+  // claimed jobs are in memory before anything else can fail
   const rows = await store.claimJobs(pool, { ...claim, capacities: capacitiesOf(state, well, rows_max), rows_max })
   await keep(state, taken(state, rows, lease_until_ms))
   const probes = await store.claimProbes(pool, { ...claim, probes: probesOf(state, failing) })
@@ -217,11 +219,11 @@ async function keep(state: State, claimed: readonly Job[]): Promise<void> {
 }
 
 /**
- * Gives back what is no longer in memory. Where that fails it is tried again with what is given back next: else they would be taken over when their claims end, as
- * messages that their provider may have. They do not come back into memory, since the table may have them already.
+ * Releases jobs that left memory. Failures are retried with the next release; otherwise the jobs would be rescued as
+ * possibly sent when their claims end. They do not return to memory, because the table may have them already.
  */
 async function giveBackDropped(state: State, jobs: readonly Job[]): Promise<void> {
-  // one that was claimed anew meanwhile was given back after all
+  // a job that was claimed again has been released after all
   const unreleased = [...state.unreleased, ...jobs].filter(({ row }) => !state.jobs.has(row.id))
   state.unreleased = unreleased
   await giveBack(state.platform, unreleased)
@@ -230,12 +232,12 @@ async function giveBackDropped(state: State, jobs: readonly Job[]): Promise<void
 }
 
 /**
- * What may not go from here goes back to the table: there the process finds it that dispatches its channel now, and while a channel's circuit is open a
- * probe is chosen among all of its messages.
+ * Returns jobs to the table that this process may not send: the process that dispatches their channel finds them there.
+ * While a circuit breaker is open, a probe is chosen among all messages of the channel.
  */
 async function emptyQueues(state: State): Promise<void> {
   const { circuits, jobs } = state
-  // one look at each queue, since most of the time all stays
+  // one check per queue, because usually all jobs stay
   if (
     state.unreleased.length === 0 &&
     jobs.waiting.heads().every(({ row }) => isOurs(state, row) && !circuits.isOpen(row.channel_id))
@@ -250,13 +252,13 @@ async function emptyQueues(state: State): Promise<void> {
 const mayGoNext = (state: State, job: Job): boolean =>
   isOurs(state, job.row) && (job.probe === true || !state.circuits.isOpen(job.row.channel_id))
 
-/** The queues of which a probe is to be claimed, and which: of those that have none in memory. */
+/** The probes to claim, one for each queue that has none in memory. */
 const probesOf = ({ circuits, jobs }: State, queues: readonly store.DueQueue[]): store.WantedProbe[] =>
   queues
     .filter((queue) => priorities.every((priority) => jobs.waiting.count(queue.queue, priority) === 0))
     .map(({ queue, channel_id }) => ({ queue, choice: circuits.choice(channel_id) }))
 
-/** The queues with due jobs: those whose channels this process may dispatch, and those that are paused. */
+/** Queues with due jobs: those this process may dispatch, and blocked ones. */
 async function dueQueues(
   state: State,
   now: number,
@@ -267,6 +269,7 @@ async function dueQueues(
   })
   state.cursor = next
   state.pauses.keepTo((channel_id) => isMine(state, channel_id))
+  for (const { channel_id } of due) state.leases.use(channel_id)
   if (due.length === 0) return { mine: [], paused: [] }
   const { open, paused } = await state.paused.part(due)
   for (const { channel_id } of paused) {
@@ -281,7 +284,7 @@ async function dueQueues(
   return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), paused }
 }
 
-/** What this process dispatches from now on may be throttled, as another process has heard. */
+/** A channel that this process starts to dispatch may have been throttled under another process. */
 async function heedPauses(state: State, queues: readonly store.DueQueue[]): Promise<void> {
   const live = queues.filter(({ mode }) => mode === 'live')
   await state.pauses.heed(live.flatMap(({ channel_id }) => (isMine(state, channel_id) ? [channel_id] : [])))
@@ -292,15 +295,15 @@ export interface Holding {
   readonly sessions: Pick<Sessions, 'sends'>
 }
 
-/** Whether this process dispatches the channel: by its lease on it, or by its session, which is held under one. */
+/** Whether this process dispatches the channel: it holds its lease or its open session. */
 const isMine = ({ leases, sessions }: Holding, channel_id: string): boolean =>
   leases.holds(channel_id) || sessions.sends(channel_id)
 
-/** Whether this process may hand the message over at this moment: one of test mode goes from everywhere. */
+/** Whether this process may send the message now. Test mode is sent from every process. */
 export const isOurs = (holding: Holding, { mode, channel_id }: Pick<MessageRow, 'mode' | 'channel_id'>): boolean =>
   mode === 'test' || isMine(holding, channel_id)
 
-/** How many jobs may be claimed of each queue and priority: as many as it has capacity for, and not much more than its share. */
+/** How many jobs may be claimed per queue and priority: up to its capacity, and not much more than its share. */
 function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max: number): store.QueueCapacity[] {
   const each_max = Math.max(10, Math.ceil(rows_max / Math.max(1, queues.length)))
   return queues.flatMap((queue) =>
@@ -311,7 +314,7 @@ function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max:
   )
 }
 
-/** The jobs of claimed rows; those that are in hand already, or are being cancelled, left out. */
+/** Jobs of claimed rows, without those in progress or being cancelled. */
 const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_ms: number): Job[] =>
   rows.flatMap(({ job_attempts, job_unknowns, job_outcome_unknown, job_accepted_ids, job_due_at, ...row }) =>
     jobs.has(row.id) || (row.status === 'queued' && jobs.unpersisted.refuses(row.id))
@@ -331,19 +334,20 @@ const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_m
   )
 
 function ready(state: State): Job[] {
-  const { jobs, rates, sessions, circuits, wakes, platform } = state
+  const { jobs, rates, sessions, circuits, wakes, leases, platform } = state
   const now = platform.clock.now()
   const granted = new Map<string, number>()
-  // what this pass grants takes places too: channels that come alive together must not fill them all in two passes
+  // grants of this run use places too, otherwise channels that wake up together would fill them all
   let inFlight = jobs.running
   let wanting = jobs.waiting.size > 0 && inFlight >= inFlightMax
   const going = jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - inFlight), (queue, job, wanted) => {
-    // a process that slept may find here what others have taken: it goes back with the next look at the table
+    // after the process slept, others may have these jobs: the next poll returns them to the table
     if (!mayGoNext(state, job)) return 0
     const { channel_id } = job.row
     const before = granted.get(queue) ?? 0
     const mine = before + jobs.runningOf(queue)
-    // half of what the others leave; one that has nothing in flight gets a place even where they leave nothing, so that it goes while other providers hang
+    // half of what others leave; an idle channel gets one place in any case, so that it is not blocked by hanging
+    // providers
     const places = Math.min(placesOf(rates, channel_id), sessions.find(channel_id)?.max_concurrent_sends ?? Infinity)
     const free =
       Math.min(places, Math.max(1, Math.floor((inFlightMax - inFlightReserved - inFlight + mine) / 2))) - mine
@@ -352,6 +356,7 @@ function ready(state: State): Job[] {
     const may = circuits.allows(channel_id, now, asked)
     const more = may === 0 ? 0 : rates.take(channel_id, now, may)
     if (more < may) wakes.at(rates.freeAt(channel_id, now))
+    leases.use(channel_id)
     if (more > 0) circuits.begins(channel_id, now)
     if (may < asked) wakes.at(circuits.probeAt(channel_id) ?? now)
     granted.set(queue, before + more)

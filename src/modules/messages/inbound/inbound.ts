@@ -1,20 +1,24 @@
 /** Messages from recipients: stored once, linked to their contact, published as an event and a domain event, their keywords applied, all in one transaction. */
 import type { Tenant } from '../../../api/caller.ts'
-import type { InboundEvent } from '../../../api/domain-events.ts'
-import { messageObject } from '../present.ts'
-import type { MessageRow } from '../rows.ts'
+import type { ConsentEvent, InboundEvent } from '../../../api/domain-events.ts'
+import { messageObject, type MessageRow } from '../message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { recordEvents } from '../../../platform/events/outbox.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { InboundMessage } from '../../../providers/provider.ts'
 import type { ChannelRow } from '../../channels/service.ts'
-import type { ContactService } from '../../contacts/service.ts'
+import { addressKeyOf, type ContactService, recipientsOf } from '../../contacts/service.ts'
 import { insertMedia, type MediaService, type NewMedia } from '../../media/service.ts'
 import { smsEncoding, type SmsShape } from '../../../lib/gsm.ts'
-import { insertMessages, type PaidRow } from '../ingest/locking-store.ts'
-import type { Projections } from '../transitions/projections.ts'
-import { insertInbound, insertReferences } from './store.ts'
+import { insertMessages, type PaidRow } from '../accept/repository.ts'
+import type { Projections } from '../projections.ts'
+import { insertInbound, insertReferences, listWaiting } from './repository.ts'
+import { applyTransitions, type TransitionDeps } from '../transitions.ts'
+import type { ConsentRecheck } from '../dispatch/consent.ts'
+import { endJobs } from '../dispatch/repository.ts'
+import type { Withdrawing } from '../dispatch/in-progress.ts'
+import { findMessage } from '../repository.ts'
 
 export interface NewInbound extends Tenant {
   readonly channel: ChannelRow
@@ -224,4 +228,57 @@ async function sendReplies(
   })
   await insertMessages(tx, projections, rows, at)
   return rows
+}
+
+const blocked = {
+  code: 'recipient_blocked',
+  message: 'The recipient opted out before the message was handed over.',
+  provider_code: null,
+}
+
+export const cancelForOptOut =
+  (deps: TransitionDeps & Withdrawing & Pick<ConsentRecheck, 'recheck'>) =>
+  async (sql: Db, events: readonly ConsentEvent[]): Promise<void> => {
+    for (const { account_id } of events) deps.recheck(account_id)
+    const recipients = events.flatMap(({ account_id, mode, channel_type, address }) =>
+      recipientsOf(addressKeyOf(channel_type, address)).map((to) => ({ account_id, mode, channel_type, to })),
+    )
+    const waiting = await listWaiting(sql, recipients)
+    const handedOver = deps.withdraw(waiting.map(({ id }) => id))
+    const at = isoTime(deps.platform.clock.now())
+    const cancelled = await applyTransitions(
+      deps,
+      sql,
+      waiting
+        .filter(({ id }) => !handedOver.has(id))
+        .map(({ account_id, mode, id }) => ({
+          account_id,
+          mode,
+          message_id: id,
+          transition: 'cancel' as const,
+          at,
+          error: blocked,
+        })),
+    )
+    await endJobs(sql, [...cancelled.keys()])
+  }
+
+/** The content of what came in: with the id and the title of our button, as far as the message that is answered is known and has it. */
+export async function withTappedButton(
+  tx: Db,
+  tenant: Tenant,
+  { type, content, button_index }: Pick<InboundMessage, 'type' | 'content' | 'button_index'>,
+  answered_id: string | null,
+): Promise<unknown> {
+  if (type !== 'button_reply' || button_index === undefined || answered_id === null) return content
+  const answered = await findMessage(tx, tenant, answered_id)
+  const sent = answered?.content as
+    | {
+        readonly action?: {
+          readonly buttons?: readonly { readonly reply?: { readonly id: string; readonly title: string } }[]
+        }
+      }
+    | undefined
+  const reply = sent?.action?.buttons?.[button_index]?.reply
+  return reply === undefined ? content : { ...(content as object), id: reply.id, title: reply.title }
 }

@@ -4,19 +4,19 @@
  */
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
-import { transact, type Db } from '../../../platform/database/sql.ts'
+import { type Db, transact } from '../../../platform/database/sql.ts'
 import type { InboundMessage } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
-import { storeInbound, type InboundDeps, type NewInbound, type StoredInbound } from './inbound.ts'
+import { type InboundDeps, type NewInbound, type StoredInbound, storeInbound } from './inbound.ts'
 import {
   lockParts,
-  removeParts,
-  takeDueParts,
-  writeParts,
   type PartsKey,
   type PartsRow,
+  removeParts,
+  takeDueParts,
   type TextPart,
-} from './parts-store.ts'
+  writeParts,
+} from './repository.ts'
 
 /** A message as it came, whole or a part: then its text is the content. */
 export interface ToldInbound {

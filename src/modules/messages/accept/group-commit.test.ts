@@ -1,0 +1,213 @@
+/** The pump when something fails that nobody expected; the database answers as it is told. */
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import { until } from '../../../../test/support/waiting.ts'
+import { limits } from '../../../api/limits.ts'
+import type { CommitDeps } from './acceptance.ts'
+import { groupCommit } from './group-commit.ts'
+import type { Submission, Traffic } from './submission.ts'
+import { producersOf } from './producers.ts'
+
+const broken = new Error('nobody expected this')
+const accepted = { n: 0, verdict: 'accepted', contact_id: null, package_grant_id: null }
+
+/** As many large messages as a batch takes. */
+const fourAccepted = [0, 1, 2, 3].map((n) => ({ ...accepted, n }))
+
+test('of a bulk submission that was rejected nothing more is committed, and others go on', async () => {
+  const database = databaseThat(() => Promise.reject(broken))
+  const pump = groupCommit(database.deps())
+
+  await Promise.all([
+    assert.rejects(pump.submit(messages('bulk', 3000)), broken),
+    assert.rejects(pump.submit(messages('bulk', 40)), broken),
+  ])
+  await pump.stop()
+
+  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
+  assert.ok(database.asked() <= 2, `${database.asked()} statements`)
+})
+
+test('a batch whose rows cannot be made is rejected, and the pump goes on', async () => {
+  const database = databaseThat(() => Promise.resolve([accepted]))
+  const handoff = { process_id: 'process_1', lease_ms: 1000, offer: () => undefined, takes: mock.fn(() => true) }
+  handoff.takes.mock.mockImplementationOnce(() => {
+    throw broken
+  })
+  const pump = groupCommit(database.deps({ handoff }))
+
+  await assert.rejects(pump.submit(messages('interactive', 1)), broken)
+  const next = await pump.submit(messages('interactive', 1))
+  await pump.stop()
+
+  assert.deepEqual(
+    next.map(({ kind }) => kind),
+    ['accepted'],
+  )
+})
+
+test('what was accepted is answered though nobody can be told of it, and the pump goes on', async () => {
+  const database = databaseThat(() => Promise.resolve([accepted]))
+  const emitted = mock.fn(() => {
+    throw broken
+  })
+  const pump = groupCommit(database.deps({ emitted }))
+
+  const first = await pump.submit(messages('interactive', 1))
+  const next = await pump.submit(messages('interactive', 1))
+  await pump.stop()
+
+  assert.equal(emitted.mock.callCount(), 2)
+  assert.deepEqual(
+    [...first, ...next].map(({ kind }) => kind),
+    ['accepted', 'accepted'],
+  )
+})
+
+test('an interactive submission that no batch could hold is refused before anything is stored', () => {
+  const database = databaseThat(() => Promise.resolve([accepted]))
+  const pump = groupCommit(database.deps())
+
+  assert.throws(() => pump.submit(messages('interactive', limits.group_commit_rows_max + 1)), /at most/)
+
+  assert.equal(database.asked(), 0)
+  assert.equal(pump.load().interactive, 0)
+})
+
+test('a batch takes a few large messages, however many wait, and the small one behind them comes with the next', async () => {
+  const database = databaseThat(() => Promise.resolve(fourAccepted))
+  const pump = groupCommit(database.deps())
+  const large = 'x'.repeat(1_000_000)
+
+  const outcomes = await Promise.all([
+    ...Array.from({ length: 12 }, () => pump.submit(messages('interactive', 1, large))),
+    pump.submit(messages('interactive', 1)),
+  ])
+  await pump.stop()
+
+  assert.deepEqual([...new Set(outcomes.flat().map(({ kind }) => kind))], ['accepted'])
+  assert.ok(database.asked() >= 3, `${database.asked()} statements`)
+})
+
+test('large messages of an account wait up to a bound, whatever their number; beyond it they are unavailable, and those of others are not', async () => {
+  const database = databaseThat(() => Promise.resolve(fourAccepted))
+  const pump = groupCommit(database.deps())
+  const large = 'x'.repeat(1_000_000)
+
+  const flood = Array.from({ length: 200 }, () => pump.submit(messages('interactive', 1, large)))
+  const other = pump.submit(messages('interactive', 1, 'Hello', 'acc_2'))
+  const outcomes = await Promise.all(flood)
+  await pump.stop()
+
+  const full = outcomes.flat().filter((outcome) => outcome.kind === 'unavailable' && outcome.reason === 'full')
+  assert.equal(full.length, 168)
+  assert.deepEqual(
+    (await other).map(({ kind }) => kind),
+    ['accepted'],
+  )
+  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
+})
+
+test('a message of one account is in the next batch, however many of another wait before it', async () => {
+  const answered: string[] = []
+  const database = databaseThat(() =>
+    Promise.resolve(Array.from({ length: limits.group_commit_rows_max }, (_, n) => ({ ...accepted, n }))),
+  )
+  const pump = groupCommit(database.deps())
+
+  const flood = Array.from({ length: 40 }, (_, index) =>
+    pump.submit(messages('interactive', 100)).then(() => answered.push(`flood ${index}`)),
+  )
+  await pump.submit(messages('interactive', 1, 'Hello', 'acc_2'))
+  const before = answered.length
+  await Promise.all(flood)
+  await pump.stop()
+
+  assert.ok(before <= 5, `${before} of 40 batches went before it`)
+})
+
+test('a piece of bulk does not begin beside a commit of requests that is under way', async () => {
+  const answered = Promise.withResolvers<void>()
+  const rows = Array.from({ length: limits.group_commit_rows_max }, (_, n) => ({ ...accepted, n }))
+  const database = databaseThat(async () => {
+    if (database.asked() === 1) await answered.promise
+    return rows
+  })
+  const [pump, idle] = [groupCommit(database.deps()), groupCommit(databaseThat(() => Promise.resolve(rows)).deps())]
+
+  const request = pump.submit(messages('interactive', 1))
+  await until('the commit of the request', () => database.asked() === 1)
+  const bulk = pump.submit(messages('bulk', 100))
+  // another pump, which has nothing else to do, is through with as much meanwhile
+  await idle.submit(messages('bulk', 100))
+  const before = database.asked()
+  answered.resolve()
+  await Promise.all([request, bulk])
+  await Promise.all([pump.stop(), idle.stop()])
+
+  assert.equal(before, 1)
+  assert.equal(database.asked(), 2)
+})
+
+test('an account has a quarter of the room for what waits', async () => {
+  const database = databaseThat(() =>
+    Promise.resolve(Array.from({ length: limits.group_commit_rows_max }, (_, n) => ({ ...accepted, n }))),
+  )
+  const pump = groupCommit(database.deps())
+
+  const flood = await Promise.all(Array.from({ length: 60 }, () => pump.submit(messages('interactive', 100))))
+  await pump.stop()
+
+  assert.equal(flood.filter(([first]) => first!.kind === 'unavailable').length, 10)
+  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
+})
+
+const messages = (traffic: Traffic, count: number, body = 'Hello', account_id = 'acc_1'): Submission => ({
+  origin: { type: 'api', id: null },
+  traffic,
+  items: Array.from({ length: count }, () => ({
+    message: {
+      account_id,
+      mode: 'live',
+      channel_type: 'sms',
+      content: { body },
+      metadata: {},
+      priority: 'normal',
+      price_micros: 1,
+      send_at: null,
+      expires_in_seconds: null,
+    },
+  })) as unknown as Submission['items'],
+})
+
+/** A database that answers every statement in this way, and what the pump has with it; parts of statements are no statements. */
+function databaseThat(answers: () => Promise<unknown>) {
+  let asked = 0
+  const ask = () => {
+    asked++
+    return answers()
+  }
+  // oxlint-disable-next-line unicorn/no-thenable
+  const pool = () => ({ then: (resolve: () => void, reject: () => void) => ask().then(resolve, reject) })
+  const platform = {
+    pool,
+    clock: { now: () => Date.parse('2026-01-01T00:00:00.000Z') },
+    storage: { failed: () => undefined },
+    retention_clock: { now: () => Date.parse('2026-01-01T00:00:00.000Z') },
+    ids: () => 'msg_1',
+    metrics: { group_commit_rows: { observe: () => undefined }, messages_accepted: { inc: () => undefined } },
+    log: { error: () => undefined },
+    notify: () => undefined,
+  }
+  const handoff = { takes: () => true, process_id: 'process_1', lease_ms: 1000, offer: () => undefined }
+  const deps = {
+    platform,
+    billing: { entryId: () => 'txn_1' },
+    projections: { pairs: [], pairsOf: () => [], wake: () => undefined },
+    producers: producersOf([]),
+    handoff,
+    alone: () => true,
+    emitted: () => undefined,
+  }
+  return { asked: () => asked, deps: (more: object = {}) => ({ ...deps, ...more }) as unknown as CommitDeps }
+}

@@ -1,0 +1,317 @@
+/**
+ * Group commit: submissions that arrive while a batch is being committed form the next batch
+ * (docs/decisions/group-commit.md). Interactive and bulk traffic have one batch in progress each; a bulk batch is
+ * limited to a few milliseconds, since it locks the wallet (docs/decisions/producers.md).
+ */
+import { limits } from '../../../api/limits.ts'
+import { filled, inTurn } from '../../../lib/concurrency.ts'
+import { pause } from '../../../lib/clock.ts'
+import { BulkPace } from './bulk-pace.ts'
+import type { CommitDeps } from './acceptance.ts'
+import { commit } from './commit.ts'
+import {
+  answerAll,
+  type ItemOutcome,
+  type Pending,
+  type Submission,
+  type Traffic,
+  type UnavailableReason,
+  type Unit,
+  unitOf,
+} from './submission.ts'
+import { kindOf } from './producers.ts'
+
+export interface Ingest {
+  /**
+   * Resolves to one outcome per item, in order, once each is committed or decided otherwise. A bulk submission waits
+   * for capacity; an interactive one is `unavailable` where too much waits. Rejects on unexpected errors; some items of
+   * a bulk submission may have been accepted then, which the rows of its producer show.
+   */
+  submit(submission: Submission): Promise<readonly ItemOutcome[]>
+  /** The rows that wait now. */
+  load(): IngestLoad
+  /** Answers waiting and later bulk submissions as `unavailable`. Resolves when no commit is in progress. */
+  stop(): Promise<void>
+}
+
+export interface IngestLoad {
+  readonly interactive: number
+  readonly bulk: number
+  /** Rows of bulk submissions that have not been admitted yet. */
+  readonly outside: number
+}
+
+const interactiveRowsMax = 20_000
+const interactiveCharactersMax = 128_000_000
+/** One account may use this part of the capacity. */
+const accountShare = 4
+/** A batch is one statement that delays everybody, and a few large messages take as long as hundreds of usual ones. */
+const batchCharactersMax = 4_000_000
+/** Admitted rows of bulk submissions; the others wait with their producers. */
+export const bulkRowsMax = 2000
+/** Rows that are admitted of one bulk submission at a time, so that a large one leaves capacity for the next. */
+const bulkTurnRows = 500
+
+/**
+ * A commit has the fixed cost of a dozen messages. After a batch of `busyRequests` the next one fills, while requests
+ * keep arriving, to `fullRequests` or until `spacingMs` after that batch began (docs/decisions/group-commit.md).
+ */
+const busyRequests = 8
+const fullRequests = 24
+const spacingMs = 6
+
+/** Errors outside of a commit may repeat at once. */
+const errorRestMs = 100
+
+interface Queue {
+  units: Unit[]
+  rows: number
+  characters: number
+  /** Per account. */
+  readonly loads: Map<string, { rows: number; characters: number }>
+}
+
+interface Bulk extends Queue {
+  /** Submissions that are not fully admitted, with the number of items that are. */
+  outside: { readonly pending: Pending; admitted: number }[]
+  readonly pace: BulkPace
+}
+
+interface Pump {
+  readonly deps: CommitDeps
+  readonly interactive: Queue
+  readonly bulk: Bulk
+  readonly running: Set<Traffic>
+  /** The commit of interactive traffic that is in progress, or was last. */
+  answering: Promise<void>
+  stopping: boolean
+  /** Ends the idle time of bulk traffic. */
+  arrived: (() => void) | undefined
+  readonly idle: (() => void)[]
+}
+
+export function groupCommit(deps: CommitDeps): Ingest {
+  const pump: Pump = {
+    deps,
+    interactive: { units: [], rows: 0, characters: 0, loads: new Map() },
+    bulk: { units: [], rows: 0, characters: 0, loads: new Map(), outside: [], pace: new BulkPace() },
+    running: new Set(),
+    answering: Promise.resolve(),
+    stopping: false,
+    arrived: undefined,
+    idle: [],
+  }
+  return {
+    submit: (submission) => submit(pump, submission),
+    load: () => ({ interactive: pump.interactive.rows, bulk: pump.bulk.rows, outside: rowsOutside(pump.bulk) }),
+    async stop() {
+      pump.stopping = true
+      turnAway(pump.bulk)
+      pump.arrived?.()
+      if (pump.running.size > 0) await new Promise<void>((resolve) => pump.idle.push(resolve))
+    },
+  }
+}
+
+function submit(pump: Pump, submission: Submission): Promise<readonly ItemOutcome[]> {
+  const { items, traffic } = submission
+  checkSubmission(pump.deps, submission)
+  if (items.length === 0) return Promise.resolve([])
+  const refused: UnavailableReason | undefined =
+    traffic === 'bulk'
+      ? pump.stopping
+        ? 'stopping'
+        : undefined
+      : hasRoomFor(pump.interactive, items)
+        ? undefined
+        : 'full'
+  if (refused !== undefined) return Promise.resolve(items.map(() => ({ kind: 'unavailable', reason: refused })))
+  const { promise, resolve, reject } = Promise.withResolvers<readonly ItemOutcome[]>()
+  const pending: Pending = {
+    submission,
+    outcomes: items.map(() => undefined),
+    open: items.length,
+    rejected: false,
+    resolve,
+    reject,
+  }
+  if (traffic === 'interactive') {
+    enqueue(pump.interactive, unitOf(pending, items, 0))
+  } else {
+    if (pump.bulk.units.length === 0) pump.bulk.pace.begins(performance.now())
+    pump.bulk.outside.push({ pending, admitted: 0 })
+    admit(pump.bulk)
+    if (pump.bulk.rows >= pump.bulk.pace.pieceRows) pump.arrived?.()
+  }
+  if (!pump.running.has(traffic)) {
+    pump.running.add(traffic)
+    setImmediate(() => void run(pump, traffic))
+  }
+  return promise
+}
+
+/** An interactive submission belongs to one account. */
+function hasRoomFor({ rows, characters, loads }: Queue, items: Submission['items']): boolean {
+  const own = loads.get(items[0]!.message.account_id)
+  return (
+    rows + items.length <= interactiveRowsMax &&
+    characters < interactiveCharactersMax &&
+    (own === undefined ||
+      (own.rows + items.length <= interactiveRowsMax / accountShare &&
+        own.characters < interactiveCharactersMax / accountShare))
+  )
+}
+
+const accountOf = ({ items }: Unit): string => items[0]!.message.account_id
+
+function enqueue(queue: Queue, unit: Unit): void {
+  queue.units.push(unit)
+  queue.rows += unit.items.length
+  queue.characters += unit.characters
+  const load = queue.loads.get(accountOf(unit))
+  if (load === undefined) queue.loads.set(accountOf(unit), { rows: unit.items.length, characters: unit.characters })
+  else {
+    load.rows += unit.items.length
+    load.characters += unit.characters
+  }
+}
+
+function dequeued(queue: Queue, units: readonly Unit[]): void {
+  for (const unit of units) {
+    queue.rows -= unit.items.length
+    queue.characters -= unit.characters
+    const load = queue.loads.get(accountOf(unit))!
+    load.rows -= unit.items.length
+    load.characters -= unit.characters
+    if (load.rows === 0) queue.loads.delete(accountOf(unit))
+  }
+}
+
+/** Mistakes of a producer are bugs, and are reported before anything is stored. */
+function checkSubmission({ producers }: CommitDeps, { traffic, items, alongside }: Submission): void {
+  if (traffic === 'interactive' && items.length > limits.group_commit_rows_max)
+    throw new Error(
+      `an interactive submission has at most ${limits.group_commit_rows_max} messages, since it is committed as a whole`,
+    )
+  if (alongside === undefined) return
+  const { columns } = producers.require(alongside.kind)
+  const missing = columns.find((name) => alongside.values?.[name] === undefined)
+  if (missing !== undefined) throw new Error(`a submission of the kind ${alongside.kind} says no ${missing}`)
+  if (alongside.valueFrom !== undefined && traffic === 'bulk')
+    throw new Error('what is made of all outcomes needs an interactive submission')
+  const keys = new Set(items.map((item) => item.submission_key))
+  if (columns.length === 0 && (keys.has(undefined) || keys.size < items.length))
+    throw new Error('each item of a producer has a submission key of its own')
+}
+
+async function run(pump: Pump, traffic: Traffic): Promise<void> {
+  while (pump[traffic].units.length > 0) {
+    try {
+      if (traffic === 'interactive') await commitInteractive(pump)
+      else await commitPiece(pump)
+    } catch (error) {
+      pump.deps.platform.log.error({ err: error }, 'a batch of messages failed as a whole; the next one goes on')
+      await pause(errorRestMs)
+    }
+  }
+  pump.running.delete(traffic)
+  if (pump.running.size === 0) for (const resolve of pump.idle.splice(0)) resolve()
+}
+
+/** Resolves when the next bulk batch may start: after requests of this and other processes had their turn, and when it is large enough. */
+async function rested(pump: Pump): Promise<void> {
+  for (let wait = bulkWaitMs(pump); wait > 0 && pump.bulk.units.length > 0; wait = bulkWaitMs(pump)) {
+    const { promise: arrival, resolve } = Promise.withResolvers<void>()
+    pump.arrived = resolve
+    await Promise.race([pause(Math.max(1, wait)), arrival])
+    pump.arrived = undefined
+  }
+}
+
+function bulkWaitMs({ deps, interactive, bulk }: Pump): number {
+  const now = performance.now()
+  return bulk.pace.from(now, { rows: bulk.rows, requestsWait: interactive.units.length > 0, alone: deps.alone() }) - now
+}
+
+async function commitInteractive(pump: Pump): Promise<void> {
+  const began = performance.now()
+  const batch = take(pump.interactive, limits.group_commit_rows_max)
+  pump.answering = commit(pump.deps, batch)
+  await pump.answering
+  if (batch.length < busyRequests) return
+  pump.bulk.pace.requestsCame(performance.now())
+  await filled(() => pump.interactive.units.length, fullRequests, began + spacingMs)
+}
+
+async function commitPiece(pump: Pump): Promise<void> {
+  const { bulk } = pump
+  await rested(pump)
+  // starting beside a commit of requests would slow it down; waiting for later ones too would starve bulk under
+  // constant load
+  await Promise.allSettled([pump.answering])
+  if (bulk.units.length === 0) return
+  const began = performance.now()
+  const batch = take(bulk, bulk.pace.pieceRows)
+  admit(bulk)
+  await commit(pump.deps, batch)
+  if (batch.some(({ pending }) => pending.rejected)) dropRejected(bulk)
+  bulk.pace.committed(batch.length, began, performance.now())
+}
+
+/** The next units of one kind, alternating between accounts, within the limits of rows and characters. A unit is never split. */
+function take(queue: Queue, rows_max: number): Unit[] {
+  const kind = kindOf(queue.units[0]!)
+  const batch: Unit[] = []
+  const left: Unit[] = []
+  let [rows, characters] = [0, 0]
+  let full = false
+  for (const unit of queue.loads.size < 2 ? queue.units : inTurn(queue.units, accountOf)) {
+    full ||=
+      batch.length > 0 &&
+      kindOf(unit) === kind &&
+      (rows + unit.items.length > rows_max || characters + unit.characters > batchCharactersMax)
+    if (full || kindOf(unit) !== kind) left.push(unit)
+    else {
+      batch.push(unit)
+      rows += unit.items.length
+      characters += unit.characters
+    }
+  }
+  queue.units = left
+  dequeued(queue, batch)
+  return batch
+}
+
+function admit(bulk: Bulk): void {
+  while (bulk.outside.length > 0 && bulk.rows < bulkRowsMax) {
+    const entry = bulk.outside.shift()!
+    const { items } = entry.pending.submission
+    const until = Math.min(items.length, entry.admitted + Math.min(bulkTurnRows, bulkRowsMax - bulk.rows))
+    for (let at = entry.admitted; at < until; at++) enqueue(bulk, unitOf(entry.pending, [items[at]!], at))
+    entry.admitted = until
+    if (until < items.length) bulk.outside.push(entry)
+  }
+}
+
+/** Drops the rest of rejected bulk submissions: their producers expect nothing more. */
+function dropRejected(bulk: Bulk): void {
+  dequeued(
+    bulk,
+    bulk.units.filter(({ pending }) => pending.rejected),
+  )
+  bulk.units = bulk.units.filter(({ pending }) => !pending.rejected)
+  bulk.outside = bulk.outside.filter(({ pending }) => !pending.rejected)
+  admit(bulk)
+}
+
+const rowsOutside = ({ outside }: Bulk): number =>
+  outside.reduce((sum, { pending, admitted }) => sum + pending.submission.items.length - admitted, 0)
+
+/** Answers waiting submissions; their producers still have the rows. */
+function turnAway(bulk: Bulk): void {
+  const outcome = { kind: 'unavailable', reason: 'stopping' } as const
+  for (const { pending, admitted } of bulk.outside.splice(0))
+    answerAll(unitOf(pending, pending.submission.items.slice(admitted), admitted), outcome)
+  dequeued(bulk, bulk.units)
+  for (const unit of bulk.units.splice(0)) answerAll(unit, outcome)
+}

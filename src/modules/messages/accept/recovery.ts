@@ -1,0 +1,178 @@
+/** Recovery of failed commits: batches are split on data errors, repeated after a race, and looked up after a lost connection. */
+import {
+  connectionLost,
+  isUnreachable,
+  neverSent,
+  refusesWrites,
+  wasCancelled,
+} from '../../../platform/database/failures.ts'
+import { sqlState, transact } from '../../../platform/database/sql.ts'
+import type { MessageRow } from '../message.ts'
+import { findMessages } from '../repository.ts'
+import type { CommitDeps } from './acceptance.ts'
+import { acceptUnderLocks } from './acceptance.ts'
+import { insertMessages } from './repository.ts'
+import type { Moment } from './row.ts'
+import { answer, isDecided, type ItemOutcome, reject, undecided, type Unit } from './submission.ts'
+
+/** One way to accept units: commits, and sets their outcomes. */
+export type Path = (deps: CommitDeps, units: readonly Unit[], moment: Moment) => Promise<void>
+
+const repeatsMax = 8
+const lookupsMax = 20
+const lookupForMs = 5_000
+const lookupEveryMs = 250
+
+/** Runs one path until every unit has its outcomes or is left to the next path. Rejects on unexpected errors. */
+export async function recovering(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
+  await repeating(deps, units, moment, path, repeatsMax)
+}
+
+async function repeating(
+  deps: CommitDeps,
+  units: readonly Unit[],
+  moment: Moment,
+  path: Path,
+  repeats: number,
+): Promise<void> {
+  let open = units
+  for (let repeat = 0; open.length > 0; repeat++) {
+    try {
+      return await path(deps, open, moment)
+    } catch (error) {
+      const state = sqlState(error)
+      const raced = state === '40001' || state === '40P01'
+      if (!raced && state !== undefined && /^2[23]/.test(state))
+        return await afterDataError(deps, open, moment, path, error)
+      deps.platform.storage.failed(error)
+      if (!raced && (refusesWrites(error) || wasCancelled(error))) return giveUp(open)
+      if (!raced && !isUnreachable(error)) throw error
+      if (!raced) await afterLostConnection(deps, open, error)
+      open = open.filter((unit) => !isDecided(unit))
+      if (repeat < (raced ? repeats : repeatsMax) || open.length === 0) continue
+      if (!raced || open.length === 1) throw error
+      return await apart(deps, open, moment, path)
+    }
+  }
+}
+
+/**
+ * Repeated races may come from two units of the batch that want the same row of their producer. The batch is halved
+ * until they are apart, each half tried once; the later unit then finds the row taken.
+ */
+async function apart(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
+  const half = Math.ceil(units.length / 2)
+  for (const part of [units.slice(0, half), units.slice(half)])
+    await repeating(deps, part, moment, path, part.length === 1 ? repeatsMax : 0)
+}
+
+/** The batch is halved until the bad unit is alone; of that unit only the rows that violate a rule of the database are refused. */
+async function afterDataError(
+  deps: CommitDeps,
+  units: readonly Unit[],
+  moment: Moment,
+  path: Path,
+  error: unknown,
+): Promise<void> {
+  const [only] = units
+  if (units.length > 1) {
+    const half = Math.ceil(units.length / 2)
+    await recovering(deps, units.slice(0, half), moment, path)
+    return await recovering(deps, units.slice(half), moment, path)
+  }
+  if (only === undefined) return
+  // the first attempt may have been committed after its connection was lost
+  const found = await findStored(deps, [only])
+  if (isDecided(only)) return
+  const poisoned = await poisonedRows(deps, only, moment)
+  // no row is to blame, so a repeat would fail again
+  if (!found && poisoned.length === 0) throw error
+  if (poisoned.length > 0)
+    deps.platform.log.warn(
+      { err: error, messages: poisoned },
+      'a message broke a rule of the database and was refused alone',
+    )
+  await recovering(deps, [only], moment, acceptUnderLocks)
+}
+
+/** Marks rows that the database refuses on their own, each tried in a transaction that is rolled back. Resolves to their ids. */
+async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, moment: Moment): Promise<string[]> {
+  const takenBack = new Error('taken back')
+  const found: string[] = []
+  for (const { row } of undecided([unit]).filter((one) => !one.row.poisoned)) {
+    await transact(platform.pool, async (tx) => {
+      const paid = { contact_id: null, billing_source: 'wallet', amount_micros: 0, package_grant_id: null } as const
+      await insertMessages(tx, projections, [{ ...row, ...paid }], moment.at)
+      throw takenBack
+    }).catch((error: unknown) => {
+      if (error === takenBack) return
+      if (!/^2[23]/.test(sqlState(error) ?? '')) throw error
+      row.poisoned = true
+      found.push(row.id)
+    })
+  }
+  return found
+}
+
+/**
+ * Nobody knows whether the batch was committed: messages found in the database are decided, the rest may be repeated.
+ * Where the database cannot be asked, units are answered as uncertain.
+ */
+async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], error: unknown): Promise<void> {
+  // a connection that was never established has stored nothing
+  if (connectionLost(error) && !neverSent(error)) for (const unit of units) unit.mayBeStored = true
+  if (!units.some(({ mayBeStored }) => mayBeStored)) return giveUp(units)
+  const { clock } = deps.platform
+  // a database that hangs answers none of the look-ups
+  const until = clock.elapsed() + lookupForMs
+  for (let attempt = 0; attempt < lookupsMax && clock.elapsed() < until; attempt++) {
+    try {
+      await findStored(deps, units)
+      return
+    } catch (again) {
+      if (!isUnreachable(again) && !wasCancelled(again)) throw again
+      await clock.sleep(lookupEveryMs)
+    }
+  }
+  deps.platform.log.error({ err: error }, 'the database went away during a commit and stayed away')
+  giveUp(units)
+}
+
+/** Ends units that failed unexpectedly. A rejection promises that nothing was stored, so units that may be stored in part are answered instead. */
+export function endFailed(units: readonly Unit[], error: unknown): void {
+  for (const unit of units) {
+    unit.mayBeStored ||= unit.outcomes.some((outcome) => outcome?.kind === 'accepted')
+    if (!unit.mayBeStored) {
+      reject(unit, error)
+      continue
+    }
+    giveUp([unit])
+    answer(unit, unit.outcomes as ItemOutcome[])
+  }
+}
+
+/** Sets outcomes of undecided items; committed ones stay. */
+function giveUp(units: readonly Unit[]): void {
+  for (const { unit, index } of undecided(units))
+    unit.outcomes[index] = { kind: 'unavailable', reason: unit.mayBeStored ? 'uncertain' : 'unreachable' }
+}
+
+/** Decides rows whose messages are in the database. True when there was one. */
+async function findStored({ platform: { pool } }: CommitDeps, units: readonly Unit[]): Promise<boolean> {
+  const places = undecided(units)
+  const stored = new Map<string, MessageRow>()
+  for (const group of Map.groupBy(places, ({ row }) => `${row.account_id}|${row.mode}`).values()) {
+    const { account_id, mode } = group[0]!.row
+    const ids = group.map(({ row }) => row.id)
+    for (const message of await findMessages(pool, { account_id: account_id as `acc_${string}`, mode }, ids))
+      stored.set(message.id, message)
+  }
+  let found = false
+  for (const { unit, row, index } of places) {
+    const message = stored.get(row.id)
+    if (message === undefined) continue
+    unit.outcomes[index] = { kind: 'accepted', row: message }
+    found = true
+  }
+  return found
+}

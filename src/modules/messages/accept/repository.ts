@@ -1,0 +1,225 @@
+/**
+ * SQL of accepting messages: the optimistic statement and the statements of the locking path. Fragments of other
+ * modules check eligibility (contacts), charge (billing) and claim rows (producers).
+ */
+import { type Db, type Fragment, jsonRows, textColumn } from '../../../platform/database/sql.ts'
+import { acceptedTransitions } from '../projections-repository.ts'
+import type { Projections } from '../projections.ts'
+import type { AcceptRow, Moment, Paid } from './row.ts'
+import type { ProducerFragment } from './producers.ts'
+import { chargesFrom, fundsFor, usageFrom } from '../../billing/service.ts'
+import { eligibilityOf, type Ineligible } from '../../contacts/service.ts'
+
+/** A row of the relation `submitted`, as its producer sees it. */
+export interface SubmittedRow {
+  readonly row: AcceptRow
+  readonly message_id: string | null
+  readonly code: string | null
+  /** Opaque; set on the first row of a submission whose producer stores a value. */
+  readonly value: unknown
+}
+
+/** The columns of all producers and those of this one, as a table of JSON. */
+const producerRows = (sql: Db, producer: ProducerFragment, rows: readonly object[]) => sql`
+  json_to_recordset(${jsonRows(rows)}::text::json) as i(n int, account_id text, mode text, submission_key text, message_id text, code text, value json${forColumns(sql, producer, (name) => sql`, ${sql(name)} text`)})`
+
+const keysOf = ({ n, account_id, mode, submission_key, alongside }: AcceptRow) => ({
+  n,
+  account_id,
+  mode,
+  submission_key,
+  ...alongside,
+})
+
+/** Claims the rows of a producer in this transaction, without waiting. Resolves to the numbers of the claimed rows. */
+export async function holdRows(
+  tx: Db,
+  producer: ProducerFragment,
+  rows: readonly AcceptRow[],
+  moment: Moment,
+): Promise<Set<number>> {
+  const held = await tx<{ n: number }[]>`
+    select i.n from ${producerRows(tx, producer, rows.map(keysOf))}
+    cross join lateral (select from (${producer.held(tx, moment)}) claimed limit 1) h`
+  return new Set(held.map(({ n }) => n))
+}
+
+/** Writes the outcomes to the rows of a producer. Fails with 40001 where another transaction changed them meanwhile. */
+export async function settleRows(
+  tx: Db,
+  producer: ProducerFragment,
+  rows: readonly SubmittedRow[],
+  moment: Moment,
+): Promise<void> {
+  if (rows.length === 0) return
+  const answers = rows.map(({ row, message_id, code, value }) => ({ ...keysOf(row), message_id, code, value }))
+  await tx`
+    with submitted as materialized (
+      select n, account_id, mode, submission_key as key, message_id, code, value${forColumns(tx, producer, (name) => tx`, ${tx(name)}`)}
+      from ${producerRows(tx, producer, answers)}
+    ),
+    settled as (${producer.settle(tx, moment)})
+    select agree(${agreement(tx, producer)})`
+}
+
+export type PaidRow = Omit<
+  AcceptRow,
+  'alongside' | 'poisoned' | 'suppression' | 'address' | 'kind' | 'windowed' | 'txn' | 'price'
+> &
+  Paid
+
+/** Inserts messages, their jobs, and the transitions for projections. */
+export async function insertMessages(
+  tx: Db,
+  projections: Projections,
+  rows: readonly PaidRow[],
+  at: string,
+): Promise<void> {
+  if (rows.length === 0) return
+  const pairs = projections.pairsOf(rows)
+  const transition =
+    pairs.length === 0
+      ? tx``
+      : tx`,
+    transition as (${acceptedTransitions(tx, pairs, tx`select account_id, mode, id, submission_key, origin_type, origin_id from i`, at)})`
+  await tx`
+    with i as materialized (
+      select * from json_to_recordset(${jsonRows(rows)}::text::json) as t(n int, id text, account_id text, mode text, channel_id text, channel_type text, "to" text, "from" text, type text,
+        content json, reference text, metadata json, origin_type text, origin_id text, submission_key text, reply_to text, segments smallint, encoding text, priority text, rank smallint,
+        send_at timestamptz, expires_at timestamptz, queue text, next_run_at timestamptz, process_id text, contact_id text, billing_source text, amount_micros bigint, package_grant_id text)
+    ),
+    job as (
+      insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id)
+      select account_id, mode, id, channel_id, queue, rank, next_run_at, process_id from i order by n
+    )${transition}
+    insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, reference, metadata, billing_source, amount_micros,
+      package_grant_id, contact_id, origin_type, origin_id, submission_key, reply_to, segments, encoding, priority, send_at, expires_at, created_at, updated_at)
+    select account_id, mode, id, channel_id, channel_type, 'outbound', "to", "from", type, content, 'queued', reference, metadata, billing_source, amount_micros,
+      package_grant_id, contact_id, origin_type, origin_id, submission_key, reply_to, segments, encoding, priority, send_at, expires_at, ${at}, ${at}
+    from i order by n`
+}
+
+export interface AcceptVerdict {
+  readonly n: number
+  /** `withdrawn`: its producer's row could not be claimed. `uncovered`: left to the locking path. */
+  readonly verdict: 'accepted' | 'withdrawn' | 'uncovered' | Ineligible
+  readonly contact_id: string | null
+  readonly package_grant_id: string | null
+}
+
+export interface AcceptBatch {
+  readonly rows: readonly AcceptRow[]
+  readonly producer: ProducerFragment | null
+  readonly projections: Projections
+  readonly moment: Moment
+}
+
+/** Rows as a sub-select to be read as the table `i`. Columns as text cost the database a third of JSON. */
+const inputOf = (sql: Db, { rows, producer }: AcceptBatch, keyed: boolean) => {
+  const column = (of: (row: AcceptRow) => string | number | boolean | null) => textColumn(rows.map(of))
+  // free text may hold the separator of text columns
+  const texts = (of: (row: AcceptRow) => string | null) => (rows.every((row) => of(row) === null) ? [] : rows.map(of))
+  const columns = (part: (name: string) => Fragment) => (producer === null ? sql`` : forColumns(sql, producer, part))
+  return sql`
+    select n::int, id, txn, account_id, mode, channel_id, channel_type, "to", "from", type, content::json, reference, metadata::json, price::bigint, origin_type, origin_id, reply_to,
+      segments::smallint, encoding, priority, rank::smallint,
+      send_at::timestamptz, expires_at::timestamptz, queue, next_run_at::timestamptz, process_id, kind, address, suppression,
+      windowed::boolean${keyed ? sql`, submission_key` : sql``}${columns((name) => sql`, ${sql(name)}`)}
+    from (
+      select unnest(text_column(${column((row) => row.n)})) as n, unnest(text_column(${column((row) => row.id)})) as id, unnest(text_column(${column((row) => row.txn)})) as txn,
+        unnest(text_column(${column((row) => row.account_id)})) as account_id, unnest(text_column(${column((row) => row.mode)})) as mode,
+        unnest(text_column(${column((row) => row.channel_id)})) as channel_id, unnest(text_column(${column((row) => row.channel_type)})) as channel_type,
+        unnest(${texts((row) => row.to)}::text[]) as "to", unnest(${texts((row) => row.from)}::text[]) as "from", unnest(text_column(${column((row) => row.type)})) as type,
+        unnest(text_column(${column((row) => JSON.stringify(row.content))})) as content, unnest(${texts((row) => row.reference)}::text[]) as reference,
+        unnest(text_column(${column((row) => JSON.stringify(row.metadata))})) as metadata, unnest(text_column(${column((row) => row.price)})) as price,
+        unnest(text_column(${column((row) => row.origin_type)})) as origin_type, unnest(text_column(${column((row) => row.origin_id)})) as origin_id,
+        unnest(text_column(${column((row) => row.reply_to)})) as reply_to, unnest(text_column(${column((row) => row.segments)})) as segments,
+        unnest(text_column(${column((row) => row.encoding)})) as encoding, unnest(text_column(${column((row) => row.priority)})) as priority,
+        unnest(text_column(${column((row) => row.rank)})) as rank, unnest(text_column(${column((row) => row.queue)})) as queue,
+        unnest(text_column(${column((row) => row.send_at)})) as send_at, unnest(text_column(${column((row) => row.expires_at)})) as expires_at,
+        unnest(text_column(${column((row) => row.next_run_at)})) as next_run_at, unnest(text_column(${column((row) => row.process_id)})) as process_id,
+        unnest(text_column(${column((row) => row.kind)})) as kind, unnest(${texts((row) => row.address)}::text[]) as address,
+        unnest(text_column(${column((row) => row.suppression)})) as suppression, unnest(text_column(${column((row) => row.windowed)})) as windowed${
+          keyed ? sql`, unnest(${texts((row) => row.submission_key)}::text[]) as submission_key` : sql``
+        }${columns((name) => sql`, unnest(${texts((row) => row.alongside[name] ?? null)}::text[]) as ${sql(name)}`)}
+    ) t`
+}
+
+/** The parts that the producer of a batch adds; empty without one. */
+const alongsideOf = (sql: Db, { producer, moment }: AcceptBatch, keyed: boolean) => {
+  if (producer === null) return { joins: sql``, verdict: sql``, settled: sql``, agreed: sql`` }
+  return {
+    joins: sql`left join lateral (select true as held from (${producer.held(sql, moment)}) claimed limit 1) h on true`,
+    verdict: sql`when h.held is null then 'withdrawn'`,
+    settled: sql`,
+    submitted as materialized (
+      select n, account_id, mode, ${keyed ? sql`submission_key` : sql`null::text`} as key, case when accepted then id end as message_id, verdict as code,
+        null::json as value${forColumns(sql, producer, (name) => sql`, ${sql(name)}`)}
+      from decided where accepted or verdict <> 'withdrawn'
+    ),
+    settled as (${producer.settle(sql, moment)})`,
+    agreed: sql`where agree(${agreement(sql, producer)})`,
+  }
+}
+
+/** Transitions for projections; empty where none follows these messages. */
+const followedBy = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: boolean) => {
+  const pairs = projections.pairsOf(rows)
+  if (pairs.length === 0) return sql``
+  const key = keyed ? sql`submission_key` : sql`null::text as submission_key`
+  const source = sql`select account_id, mode, id, ${key}, origin_type, origin_id from decided where accepted`
+  return sql`,
+    transition as (${acceptedTransitions(sql, pairs, source, moment.at)})`
+}
+
+/** Accepts what it can of a batch in one statement. Keys, windows and projections are part of it only where rows need them. */
+export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVerdict[]> {
+  const { rows, moment } = batch
+  const { at } = moment
+  const keyed = rows.some((row) => row.submission_key !== null)
+  const eligible = eligibilityOf(sql, { at, windows: rows.some((row) => row.windowed) })
+  const alongside = alongsideOf(sql, batch, keyed)
+  const [keyColumn, keyValue] = keyed ? [sql`, submission_key`, sql`, submission_key`] : [sql``, sql``]
+  return await sql<AcceptVerdict[]>`
+    with checked as materialized (
+      select i.*, ${eligible.contact_id} as linked,
+        case
+          ${alongside.verdict}
+          ${eligible.verdict}
+        end as verdict
+      from (${inputOf(sql, batch, keyed)}) i
+      ${eligible.joins}
+      ${alongside.joins}
+    ),${fundsFor(sql, { ...moment, several: rows.some(({ account_id }) => account_id !== rows[0]!.account_id) })},
+    decided as materialized (
+      select c.*, f.grant_id, f.balance_before, f.sequence_before, f.entry_at, c.verdict is null and (c.price = 0 or coalesce(f.covered, false)) as accepted
+      from checked c left join fund f on c.price > 0 and f.account_id = c.account_id and f.channel_type = c.channel_type
+    ),
+    message as (
+      insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, reference, metadata, billing_source, amount_micros,
+        package_grant_id, contact_id, origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, created_at, updated_at${keyColumn})
+      select account_id, mode, id, channel_id, channel_type, 'outbound', "to", "from", type, content, 'queued', reference, metadata, case when grant_id is null then 'wallet' else 'package' end,
+        case when grant_id is null then price else 0 end, grant_id, linked, origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, ${at}, ${at}${keyValue}
+      from decided where accepted
+    ),
+    job as (
+      insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id)
+      select account_id, mode, id, channel_id, queue, rank, next_run_at, process_id from decided where accepted
+    ),
+    entry as (${chargesFrom(sql)}
+    ),
+    usage as (${usageFrom(sql, at)}
+    )${followedBy(sql, batch, keyed)}${alongside.settled}
+    select n, linked as contact_id, case when accepted then grant_id end as package_grant_id,
+      case when verdict is not null then verdict when accepted then 'accepted' else 'uncovered' end as verdict
+    from decided ${alongside.agreed}`
+}
+
+const agreement = (sql: Db, { agreed }: ProducerFragment): Fragment =>
+  agreed?.(sql) ?? sql`(select count(message_id) from settled) = (select count(message_id) from submitted)`
+
+const forColumns = (
+  sql: Db,
+  { columns }: Pick<ProducerFragment, 'columns'>,
+  part: (name: string) => Fragment,
+): Fragment | Fragment[] => (columns.length === 0 ? sql`` : columns.map(part))

@@ -1,0 +1,208 @@
+/** Requests that send one message: check it, submit it, and answer repeats of the same Idempotency-Key like the first request. */
+import type { Caller, Tenant } from '../../../api/caller.ts'
+import type { ErrorCode } from '../../../api/errors.ts'
+import { Problem, throwFailures } from '../../../api/problem.ts'
+import {
+  canonicalFingerprint,
+  inFlight,
+  isStoredRefusal,
+  keyedRequest,
+  knownKey,
+  oneAtATime,
+  replayedHeaders,
+  replayedRefusal,
+  storedRefusal,
+} from '../../../platform/http/idempotency.ts'
+import { keepReply, type KeyedRequest, type KeyRow } from '../../../platform/http/idempotency-store.ts'
+import { parseMessage, validateForChannel } from './validate.ts'
+import { type EligibilityDeps, requireEligible, requireReplyTo } from './eligibility.ts'
+import type { CheckedMessage } from './row.ts'
+import { withPhoneHint } from '../../accounts/service.ts'
+import type { Ingest } from './group-commit.ts'
+import { problemOf, refusalOf } from './refusals.ts'
+import type { Alongside, Submission } from './submission.ts'
+import type { MessageRow } from '../message.ts'
+import { findMessage } from '../repository.ts'
+import type { Platform } from '../../../platform/platform.ts'
+
+/** Error codes of operations that send a message, in addition to those of every operation. */
+export const sendErrors = [
+  'resource_missing',
+  'unsupported_message_type',
+  'insufficient_balance',
+  'channel_not_connected',
+  'recipient_blocked',
+  'policy_violation',
+  'upstream_rejected',
+  'upstream_unavailable',
+] as const
+
+export interface SendingDeps extends EligibilityDeps {
+  readonly ingest: Ingest
+  readonly keys: RequestKeys
+}
+
+/** An accepted message. `replayed`: it was accepted by an earlier request with the same key. */
+export interface Sent {
+  readonly row: MessageRow
+  readonly replayed: boolean
+}
+
+/** An Idempotency-Key and the operation it belongs to. */
+export interface RequestKey {
+  /** Method and path, with its ids. */
+  readonly operation: string
+  readonly key: string
+  readonly fingerprint: string
+}
+
+/** `POST /v1/messages`. Throws the Problem that refuses the message, which is stored under the key (behaviour: idempotency 3). */
+export async function sendMessage(
+  deps: SendingDeps,
+  caller: Caller,
+  body: unknown,
+  key: string | undefined,
+): Promise<Sent> {
+  const asked =
+    key === undefined ? undefined : { operation: 'POST /v1/messages', key, fingerprint: canonicalFingerprint(body) }
+  return await sendMade(deps, caller, asked, () => Promise.resolve(body))
+}
+
+/** Sends the body that `make` resolves to on behalf of another operation. A known key answers with the message of the first request. */
+export async function sendMade(
+  deps: SendingDeps,
+  caller: Caller,
+  asked: RequestKey | undefined,
+  make: () => Promise<unknown>,
+): Promise<Sent> {
+  if (asked === undefined) {
+    const sent = await sendOne(deps, caller, await make(), undefined)
+    if (sent instanceof Problem) throw sent
+    if (sent === 'known') throw new Error('a message without a key was answered as known')
+    return sent
+  }
+  const request = keyedRequest(caller, asked.operation, asked.key, asked.fingerprint)
+  return await deps.keys.run({
+    request,
+    attempt: async () => await sendOne(deps, caller, await make(), request),
+    replay: (row) => replayed(deps, caller, row),
+  })
+}
+
+async function sendOne(
+  deps: SendingDeps,
+  caller: Caller,
+  body: unknown,
+  request: KeyedRequest | undefined,
+): Promise<Sent | Problem | 'known'> {
+  const message = await checkMessage(deps, caller, body)
+  const [outcome] = await deps.ingest.submit({ ...ofRequest(caller, request), items: [{ message }] })
+  if (outcome!.kind === 'accepted') return { row: outcome!.row, replayed: false }
+  if (outcome!.kind === 'known') return 'known'
+  const problem = problemOf(outcome!)
+  // undecided outcomes are not stored under the key
+  if (outcome!.kind === 'unavailable') throw problem
+  return problem
+}
+
+/** Checks a body of `POST /v1/messages` for a tenant. Throws the Problem that refuses it. */
+export async function checkMessage(deps: EligibilityDeps, tenant: Tenant, written: unknown): Promise<CheckedMessage> {
+  const { clock, pool } = deps.platform
+  const request = parseMessage(written, clock.now())
+  const channel = await deps.channels.find(tenant, request.channel)
+  if (channel === null) throw await deps.channels.missing(pool, tenant, request.channel, 'channel')
+  if (typeof request.reply_to === 'string') await requireReplyTo(deps, tenant, request.reply_to)
+  const failures = validateForChannel(channel, request)
+  if (failures.length > 0) throwFailures(await withPhoneHint(pool, tenant, failures, 'to', request.to))
+  return await requireEligible(deps, tenant, channel, request)
+}
+
+/**
+ * The common part of submissions made by requests. `valueFrom` builds the response that the key of a batch stores; the
+ * key of a single message stores its id.
+ */
+export function ofRequest(
+  caller: Caller,
+  request: KeyedRequest | undefined,
+  valueFrom?: Alongside['valueFrom'],
+): Omit<Submission, 'items'> {
+  const origin =
+    caller.user_id === null
+      ? ({ type: 'api', id: caller.key_id } as const)
+      : ({ type: 'console', id: caller.user_id } as const)
+  const submission = { origin, traffic: 'interactive', trace: caller.trace } as const
+  if (request === undefined) return submission
+  const { operation, key, fingerprint } = request
+  const alongside = { kind: 'request', values: { operation, idempotency_key: key, fingerprint } }
+  return { ...submission, alongside: valueFrom === undefined ? alongside : { ...alongside, valueFrom } }
+}
+
+async function replayed({ platform }: SendingDeps, caller: Caller, row: KeyRow): Promise<Sent> {
+  if (row.message_id !== null) {
+    const message = await findMessage(platform.pool, caller, row.message_id)
+    if (message !== null) return { row: message, replayed: true }
+    throw new Problem(
+      'idempotency_key_reused',
+      'The message of this Idempotency-Key is not kept any more. Use a fresh key.',
+    )
+  }
+  const stored = row.response as { error?: unknown; code?: ErrorCode }
+  if (stored.error !== undefined) throw replayedRefusal(stored)
+  const problem = refusalOf(stored.code!)
+  throw new Problem(problem.code, problem.message, { headers: replayedHeaders })
+}
+
+/** A keyed request whose answer is an `A`. */
+export interface KeyedWork<A> {
+  readonly request: KeyedRequest
+  /** Resolves to a Problem that was stored under the key, or to `known` where the key was used before. Throws refusals from before the submission. */
+  attempt(): Promise<A | Problem | 'known'>
+  /** Resolves to the answer of the first request, or throws its refusal. The row is complete and belongs to the same request. */
+  replay(row: KeyRow): Promise<A>
+}
+
+export interface RequestKeys {
+  /** Runs keyed work. Refuses a second request with the same key while the first one runs, stores refusals, replays known keys. */
+  run<A>(work: KeyedWork<A>): Promise<A>
+  /** Stores the answer of a request that submits nothing. False where another process stored an answer first: that one counts. */
+  keep(request: KeyedRequest, answer: KeptAnswer): Promise<boolean>
+}
+
+export interface KeptAnswer {
+  readonly status: number
+  readonly response: object
+}
+
+const keep = (
+  { pool, clock, retention_clock }: Platform,
+  request: KeyedRequest,
+  answer: KeptAnswer,
+): Promise<boolean> => keepReply(pool, request, answer, clock.now(), retention_clock.now())
+
+export function requestKeys(platform: Platform): RequestKeys {
+  const flights = inFlight()
+  return {
+    keep: (request, answer) => keep(platform, request, answer),
+    run: (work) =>
+      oneAtATime(platform, flights, work.request, {
+        first: () => firstOrKnown(platform, work),
+        again: (row) => work.replay(row),
+      }),
+  }
+}
+
+async function firstOrKnown<A>(platform: Platform, work: KeyedWork<A>): Promise<A | 'known'> {
+  const answer = await work.attempt().catch((error: unknown) => refusedBefore(platform, work.request, error))
+  if (answer instanceof Problem) throw answer
+  return answer
+}
+
+/** Stores a refusal and throws it. A known key decides first, because it takes precedence over the shape of the body. */
+async function refusedBefore(platform: Platform, request: KeyedRequest, error: unknown): Promise<'known'> {
+  if (!(error instanceof Problem)) throw error
+  if ((await knownKey(platform, request)) !== null) return 'known'
+  const overtaken =
+    isStoredRefusal(error) && !(await keep(platform, request, { status: error.status, response: storedRefusal(error) }))
+  if (overtaken && (await knownKey(platform, request)) !== null) return 'known'
+  throw error
+}

@@ -1,0 +1,111 @@
+/**
+ * Finds the messages that receipts refer to. A session may receive receipts of all channels of the same provider
+ * account, so all of them are searched.
+ */
+import { areOfAnother } from '../../../lib/phone.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import type { DeliveryReceipt } from '../../../providers/provider.ts'
+import type { ChannelRow, ChannelService } from '../../channels/service.ts'
+import { findReferences, referenceKey, type Reference } from '../references-repository.ts'
+import { findRecipients, type ReportRow } from './repository.ts'
+
+interface FindingDeps {
+  readonly channels: Pick<ChannelService, 'findIn' | 'listOfProviderAccount'>
+}
+
+/** Candidates for the message of a receipt, most likely first. `sibling`: the receipt's address names another channel of the account. */
+interface Names {
+  readonly row: ReportRow
+  readonly sibling: boolean
+  readonly candidates: readonly Pick<ReportRow, 'channel_id' | 'provider_id'>[]
+}
+
+/**
+ * After this many look-ups, about a minute, the message with this id on the reporting channel is accepted although the
+ * receipt names another number.
+ */
+const oddNumberAttempts = 9
+
+/** Whether a receipt names another recipient. */
+export const isOfAnother = ({ addresses }: Pick<DeliveryReceipt, 'addresses'>, recipient: string): boolean =>
+  addresses !== undefined && areOfAnother(addresses, recipient)
+
+/** References by item id. Unknown ones are missing. */
+export async function referencesOf(
+  deps: FindingDeps,
+  tx: Db,
+  rows: readonly ReportRow[],
+): Promise<Map<string, Reference>> {
+  const channels = await channelsOf(deps, tx, rows)
+  const names = rows.map((row) => namesOf(row, channels.get(row.channel_id) ?? []))
+  const references = new Map(
+    (
+      await findReferences(
+        tx,
+        names.flatMap(({ candidates }) => candidates),
+      )
+    ).map((one) => [referenceKey(one), one]),
+  )
+  const addressed = names.filter(({ row }) => (row.report as DeliveryReceipt).addresses !== undefined)
+  const recipients = await findRecipients(
+    tx,
+    addressed.flatMap(({ candidates }) => candidates.flatMap((one) => references.get(referenceKey(one)) ?? [])),
+  )
+  return new Map(
+    names.flatMap((one) => {
+      const found = one.candidates.flatMap((candidate) => references.get(referenceKey(candidate)) ?? [])
+      const meant = chosen(one, found, recipients)
+      return meant === undefined ? [] : [[one.row.id, meant] as const]
+    }),
+  )
+}
+
+function chosen(
+  { row, sibling }: Names,
+  found: readonly Reference[],
+  recipients: ReadonlyMap<string, string>,
+): Reference | undefined {
+  const receipt = row.report as DeliveryReceipt
+  const fitting = found.find(({ message_id }) => !isOfAnother(receipt, recipients.get(message_id) ?? ''))
+  if (fitting !== undefined || sibling || row.attempts < oddNumberAttempts) return fitting
+  return found.find((one) => referenceKey(one) === referenceKey(row))
+}
+
+/** Channels of the same provider account, by the channel that reported. */
+async function channelsOf(
+  { channels }: FindingDeps,
+  tx: Db,
+  rows: readonly ReportRow[],
+): Promise<Map<string, readonly ChannelRow[]>> {
+  const told = new Map(
+    rows.flatMap((row) =>
+      (row.report as DeliveryReceipt).addresses === undefined ? [] : [[row.channel_id, row] as const],
+    ),
+  )
+  const found = new Map<string, readonly ChannelRow[]>()
+  for (const [channel_id, { account_id, mode }] of told) {
+    const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
+    if (channel !== null) found.set(channel_id, await channels.listOfProviderAccount(tx, channel))
+  }
+  return found
+}
+
+/** The first look-up uses only the likeliest candidate: our own record may be on its way, and another message must not be taken for it. */
+function namesOf(row: ReportRow, channels: readonly ChannelRow[]): Names {
+  const { channel_id, provider_id, report, attempts } = row
+  const { addresses, also_known_as } = report as DeliveryReceipt
+  const named = channels
+    .filter(({ identifier }) => addresses !== undefined && bare(identifier) === bare(addresses.to))
+    .map(({ id }) => id)
+  const sibling = named.length > 0 && !named.includes(channel_id)
+  const [likeliest, ...others] = [provider_id, ...(also_known_as ?? [])]
+  const on = (channel_ids: readonly string[], ids: readonly (string | null)[]) =>
+    ids.flatMap((id) => channel_ids.map((one) => ({ channel_id: one, provider_id: id })))
+  const rest = [...new Set([channel_id, ...channels.map(({ id }) => id)])].filter((id) => !named.includes(id))
+  // an id in another notation may belong to another message: it counts only on the channel that is named, if one is
+  const all = [...on(named, [likeliest!, ...others]), ...on(rest, [likeliest!, ...(named.length > 0 ? [] : others)])]
+  return { row, sibling, candidates: attempts === 0 ? all.slice(0, 1) : all }
+}
+
+/** A sender without the prefix of a number, in lower case. */
+const bare = (sender: string): string => sender.replace(/^(\+|00)/, '').toLowerCase()

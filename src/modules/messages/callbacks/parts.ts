@@ -1,0 +1,167 @@
+/** Receipts of messages that the provider splits into parts, each with an id of its own (docs/decisions/unknown-outcomes.md). */
+import type { Db } from '../../../platform/database/sql.ts'
+import type { DeliveryReceipt } from '../../../providers/provider.ts'
+import { endJobs, lockAccepted, raiseAccepted } from '../dispatch/repository.ts'
+import { keepReferences, type NewReference, type Reference, referenceKey } from '../references-repository.ts'
+import type { TransitionRequest } from '../transitions.ts'
+import { failPart, type NamedReport, partSteps, raisePart } from './repository.ts'
+
+/** The transition that a receipt requests. */
+export const requestOf = (
+  reference: Pick<Reference, 'account_id' | 'mode' | 'message_id'>,
+  receipt: DeliveryReceipt,
+  transition: TransitionRequest['transition'],
+  at: string,
+): TransitionRequest => ({
+  account_id: reference.account_id,
+  mode: reference.mode,
+  message_id: reference.message_id,
+  transition,
+  at,
+  ...(receipt.error === undefined ? {} : { error: receipt.error }),
+})
+
+/**
+ * A message with several parts has the status of its slowest part, and fails when one part fails; a part that was sent
+ * more than once fails when all its copies do. The caller has locked the messages, so that concurrent receipts see each
+ * other.
+ */
+export async function requestsOfParts(
+  tx: Db,
+  receipts: readonly { reference: Reference; receipt: DeliveryReceipt }[],
+  at: string,
+): Promise<TransitionRequest[]> {
+  const requests: TransitionRequest[] = []
+  for (const { reference, receipt } of receipts) {
+    if (receipt.transition === 'fail') {
+      if (!(await failPart(tx, reference))) requests.push(requestOf(reference, receipt, 'fail', at))
+      continue
+    }
+    const steps = await raisePart(tx, reference, receipt.transition)
+    const least = partSteps[Math.min(...steps.map((step) => (step === null ? -1 : partSteps.indexOf(step))))]
+    if (least === 'deliver' || least === 'open') requests.push(requestOf(reference, receipt, least, at))
+  }
+  return requests
+}
+
+/** A receipt with our own message id and the number of a part. */
+export interface NamedPart extends NamedReport {
+  readonly receipt: DeliveryReceipt
+  readonly part: NonNullable<DeliveryReceipt['part']>
+}
+
+/** No message has more parts. */
+const partsMax = 1000
+
+/** Whether `part` is valid or absent. */
+export function isPart(part: unknown): boolean {
+  if (part === undefined) return true
+  const { number, total } = (part ?? {}) as Partial<Record<'number' | 'total', unknown>>
+  return (
+    Number.isInteger(number) &&
+    Number.isInteger(total) &&
+    1 <= Number(number) &&
+    Number(number) <= Number(total) &&
+    Number(total) <= partsMax
+  )
+}
+
+/** The effects of receipts that name parts. The others are applied soon: what they follow is not written yet. */
+interface Settled {
+  /** Ids of the items that are done. */
+  readonly ids: ReadonlySet<string>
+  readonly requests: readonly TransitionRequest[]
+  /** Messages whose remaining parts may be sent. */
+  readonly raised: number
+}
+
+/**
+ * Stores which parts receipts prove to be accepted: they are never sent again, the remaining parts are due, and the job
+ * of a fully accepted message ends. The caller has locked the messages.
+ */
+export async function settleParts(tx: Db, named: readonly NamedPart[], at: string): Promise<Settled> {
+  if (named.length === 0) return { ids: new Set(), requests: [], raised: 0 }
+  const jobs = await lockAccepted(
+    tx,
+    named.map(({ message_id }) => message_id),
+  )
+  const known = named.filter((one) => follows(one, jobs.get(one.message_id), named))
+  const kept = await keepReferences(
+    tx,
+    known.map((one) => partOf(one, at)),
+  )
+  const settled = known.filter((one) => kept.has(referenceKey(one)))
+  const grown = [...Map.groupBy(settled, ({ message_id }) => message_id)].flatMap(([message_id, told]) => {
+    const before = jobs.get(message_id)
+    const accepted_ids = before === undefined ? [] : withProved(before, told)
+    return before === undefined || accepted_ids.length === before.length
+      ? []
+      : [{ message_id, accepted_ids, told: told[0]! }]
+  })
+  await keepReferences(
+    tx,
+    grown.flatMap(({ accepted_ids, told }) =>
+      accepted_ids.map((provider_id, part) => ({ ...partOf(told, at), provider_id, part })),
+    ),
+  )
+  const whole = grown.filter(({ accepted_ids, told }) => accepted_ids.length >= told.part.total)
+  const rest = grown.filter((one) => !whole.includes(one))
+  await raiseAccepted(tx, rest, at)
+  await endJobs(
+    tx,
+    whole.map(({ message_id }) => message_id),
+  )
+  const requests = [
+    ...rest.map(({ told }) => requestOf(told, acceptance, 'claim', at)),
+    ...whole.map(({ told }) => requestOf(told, acceptance, 'accept', at)),
+    ...(await requestsOfParts(
+      tx,
+      settled.map((one) => ({ reference: partOf(one, at), receipt: one.receipt })),
+      at,
+    )),
+  ]
+  return { ids: new Set(settled.map(({ id }) => id)), requests, raised: rest.length }
+}
+
+const acceptance = { kind: 'delivery_receipt', provider_id: '', transition: 'accept' } as const
+
+const partOf = (
+  { account_id, mode, channel_id, provider_id, message_id, part }: NamedPart,
+  created_at: string,
+): NewReference => ({
+  account_id,
+  mode,
+  channel_id,
+  provider_id,
+  message_id,
+  part: part.number - 1,
+  parts: part.total,
+  created_at,
+})
+
+/** The accepted parts with those that receipts prove, in order and without gaps. */
+function withProved(
+  accepted_ids: readonly string[],
+  told: readonly Pick<NamedPart, 'receipt' | 'part' | 'provider_id'>[],
+): string[] {
+  const all = [...accepted_ids]
+  const proving = told
+    .filter(({ receipt }) => receipt.transition !== 'fail')
+    .toSorted((a, b) => a.part.number - b.part.number)
+  for (const { part, provider_id } of proving) if (part.number === all.length + 1) all.push(provider_id)
+  return all
+}
+
+/** Whether all earlier parts are known to be accepted. Without a job nothing is left to send. */
+function follows(
+  { message_id, part, receipt }: NamedPart,
+  accepted_ids: readonly string[] | undefined,
+  named: readonly NamedPart[],
+): boolean {
+  if (accepted_ids === undefined) return true
+  const { length } = withProved(
+    accepted_ids,
+    named.filter((one) => one.message_id === message_id),
+  )
+  return part.number <= length + (receipt.transition === 'fail' ? 1 : 0)
+}

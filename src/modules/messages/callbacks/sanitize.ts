@@ -1,0 +1,86 @@
+/** Makes callback items fit to be stored and applied, whatever a provider sent. Items are applied together, so a bad one would block the others. */
+import { limits } from '../../../api/limits.ts'
+import { inboundTypes, messageTypes } from '../../../api/resources/channel.ts'
+import { messageErrorCodes } from '../../../api/resources/message.ts'
+import { storable } from '../../../lib/json.ts'
+import type { InboundMessage, DeliveryReceipt, CallbackItem } from '../../../providers/provider.ts'
+import { providerCodeOf } from '../message.ts'
+import { validateInboundContent } from '../../../api/content/validate.ts'
+import type { Detail } from '../../../api/errors.ts'
+
+const knownTypes: ReadonlySet<string> = new Set([...messageTypes, ...inboundTypes])
+
+/** The item with storable texts and all fields. Content of an unknown type or shape becomes `unsupported` (behaviour: messages 10.2). */
+export function sanitiseReport(report: CallbackItem): CallbackItem {
+  const sane = storable(report, limits.json_depth) as CallbackItem
+  if (sane.kind === 'delivery_receipt') return 'error' in sane ? { ...sane, error: sanitiseError(sane.error) } : sane
+  if (sane.kind !== 'inbound') return sane
+  const { type } = sane
+  const told = { ...sane, profile_name: sane.profile_name ?? null, reply_to: sane.reply_to ?? null }
+  const content = knownTypes.has(type)
+    ? fittingContent(type, storable((report as InboundMessage).content, limits.json_depth))
+    : null
+  if (content !== null) return { ...told, content }
+  const { media: _, part: __, button_index: ___, ...unreadable } = told
+  return { ...unreadable, type: 'unsupported', content: { provider_type: type } }
+}
+
+function sanitiseError(error: unknown): NonNullable<DeliveryReceipt['error']> {
+  const { code, message, provider_code } = (typeof error === 'object' && error !== null ? error : {}) as Record<
+    string,
+    unknown
+  >
+  return {
+    code: messageErrorCodes.find((known) => known === code) ?? 'provider_error',
+    message: typeof message === 'string' ? message : 'The provider could not deliver the message.',
+    provider_code: providerCodeOf(provider_code),
+  }
+}
+
+/** Removing one field may reveal nested failures. */
+const roundsMax = 4
+/** The only limit of inbound texts. */
+const textMax = 65_536
+/** Links to files are set later. */
+const addressToCome = 'https://localhost/'
+
+/**
+ * The content without invalid optional fields, and with long texts cut. Null where the rest does not fit the type.
+ * Valid content is returned as it is.
+ */
+function fittingContent(type: string, content: unknown): unknown {
+  if (typeof content !== 'object' || content === null) return null
+  if (failuresOf(type, content).length === 0) return content
+  const mended: unknown = structuredClone(content)
+  for (let round = 0; round < roundsMax; round++) {
+    const failures = failuresOf(type, mended)
+    if (failures.length === 0) return mended
+    for (const failure of failures) if (!mend(mended, failure)) return null
+  }
+  return failuresOf(type, mended).length === 0 ? mended : null
+}
+
+function failuresOf(type: string, content: unknown): readonly Detail[] {
+  const files = type === 'attachments' && Array.isArray(content)
+  return validateInboundContent(
+    type,
+    files ? content.map((item: unknown) => (isHolder(item) ? { ...item, url: addressToCome } : item)) : content,
+    { path: '' },
+  )
+}
+
+type Holder = Record<string, unknown>
+const isHolder = (value: unknown): value is Holder => typeof value === 'object' && value !== null
+
+/** Cuts a text or removes a field. False where it is required. Items of lists stay, because others are known by their positions. */
+function mend(content: unknown, { param, code }: Detail): boolean {
+  const path = [...param.matchAll(/[^.[\]]+/g)].map(([key]) => key)
+  const last = path.pop()
+  if (last === undefined || code === 'missing_field') return false
+  const holder = path.reduce<unknown>((inner, key) => (isHolder(inner) ? inner[key] : undefined), content)
+  if (!isHolder(holder) || Array.isArray(holder)) return false
+  const value = holder[last]
+  if (code === 'too_long' && typeof value === 'string') holder[last] = value.slice(0, textMax).toWellFormed()
+  else delete holder[last]
+  return true
+}

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import type { LimitOn } from '../../../providers/provider.ts'
+import { circuits } from './circuit-breakers.ts'
+
+const row = { account_id: 'acc_1', mode: 'live', channel_id: 'ch_1', channel_type: 'sms' } as const
+
+function failing(times: number) {
+  const woken: string[] = []
+  const made = circuits({ log: pino({ level: 'silent' }), wake: (...workers) => void woken.push(...workers) })
+  for (let n = 0; n < times; n++)
+    made.note(row, { kind: n % 2 === 0 ? 'unavailable' : 'unknown' }, { began_ms: 0, now_ms: 0 })
+  /** How many of the wanted go at that time. */
+  const go = (channel_id: string, now: number, wanted: number) => {
+    const may = made.allows(channel_id, now, wanted)
+    if (may > 0) made.begins(channel_id, now)
+    return may
+  }
+  return { made, woken, go }
+}
+
+test('after ten failures in a row one message goes now and then, and the first answer lets all go', () => {
+  const { made, woken, go } = failing(10)
+  const granted = [0, 999, 1000, 1001, 2999, 3000, 6999, 7000].map((now) => go('ch_1', now, 5))
+  made.note(row, { kind: 'throttled', limit_on: 'recipient' }, { began_ms: 7000, now_ms: 7001 })
+
+  assert.deepEqual(granted, [0, 0, 1, 0, 0, 1, 0, 1])
+  assert.deepEqual([go('ch_1', 7001, 5), made.isOpen('ch_1'), woken], [5, false, ['dispatch']])
+})
+
+test('probes are at most half a minute apart, and another channel is none of it', () => {
+  const { made, go } = failing(10)
+  let last = 0
+  for (let n = 0; n < 20; n++) {
+    last = made.probeAt('ch_1')!
+    go('ch_1', last, 1)
+  }
+
+  assert.equal(made.probeAt('ch_1')! - last, 30_000)
+  assert.deepEqual([go('ch_2', 0, 7), made.probeAt('ch_2')], [7, null])
+})
+
+test('an answer among failures begins the count anew', () => {
+  const { made } = failing(9)
+  made.note(row, { kind: 'refused' }, { began_ms: 0, now_ms: 0 })
+  for (let n = 0; n < 9; n++) made.note(row, { kind: 'unavailable' }, { began_ms: 0, now_ms: 0 })
+
+  assert.equal(made.isOpen('ch_1'), false)
+})
+
+test('a provider is out of reach when it failed for half a minute without a success, and once it was tried only after another', () => {
+  const { made } = failing(10)
+  const [early, late] = [made.outOfReach(29_999).length, made.outOfReach(30_000).length]
+  made.reached('ch_1', 30_000)
+  const quiet = made.outOfReach(90_000).length
+  made.note(row, { kind: 'unknown' }, { began_ms: 60_000, now_ms: 90_000 })
+
+  assert.deepEqual([early, late, quiet, made.outOfReach(90_000).length], [0, 1, 0, 1])
+})
+
+test('after refused credentials, and when a lost link is back, one message goes first', () => {
+  const { made, go } = failing(0)
+  made.note(row, { kind: 'refused', channel_lost: true }, { began_ms: 0, now_ms: 0 })
+  const afterRefusal = [go('ch_1', 0, 5), go('ch_1', 0, 5)]
+  made.linkLost('ch_1', 500)
+
+  assert.deepEqual([...afterRefusal, go('ch_1', 500, 5), made.outOfReach(60_000)], [1, 0, 1, []])
+})
+
+test('probes take by turns what waits longest and what came last, and one that was not handed over is none', () => {
+  const { made, go } = failing(10)
+  const choices = [1000, 3000, 7000].map((now) => (go('ch_1', now, 1), made.choice('ch_1')))
+  const before = [made.probeAt('ch_1'), go('ch_1', 7001, 1)]
+  made.notHandedOver('ch_1', 7001)
+
+  assert.deepEqual(choices, ['newest', 'oldest', 'newest'])
+  assert.deepEqual(
+    [...before, made.choice('ch_1'), go('ch_1', 7001, 1), made.probeAt('ch_1')],
+    [15_000, 0, 'oldest', 1, 15_001],
+  )
+})
+
+test('a link that somebody tried lets the next probe go at once, each time that it is tried, and nothing where the circuit is closed', () => {
+  const { made, go } = failing(10)
+  for (const now of [1000, 3000, 7000, 15_000]) go('ch_1', now, 1)
+  made.linkTried('ch_1', 0, 16_000)
+  const earlier = go('ch_1', 16_000, 5)
+  const granted = [20_000, 20_001, 20_002].map((now) => (made.linkTried('ch_1', 19_000, now), go('ch_1', now, 5)))
+  made.linkTried('ch_1', 20_500, 20_600)
+  made.linkTried('ch_2', 20_500, 20_600)
+
+  assert.deepEqual([earlier, granted, go('ch_1', 20_600, 5), go('ch_2', 20_600, 5)], [0, [1, 0, 0], 1, 5])
+})
+
+const throttled = (more: { readonly limit_on?: LimitOn; readonly retry_after_ms?: number } = {}) =>
+  ({ kind: 'throttled', limit_on: 'channel', ...more }) as const
+
+test('a channel that is throttled waits as long as its provider asks, then one message goes, and its answer lets the others go', () => {
+  const { made, woken, go } = failing(0)
+  const begun = made.note(row, throttled({ retry_after_ms: 7000 }), { began_ms: 0, now_ms: 0 })
+  const granted = [0, 6999, 7000, 7001].map((now) => go('ch_1', now, 5))
+  const over = made.note(row, { kind: 'accepted' }, { began_ms: 7000, now_ms: 7100, probe: true })
+
+  assert.deepEqual([begun, granted], [{ ...row, until_ms: 7000, times: 1, begins: true }, [0, 0, 1, 0]])
+  assert.deepEqual([over, woken, go('ch_1', 7100, 5)], ['over', ['dispatch'], 5])
+})
+
+test('pauses grow where a provider goes on throttling, without a word of how long or with one that is too short, up to half a minute', () => {
+  for (const retry_after_ms of [0, 250, NaN]) {
+    const { made } = failing(0)
+    let [now_ms, waits] = [0, [] as number[]]
+    for (let n = 0; n < 7; n++) {
+      const pause = made.note(row, throttled({ retry_after_ms }), { began_ms: now_ms, now_ms, probe: n > 0 })
+      assert.ok(pause !== null && pause !== 'over')
+      waits = [...waits, pause.until_ms - now_ms]
+      now_ms = pause.until_ms
+    }
+    assert.deepEqual(waits, [retry_after_ms === 250 ? 250 : 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
+  }
+})
+
+test('a provider that asks for hours is tried once a minute', () => {
+  const { made } = failing(0)
+  made.note(row, throttled({ retry_after_ms: 86_400_000 }), { began_ms: 0, now_ms: 0 })
+
+  assert.equal(made.probeAt('ch_1'), 60_000)
+})
+
+test('what was under way when the pause began neither ends it nor makes it grow; a longer wait that it tells counts', () => {
+  const { made } = failing(0)
+  made.note(row, throttled(), { began_ms: 0, now_ms: 0 })
+  const told = [throttled(), { kind: 'accepted' } as const, { kind: 'refused' } as const].map((one) =>
+    made.note(row, one, { began_ms: 0, now_ms: 10 }),
+  )
+  const after = made.probeAt('ch_1')
+  made.note(row, throttled({ retry_after_ms: 5000 }), { began_ms: 0, now_ms: 20 })
+
+  assert.deepEqual([told, after, made.probeAt('ch_1')], [[null, null, null], 1000, 5020])
+})
+
+test('a pause begins once, whatever longer waits the other answers and the probes tell', () => {
+  const { made } = failing(0)
+  const note = (retry_after_ms: number, probe = false) => {
+    const told = made.note(row, throttled({ retry_after_ms }), { began_ms: 0, now_ms: 0, probe })
+    return told === null || told === 'over' ? told : told.begins
+  }
+  const burst = [1000, 1001, 1002, 1002].map((retry_after_ms) => note(retry_after_ms))
+  const probed = note(1000, true)
+  made.note(row, { kind: 'unknown' }, { began_ms: 2000, now_ms: 22_000, probe: true })
+
+  assert.deepEqual([burst, probed, note(1000, true)], [[true, false, false, null], false, false])
+})
+
+test('a limit on one recipient leaves the channel alone; one of which nothing is said does once another recipient meets it, with nothing taken in between', () => {
+  const { made } = failing(0)
+  const meet = (limit_on: LimitOn, to: string) => (
+    made.note(row, throttled({ limit_on }), { began_ms: 0, now_ms: 0, to }),
+    made.isOpen('ch_1')
+  )
+  const single = [meet('recipient', 'a'), meet('recipient', 'b'), meet('unspecified', 'a'), meet('unspecified', 'a')]
+  made.note(row, { kind: 'accepted' }, { began_ms: 0, now_ms: 0, to: 'b' })
+
+  assert.deepEqual(
+    [...single, meet('unspecified', 'b'), meet('unspecified', 'a')],
+    [false, false, false, false, false, true],
+  )
+})
+
+test('a probe that is not answered makes a throttled channel one whose provider fails; an answer makes it one that is well', () => {
+  const { made, go } = failing(0)
+  made.note(row, throttled(), { began_ms: 0, now_ms: 0 })
+  go('ch_1', 1000, 1)
+  const over = made.note(row, { kind: 'unknown' }, { began_ms: 1000, now_ms: 31_000, probe: true })
+  const { failing: failed, throttled: waiting } = made.allPaused()
+  made.note(row, { kind: 'accepted' }, { began_ms: 32_000, now_ms: 32_000, probe: true })
+
+  assert.deepEqual([over, failed.length, waiting.length, made.isOpen('ch_1')], ['over', 1, 0, false])
+})
+
+test('a pause for throttling ends with the link, as whoever lost it is told', () => {
+  const { made } = failing(0)
+  made.note(row, throttled(), { began_ms: 0, now_ms: 0 })
+  const lost = made.note(row, { kind: 'refused', channel_lost: true }, { began_ms: 0, now_ms: 10 })
+  made.note({ ...row, channel_id: 'ch_2' }, throttled(), { began_ms: 0, now_ms: 0 })
+
+  assert.deepEqual([lost, made.linkLost('ch_2', 10), made.linkLost('ch_2', 20)], ['over', true, false])
+})
+
+test('a pause that another process was told to is kept once, and for as long as it lasts', () => {
+  const { made, go } = failing(0)
+  const pause = { ...row, until_ms: 20_000, times: 3 }
+  const adopted = [made.adopt(pause, 5000), made.adopt(pause, 5001)]
+  const granted = [19_999, 20_000].map((now) => go('ch_1', now, 5))
+  const over = made.note(row, { kind: 'accepted' }, { began_ms: 20_000, now_ms: 20_100, probe: true })
+
+  assert.deepEqual([adopted, granted, over], [[true, false], [0, 1], 'over'])
+  assert.deepEqual([made.adopt(pause, 20_200), made.adopt({ ...pause, channel_id: 'ch_2' }, 60_000)], [false, false])
+})
+
+test('a clock that is set back ends no pause late', () => {
+  const { made, go } = failing(0)
+  made.note(row, throttled(), { began_ms: 3_600_000, now_ms: 3_600_000 })
+
+  assert.deepEqual([made.waits('ch_1', 3_600_999), made.waits('ch_1', 0), go('ch_1', 0, 5)], [true, false, 1])
+  assert.deepEqual([made.waits('ch_1', 1), made.waits('ch_2', 1)], [true, false])
+})
+
+test('a clock that is set back keeps nobody from bringing a channel back, once for each try, or from finding it out of reach', () => {
+  const { made, go } = failing(0)
+  const fails = (now_ms: number, times: number) => {
+    for (let n = 0; n < times; n++) made.note(row, { kind: 'unavailable' }, { began_ms: now_ms, now_ms })
+  }
+  fails(3_600_000, 10)
+  go('ch_1', 0, 1)
+  fails(100, 1)
+  const early = made.outOfReach(30_099).length
+  fails(30_100, 1)
+  const late = made.outOfReach(30_100).length
+  const tried = [31_000, 31_000, 31_000].map(
+    (tried_ms, n) => (made.linkTried('ch_1', tried_ms, 31_001 + n), go('ch_1', 31_001 + n, 5)),
+  )
+
+  assert.deepEqual([early, late, tried], [0, 1, [1, 0, 0]])
+})
+
+test('a pause from before the clock was set back is forgotten where nothing waits', () => {
+  const { made } = failing(0)
+  made.note(row, throttled(), { began_ms: 3_600_000, now_ms: 3_600_000 })
+
+  assert.deepEqual([made.quiet(3_601_000).length, made.quiet(0).length], [0, 1])
+})

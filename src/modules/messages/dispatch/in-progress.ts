@@ -1,0 +1,180 @@
+/** Jobs in progress in this process: waiting in memory, being sent, or being written. */
+import { backlog, type Backlog } from './backlog.ts'
+import { type Job, queueOf } from './job.ts'
+
+export interface InHand {
+  readonly waiting: Backlog
+  /** Send attempts whose messages are still `queued` in the table. */
+  readonly unpersisted: UnpersistedSends
+  /** All jobs, waiting or running. */
+  readonly size: number
+  /** Jobs that do not wait. */
+  readonly running: number
+  runningOf(queue: string): number
+  /** Send attempts in progress, by channel type. */
+  runningByType(): Map<string, number>
+  /** Remembers whether waiting jobs found no free place. */
+  findPlaces(wanting: boolean): void
+  /** Whether waiting jobs need the places that became free. Reported once. */
+  placesWanted(): boolean
+  has(message_id: string): boolean
+  /** Queues a job in memory. */
+  add(job: Job): void
+  /** The job stops waiting: it is sent or ended. */
+  begin(job: Job): void
+  /**
+   * Records what was written of a running job and returns the new job. Jobs are immutable; an earlier version stands
+   * for the job wherever one is asked for.
+   */
+  update(job: Job, written: Partial<Pick<Job, 'row' | 'accepted_ids'>>): Job
+  /** The newest version of a job. */
+  latest(job: Job): Job
+  /** The job is written or released. Ignored for a job that has ended. */
+  end(job: Job): void
+  /** Removes waiting jobs that match. */
+  drop(predicate: (job: Job) => boolean): Job[]
+  /** See `Withdrawing`. */
+  withdraw(message_ids: readonly string[], elapsed_ms: number): ReadonlySet<string>
+}
+
+/** Running jobs, each in its newest version. */
+function runningJobs() {
+  // by identity: a job that ended may be claimed again while somebody still has the old one
+  const running = new Set<Job>()
+  const byQueue = new Map<string, number>()
+  const successors = new WeakMap<Job, Job>()
+  const latest = (job: Job): Job => {
+    let known = job
+    for (let next = successors.get(known); next !== undefined; next = successors.get(known)) known = next
+    return known
+  }
+  return {
+    latest,
+    update(job: Job, written: Partial<Pick<Job, 'row' | 'accepted_ids'>>): Job {
+      const before = latest(job)
+      const after = { ...before, ...written }
+      successors.set(before, after)
+      if (running.delete(before)) running.add(after)
+      return after
+    },
+    begin(job: Job): void {
+      const queue = queueOf(job.row)
+      running.add(job)
+      byQueue.set(queue, (byQueue.get(queue) ?? 0) + 1)
+    },
+    /** False where the job has ended before. */
+    end(job: Job): boolean {
+      if (!running.delete(latest(job))) return false
+      const queue = queueOf(job.row)
+      const left = (byQueue.get(queue) ?? 1) - 1
+      if (left <= 0) byQueue.delete(queue)
+      else byQueue.set(queue, left)
+      return true
+    },
+    ofQueue: (queue: string): number => byQueue.get(queue) ?? 0,
+    byType(): Map<string, number> {
+      const counts = new Map<string, number>()
+      for (const { row } of running) counts.set(row.channel_type, (counts.get(row.channel_type) ?? 0) + 1)
+      return counts
+    },
+  }
+}
+
+export function inHand(): InHand {
+  const [waiting, unpersisted, running] = [backlog(), unpersistedSends(), runningJobs()]
+  const ids = new Set<string>()
+  let wanting = false
+  const drop = (predicate: (job: Job) => boolean): Job[] => {
+    const dropped = waiting.drop(predicate)
+    for (const job of dropped) ids.delete(job.row.id)
+    return dropped
+  }
+  return {
+    waiting,
+    unpersisted,
+    get size() {
+      return ids.size
+    },
+    get running() {
+      return ids.size - waiting.size
+    },
+    runningOf: running.ofQueue,
+    runningByType: running.byType,
+    findPlaces: (found) => void (wanting = found),
+    placesWanted() {
+      const were = wanting
+      wanting = false
+      return were
+    },
+    has: (message_id) => ids.has(message_id),
+    add(job) {
+      ids.add(job.row.id)
+      waiting.add(queueOf(job.row), job)
+    },
+    begin(job) {
+      ids.add(job.row.id)
+      running.begin(job)
+    },
+    update: running.update,
+    latest: running.latest,
+    end(job) {
+      if (!running.end(job)) return
+      ids.delete(job.row.id)
+      unpersisted.end(job.row.id)
+    },
+    drop,
+    withdraw(message_ids, elapsed_ms) {
+      const wanted = new Set(message_ids)
+      unpersisted.refuse(message_ids, elapsed_ms)
+      if (message_ids.some((id) => waiting.has(id))) drop(({ row }) => row.status === 'queued' && wanted.has(row.id))
+      return new Set(message_ids.filter((id) => unpersisted.has(id)))
+    },
+  }
+}
+
+export interface UnpersistedSends {
+  begin(job: Job, at_ms: number): void
+  /** The status is written, or the job has ended. */
+  end(message_id: string): void
+  has(message_id: string): boolean
+  /** Attempts that began at or before this time, oldest first, and those in the future of a clock that was set back. */
+  since(at_ms: number, now_ms: number): { readonly job: Job; readonly at_ms: number }[]
+  /** Keeps messages that are about to be cancelled from entering memory. */
+  refuse(message_ids: readonly string[], elapsed_ms: number): void
+  refuses(message_id: string): boolean
+}
+
+/** What cancelling needs. */
+export interface Withdrawing {
+  /**
+   * Removes messages that are about to be cancelled from the memory of this process and keeps them out for a while.
+   * Returns those that are being sent already. Their jobs stay claimed until the cancelling transaction removes them.
+   */
+  withdraw(message_ids: readonly string[]): ReadonlySet<string>
+}
+
+/** Longer than any way from the database into this process. */
+const refusedForMs = 60_000
+
+function unpersistedSends(): UnpersistedSends {
+  // oldest first
+  const begun = new Map<string, { job: Job; at_ms: number }>()
+  const refused = new Map<string, number>()
+  return {
+    begin: (job, at_ms) => void begun.set(job.row.id, { job, at_ms }),
+    end: (message_id) => void begun.delete(message_id),
+    has: (message_id) => begun.has(message_id),
+    since: (at_ms, now_ms) => [...begun.values()].filter((one) => one.at_ms <= at_ms || one.at_ms > now_ms),
+    refuse(message_ids, elapsed_ms) {
+      for (const [id, at_ms] of refused) {
+        if (elapsed_ms - at_ms < refusedForMs) break
+        refused.delete(id)
+      }
+      for (const id of message_ids) {
+        refused.delete(id)
+        refused.set(id, elapsed_ms)
+      }
+    },
+    refuses: (message_id) => refused.has(message_id),
+  }
+}

@@ -1,0 +1,116 @@
+/** SQL of the search for messages that expire while their queue waits. Workers work across tenants. */
+import { limits } from '../../../api/limits.ts'
+import { type Db, textColumn } from '../../../platform/database/sql.ts'
+import { type ClaimedRow, type DueQueue, pickedByProcess } from './repository.ts'
+
+/** A queue's jobs of one priority (its rank), and the job behind which they are looked through. */
+export interface SearchPosition {
+  readonly queue: string
+  readonly rank: number
+  readonly next_run_at: string
+  readonly message_id: string
+}
+
+/** A position before all jobs of the queue and priority. */
+export const searchStart = (queue: string, rank: number): SearchPosition => ({
+  queue,
+  rank,
+  next_run_at: '-infinity',
+  message_id: '0',
+})
+
+export interface Search {
+  readonly from: readonly SearchPosition[]
+  readonly at: string
+  /** The time by which messages age that were not made after it (docs/decisions/clock-jumps.md). */
+  readonly aged: string
+  /** Of each queue and priority. */
+  readonly looked_max: number
+  readonly found_max: number
+}
+
+export interface Found {
+  /** Messages that have outlived their validity. */
+  readonly message_ids: readonly string[]
+  /** Where the look ended in those queues in which there may be more. */
+  readonly reached: readonly SearchPosition[]
+}
+
+/** Looks through the due jobs in nobody's hand, the oldest first, for messages that have outlived their validity. */
+export async function findExpired(sql: Db, { from, at, aged, looked_max, found_max }: Search): Promise<Found> {
+  const column = (of: (position: SearchPosition) => string | number) => textColumn(from.map(of))
+  const [row] = await sql<Found[]>`
+    with looked as materialized (
+      select j.* from (
+        select unnest(text_column(${column(({ queue }) => queue)})) as queue, unnest(text_column(${column(({ rank }) => rank)}))::smallint as priority,
+          unnest(text_column(${column(({ next_run_at }) => next_run_at)}))::timestamptz as next_run_at, unnest(text_column(${column(({ message_id }) => message_id)})) as message_id
+      ) r
+      cross join lateral (
+        select account_id, mode, message_id, queue, priority, next_run_at from dispatch_jobs
+        where process_id is null and queue = r.queue and priority = r.priority and next_run_at <= ${at} and (next_run_at, message_id) > (r.next_run_at, r.message_id)
+        order by next_run_at, message_id limit ${looked_max}
+      ) j
+    ),
+    ends as (
+      select distinct on (queue, priority) queue, priority as rank, next_run_at, message_id, count(*) over (partition by queue, priority) as jobs
+      from looked order by queue, priority, next_run_at desc, message_id desc
+    )
+    select (select coalesce(json_agg(json_build_object('queue', queue, 'rank', rank, 'next_run_at', next_run_at, 'message_id', message_id)), '[]') from ends where jobs = ${looked_max}) as reached,
+      array(
+        select l.message_id from looked l cross join lateral (
+          select from messages m where m.account_id = l.account_id and m.mode = l.mode and m.id = l.message_id
+            and coalesce(m.expires_at, greatest(m.created_at, m.send_at) + ${limits.message_validity_ms}::int * interval '1 ms')
+              <= case when m.created_at > ${aged} then ${at}::timestamptz else ${aged}::timestamptz end
+          limit 1
+        ) m limit ${found_max}
+      ) as message_ids`
+  return row!
+}
+
+/** Claims those of these messages that nobody has in hand. */
+export async function claimFound(
+  sql: Db,
+  claim: { message_ids: readonly string[]; lease_until: string; process_id: string },
+): Promise<ClaimedRow[]> {
+  if (claim.message_ids.length === 0) return []
+  return await sql<ClaimedRow[]>`
+    with picked as materialized (
+      select message_id, next_run_at from dispatch_jobs where message_id = any(${[...claim.message_ids]}::text[]) and process_id is null for update skip locked
+    ),
+    ${pickedByProcess(sql, claim)}`
+}
+
+/** Queues with due jobs, in order, and the queue behind which the next look begins: '' when all were looked at. */
+export interface DueQueues {
+  readonly due: DueQueue[]
+  readonly next: string
+}
+
+/**
+ * The queues behind `after` that have due jobs in nobody's hand, at most `queues_max`, by a loose scan of the index. At most `scanned_max` queues are looked at: those in which all is due
+ * later count too, and may be many.
+ */
+export async function listDueQueues(
+  sql: Db,
+  at: string,
+  after: string,
+  { queues_max, scanned_max }: { queues_max: number; scanned_max: number },
+): Promise<DueQueues> {
+  // the last queue looked at is told even where nothing in it is due: behind it the next look begins
+  const rows = await sql<(DueQueue & { readonly number: number; readonly is_due: boolean })[]>`
+    with recursive q(queue, number) as (
+      (select queue, 1 from dispatch_jobs where process_id is null and queue > ${after} order by queue limit 1)
+      union all
+      select (select j.queue from dispatch_jobs j where j.process_id is null and j.queue > q.queue order by j.queue limit 1), number + 1 from q where q.queue is not null and number < ${scanned_max}
+    )
+    select q.queue, q.number, d.account_id is not null as is_due, d.account_id, d.mode, d.channel_id from q left join lateral (
+      select j.account_id, j.mode, j.channel_id from (values (0::smallint), (1::smallint), (2::smallint)) p(priority)
+      cross join lateral (select * from dispatch_jobs where process_id is null and queue = q.queue and priority = p.priority and next_run_at <= ${at} order by next_run_at limit 1) j limit 1
+    ) d on true where q.queue is not null and (d.account_id is not null or q.number = ${scanned_max})
+    limit ${queues_max}`
+  const last = rows.at(-1)
+  return {
+    due: rows.filter(({ is_due }) => is_due),
+    next: last !== undefined && (rows.length === queues_max || last.number === scanned_max) ? last.queue : '',
+  }
+}

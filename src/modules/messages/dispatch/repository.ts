@@ -1,0 +1,452 @@
+/** SQL of the dispatch worker: claims, take-overs, leases on channels, and what becomes of jobs that were handed over. Workers work across tenants. */
+import type { MessageRow } from '../message.ts'
+import { type Db, jsonRows, textColumn } from '../../../platform/database/sql.ts'
+import { isAlive } from '../../../platform/jobs/process-registry.ts'
+import { transitionsFrom } from '../projections-repository.ts'
+import type { Projections } from '../projections.ts'
+import type { ProbeChoice } from './circuit-breakers.ts'
+import type { Tenant } from '../../../api/caller.ts'
+
+/** A queue that has due jobs in nobody's hand. */
+export interface DueQueue {
+  queue: string
+  account_id: string
+  mode: 'live' | 'test'
+  channel_id: string
+}
+
+export interface ClaimedRow extends MessageRow {
+  job_attempts: number
+  /** Earlier hand-overs that had no answer. */
+  job_unknowns: number
+  job_outcome_unknown: boolean
+  job_accepted_ids: string[] | null
+  job_due_at: string
+}
+
+/** How many jobs of a queue and priority (its rank) may be claimed. */
+export interface QueueCapacity {
+  readonly queue: string
+  readonly rank: number
+  readonly jobs_max: number
+}
+
+/** Claims due jobs, priority first, at most `rows_max`. */
+export async function claimJobs(
+  sql: Db,
+  claim: {
+    capacities: readonly QueueCapacity[]
+    at: string
+    lease_until: string
+    process_id: string
+    rows_max: number
+  },
+): Promise<ClaimedRow[]> {
+  if (claim.capacities.length === 0) return []
+  const column = (of: (capacity: QueueCapacity) => string | number) => textColumn(claim.capacities.map(of))
+  return await sql<ClaimedRow[]>`
+    with picked as materialized (
+      select j.message_id, j.next_run_at from (
+        select unnest(text_column(${column((capacity) => capacity.queue)})) as queue, unnest(text_column(${column((capacity) => capacity.rank)}))::smallint as priority,
+          unnest(text_column(${column((capacity) => capacity.jobs_max)}))::int as jobs_max
+      ) r
+      cross join lateral (
+        select message_id, next_run_at from dispatch_jobs where process_id is null and queue = r.queue and priority = r.priority and next_run_at <= ${claim.at}
+        order by next_run_at, message_id limit r.jobs_max for update skip locked
+      ) j
+      order by r.priority, j.next_run_at limit ${claim.rows_max}
+    ),
+    ${pickedByProcess(sql, claim)}`
+}
+
+/** A queue of which one job is to be claimed, and which of those that were handed over least often. */
+export interface WantedProbe {
+  readonly queue: string
+  readonly choice: ProbeChoice
+}
+
+/** So many of each priority are looked at, from either end, for the one that was handed over least often: a queue may be long. */
+const probesLookedAt = 50
+
+/** Claims one due job of each of these queues: of those that were handed over least often the most urgent and oldest, or the newest whatever its priority. */
+export async function claimProbes(
+  sql: Db,
+  claim: { probes: readonly WantedProbe[]; at: string; lease_until: string; process_id: string },
+): Promise<ClaimedRow[]> {
+  if (claim.probes.length === 0) return []
+  const ofPriority = sql`from dispatch_jobs where process_id is null and queue = r.queue and priority = p.priority and next_run_at <= ${claim.at}`
+  return await sql<ClaimedRow[]>`
+    with picked as materialized (
+      select j.message_id, j.next_run_at from (
+        select unnest(text_column(${textColumn(claim.probes.map(({ queue }) => queue))})) as queue,
+          unnest(text_column(${textColumn(claim.probes.map(({ choice }) => choice))})) = 'newest' as newest
+      ) r
+      cross join lateral (
+        select c.message_id from (values (0::smallint), (1::smallint), (2::smallint)) p(priority) cross join lateral (
+          (select message_id, next_run_at, attempts ${ofPriority} order by next_run_at, message_id limit ${probesLookedAt})
+          union all
+          (select message_id, next_run_at, attempts ${ofPriority} order by next_run_at desc, message_id desc limit ${probesLookedAt})
+        ) c
+        order by c.attempts, case when not r.newest then p.priority end, case when r.newest then c.next_run_at end desc, case when r.newest then c.message_id end desc, c.next_run_at, c.message_id
+        limit 1
+      ) c
+      join dispatch_jobs j on j.message_id = c.message_id where j.process_id is null for update of j skip locked
+    ),
+    ${pickedByProcess(sql, claim)}`
+}
+
+/** The end of a statement that claims: puts the jobs of `picked` into a process's hand; yields their messages, the longest due first. */
+export const pickedByProcess = (
+  sql: Db,
+  { process_id, lease_until }: { process_id: string; lease_until: string },
+) => sql`
+  claimed as (
+    update dispatch_jobs j set process_id = ${process_id}, next_run_at = ${lease_until} from picked where j.message_id = picked.message_id
+    returning j.account_id, j.mode, j.message_id, j.attempts, j.outcome_unknown, j.accepted_ids, picked.next_run_at
+  )
+  select m.*, c.attempts as job_attempts,
+    case when c.attempts > 0 then (select count(*)::int from message_attempts a where a.message_id = c.message_id and a.outcome = 'unknown') else 0 end as job_unknowns,
+    c.outcome_unknown as job_outcome_unknown, c.accepted_ids as job_accepted_ids, c.next_run_at as job_due_at
+  from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
+  order by c.next_run_at, m.id`
+
+/** Makes due at once what waits in these queues for its time; resolves to how many jobs. */
+export async function hastenJobs(sql: Db, queues: readonly string[], at: string): Promise<number> {
+  const { count } =
+    await sql`update dispatch_jobs set next_run_at = ${at} where process_id is null and queue = any(${[...queues]}::text[]) and next_run_at > ${at}`
+  return count
+}
+
+/** What was taken over. */
+export interface TakenOver {
+  readonly jobs: number
+  /** The origins of the messages that changed to `sending` by it. */
+  readonly origin_types: readonly string[]
+}
+
+/**
+ * Takes back what processes had claimed that have not been heard of since `alive_since`, and whose leases on the channels have ended, and what any has held beyond its claim. What they had handed over may not say so, and is to be
+ * asked about where the provider can tell, else repeated: it is `sending` from the beginning of its claim on, before which it was not handed over, and no longer to be cancelled. Messages are locked before their jobs, as everywhere; one that somebody is changing at this
+ * moment, such as a process that was believed dead, is left for the next time. At most `jobs_max`: a process may die with all its memory holds, and one statement
+ * that takes over tens of thousands would outlast the time that statements have.
+ */
+export async function takeOverJobs(
+  sql: Db,
+  projections: Projections,
+  {
+    process_id,
+    at,
+    alive_since,
+    lease_ms,
+    jobs_max,
+  }: { process_id: string; at: string; alive_since: string; lease_ms: number; jobs_max: number },
+): Promise<TakenOver> {
+  // which of them are followed only their rows tell
+  const transitions =
+    projections.pairs.length === 0
+      ? sql``
+      : sql`,
+    transition as (${transitionsFrom(
+      sql,
+      projections.pairs,
+      sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, 'queued' as was, 'sending' as status, updated_at as at from marked`,
+    )})`
+  const left = sql`j.process_id is not null and (j.next_run_at <= ${at}
+        or (j.process_id <> ${process_id} and not ${isAlive(sql, sql`j.process_id`, alive_since)}
+          and not exists (select from channel_leases l where l.channel_id = j.channel_id and l.process_id = j.process_id and ${isLeased(sql, at)})))`
+  const [row] = await sql<TakenOver[]>`
+    with held as materialized (
+      select h.id, j.next_run_at - make_interval(secs => ${lease_ms / 1000}::int) as claimed_at from dispatch_jobs j cross join lateral (
+        select m.id from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id limit 1 for update skip locked
+      ) h where ${left} limit ${jobs_max}
+    ),
+    taken as (
+      update dispatch_jobs j set next_run_at = ${at}, process_id = null, outcome_unknown = true from held where j.message_id = held.id and ${left}
+      returning j.account_id, j.mode, j.message_id, least(held.claimed_at, ${at}) as claimed_at
+    ),
+    marked as (
+      update messages m set status = 'sending', sending_at = coalesce(m.sending_at, greatest(m.updated_at, t.claimed_at)), updated_at = greatest(m.updated_at, ${at}) from taken t
+      where m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id and m.status = 'queued'
+      returning m.account_id, m.mode, m.id, m.submission_key, m.origin_type, m.origin_id, m.updated_at
+    )${transitions}
+    select (select count(*) from taken) as jobs, array(select distinct origin_type from marked) as origin_types`
+  return row!
+}
+
+/** Gives back what this process has claimed but will not hand over, uncounted. */
+export async function releaseJobs(
+  sql: Db,
+  process_id: string,
+  jobs: readonly { message_id: string; next_run_at: string }[],
+): Promise<void> {
+  if (jobs.length === 0) return
+  await sql`
+    update dispatch_jobs j set next_run_at = t.next_run_at, process_id = null
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, next_run_at timestamptz)
+    where j.message_id = t.message_id and j.process_id = ${process_id}`
+}
+
+/** Those of these messages that this process has in hand by the claim that ends then, not by another one that it made since; and what was taken of each. */
+export async function listHeld(
+  sql: Db,
+  process_id: string,
+  claims: readonly { message_id: string; lease_until: string }[],
+): Promise<Map<string, readonly string[] | null>> {
+  if (claims.length === 0) return new Map()
+  const rows = await sql<{ message_id: string; accepted_ids: string[] | null }[]>`
+    select j.message_id, j.accepted_ids from json_to_recordset(${jsonRows(claims)}::text::json) as t(message_id text, lease_until timestamptz)
+    join dispatch_jobs j on j.message_id = t.message_id where j.process_id = ${process_id} and j.next_run_at = t.lease_until`
+  return new Map(rows.map(({ message_id, accepted_ids }) => [message_id, accepted_ids]))
+}
+
+/** A message that its process may settle: in its own hand, or in nobody's; and what was taken of it. */
+export interface Settleable {
+  readonly message_id: string
+  readonly own: boolean
+  readonly accepted_ids: readonly string[]
+}
+
+/**
+ * Of these messages, handed over so often before: those that are still as this process left them, in its own hand (`own`), or in nobody's and not handed over since. Their jobs
+ * are locked: a receipt may prove at this moment what was taken of them. Whoever calls has locked the messages, as everywhere.
+ */
+export async function lockSettleable(
+  tx: Db,
+  process_id: string,
+  jobs: readonly { message_id: string; attempts: number }[],
+): Promise<Settleable[]> {
+  if (jobs.length === 0) return []
+  return await tx<Settleable[]>`
+    select j.message_id, j.process_id is not null as own, coalesce(j.accepted_ids, '{}') as accepted_ids
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, attempts int)
+    join dispatch_jobs j on j.message_id = t.message_id where (j.process_id = ${process_id} or j.process_id is null) and j.attempts = t.attempts for update of j`
+}
+
+/** Ends the jobs of those messages that are final; one that is not was taken from this process: should it hold it again, it is free to be claimed. */
+export async function endGoneJobs(
+  sql: Db,
+  process_id: string,
+  message_ids: readonly string[],
+  at: string,
+): Promise<void> {
+  if (message_ids.length === 0) return
+  await sql`
+    delete from dispatch_jobs j where j.message_id = any(${[...message_ids]}::text[])
+      and not exists (select from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id and m.status in ('queued', 'sending'))`
+  await releaseJobs(
+    sql,
+    process_id,
+    message_ids.map((message_id) => ({ message_id, next_run_at: at })),
+  )
+}
+
+/**
+ * Whether a process has the lease of `channel_leases l` at this moment. The lease alone counts: a process whose heartbeat is late renews it all the same,
+ * and trusts it. Whoever has signed off, or has been forgotten by one that found itself alone, has none.
+ */
+const isLeased = (sql: Db, at: string) =>
+  sql`(l.lease_until > ${at} and exists (select from processes p where p.id = l.process_id))`
+
+/** Takes or renews the lease on channels; resolves to those that this process holds until `lease_until`. */
+export async function leaseChannels(
+  sql: Db,
+  channel_ids: readonly string[],
+  process_id: string,
+  at: string,
+  lease_until: string,
+): Promise<string[]> {
+  if (channel_ids.length === 0) return []
+  const rows = await sql<{ channel_id: string }[]>`
+    insert into channel_leases as l (channel_id, process_id, lease_until)
+    select channel_id, ${process_id}, ${lease_until} from unnest(${[...channel_ids].toSorted()}::text[]) as c(channel_id)
+    on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until
+      where l.process_id = excluded.process_id or not ${isLeased(sql, at)}
+    returning channel_id`
+  return rows.map(({ channel_id }) => channel_id)
+}
+
+/** Frees the leases of a process on these channels, or on all of its channels. */
+export async function releaseChannels(sql: Db, process_id: string, channel_ids?: readonly string[]): Promise<void> {
+  await sql`
+    delete from channel_leases
+    where process_id = ${process_id}
+      ${channel_ids === undefined ? sql`` : sql`and channel_id = any(${[...channel_ids]}::text[])`}`
+}
+
+/** Those of these queues in which messages wait that no process has in hand, whenever they are due. */
+export async function listWaiting(sql: Db, queues: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ queue: string }[]>`
+    select q.queue from unnest(${[...queues]}::text[]) as q(queue) where exists (select from dispatch_jobs where process_id is null and queue = q.queue)`
+  return new Set(rows.map(({ queue }) => queue))
+}
+
+/** How many messages of a queue wait beyond those that processes have in hand, counted up to `max`. */
+export async function countQueue(sql: Db, queue: string, max: number): Promise<number> {
+  const [row] = await sql<
+    { count: number }[]
+  >`select count(*) as count from (select 1 from dispatch_jobs where process_id is null and queue = ${queue} limit ${max}) q`
+  return row!.count
+}
+
+export interface Depths {
+  dispatch: number
+  scheduled: number
+  reports: number
+}
+
+/** What an operator asks at night: how much is due, planned and unread. */
+export async function measureDepths(sql: Db, at: string): Promise<Depths> {
+  const [row] = await sql<Depths[]>`
+    select count(*) filter (where next_run_at <= ${at} or process_id is not null) as dispatch, count(*) filter (where next_run_at > ${at} and process_id is null) as scheduled,
+      (select count(*) from provider_reports) as reports
+    from dispatch_jobs`
+  return row!
+}
+
+/** One hand-over and its outcome. */
+export interface NewAttempt {
+  readonly account_id: string
+  readonly mode: string
+  readonly message_id: string
+  readonly number: number
+  readonly id: string
+  readonly provider: string
+  readonly outcome: string
+  readonly provider_code: string | null
+  readonly provider_message: string | null
+  readonly duration_ms: number
+  readonly created_at: string
+}
+
+/** An attempt that is there already stays as it is. */
+export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): Promise<void> {
+  if (attempts.length === 0) return
+  await tx`
+    insert into message_attempts (account_id, mode, message_id, number, id, provider, outcome, provider_code, provider_message, duration_ms, created_at)
+    select account_id, mode, message_id, number, id, provider, outcome, provider_code, provider_message, duration_ms, created_at
+    from json_to_recordset(${jsonRows(attempts)}::text::json) as t(account_id text, mode text, message_id text, number int, id text, provider text, outcome text, provider_code text,
+      provider_message text, duration_ms int, created_at timestamptz)
+    on conflict (message_id, number) do nothing`
+}
+
+/** Ends the jobs of these messages, whoever has them in hand: there is nothing left to hand over. */
+export async function endJobs(tx: Db, message_ids: readonly string[]): Promise<void> {
+  if (message_ids.length === 0) return
+  await tx`delete from dispatch_jobs where message_id = any(${[...message_ids]}::text[])`
+}
+
+/** A job that is to be handed over again, when and after how many times. */
+export interface ReturnedJob {
+  readonly message_id: string
+  readonly next_run_at: string
+  readonly attempts: number
+  /** A hand-over may have arrived of which nobody has told yet. */
+  readonly outcome_unknown: boolean
+  /** The provider's ids of what it took of the message so far. */
+  readonly accepted_ids: readonly string[]
+}
+
+/** Gives jobs back to be claimed again at their time, where no other process has them in hand. One that was taken from this process stays in doubt, and is due no sooner than it was. */
+export async function returnJobs(tx: Db, process_id: string, jobs: readonly ReturnedJob[]): Promise<void> {
+  if (jobs.length === 0) return
+  await tx`
+    update dispatch_jobs j set next_run_at = case when j.process_id is null then greatest(j.next_run_at, t.next_run_at) else t.next_run_at end, attempts = t.attempts,
+      outcome_unknown = t.outcome_unknown or (j.process_id is null and j.outcome_unknown), accepted_ids = nullif(t.accepted_ids, '{}'), process_id = null
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, next_run_at timestamptz, attempts int, outcome_unknown boolean, accepted_ids text[])
+    where j.message_id = t.message_id and (j.process_id = ${process_id} or j.process_id is null)`
+}
+
+/** A message in the hand of a process, by the claim that ends then. */
+export interface Claim {
+  readonly process_id: string
+  readonly message_id: string
+  /** ISO 8601. */
+  readonly lease_until: string
+}
+
+/** Keeps what was taken of a message while the rest is handed over; false where this claim of it has ended, or where receipts have proved more than that. */
+export async function keepAccepted(
+  sql: Db,
+  { process_id, message_id, lease_until }: Claim,
+  accepted_ids: readonly string[],
+): Promise<boolean> {
+  const rows = await sql`
+    update dispatch_jobs set accepted_ids = ${[...accepted_ids]}::text[]
+    where message_id = ${message_id} and process_id = ${process_id} and next_run_at = ${lease_until} and coalesce(cardinality(accepted_ids), 0) <= ${accepted_ids.length}
+    returning message_id`
+  return rows.length > 0
+}
+
+/** Which of these messages have jobs, and what was taken of each. The jobs are locked: whoever calls has locked the messages, as everywhere. */
+export async function lockAccepted(tx: Db, message_ids: readonly string[]): Promise<Map<string, readonly string[]>> {
+  if (message_ids.length === 0) return new Map()
+  const rows = await tx<{ message_id: string; accepted_ids: string[] }[]>`
+    select message_id, coalesce(accepted_ids, '{}') as accepted_ids from dispatch_jobs where message_id = any(${[...message_ids]}::text[]) order by message_id for update`
+  return new Map(rows.map(({ message_id, accepted_ids }) => [message_id, accepted_ids]))
+}
+
+/** Keeps what receipts proved to be taken: what nobody has in hand is in doubt no more, and the rest of it is due at once. */
+export async function raiseAccepted(
+  tx: Db,
+  jobs: readonly { readonly message_id: string; readonly accepted_ids: readonly string[] }[],
+  at: string,
+): Promise<void> {
+  if (jobs.length === 0) return
+  await tx`
+    update dispatch_jobs j set accepted_ids = t.accepted_ids, outcome_unknown = j.outcome_unknown and j.process_id is not null,
+      next_run_at = case when j.process_id is null then least(j.next_run_at, ${at}) else j.next_run_at end
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, accepted_ids text[]) where j.message_id = t.message_id`
+}
+
+/** A message that is in the hand of this process, and is not to go before `next_run_at`. */
+export interface Postponed extends Tenant {
+  readonly message_id: string
+  readonly next_run_at: string
+}
+
+/** Gives messages back until their time, uncounted: it is their `send_at` from then on, from which their validity counts. Messages are locked before their jobs, as everywhere. */
+export async function postponeMessages(sql: Db, process_id: string, postponed: readonly Postponed[]): Promise<void> {
+  if (postponed.length === 0) return
+  await sql`
+    with held as materialized (
+      select m.id, t.next_run_at from json_to_recordset(${jsonRows(postponed)}::text::json) as t(account_id text, mode text, message_id text, next_run_at timestamptz)
+      join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id
+      where m.status in ('queued', 'sending') order by m.id for update of m
+    ),
+    returned as (
+      update dispatch_jobs j set next_run_at = h.next_run_at, process_id = null from held h where j.message_id = h.id and j.process_id = ${process_id}
+      returning j.account_id, j.mode, j.message_id, j.next_run_at
+    )
+    update messages m set send_at = r.next_run_at from returned r where m.account_id = r.account_id and m.mode = r.mode and m.id = r.message_id`
+}
+
+/** Whether a message to the same recipient is on its way over the channel, whose provider's id nobody knows yet. Of those in doubt themselves, the first one goes first. */
+export async function isAnotherInHand(
+  sql: Db,
+  { channel_id, message_id, to }: { channel_id: string; message_id: string; to: string },
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from dispatch_jobs j join messages m on m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id
+    where j.process_id is not null and j.channel_id = ${channel_id} and j.message_id <> ${message_id} and (not j.outcome_unknown or j.message_id < ${message_id}) and m."to" = ${to}
+    limit 1`
+  return rows.length > 0
+}
+
+/** Ids by which a channel's provider is said to know a message. */
+export interface ClaimedIds extends Tenant {
+  readonly channel_id: string
+  readonly message_id: string
+  readonly provider_ids: readonly string[]
+}
+
+/** Those of these ids by which the provider knows other messages, and which message was said to have them. */
+export async function listOthersIds(sql: Db, claims: readonly ClaimedIds[]): Promise<Map<string, string>> {
+  const wanted = claims.flatMap(({ provider_ids, ...claim }) =>
+    provider_ids.map((provider_id) => ({ ...claim, provider_id })),
+  )
+  if (wanted.length === 0) return new Map()
+  const rows = await sql<{ provider_id: string; message_id: string }[]>`
+    select t.provider_id, t.message_id from json_to_recordset(${jsonRows(wanted)}::text::json) as t(account_id text, mode text, channel_id text, message_id text, provider_id text)
+    join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id and r.account_id = t.account_id and r.mode = t.mode and r.message_id <> t.message_id`
+  return new Map(rows.map(({ provider_id, message_id }) => [provider_id, message_id]))
+}

@@ -1,0 +1,68 @@
+/** Rescues jobs of dead processes, once a second and in batches. */
+import { limits } from '../../../api/limits.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import type { TransitionDeps } from '../transitions.ts'
+import type { ChannelLeases } from './leases.ts'
+import { leaseMs, type Scheduler } from './scheduler.ts'
+import { takeOverJobs } from './repository.ts'
+
+export interface TakeOverDeps extends Pick<TransitionDeps, 'platform' | 'projections'> {
+  readonly scheduling: Scheduler
+  readonly leases: ChannelLeases
+}
+
+export interface TakeOver {
+  /** Rescues some jobs if a second has passed. Resolves to how many. */
+  some(): Promise<number>
+  /** Rescues all jobs if a second has passed. */
+  all(): Promise<void>
+}
+
+const everyMs = 1000
+const pieceMax = 2000
+/** Per run; the next run follows at once. */
+const piecesMax = 5
+
+export function takeOver(deps: TakeOverDeps): TakeOver {
+  const last = { ms: -Infinity }
+  const some = async (): Promise<number> => {
+    const { clock } = deps.platform
+    if (clock.elapsed() - last.ms < everyMs) return 0
+    last.ms = clock.elapsed()
+    const now = clock.now()
+    await deps.scheduling.sweep()
+    await deps.leases.renew()
+    const taken = await takePieces(deps, now)
+    if (taken === pieceMax * piecesMax) last.ms = -Infinity
+    return taken
+  }
+  return {
+    some,
+    async all() {
+      while ((await some()) === pieceMax * piecesMax);
+    },
+  }
+}
+
+async function takePieces({ platform, projections }: TakeOverDeps, now: number): Promise<number> {
+  const { pool, process_id, log } = platform
+  const claim = {
+    process_id,
+    at: isoTime(now),
+    alive_since: isoTime(now - limits.process_silent_ms),
+    lease_ms: leaseMs,
+    jobs_max: pieceMax,
+  }
+  let taken = 0
+  for (let piece = 1; piece <= piecesMax; piece++) {
+    const { jobs, origin_types } = await takeOverJobs(pool, projections, claim)
+    projections.wake(origin_types.map((origin_type) => ({ origin_type })))
+    taken += jobs
+    if (jobs < pieceMax) break
+  }
+  if (taken === 0) return 0
+  log.warn({ jobs: taken }, 'took over messages that another process had claimed')
+  // another process may dispatch some of their channels
+  platform.notify('dispatch')
+  return taken
+}

@@ -1,0 +1,248 @@
+/**
+ * SQL of the message list: every filter is led by an index, so that a page costs what it shows however many messages there are.
+ * What one leading filter leaves over, the others sort out of its rows.
+ */
+import { advisoryLocks } from '../../platform/database/locks.ts'
+import type { Tenant } from '../../api/caller.ts'
+import type { MessageRow } from './message.ts'
+import { idFloor } from '../../lib/ids.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import { quarterOf } from './counts-repository.ts'
+
+export interface MessageFilters {
+  readonly channel?: string
+  readonly direction?: string
+  readonly status?: string
+  readonly to?: string
+  readonly reference?: string
+  readonly created_after?: string
+  readonly created_before?: string
+  readonly updated_after?: string
+}
+
+/** An id is made when its message's `created_at` is taken; this much later at most, or earlier. */
+const idSlackMs = 1000
+/** Statuses that few messages have at a time: led by their counts also where a channel is given. */
+const rareStatuses: ReadonlySet<string> = new Set(['queued', 'sending', 'failed'])
+/** So many of the newest messages are looked at one by one before those changed late are searched by time of change. */
+const newestFirst = 200
+
+/** A page of messages, newest first, with one row more than asked. */
+export async function listMessages(
+  sql: Db,
+  tenant: Tenant,
+  filters: MessageFilters,
+  page: Page,
+): Promise<MessageRow[]> {
+  const { channel, status, to, reference, updated_after } = filters
+  // what comes in is `received`, nothing else is
+  const direction = filters.direction ?? (status === 'received' ? 'inbound' : undefined)
+  const all = { ...filters, ...(direction === undefined ? {} : { direction }) }
+  if (reference !== undefined) return await byText(sql, tenant, all, page, 'reference', reference)
+  if (to !== undefined) return await byText(sql, tenant, all, page, 'to', to)
+  if (channel !== undefined && direction !== undefined)
+    return await sql<MessageRow[]>`${ofChannel(sql, tenant, all, page, sql`${channel}`, direction)}`
+  if (status !== undefined && (rareStatuses.has(status) || (channel === undefined && direction === undefined)))
+    return await byStatus(sql, tenant, all, page)
+  if (channel !== undefined) return await byChannel(sql, tenant, all, page)
+  if (direction !== undefined) return await byDirection(sql, tenant, all, page)
+  if (updated_after !== undefined) return await byChange(sql, tenant, { ...all, updated_after }, page)
+  return await byId(sql, tenant, all, page)
+}
+
+/** Every filter as a condition on `messages`; the times of creation as bounds of the id as well. */
+function where(sql: Db, { account_id, mode }: Tenant, filters: MessageFilters, page: Page) {
+  const { from, below } = idBounds(filters, page)
+  return sql`
+    account_id = ${account_id} and mode = ${mode}
+      ${filters.channel === undefined ? sql`` : sql`and channel_id = ${filters.channel}`}
+      ${filters.direction === undefined ? sql`` : sql`and direction = ${filters.direction}`}
+      ${filters.status === undefined ? sql`` : sql`and status = ${filters.status}`}
+      ${filters.to === undefined ? sql`` : sql`and "to" = ${filters.to}`}
+      ${filters.reference === undefined ? sql`` : sql`and reference = ${filters.reference}`}
+      ${filters.created_after === undefined ? sql`` : sql`and created_at > ${filters.created_after}`}
+      ${filters.created_before === undefined ? sql`` : sql`and created_at < ${filters.created_before}`}
+      ${filters.updated_after === undefined ? sql`` : sql`and updated_at > ${filters.updated_after}`}
+      ${from === undefined ? sql`` : sql`and id >= ${from}`}
+      ${below === undefined ? sql`` : sql`and id < ${below}`}`
+}
+
+function idBounds(
+  { created_after, created_before }: MessageFilters,
+  { starting_after }: Page,
+): { from: string | undefined; below: string | undefined } {
+  const from = created_after === undefined ? undefined : floorOf(Date.parse(created_after) - idSlackMs)
+  const before = created_before === undefined ? undefined : floorOf(Date.parse(created_before) + idSlackMs)
+  return {
+    from,
+    below: before === undefined || (starting_after !== undefined && starting_after < before) ? starting_after : before,
+  }
+}
+
+const floorOf = (ms: number): string => idFloor('msg', Math.max(0, ms))
+
+/** By the primary key. */
+async function byId(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
+  return await sql<
+    MessageRow[]
+  >`select * from messages where ${where(sql, tenant, filters, page)} order by id desc limit ${page.limit + 1}`
+}
+
+// What leads is written as one of a list of one, and stands in the order. As an equation the planner would leave it out of the
+// order, take the primary key for as good, and walk through everything where the newest match is old.
+
+/** One recipient, or one reference, from its index. */
+async function byText(
+  sql: Db,
+  tenant: Tenant,
+  filters: MessageFilters,
+  page: Page,
+  leading: 'to' | 'reference',
+  value: string,
+): Promise<MessageRow[]> {
+  const { [leading]: _, ...others } = filters
+  const column = sql(leading)
+  return await sql<MessageRow[]>`
+    select * from messages where ${where(sql, tenant, others, page)} and ${column} = any(array[${value}])
+    order by ${column} desc, id desc limit ${page.limit + 1}`
+}
+
+/** One direction of a channel from its index. */
+function ofChannel(
+  sql: Db,
+  tenant: Tenant,
+  filters: MessageFilters,
+  page: Page,
+  channel: ReturnType<typeof where>,
+  direction: string,
+) {
+  const { channel: _, direction: __, ...others } = filters
+  return sql`
+    select * from messages where ${where(sql, tenant, others, page)} and channel_id = any(array[${channel}]) and direction = any(array[${direction}])
+    order by channel_id desc, direction desc, id desc limit ${page.limit + 1}`
+}
+
+/** Both directions of a channel. */
+async function byChannel(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
+  const one = (direction: string) => ofChannel(sql, tenant, filters, page, sql`${filters.channel!}`, direction)
+  return await sql<MessageRow[]>`
+    select * from ((${one('outbound')}) union all (${one('inbound')})) m
+    order by id desc limit ${page.limit + 1}`
+}
+
+/** One direction of every channel that has messages, found by hops through the index. */
+async function byDirection(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
+  const { account_id, mode } = tenant
+  return await sql<MessageRow[]>`
+    with recursive channel(id) as (
+      (select channel_id from messages where account_id = ${account_id} and mode = ${mode} order by channel_id limit 1)
+      union all
+      select (select channel_id from messages where account_id = ${account_id} and mode = ${mode} and channel_id > channel.id order by channel_id limit 1) from channel where channel.id is not null
+    )
+    select m.* from channel
+    cross join lateral (${ofChannel(sql, tenant, filters, page, sql`channel.id`, filters.direction!)}) m
+    order by m.id desc limit ${page.limit + 1}`
+}
+
+interface Bucket {
+  bucket: string
+  n: number
+}
+
+/** Walks the seconds that have messages of the status, newest first: as many at a time as hold a page, then four times as many where other filters left too few. */
+async function byStatus(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
+  const wanted = page.limit + 1
+  const rows: MessageRow[] = []
+  let before: string | undefined
+  for (let look = wanted; ; look *= 4) {
+    const buckets = await listBuckets(sql, tenant, filters, page, before, look)
+    let held = 0
+    // a cursor may cut the first one short
+    const chosen = buckets
+      .filter((bucket, at) => held < look && (held += at === 0 ? 0 : bucket.n) >= 0)
+      .map(({ bucket }) => bucket)
+    if (chosen.length === 0) return rows
+    rows.push(
+      ...(await sql<MessageRow[]>`
+        select m.* from unnest(${chosen}::text[]) as b(bucket)
+        cross join lateral (
+          select * from messages where ${where(sql, tenant, filters, page)} and id >= 'msg_' || b.bucket and id < 'msg_' || b.bucket || '~' order by id desc limit ${wanted}
+        ) m
+        order by m.id desc limit ${wanted - rows.length}`),
+    )
+    if (rows.length === wanted || (chosen.length === buckets.length && buckets.length < look)) return rows
+    before = chosen.at(-1)
+  }
+}
+
+async function listBuckets(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  filters: MessageFilters,
+  page: Page,
+  before: string | undefined,
+  count: number,
+): Promise<Bucket[]> {
+  const { from, below } = idBounds(filters, page)
+  return await sql<Bucket[]>`
+    select bucket, sum(n) as n from message_status_counts
+    where account_id = ${account_id} and mode = ${mode} and status = ${filters.status!}
+      ${from === undefined ? sql`` : sql`and bucket >= ${from.slice(4, 12)}`}
+      ${below === undefined ? sql`` : sql`and bucket <= ${below.slice(4, 12)}`}
+      ${before === undefined ? sql`` : sql`and bucket < ${before}`}
+    group by bucket having sum(n) > 0 order by bucket desc limit ${count}`
+}
+
+/** The newest messages are looked at one by one: what was created since has changed since. Before them, what changed late is found by its time of change, where it is still wanted. */
+async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
+  const { updated_after, ...others } = filters
+  const wanted = page.limit + 1
+  return await sql<MessageRow[]>`
+    with newest as materialized (
+      select id, updated_at from messages where ${where(sql, tenant, others, page)} order by id desc limit ${newestFirst}
+    ),
+    edge as materialized (
+      select min(id) as id, count(*) as seen, count(*) filter (where updated_at > ${updated_after!}) as found from newest
+    ),
+    late as materialized (
+      select id from messages where ${where(sql, tenant, filters, page)}
+        and (select seen = ${newestFirst} and found < ${wanted} from edge) and id < (select id from edge)
+    )
+    select * from messages where account_id = ${tenant.account_id} and mode = ${tenant.mode}
+      and id = any(array(
+        select id from (select id from newest where updated_at > ${updated_after!} union all select id from late) changed order by id desc limit ${wanted}
+      ))
+    order by id desc`
+}
+
+/**
+ * Folds at most `rows_max` deltas of the counts into the row of their key; returns how many there were, 0 while another process
+ * folds. Each fold sums only the rows that it itself deleted, so that nothing is lost or counted twice whatever runs beside it.
+ */
+export async function foldStatusCounts(sql: Db, rows_max: number): Promise<number> {
+  const [row] = await sql<{ deltas: number }[]>`
+    with alone as materialized (
+      select pg_try_advisory_xact_lock(${advisoryLocks.fold_status_counts}) as held
+    ), delta as (
+      delete from message_status_counts
+      where ctid = any(array(select ctid from message_status_counts where not folded and (select held from alone) limit ${rows_max})) and not folded
+      returning account_id, mode, status, bucket, n
+    ), touched as (
+      select distinct account_id, mode, status, bucket from delta
+    ), base as (
+      delete from message_status_counts c using touched t
+      where c.folded and c.account_id = t.account_id and c.mode = t.mode and c.status = t.status and c.bucket = t.bucket
+      returning c.account_id, c.mode, c.status, c.bucket, c.n
+    ), folded as (
+      insert into message_status_counts (account_id, mode, status, bucket, n, folded)
+      select account_id, mode, status, bucket, sum(n), true from (select * from delta union all select * from base) every_row
+      group by account_id, mode, status, bucket having sum(n) <> 0
+    ), by_quarter as (
+      insert into message_quarter_counts as c (account_id, mode, quarter, status, n)
+      select account_id, mode, q.quarter, status, sum(n) from delta cross join lateral (${quarterOf(sql)}) q group by 1, 2, 3, 4
+      on conflict (account_id, mode, quarter, status) do update set n = c.n + excluded.n
+    )
+    select count(*) as deltas from delta`
+  return row!.deltas
+}

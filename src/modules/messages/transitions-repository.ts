@@ -1,0 +1,213 @@
+/** SQL of transitions: the rows that change, and in the same statement the event of it and what projections are told. */
+import type { MessageStatus, OriginType } from '../../api/resources/message.ts'
+import { type Db, jsonRows, textColumn } from '../../platform/database/sql.ts'
+import { type EventRow, eventsFrom } from '../../platform/events/outbox.ts'
+import { type MessageRow, stamps } from './message.ts'
+import { referencesOfAccepted } from './references-repository.ts'
+import { transitionsFrom } from './projections-repository.ts'
+import type { Projections } from './projections.ts'
+
+/** One row on its way to another status. */
+export interface TransitionWrite {
+  readonly account_id: string
+  readonly mode: string
+  readonly id: string
+  readonly origin_type: OriginType
+  /** The status that the row must still have. */
+  readonly was: MessageStatus
+  readonly status: MessageStatus
+  /** ISO 8601: the time of every stamp that the status sets and that is not set yet. */
+  readonly at: string
+  /** When it was handed over first; null for one that never was. */
+  readonly sending_at: string | null
+  /** Of a failed message. */
+  readonly error: object | null
+  /** Emitted with it; null for a status without an event. */
+  readonly event: EventRow | null
+}
+
+/** What a kept report makes of a message. */
+export interface ReceiptWrite extends TransitionWrite {
+  readonly report_id: string
+  /** Where the report was seen (`ctid`). */
+  readonly place: string
+}
+
+/** What a provider's acceptance of a message leaves beside its status. */
+export interface Acceptance extends TransitionWrite {
+  readonly provider: string
+  readonly provider_id: string
+  readonly attempt_id: string
+  /** Which hand-over it was, from 1. */
+  readonly number: number
+  readonly duration_ms: number
+  /** A report that came with the answer. */
+  readonly report: { readonly id: string; readonly report: object; readonly next_run_at: string } | null
+}
+
+type Cell = string | number | null
+
+const columnOf =
+  <T>(writes: readonly T[]) =>
+  (of: (write: T) => Cell): string =>
+    textColumn(writes.map(of))
+
+/** The statuses that set a time stamp. */
+const setting = (stamp: (typeof stamps)[MessageStatus][number]): string[] =>
+  Object.entries(stamps).flatMap(([status, sets]) => (sets.includes(stamp) ? [status] : []))
+const setBy = {
+  sent_at: setting('sent_at'),
+  delivered_at: setting('delivered_at'),
+  read_at: setting('read_at'),
+  failed_at: setting('failed_at'),
+}
+
+const transitionColumns = (sql: Db, writes: readonly TransitionWrite[]) => {
+  const column = columnOf(writes)
+  return sql`
+    unnest(text_column(${column((write) => write.account_id)})) as account_id, unnest(text_column(${column((write) => write.mode)})) as mode,
+    unnest(text_column(${column((write) => write.id)})) as id, unnest(text_column(${column((write) => write.was)})) as was,
+    unnest(text_column(${column((write) => write.status)})) as status, unnest(text_column(${column((write) => write.at)}))::timestamptz as at,
+    unnest(text_column(${column((write) => write.sending_at)}))::timestamptz as sending_at,
+    unnest(text_column(${column((write) => (write.error === null ? null : JSON.stringify(write.error)))})) as error,
+    unnest(text_column(${column((write) => write.event?.id ?? null)})) as event_id, unnest(text_column(${column((write) => write.event?.type ?? null)})) as event_type,
+    unnest(text_column(${column((write) => write.event?.object ?? null)})) as event_object`
+}
+
+/** The update itself, from the rows of `t`; the head of a statement's first CTE, whose `returning` follows. */
+const update = (sql: Db) => sql`
+  update messages m set status = t.status, error = coalesce(t.error::json, m.error), refunded = m.refunded or t.status = 'failed', updated_at = t.at,
+    sending_at = coalesce(m.sending_at, t.sending_at),
+    sent_at = case when t.status = any (${setBy.sent_at}::text[]) then coalesce(m.sent_at, t.at) else m.sent_at end,
+    delivered_at = case when t.status = any (${setBy.delivered_at}::text[]) then coalesce(m.delivered_at, t.at) else m.delivered_at end,
+    read_at = case when t.status = any (${setBy.read_at}::text[]) then coalesce(m.read_at, t.at) else m.read_at end,
+    failed_at = case when t.status = any (${setBy.failed_at}::text[]) then coalesce(m.failed_at, t.at) else m.failed_at end`
+
+const found = (sql: Db) => sql`m.account_id = t.account_id and m.mode = t.mode and m.id = t.id and m.status = t.was`
+
+const emittedEvents = (sql: Db) =>
+  eventsFrom(
+    sql,
+    sql`select account_id, mode, event_id as id, event_type as type, id as object_id, event_object as object, null as endpoint_id, at as created_at from changed where event_id is not null`,
+  )
+
+/** What a statement adds for projections: nothing where nobody follows one of its messages. */
+const followed = (sql: Db, projections: Projections, writes: readonly TransitionWrite[]) => {
+  const pairs = projections.pairsOf(writes)
+  if (pairs.length === 0) return { columns: sql``, cte: sql`` }
+  const changed = sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, was, status, at from changed`
+  return {
+    columns: sql`, m.submission_key, m.origin_type, m.origin_id, t.was, m.status`,
+    cte: sql`,
+    transition as (${transitionsFrom(sql, pairs, changed)})`,
+  }
+}
+
+/** Messages as they are now; those that do not exist are left out. */
+export async function readRows(
+  tx: Db,
+  wanted: readonly { account_id: string; mode: string; message_id: string }[],
+): Promise<MessageRow[]> {
+  if (wanted.length === 0) return []
+  const keys = wanted.map(({ account_id, mode, message_id }) => ({ account_id, mode, message_id }))
+  return await tx<MessageRow[]>`
+    select m.* from json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, message_id text)
+    join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`
+}
+
+/** Writes the rows whose status is still what it was, and the events of those that have one; resolves to their ids. In the order of the ids, so that two of it never wait for each other. */
+export async function writeTransitions(
+  sql: Db,
+  projections: Projections,
+  writes: readonly TransitionWrite[],
+): Promise<Set<string>> {
+  if (writes.length === 0) return new Set()
+  const ordered = inOrder(writes)
+  const { columns, cte } = followed(sql, projections, ordered)
+  const rows = await sql<{ id: string }[]>`
+    with changed as (
+      ${update(sql)} from (select ${transitionColumns(sql, ordered)}) t where ${found(sql)}
+      returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object${columns}
+    ),
+    emitted as (${emittedEvents(sql)})${cte}
+    select id from changed`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Writes what kept reports tell, and removes those that it wrote, in one statement; for each message both or nothing. Reports that
+ * another process has in hand, or that lie where they were seen no more, are passed over. Resolves to the ids written.
+ */
+export async function writeReceipts(
+  sql: Db,
+  projections: Projections,
+  receipts: readonly ReceiptWrite[],
+): Promise<Set<string>> {
+  if (receipts.length === 0) return new Set()
+  const ordered = inOrder(receipts)
+  const { columns, cte } = followed(sql, projections, ordered)
+  const places = columnOf(ordered)((one) => one.place)
+  const rows = await sql<{ id: string }[]>`
+    with held as materialized (
+      select ctid as place, id as report_id from provider_reports where ctid = any (text_column(${places})::tid[]) for update skip locked
+    ),
+    changed as (
+      ${update(sql)} from (select ${transitionColumns(sql, ordered)}, unnest(text_column(${places}))::tid as place, unnest(text_column(${columnOf(ordered)((one) => one.report_id)})) as report_id) t
+      join held h on h.place = t.place and h.report_id = t.report_id where ${found(sql)}
+      returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object, t.place${columns}
+    ),
+    emitted as (${emittedEvents(sql)}),
+    applied as (
+      delete from provider_reports where ctid = any (array(select place from changed))
+    )${cte}
+    select id from changed`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Writes that providers accepted messages: status and event, reference, attempt, report, and the job ended, in one statement and
+ * so in one transaction; for each message all of it, or nothing where its status is no longer what it was. Resolves to the ids written.
+ * A reference or an attempt that is there already is an error (23505) that leaves nothing written: looking beforehand costs every row.
+ */
+export async function writeAcceptances(
+  sql: Db,
+  projections: Projections,
+  acceptances: readonly Acceptance[],
+): Promise<Set<string>> {
+  if (acceptances.length === 0) return new Set()
+  const ordered = inOrder(acceptances)
+  const { columns, cte } = followed(sql, projections, ordered)
+  const column = columnOf(ordered)
+  const rows = await sql<{ id: string }[]>`
+    with changed as (
+      ${update(sql)}
+      from (
+        select ${transitionColumns(sql, ordered)}, unnest(text_column(${column((one) => one.provider)})) as provider, unnest(${ordered.map((one) => one.provider_id)}::text[]) as provider_id,
+          unnest(text_column(${column((one) => one.attempt_id)})) as attempt_id, unnest(text_column(${column((one) => one.number)}))::int as number,
+          unnest(text_column(${column((one) => one.duration_ms)}))::int as duration_ms, unnest(text_column(${column((one) => one.report?.id ?? null)})) as report_id,
+          unnest(text_column(${column((one) => (one.report === null ? null : JSON.stringify(one.report.report)))})) as report,
+          unnest(text_column(${column((one) => one.report?.next_run_at ?? null)}))::timestamptz as report_next_run_at
+      ) t
+      where ${found(sql)}
+      returning m.account_id, m.mode, m.id, m.channel_id, t.at, t.event_id, t.event_type, t.event_object, t.provider, t.provider_id, t.attempt_id, t.number, t.duration_ms,
+        t.report_id, t.report, t.report_next_run_at${columns}
+    ),
+    emitted as (${emittedEvents(sql)}),
+    reference as (${referencesOfAccepted(sql)}),
+    kept as (
+      insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
+      select report_id, account_id, mode, channel_id, provider_id, report::json, report_next_run_at, at from changed where report_id is not null
+    ),
+    attempt as (
+      insert into message_attempts (account_id, mode, message_id, number, id, provider, outcome, duration_ms, created_at)
+      select account_id, mode, id, number, attempt_id, provider, 'accepted', duration_ms, at from changed
+    ),
+    ended as (
+      delete from dispatch_jobs where message_id = any (array(select id from changed))
+    )${cte}
+    select id from changed`
+  return new Set(rows.map(({ id }) => id))
+}
+
+const inOrder = <T extends TransitionWrite>(writes: readonly T[]): T[] =>
+  writes.toSorted((one, other) => (one.id < other.id ? -1 : 1))

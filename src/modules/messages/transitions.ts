@@ -1,0 +1,180 @@
+/**
+ * The only place that changes the status of a message: compare-and-set by the state table, with event, refund and
+ * projections in the same transaction.
+ */
+import type { Tenant } from '../../api/caller.ts'
+import type { Id } from '../../api/ids.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import { type EventRow, type NewEvent, recordEvents } from '../../platform/events/outbox.ts'
+import {
+  allows,
+  eventOf,
+  messageObject,
+  type MessageRow,
+  providerCodeOf,
+  stamps,
+  type Transition,
+  transitions,
+} from './message.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { BillingService } from '../billing/service.ts'
+import type { Projections } from './projections.ts'
+import { readRows, type TransitionWrite, writeTransitions } from './transitions-repository.ts'
+
+export interface TransitionRequest extends Tenant {
+  readonly message_id: string
+  readonly transition: Transition
+  /** ISO 8601. */
+  readonly at: string
+  /** For `fail` and `cancel`. */
+  readonly error?: MessageRow['error']
+  /** The row as last read, to save reading it. A stale one is read again. */
+  readonly row?: MessageRow
+}
+
+export interface TransitionDeps {
+  readonly platform: Platform
+  readonly billing: BillingService
+  readonly projections: Projections
+}
+
+/** The effect of requests on a row. */
+export interface Step {
+  readonly before: MessageRow
+  readonly after: MessageRow
+  /** The row after each step that has a public event. */
+  readonly emitted: readonly MessageRow[]
+}
+
+const roundsMax = 20
+
+/**
+ * Applies transitions in the transaction `tx`, those of one message in the given order. A transition that is not
+ * allowed changes nothing. Resolves to the changed rows.
+ */
+export async function applyTransitions(
+  { platform, billing, projections }: TransitionDeps,
+  tx: Db,
+  requests: readonly TransitionRequest[],
+): Promise<Map<string, MessageRow>> {
+  const changed = new Map<string, MessageRow>()
+  const byMessage = Map.groupBy(requests, (request) => request.message_id)
+  const rows = new Map(requests.flatMap(({ row }) => (row === undefined ? [] : [[row.id, row] as const])))
+  const done: Step[] = []
+  let open = [...byMessage.keys()]
+  for (let round = 0; open.length > 0; round++) {
+    if (round === roundsMax) throw new Error('messages kept changing under set-wise transitions')
+    const unread = open.filter((id) => !rows.has(id)).flatMap((id) => byMessage.get(id)![0]!)
+    for (const row of await readRows(tx, unread)) rows.set(row.id, row)
+    const steps = open.flatMap((id) => {
+      const row = rows.get(id)
+      const step = row === undefined ? null : stepOf(row, byMessage.get(id)!)
+      return step === null ? [] : [step]
+    })
+    const won = await writeTransitions(
+      tx,
+      projections,
+      steps.map((step) => writeOf(platform, step)),
+    )
+    for (const step of steps) {
+      if (!won.has(step.before.id)) rows.delete(step.before.id)
+      else {
+        done.push(step)
+        changed.set(step.after.id, step.after)
+      }
+    }
+    open = steps.filter((step) => !won.has(step.before.id)).map((step) => step.before.id)
+  }
+  await emit(platform, billing, tx, done)
+  return changed
+}
+
+/** The effect of requests on a row, or null. No step is earlier than the one before it, because the clocks of processes differ by milliseconds. */
+export function stepOf(before: MessageRow, requests: readonly TransitionRequest[]): Step | null {
+  let row = before
+  const emitted: MessageRow[] = []
+  for (const { transition, at: asked_at, error } of requests) {
+    if (!allows(row.status, transition)) continue
+    const status = transitions[transition].to
+    if (status === row.status) continue
+    const at = asked_at < row.updated_at ? row.updated_at : asked_at
+    row = { ...row, status, updated_at: at }
+    for (const stamp of stamps[status]) row[stamp] ??= at
+    if (status === 'failed') {
+      const told = error ?? {
+        code: 'provider_error',
+        message: 'The provider could not deliver the message.',
+        provider_code: null,
+      }
+      row.error = { ...told, provider_code: providerCodeOf(told.provider_code) }
+      row.refunded = true
+    }
+    if (status in eventOf) emitted.push(row)
+  }
+  return row === before ? null : { before, after: row, emitted }
+}
+
+/** A step as it is written, with its first event; further ones follow in the same transaction. */
+export function writeOf({ ids, tracing }: Platform, { before, after, emitted: [first] }: Step): TransitionWrite {
+  const event = first === undefined ? null : eventRow(ids('evt'), first)
+  if (event !== null) tracing.follow(event.id, after.id)
+  return {
+    account_id: after.account_id,
+    mode: after.mode,
+    id: after.id,
+    origin_type: after.origin_type,
+    was: before.status,
+    status: after.status,
+    at: after.updated_at,
+    sending_at: after.sending_at,
+    error: after.error,
+    event,
+  }
+}
+
+/** The day in UTC, as usage counts it. */
+const dayOf = ({ updated_at }: MessageRow): string => updated_at.slice(0, 10)
+
+const typeOf = (row: MessageRow) => eventOf[row.status as keyof typeof eventOf]
+
+const eventRow = (id: string, row: MessageRow): EventRow => ({
+  id,
+  mode: row.mode,
+  type: typeOf(row),
+  created_at: row.updated_at,
+  object: JSON.stringify(messageObject(row)),
+})
+
+async function emit(platform: Platform, billing: BillingService, tx: Db, steps: readonly Step[]): Promise<void> {
+  const failed = steps.filter(({ after }) => after.status === 'failed').map(({ after }) => after)
+  // a refund counts in the usage of the day on which its own message failed: a batch may span midnight
+  for (const [, sameDay] of [...Map.groupBy(failed, dayOf)].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    await billing.refund(
+      tx,
+      sameDay.map((row) => ({ ...row, message_id: row.id })),
+      sameDay[0]!.updated_at,
+    )
+  }
+  await recordEvents(
+    tx,
+    steps.flatMap(({ emitted }) =>
+      emitted.slice(1).map((row) => newEvent(followed(platform, platform.ids('evt'), row), row)),
+    ),
+  )
+}
+
+const newEvent = (id: NewEvent['id'], row: MessageRow): NewEvent => ({
+  id,
+  account_id: row.account_id as Tenant['account_id'],
+  mode: row.mode,
+  type: typeOf(row),
+  object_id: row.id,
+  object: messageObject(row),
+  created_at: row.updated_at,
+})
+
+/** The id of an event, which is of the trace of its message. */
+function followed({ tracing }: Platform, event_id: Id<'evt'>, { id }: MessageRow): Id<'evt'> {
+  tracing.follow(event_id, id)
+  return event_id
+}
