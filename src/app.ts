@@ -92,7 +92,7 @@ export function buildApp(parts: AppParts): App {
   const notifications = notificationsOf(pool, process_id, alone)
   const platform = makePlatform(parts, ids, process_id, notifications)
   const processes = processRegistry(platform, {
-    beforeSharing: async () => void (await Promise.all(built.map((module) => module.beforeSharing?.()))),
+    beforeSharing: async () => void (await Promise.all(built.map(async (module) => await module.beforeSharing?.()))),
     wakePeers: () => notifications.notify('heartbeat'),
   })
   const { providers = [], producers = [], projections = [], sendTimes = [] } = parts

@@ -42,3 +42,30 @@ alter table wallets drop column last_entry_id;
 -- Items of provider callbacks that are stored and not applied yet: their kinds have new names.
 update provider_reports set report = jsonb_set(report::jsonb, '{kind}', case report ->> 'kind' when 'receipt' then '"delivery_receipt"' else '"connection_status"' end::jsonb)::json
 where report ->> 'kind' in ('receipt', 'link');
+
+-- Deliveries that stopped processes held in memory become due deliveries of the queue, which all deliveries go through now.
+insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, next_run_at, created_at)
+select d.endpoint_id, d.id, e.account_id, e.mode, d.event_id, d.event_type, h.created_at, h.created_at
+from webhook_handoffs h
+cross join lateral webhook_handoff_deliveries(h.endpoints, h.deliveries) d
+join webhook_endpoints e on e.id = d.endpoint_id
+where d.endpoint_id <> all (h.dropped)
+  and not exists (select 1 from webhook_deliveries w where w.endpoint_id = d.endpoint_id and w.id = d.id)
+  and not exists (select 1 from webhook_retries r where r.endpoint_id = d.endpoint_id and r.id = d.id)
+on conflict do nothing;
+drop table webhook_handoffs;
+drop table webhook_handoff_counts;
+
+-- Functions of webhooks are made anew: the result columns of one have changed, which `create or replace` refuses.
+do $$
+declare
+  shape text;
+begin
+  for shape in
+    select p.oid::regprocedure::text from pg_proc p
+    join schema_functions f on f.name = p.proname
+    where p.pronamespace = current_schema()::regnamespace and starts_with(f.name, 'webhook_')
+  loop
+    execute 'drop function ' || shape;
+  end loop;
+end $$;

@@ -86,7 +86,7 @@ const exempt: Record<string, string> = {
   'src/modules/automations/events/repository.ts findKnown': 'as above, by sources that were compared',
   'src/modules/automations/events/repository.ts findReceipts': 'as above',
   'src/modules/automations/events/repository.ts deleteOrphanedReceipts': 'a periodicJob',
-  'src/modules/automations/runs/repository.ts ended': 'the end of statements that have found runs by both',
+  'src/modules/automations/runs/repository.ts endFound': 'the end of statements that have found runs by both',
   'src/modules/automations/runs/due-repository.ts': 'the automation-runs worker takes due runs of every account',
   'src/modules/automations/invariants.ts': 'doctor proves all accounts in one pass',
   'src/modules/automations/runs/repository.ts listRunsOfEvents': 'by receipts that were found to be of the tenant',
