@@ -67,8 +67,8 @@ test('every code that an operation answers, and every setting with a limit, is s
 const figures: readonly (readonly [page: string, words: string])[] = [
   ['conventions', `up to ${limits.body_bytes / 1024 ** 2} MB`],
   ['conventions', `deeper than ${limits.json_depth} levels`],
-  ['conventions', `names at most ${limits.error_details_max}`],
-  ['conventions', `\`limit\` is 1 to ${limits.page_max} and ${limits.page_default} where`],
+  ['conventions', `lists at most ${limits.error_details_max}`],
+  ['conventions', `\`limit\` is 1 to ${limits.page_max}, by default ${limits.page_default}`],
   ['conventions', `up to ${limits.metadata_bytes_max / 1024} KB`],
   [
     'conventions',
@@ -85,7 +85,7 @@ const figures: readonly (readonly [page: string, words: string])[] = [
   ['operating', `silent for ${limits.process_silent_ms / 1000} is taken for dead`],
   ['operating', `at most ${limits.cache_ms / 1000} seconds old`],
   ['channels', `up to ${limits.callback_body_bytes / 1024 ** 2} MB`],
-  ['webhooks', `kept for ${settingsTable.POSTHORN_EVENT_RETENTION_DAYS.fallback} days`],
+  ['webhooks', `stored for ${settingsTable.POSTHORN_EVENT_RETENTION_DAYS.fallback} days`],
   ['webhooks', `at most ${settingsTable.POSTHORN_WEBHOOK_ENDPOINT_LIMIT.fallback} endpoints`],
   ['webhooks', `At ${settingsTable.POSTHORN_WEBHOOK_DISABLE_AFTER.fallback} (a setting)`],
   ['contacts', `at most ${contactLimits.tags_max}`],

@@ -65,7 +65,7 @@ test('a heading and a paragraph have the addresses that a citation names', async
 
   const { body } = await world.api().get('/docs/behaviour/webhooks')
 
-  assert.match(body, /<title>Webhooks and events · What Posthorn does<\/title>/)
+  assert.match(body, /<title>Webhooks and events · Behaviour reference<\/title>/)
   assert.match(body, /<h2 id="5">/)
   assert.match(body, /<p id="5\.3"><a class="number" href="#5\.3">5\.3<\/a>/)
   assert.match(body, /<a href="\/docs\/behaviour\/billing#6">billing 6<\/a>/)
