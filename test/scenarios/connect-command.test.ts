@@ -81,7 +81,7 @@ test('a verify token that is made is printed once, with the address to paste it 
 
   const token = /verify_token {2}([\w-]{32})\n/.exec(printed.out)?.[1]
   assert.ok(token !== undefined, printed.out + printed.err)
-  assert.match(printed.out, /Keep the verify_token now: it is not shown again\./)
+  assert.match(printed.out, /Store the verify_token now: it is not shown again\./)
   assert.match(printed.out, /https:\/\/messages\.example\.com\/docs\/guides\/vonage says where/)
   assert.match(json.json.verify_token, /^[\w-]{32}$/)
   assert.equal(listed.json.length, 2)

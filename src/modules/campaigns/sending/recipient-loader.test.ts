@@ -11,7 +11,7 @@ const account_id = 'acc_01kg9p6je0e6z9vsnhtbf6d24v'
 const campaignOf = (id: string, owner = account_id) => ({ account_id: owner, mode: 'live', id }) as CampaignRow
 const contacts = (owners: string[] = []) =>
   ({
-    rows(_sql: unknown, tenant: { account_id: string }, ids: readonly string[]) {
+    findByIds(_sql: unknown, tenant: { account_id: string }, ids: readonly string[]) {
       owners.push(tenant.account_id)
       return Promise.resolve(ids.filter((id) => id !== 'ct_gone').map((id) => ({ id }) as ContactRow))
     },
