@@ -82,7 +82,7 @@ const figures: readonly (readonly [page: string, words: string])[] = [
   ['messages', `up to ${limits.send_at_ahead_ms_max / 86_400_000} days ahead`],
   ['messages', `${limits.expires_in_seconds_min} to ${limits.expires_in_seconds_max}`],
   ['messages', `valid for ${limits.message_validity_ms / 3600_000} hours`],
-  ['operating', `silent for ${limits.process_silent_ms / 1000} is taken for dead`],
+  ['operating', `silent for ${limits.process_silent_ms / 1000} is presumed dead`],
   ['operating', `at most ${limits.cache_ms / 1000} seconds old`],
   ['channels', `up to ${limits.callback_body_bytes / 1024 ** 2} MB`],
   ['webhooks', `stored for ${settingsTable.POSTHORN_EVENT_RETENTION_DAYS.fallback} days`],
