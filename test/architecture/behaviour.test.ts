@@ -76,7 +76,7 @@ const figures: readonly (readonly [page: string, words: string])[] = [
   ],
   ['authentication', `at most ${limits.keys_per_account_max} keys`],
   ['idempotency', `1 to ${limits.idempotency_key_length_max} characters`],
-  ['idempotency', `kept for ${limits.idempotency_window_ms / 3600_000} hours`],
+  ['idempotency', `stored for ${limits.idempotency_window_ms / 3600_000} hours`],
   ['messages', `1 to ${limits.batch_messages_max} items`],
   ['messages', `up to ${limits.reference_length_max} characters`],
   ['messages', `up to ${limits.send_at_ahead_ms_max / 86_400_000} days ahead`],
