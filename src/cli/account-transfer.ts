@@ -68,7 +68,7 @@ export async function importAccount(cli: Cli, command: Command, file: string): P
         {
           pool,
           keys: await secretKeys(readConfig(cli.terminal.env)),
-          hashed: foundByHash,
+          hashed: foundByHash(tables),
           isOwned: (table, account_id) => ownedBy(tables, table, account_id) !== undefined,
           isThere: async (sql, account_id) => (await app.services.accounts.stateOf(sql, account_id)) !== null,
           checking: (bytes, of) => teller.tell(`checking  ${bytesText(bytes)} of ${bytesText(of)}`),

@@ -110,7 +110,9 @@ function cyclesOf(files: readonly string[], targetsOf: (path: string) => readonl
   return cycles
 }
 
-const arrow = ({ from, to }: { from: string; to: string }): string => `${from} → ${to}`
+function arrow({ from, to }: { from: string; to: string }): string {
+  return `${from} → ${to}`
+}
 
 function partOf(path: string): string {
   if (path === 'src/config/settings.ts') return 'settings'

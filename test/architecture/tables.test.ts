@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { modules, tables } from '../../src/app.ts'
-import { accountColumn } from '../../src/platform/database/table-scope.ts'
 import { root, sources, templates, withoutComments, type Source } from './sources.ts'
 
 /** Tables of the platform that features read, and what for. */
@@ -38,7 +37,7 @@ test('the scope of every table names columns that exist', () => {
   const has = (table: string, column: string) => new RegExp(`^  "?${column}"? `, 'm').test(columns.get(table) ?? '')
   const wrong = Object.entries(tables).filter(
     ([table, whose]) =>
-      (whose.to === 'account' && !has(table, accountColumn(table))) ||
+      (whose.to === 'account' && !has(table, whose.column ?? 'account_id')) ||
       (whose.to === 'parent' &&
         (!has(table, whose.column) || !has(whose.parent, whose.key) || tables[whose.parent]?.to !== 'account')),
   )

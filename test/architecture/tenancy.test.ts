@@ -122,12 +122,15 @@ interface Query {
 }
 
 /** Templates that hold a statement, with the function they stand in. */
-const queries = (): Query[] => productSources().flatMap(queriesIn)
+function queries(): Query[] {
+  return productSources().flatMap(queriesIn)
+}
 
-const queriesIn = ({ path, text }: Source): Query[] =>
-  templates(text)
+function queriesIn({ path, text }: Source): Query[] {
+  return templates(text)
     .filter((template) => /\b(?:select|insert|update|delete)\b/.test(template.text))
     .map((template) => ({ at: `${path} ${functionAt(text, template.index)}`, text: template.text }))
+}
 
 function functionAt(code: string, index: number): string {
   const before = [

@@ -118,9 +118,10 @@ test('what a rehearsal tells is what the launch that follows does: whom it skips
 
   await world.invariants()
   // few runs do not come to everything
-  const expected = isFull ? ['launched', 'consent_required', 'insufficient_balance', 'at once', 'in a window'] : ['launched']
-  for (const one of expected)
-    assert.ok(seen.has(one), `no run came to: ${one}`)
+  const expected = isFull
+    ? ['launched', 'consent_required', 'insufficient_balance', 'at once', 'in a window']
+    : ['launched']
+  for (const one of expected) assert.ok(seen.has(one), `no run came to: ${one}`)
 })
 
 /** A live account with its contacts, its money and an sms channel. */

@@ -1,12 +1,12 @@
 /** Accounts and their API keys. */
 import type { Module } from '../../module.ts'
-import { ofAccount } from '../../platform/database/table-scope.ts'
+import { isAccount, ofAccount } from '../../platform/database/table-scope.ts'
 import { accountRoutes } from './routes.ts'
 import { accountService, isSourceKeyText, type AccountService } from './service.ts'
 
 export const accountsModule: Module<object, { readonly accounts: AccountService }> = {
   name: 'accounts',
-  tables: { accounts: ofAccount, api_keys: ofAccount },
+  tables: { accounts: isAccount, api_keys: ofAccount },
   build({ platform }) {
     const accounts = accountService(platform)
     return {

@@ -1,6 +1,6 @@
 /** Contacts, lists, segments, consent and imports. */
 import type { Module } from '../../module.ts'
-import { ofAccount, ofParent } from '../../platform/database/table-scope.ts'
+import { ofAccount, ofAccountByHash, ofParent } from '../../platform/database/table-scope.ts'
 import { exportRoutes } from './exports/routes.ts'
 import { exportService } from './exports/service.ts'
 import { importInvariants } from './imports/invariants.ts'
@@ -36,7 +36,7 @@ export const contactsModule: Module<object, ContactsServices> = {
     contacts: ofAccount,
     segments: ofAccount,
     service_windows: ofAccount,
-    suppressions: ofAccount,
+    suppressions: ofAccountByHash,
   },
   build({ platform }) {
     const contacts = contactService(platform)

@@ -389,7 +389,7 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
       '--builtin-locale=C.UTF-8',
       '--locale=C',
       '--data-checksums',
-      // a new WAL segment is filled with zeros by the commit that needs it: 16 MB block every commit for 20 to 80 ms, 1 MB for 2
+      // a new WAL file is filled with zeros by the commit that needs it: 16 MB block every commit for 20 to 80 ms, 1 MB for 2
       '--wal-segsize=1',
       '--no-instructions',
       ...syncing(options),

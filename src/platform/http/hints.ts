@@ -10,7 +10,7 @@ import type { Route } from './route.ts'
 const wordLengthMax = 64
 const stepsMax = 12
 const fieldsNamedMax = 10
-/** No id is longer: a path with a longer segment is unknown. */
+/** No id is longer: a path with a longer part is unknown. */
 export const paramLengthMax = 300
 
 interface KnownPath {
@@ -156,7 +156,7 @@ function nearestPath(
   return candidates.find((candidate) => candidate.path === path)
 }
 
-/** The path with these segments; undefined if one of them differs too much. */
+/** The path with these parts; undefined if one of them differs too much. */
 function spelt(steps: readonly string[], given: readonly string[]): string | undefined {
   if (steps.length !== given.length) return undefined
   const words: string[] = []
