@@ -29,15 +29,16 @@ async function launch(): Promise<Browser> {
   return await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: boundMs })
 }
 
-after(
-  async () => {
-    await browser?.then(
-      (one) => one.close(),
-      () => undefined,
-    )
-  },
-  { timeout: boundMs },
-)
+async function closeBrowser(): Promise<void> {
+  await browser?.then(
+    (one) => one.close(),
+    () => undefined,
+  )
+}
+
+after(closeBrowser, { timeout: boundMs })
+// hooks of a process run when nothing keeps it alive, which the browser does: the runner calls this after the last file of a group
+;(globalThis as { closeTestBrowser?: () => Promise<void> }).closeTestBrowser = closeBrowser
 
 /** A browser with nothing stored, as somebody has who never came before. It is closed at the end of the test. */
 export async function browserContext(t: TestContext, options: BrowserContextOptions = {}): Promise<BrowserContext> {

@@ -18,8 +18,8 @@ const durationsFile = join(cache, 'test-durations.json')
 const concurrency = Math.min(4, availableParallelism() + 1)
 /** Groups that each process runs in turn: few enough to share the loading, enough that no process idles for long at the end. */
 const groupsEach = 8
-/** A process that something keeps alive this long after its last test fails. */
-const graceMs = 150_000
+/** A process that something keeps alive this long after its last test reports it and ends. */
+const graceMs = 10_000
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { full: { type: 'boolean' } } })
 const named = positionals.map((file) => relative(root, resolve(file)))
@@ -105,19 +105,38 @@ function groups(all: readonly string[]): string[][] {
   return found.toSorted((a, b) => b.ms - a.ms).map(({ files: group }) => group)
 }
 
-/** A module that runs the files of a group one after the other. Node runs such modules in the order of their names. */
+/**
+ * A module that runs the files of a group one after the other. Node runs such modules in the order of their names. A file is loaded while the last test of
+ * the file before waits, so that none of its tests starts before the whole file has been loaded.
+ */
 function writeEntry(group: readonly string[], at: number): string {
   const path = join(folder, `${String(at).padStart(3, '0')}.test.mjs`)
   const urls = group.map((file) => [file, pathToFileURL(join(root, file)).href])
-  // tests of a process run in the order in which they are registered: the last one ends when those of its file have ended
   writeFileSync(
     path,
     `import test from 'node:test'
-for (const [file, url] of ${JSON.stringify(urls)})
-  await import(url).then(() => test(file, () => undefined), (error) => test(file, () => { throw error }))
+const gate = (name, error) => {
+  const [reached, open] = [Promise.withResolvers(), Promise.withResolvers()]
+  test(name, async () => {
+    reached.resolve()
+    await open.promise
+    if (error !== undefined) throw error
+  })
+  return { reached: reached.promise, open: open.resolve }
+}
+let last = gate('loading')
+for (const [file, url] of ${JSON.stringify(urls)}) {
+  const error = await import(url).then(() => undefined, (reason) => reason)
+  const next = gate(file, error)
+  last.open()
+  await next.reached
+  last = next
+}
+last.open()
+await globalThis.closeTestBrowser?.()
 setTimeout(() => {
   console.error('The tests of these files are done, but ' + process.getActiveResourcesInfo().join(', ') + ' is still open: ${group.join(', ')}')
-  process.exit(1)
+  process.exit()
 }, ${graceMs}).unref()
 `,
   )
