@@ -1,4 +1,4 @@
-/** Brings a database to the schema of this code: migrations forward only, under a lock, each file once, then the functions; and keeps the `installation` row. */
+/** Brings a database to the schema of this code: migrations forward only, under a lock, each file once, then the functions; and updates the `installation` row. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { isoTime, type Clock } from '../../lib/clock.ts'
@@ -160,7 +160,9 @@ async function lockSession(session: Session, clock: Clock): Promise<void> {
 
 /** Also where the lock was never got: the connection returns to its pool as it came. */
 async function unlockSession(session: Session): Promise<void> {
-  await session.unsafe(`reset statement_timeout; select pg_advisory_unlock_all()`).catch(() => undefined) // a lost connection holds no lock
+  await session
+    .unsafe(`reset statement_timeout; select pg_advisory_unlock(${advisoryLocks.migrate})`)
+    .catch(() => undefined) // a lost connection holds no lock
 }
 
 /** Locks migrations until the end of the open transaction. False where another process migrates now. */
