@@ -1,5 +1,5 @@
 /** The headers of a posted event (behaviour: webhooks 4.1), signed in two ways: `Service-Signature` and Standard Webhooks (https://www.standardwebhooks.com). */
-import { hmac, signatureHeader, type HmacKey } from './hmac.ts'
+import { hmac, hmacKey, signatureHeader, type HmacKey } from './hmac.ts'
 
 /** The keys of a signing secret. */
 export interface SigningKey {
@@ -11,8 +11,8 @@ export interface SigningKey {
 
 /** `secret`: `whsec_` and base64. */
 export const signingKey = (secret: string): SigningKey => ({
-  service: secret,
-  standard: Buffer.from(secret.replace(/^whsec_/, ''), 'base64'),
+  service: hmacKey(secret),
+  standard: hmacKey(Buffer.from(secret.replace(/^whsec_/, ''), 'base64')),
 })
 
 /** Names and values in turn, signed with every key at `now` (milliseconds). */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/providers/provider.ts'
 import { accepted, scriptedProvider, taken, unavailable, unknown } from '../support/scripted-provider.ts'
+import { until } from '../support/waiting.ts'
 import { startWorld } from '../support/world.ts'
 
 async function twoChannels(t: TestContext) {
@@ -62,6 +63,8 @@ test('a message that cannot be made ready does not have those handed over again 
   scripted.answer = (message) => (message.channel_id === good ? answer.promise : accepted(message))
   const slow = await send(good)
   const passing = world.tick('dispatch')
+  // otherwise the next pass could claim the message and wait for its answer
+  await until('the slow message to be with its provider', () => sentTo(slow) === 1)
   for (let second = 0; second < 5; second++) {
     await world.clock.advance(1000)
     await world.tick('dispatch')

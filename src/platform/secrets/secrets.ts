@@ -1,7 +1,7 @@
 /** Secrets at rest: AES-256-GCM under the key of the installation, with rotation, and the keyed hash of suppressed addresses. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { OperatorError } from '../../lib/operator-error.ts'
-import { hmac } from '../../lib/hmac.ts'
+import { hmac, hmacKey } from '../../lib/hmac.ts'
 import type { Db } from '../database/sql.ts'
 
 export interface Secrets {
@@ -40,6 +40,7 @@ function keyRing(keys: SecretKeys): Map<string, Buffer> {
 
 /** Encrypts and decrypts with these keys; `hashKey` is for `keyedHash`. For tests and `openSecrets`. */
 export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
+  const addressKey = hmacKey(hashKey)
   const ring = keyRing(keys)
   const [currentId, currentKey] = ring.entries().next().value!
   return {
@@ -64,7 +65,7 @@ export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
       return decipher.update(bytes.subarray(ivBytes + tagBytes), undefined, 'utf8') + decipher.final('utf8')
     },
     isCurrent: (sealed) => sealed.split('.')[1] === currentId,
-    keyedHash: (text) => hmac(hashKey, 'base64url', text).slice(0, 22),
+    keyedHash: (text) => hmac(addressKey, 'base64url', text).slice(0, 22),
   }
 }
 
