@@ -11,6 +11,7 @@ import { makeLog } from '../src/platform/observability/log.ts'
 import { makeMetrics } from '../src/platform/observability/metrics.ts'
 import type { Platform } from '../src/platform/platform.ts'
 import { domainEvents } from '../src/platform/events/domain-events.ts'
+import { recentEvents } from '../src/platform/events/recent-events.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
 
 /** `connections` is how many to the database there may be. The environment names the database. */
@@ -33,6 +34,7 @@ export async function openPlatform(
     log,
     metrics,
     domain_events: domainEvents(),
+    recent_events: recentEvents(),
     tracing: tracing(undefined),
     retention_clock: retentionClock({ pool, clock, log, wakePeers: () => undefined }),
     storage: writeHealth({ pool, log, wake: () => undefined }),

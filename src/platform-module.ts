@@ -8,6 +8,7 @@ import { readPool } from './platform/database/read-pool.ts'
 import type { Pool } from './platform/database/sql.ts'
 import { ofAccount, ofInstallation, ofProcess } from './platform/database/table-scope.ts'
 import { domainEvents } from './platform/events/domain-events.ts'
+import { recentEvents } from './platform/events/recent-events.ts'
 import type { Notifications } from './platform/jobs/notifications.ts'
 import { platformPeriodicJobs } from './platform/jobs/periodic-jobs.ts'
 import { retentionClock } from './platform/jobs/retention-clock.ts'
@@ -67,6 +68,7 @@ export function makePlatform(
     log,
     metrics: measured,
     domain_events: domainEvents(),
+    recent_events: recentEvents(),
     tracing: tracing(spans),
     retention_clock: retentionClock({ pool, clock, log, wakePeers: () => notifications.notify('heartbeat') }),
     storage: writeHealth({ pool, log, wake: () => notifications.wake(writeHealthWorker) }),

@@ -6,6 +6,7 @@ import type { WriteHealth } from './database/failures.ts'
 import type { ReadPool } from './database/read-pool.ts'
 import type { Db, Pool } from './database/sql.ts'
 import type { DomainEvents } from './events/domain-events.ts'
+import type { RecentEvents } from './events/recent-events.ts'
 import type { RetentionClock } from './jobs/retention-clock.ts'
 import type { Log } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
@@ -29,6 +30,7 @@ export interface Platform {
   readonly log: Log
   readonly metrics: Metrics
   readonly domain_events: DomainEvents
+  readonly recent_events: RecentEvents
   readonly tracing: Tracing
   /** Whether the database accepts writes. Report failures to it. */
   readonly storage: WriteHealth

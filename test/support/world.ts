@@ -24,6 +24,7 @@ import { retentionClock } from '../../src/platform/jobs/retention-clock.ts'
 import { writeHealth, writeHealthWorker } from '../../src/platform/database/failures.ts'
 import { roles, type Platform } from '../../src/platform/platform.ts'
 import { domainEvents } from '../../src/platform/events/domain-events.ts'
+import { recentEvents } from '../../src/platform/events/recent-events.ts'
 import { openSecrets } from '../../src/platform/secrets/secrets.ts'
 import type { Settings } from '../../src/config/settings.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
@@ -103,6 +104,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     log,
     metrics,
     domain_events: domainEvents(),
+    recent_events: recentEvents(),
     tracing: tracing(undefined),
     retention_clock: retentionClock({ pool, clock, log, wakePeers: () => void woken.push('heartbeat') }),
     storage: writeHealth({ pool, log, wake: () => void woken.push(writeHealthWorker) }),

@@ -115,9 +115,15 @@ export function stepOf(before: MessageRow, requests: readonly TransitionRequest[
 }
 
 /** A step as it is written, with its first event; further ones follow in the same transaction. */
-export function writeOf({ ids, tracing }: Platform, { before, after, emitted: [first] }: Step): TransitionWrite {
+export function writeOf(
+  { ids, recent_events, tracing }: Platform,
+  { before, after, emitted: [first] }: Step,
+): TransitionWrite {
   const event = first === undefined ? null : eventRow(ids('evt'), first)
-  if (event !== null) tracing.follow(event.id, after.id)
+  if (event !== null) {
+    recent_events.add(event)
+    tracing.follow(event.id, after.id)
+  }
   return {
     account_id: after.account_id,
     mode: after.mode,

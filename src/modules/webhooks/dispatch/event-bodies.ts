@@ -2,10 +2,11 @@
 import { eventBody } from '../feed/event.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { EventRow } from '../../../platform/events/outbox.ts'
+import type { RecentEvents } from '../../../platform/events/recent-events.ts'
 import { readEvents } from '../feed/repository.ts'
 import type { DueRow } from './repository.ts'
 
-type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id'>
+type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id' | 'event_type'>
 
 export interface EventBodies {
   /** Loads missing bodies up to the bound; resolves to the rows whose event is no longer stored. */
@@ -18,7 +19,7 @@ const usualBounds = { bodies_max: 4_000, bytes_max: 64 * 1024 * 1024 }
 /** Bodies read in one statement. */
 const readAtOnce = 100
 
-export function eventBodies(sql: Db, { bodies_max, bytes_max } = usualBounds): EventBodies {
+export function eventBodies(sql: Db, recent: RecentEvents, { bodies_max, bytes_max } = usualBounds): EventBodies {
   const bodies = new Map<string, Buffer>()
   let bytes = 0
   const keep = (event: EventRow): void => {
@@ -36,9 +37,11 @@ export function eventBodies(sql: Db, { bodies_max, bytes_max } = usualBounds): E
         bytes -= body.length
       }
       const missing = new Map<string, { account_id: string; mode: string; id: string }>()
-      for (const { event_id, account_id, mode } of rows) {
+      for (const { event_id, event_type, account_id, mode } of rows) {
         if (bodies.has(event_id) || missing.has(event_id)) continue
-        missing.set(event_id, { account_id, mode, id: event_id })
+        const event = recent.take(event_id, event_type)
+        if (event === undefined) missing.set(event_id, { account_id, mode, id: event_id })
+        else keep(event)
       }
       const wanted = [...missing.values()]
       const gone = new Set<string>()

@@ -46,7 +46,7 @@ class DeliveryWorker {
   constructor(deps: DeliveryWorkerDeps) {
     const { platform, poster, onChange } = deps
     const { clock, pool } = platform
-    const bodies = eventBodies(pool)
+    const bodies = eventBodies(pool, platform.recent_events)
     this.#deps = deps
     this.#manager = new SessionManager(platform, this.#sessions)
     this.#executor = executor(platform, poster)

@@ -1,0 +1,48 @@
+/** Events that this process wrote a moment ago, so that webhook delivery need not read them back. */
+import type { EventRow } from './outbox.ts'
+
+export interface RecentEvents {
+  /** Keeps an event that is about to be written, if events of its type were asked for. `take` may return it although its transaction failed. */
+  add(event: EventRow): void
+  /** Removes and returns an event. From then on events of this type are kept. */
+  take(id: string, type: string): EventRow | undefined
+}
+
+const eventsMax = 4_000
+/** Over all objects, in characters. */
+const charactersMax = 16_000_000
+/** After this many evictions of a type in a row its events are no longer kept: no endpoint receives them. */
+const unusedMax = 1_000
+
+/** The oldest events are evicted first. */
+export function recentEvents(): RecentEvents {
+  const events = new Map<string, EventRow>()
+  /** By type, the evictions since an event of this type was taken. */
+  const unused = new Map<string, number>()
+  let characters = 0
+  const remove = (event: EventRow): void => {
+    events.delete(event.id)
+    characters -= event.object.length
+  }
+  const evict = (event: EventRow): void => {
+    remove(event)
+    const count = (unused.get(event.type) ?? 0) + 1
+    if (count < unusedMax) return void unused.set(event.type, count)
+    unused.delete(event.type)
+    for (const other of events.values()) if (other.type === event.type) remove(other)
+  }
+  return {
+    take(id, type) {
+      unused.set(type, 0)
+      const event = events.get(id)
+      if (event !== undefined) remove(event)
+      return event
+    },
+    add(event) {
+      if (!unused.has(event.type)) return
+      events.set(event.id, event)
+      characters += event.object.length
+      while (events.size > eventsMax || characters > charactersMax) evict(events.values().next().value!)
+    },
+  }
+}
