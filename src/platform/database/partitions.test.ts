@@ -28,10 +28,10 @@ test('a table that is locked is tried again at the next round', async (t) => {
 
   const made = await holdOpen(pool, async (sql) => {
     await sql`lock table things in access exclusive mode`
-    return await keepPartitions(pool, things, monday, null).catch((error: { code?: string }) => error.code)
+    return await keepPartitions(pool, things, monday, null)
   })
 
-  assert.ok(made === 0 || made === '57014')
+  assert.equal(made, 0)
   assert.equal(await keepPartitions(pool, things, monday, null), 4)
 })
 

@@ -1,6 +1,6 @@
 /** Partitions of tables that are partitioned by ranges of an id: made ahead by day, week or month, dropped once everything in them is too old. */
 import { idFloor } from '../../lib/ids.ts'
-import { sqlState, transact, type Pool } from './sql.ts'
+import { sqlState, transact, type Pool, type Transaction } from './sql.ts'
 
 const dayMs = 24 * 3600_000
 const weekMs = 7 * dayMs
@@ -49,19 +49,21 @@ export async function keepPartitions(
   return changed
 }
 
-/** False while somebody reads the table for longer, a backup for one: the next round tries again. */
-async function dropPartition(pool: Pool, name: string): Promise<boolean> {
+/** Null if the table stays locked, for example by a backup: the next round tries again. */
+async function whenFree<T>(pool: Pool, work: (sql: Transaction) => Promise<T>): Promise<T | null> {
   try {
-    await transact(pool, async (sql) => {
+    return await transact(pool, async (sql) => {
       await sql`select set_config('lock_timeout', ${lockTimeout}, true)`
-      await sql.unsafe(`drop table ${name}`)
+      return await work(sql)
     })
-    return true
   } catch (error) {
-    if (sqlState(error) === lockNotAvailable) return false
+    if (sqlState(error) === lockNotAvailable) return null
     throw error
   }
 }
+
+const dropPartition = async (pool: Pool, name: string): Promise<boolean> =>
+  (await whenFree(pool, (sql) => sql.unsafe(`drop table ${name}`))) !== null
 
 /** The start of the period that a moment lies in. */
 export function startOf({ every }: PartitionedTable, at: number): number {
@@ -87,12 +89,14 @@ async function emptyDefault(
 ): Promise<number> {
   let sum = 0
   for (let slice = 0; slice < slicesMax; slice++) {
-    const { count } = await pool.unsafe(
-      `delete from ${table}_default where ctid = any(array(select ctid from ${table}_default where ${column} < $1 limit ${rowsAtOnce}))`,
-      [idFloor(prefix, before)],
+    const deleted = await whenFree(pool, (sql) =>
+      sql.unsafe(
+        `delete from ${table}_default where ctid = any(array(select ctid from ${table}_default where ${column} < $1 limit ${rowsAtOnce}))`,
+        [idFloor(prefix, before)],
+      ),
     )
-    sum += count
-    if (count < rowsAtOnce) break
+    sum += deleted?.count ?? 0
+    if (deleted === null || deleted.count < rowsAtOnce) break
   }
   return sum
 }
@@ -112,9 +116,6 @@ function beginOf(name: string): number | null {
   return day === null ? null : Date.UTC(Number(day[1]), Number(day[2]) - 1, Number(day[3]))
 }
 
-/** Errors after which the next round tries again: the table was locked for too long, or a row of the period arrived in the default partition meanwhile. */
-const passing = ['55P03', '23514']
-
 /**
  * Makes the partition of a period. Rows of it that came before stay in the default partition: then the new one begins behind the last of them. False where
  * the table was busy; the next round tries again.
@@ -122,23 +123,23 @@ const passing = ['55P03', '23514']
 async function makePartition(pool: Pool, kept: PartitionedTable, from: number): Promise<boolean> {
   const { table, prefix, column = 'id', fillfactor } = kept
   const [low, high] = [idFloor(prefix, from), idFloor(prefix, endOf(kept, from))]
-  const [early] = await pool.unsafe<{ last: string | null }[]>(
-    `select max(${column}) as last from ${table}_default where ${column} >= $1 and ${column} < $2`,
-    [low, high],
-  )
-  // no id stands between an id and the same with a character more
-  const start = early!.last === null ? low : `${early!.last}0`
   const storage = [...(fillfactor === undefined ? [] : [`fillfactor = ${fillfactor}`]), analysedWhenDoubled].join(', ')
   try {
-    await transact(pool, async (sql) => {
-      await sql`select set_config('lock_timeout', ${lockTimeout}, true)`
-      await sql.unsafe(
+    const made = await whenFree(pool, async (sql) => {
+      const [early] = await sql.unsafe<{ last: string | null }[]>(
+        `select max(${column}) as last from ${table}_default where ${column} >= $1 and ${column} < $2`,
+        [low, high],
+      )
+      // no id sorts between an id and the same id with one more character
+      const start = early!.last === null ? low : `${early!.last}0`
+      return await sql.unsafe(
         `create table if not exists ${nameOf(table, from)} partition of ${table} for values from ('${start}') to ('${high}') with (${storage})`,
       )
     })
-    return true
+    return made !== null
   } catch (error) {
-    if (passing.includes(sqlState(error) ?? '')) return false
+    // a row of the period arrived in the default partition meanwhile
+    if (sqlState(error) === '23514') return false
     throw error
   }
 }
