@@ -1,4 +1,4 @@
-/** Accepting: one account, one wallet, 45 keys, 64 connections, every answer committed to disk; beside servers that store nothing or commit each message by itself. */
+/** Bench `accept`: messages of one account, with every answer committed to disk. */
 import { countCpu } from './cpu.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, interleaved, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'

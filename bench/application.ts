@@ -1,4 +1,4 @@
-/** The application of this checkout beside a running service, on its database: without server or workers. */
+/** The application of this checkout on a service's database, without server or workers. */
 import { buildApp, type App } from '../src/app.ts'
 import { readConfig, secretKeys } from '../src/config/config.ts'
 import { systemClock } from '../src/lib/clock.ts'

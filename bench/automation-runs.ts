@@ -1,4 +1,4 @@
-/** Runs of automations: a hundred thousand that are due at the same moment, and how much longer requests wait while they are sent. */
+/** Bench `automation-runs`: a hundred thousand runs due at once, and the latency of requests meanwhile. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
@@ -8,12 +8,11 @@ import { call, startService, type Service } from './service.ts'
 const runsAll = 100_000
 const runsQuick = 5000
 const sourcesCount = 10
-/** Requests a second: few enough that what they wait for is runs and not each other. */
+/** Per second: low enough that requests do not wait for each other. */
 const requestRate = 100
-/** Few, so that none is idle for so long that the service closes it. */
+/** Few enough that none is idle until the service closes it. */
 const connections = 8
 const drainedWithinMs = 900_000
-/** Before they are due everything that was written for them has settled. */
 const dueInMs = 15_000
 const pollMs = 250
 
@@ -33,7 +32,7 @@ async function measure(
   service: Service,
 ): Promise<{ figures: Figure[]; notes: string[] }> {
   const count = quick ? runsQuick : runsAll
-  // a hundredth of the requests is what is looked at: of fewer it would be chance
+  // the figure is the slowest hundredth of the requests
   const seconds = quick ? 10 : 30
   const requests = (load: { seconds: number; ended?: Promise<unknown> }): Promise<LoadReport> =>
     driver.run(
@@ -80,7 +79,7 @@ async function measure(
   }
 }
 
-/** Runs that are due tomorrow, with an event each. */
+/** Runs that are due tomorrow. */
 async function makeRuns({ pool, port, keys, account_id, channel }: Service, count: number): Promise<void> {
   for (let n = 0; n < sourcesCount; n++) {
     const source = await call<{ id: string }>(port, keys[0]!, 'POST', '/v1/integration_sources', {
@@ -115,7 +114,7 @@ async function makeRuns({ pool, port, keys, account_id, channel }: Service, coun
   await pool`vacuum analyze automation_events, automation_runs`
 }
 
-/** Lets all of them be due at one moment, to which it resolves (milliseconds since 1970). */
+/** Makes all of them due now. Resolves to milliseconds since 1970. */
 async function makeDue({ pool }: Service): Promise<number> {
   const due_ms = Date.now() + dueInMs
   await pool`update automation_runs set next_run_at = ${new Date(due_ms)}, scheduled_for = ${new Date(due_ms)} where next_run_at is not null`
@@ -124,7 +123,7 @@ async function makeDue({ pool }: Service): Promise<number> {
   return due_ms
 }
 
-/** Resolves to the milliseconds that it took until none waited. */
+/** Resolves to milliseconds. */
 async function drain({ pool }: Service, due_ms: number): Promise<number> {
   for (const until = due_ms + drainedWithinMs; ; await delay(pollMs)) {
     const [row] = await pool<
@@ -135,7 +134,6 @@ async function drain({ pool }: Service, due_ms: number): Promise<number> {
   }
 }
 
-/** Rejects unless each run has exactly one message. */
 async function verify({ pool }: Service, count: number): Promise<void> {
   const [row] = await pool<{ sent: number; messages: number }[]>`
     select (select count(*) from automation_runs r join messages m on m.id = r.message_id and m.submission_key = r.id where r.status = 'sent')::int as sent,
@@ -144,7 +142,7 @@ async function verify({ pool }: Service, count: number): Promise<void> {
     throw new Error(`of ${count} runs ${row!.sent} were sent, with ${row!.messages} messages`)
 }
 
-/** Resolves once the messages are on their way, which would count for requests alone. */
+/** Resolves once the messages are processed, which would slow the next round. */
 async function settled({ pool }: Service): Promise<void> {
   for (const until = Date.now() + drainedWithinMs; Date.now() < until; await delay(pollMs)) {
     const [row] = await pool<{ waits: boolean }[]>`select exists (select from dispatch_jobs) as waits`

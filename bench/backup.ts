@@ -1,4 +1,4 @@
-/** A backup of a million messages beside the running service, and the way back. */
+/** Bench `backup`: backup and restore of a million messages beside the running service. */
 import { copyFile, mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,6 @@ import { loadMessages } from './million.ts'
 import { environment, startService } from './service.ts'
 
 const withinMs = 600_000
-/** For a million messages. */
 const secondsMost = 60
 
 export const backups: Measurement = {

@@ -1,4 +1,4 @@
-/** The other process of the measurement `bulk`: submits messages of one account as bulk traffic, as a campaign does, each for a row of a table of its own. */
+/** The producer process of the measurement `bulk`, whose messages are bulk traffic as of a campaign. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { nodeFlags } from '../scripts/node-flags.mjs'
@@ -16,12 +16,10 @@ import type { Service } from './service.ts'
 
 const origin = { type: 'automation', id: 'aut_bench' } as const
 const kind = 'bench'
-/** Items of one submission, and how many of them are on their way. */
 const submissionItems = 500
 const submissionsAtOnce = 3
 const connections = 12
 
-/** Which rows to submit, and until when at most. */
 interface Task {
   readonly from: number
   readonly count: number
@@ -34,11 +32,10 @@ export interface Submitted {
 }
 
 export interface Producer extends AsyncDisposable {
-  /** Submits the next `count` rows, as many as it manages within this time. Rejects when an item was not accepted. */
+  /** Submits as many as possible within the time. Rejects if one was refused. */
   submit(count: number, within_ms: number): Promise<Submitted>
 }
 
-/** Starts it, with so many rows to submit. */
 export async function startProducer(service: Service, rows: number): Promise<Producer> {
   const { pool, account_id, channel, env, database_url } = service
   await pool`create table bench_recipients (submission_key text primary key, account_id text not null, message_id text, code text)`
@@ -71,7 +68,7 @@ export async function startProducer(service: Service, rows: number): Promise<Pro
   }
 }
 
-/** Takes a row while no message has come of it, and writes there what came. */
+/** Claims rows without a message and stores their outcome. */
 const fragment: ProducerFragment = {
   kind,
   columns: [],

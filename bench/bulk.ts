@@ -1,4 +1,4 @@
-/** Bulk beside interactive: how much longer a request waits while another process submits a campaign's messages on the same wallet. */
+/** Bench `bulk`: the latency of requests while a campaign's messages are submitted to the same wallet. */
 import { startProducer, type Producer } from './bulk-producer.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
@@ -11,9 +11,9 @@ const itemsQuick = 10_000
 const warmUpItems = 2000
 const warmUpWithinMs = 5000
 const rounds = 2
-/** Requests a second: a tenth of what a small machine manages, so that what they wait for is the bulk and not each other. */
+/** Per second: a tenth of a small machine's capacity. */
 const rate = 500
-/** Of a round: a machine that manages less is measured by less. */
+/** Per round; a slow machine submits fewer. */
 const bulkWithinMs = 30_000
 
 export const bulk: Measurement = {
@@ -90,7 +90,7 @@ async function measure(
   }
 }
 
-/** Rejects unless each row that was submitted has exactly one message. */
+/** Rejects unless each submitted row has exactly one message. */
 async function verify({ pool }: Service, accepted: number): Promise<void> {
   const [row] = await pool<{ messages: number; rows: number }[]>`
     select (select count(*) from messages where submission_key is not null)::int as messages,

@@ -1,4 +1,7 @@
-/** Sending campaigns: as many at 100 a second each as make half of what the service dispatches, whether each keeps its rate, and how much longer requests wait beside them. */
+/**
+ * Bench `campaign-sending`: the rates of campaigns that use half of the capacity, and the latency of requests
+ * meanwhile.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CpuUse } from './cpu.ts'
 import { startDriver, type Driver } from './drive.ts'
@@ -8,16 +11,16 @@ import { connections, pathRound, paths, startPath, type PathRound } from './roun
 import { call, type Service } from './service.ts'
 
 const campaignRate = 100
-/** Of the sustained rate of `dispatch`, which is the closed loop less a tenth. */
+/** Of the closed-loop rate of `dispatch` less a tenth. */
 const share = 0.5 * 0.9
 const channelsCount = 4
-/** Requests a second: few enough that what they wait for is campaigns and not each other. */
+/** Per second: low enough that requests do not wait for each other. */
 const requestRate = 100
-/** Until the first looks and plans are behind the campaigns. */
+/** Warm-up. */
 const settlingMs = 5000
 const startWithinMs = 60_000
 const endWithinMs = 60_000
-/** More recipients than are sent to: no campaign may end while it is measured. */
+/** No campaign may end while it is measured. */
 const spareSeconds = 35
 
 export const campaignSending: Measurement = {
@@ -81,7 +84,7 @@ async function measure(
       compared('Node CPU for a message of campaigns', 'µs', cpu.node_us, of('node_us')),
       compared('PostgreSQL CPU for a message of campaigns', 'µs', cpu.postgres_us, of('postgres_us')),
       compared('median answer beside campaigns', 'ms', beside.p50_ms, p('p50_ms')),
-      // what the load alone makes of it, whoever sends
+      // the effect of the load alone
       compared('… p99', 'ms', beside.p99_ms, ofAsMany('p99_ms')),
       compared('… median', 'ms', beside.p50_ms, ofAsMany('p50_ms')),
     ],
@@ -99,7 +102,7 @@ const requests = (
 ): Promise<LoadReport> =>
   run({ host: '127.0.0.1', port, connections, seconds, rate, keys, work: { kind: 'send', channel, keyed: false } })
 
-/** Microseconds of CPU for each message that the campaigns send within so many seconds, with no requests beside them. */
+/** Microseconds per message, without requests. */
 async function cpuOf(service: Service, ids: readonly string[], seconds: number): Promise<CpuUse> {
   const before = await sentOf(service, ids)
   const counted = service.countCpu()
@@ -110,7 +113,7 @@ async function cpuOf(service: Service, ids: readonly string[], seconds: number):
   return { node_us: node_us / messages, postgres_us: postgres_us / messages }
 }
 
-/** Resolves to the ids once all of them are sending. */
+/** Resolves to the ids once all are sending. */
 async function launch({ port, keys }: Service, count: number, seconds: number): Promise<string[]> {
   const post = (path: string, body: object) => call<{ id: string }>(port, keys[0]!, 'POST', path, body)
   const settings = { max_messages_per_second: 100_000 }
@@ -148,7 +151,7 @@ async function launch({ port, keys }: Service, count: number, seconds: number): 
   }
 }
 
-/** Resolves once nothing of the campaigns is under way: what they leave to be done would count for requests alone. */
+/** Resolves once their remaining work is done. */
 async function cancel({ port, keys }: Service, ids: readonly string[]): Promise<void> {
   for (const id of ids) await call(port, keys[0]!, 'POST', `/v1/campaigns/${id}/cancel`)
   for (const until = performance.now() + endWithinMs; ; await delay(200)) {
@@ -168,7 +171,7 @@ interface Listed {
   }[]
 }
 
-/** What the campaigns have sent at one moment; a hundred of them are one page. */
+/** A hundred campaigns are one page. */
 async function sentOf({ port, keys }: Pick<Service, 'port' | 'keys'>, ids: readonly string[]) {
   const { data } = await call<Listed>(port, keys[0]!, 'GET', `/v1/campaigns?limit=${Math.min(100, ids.length)}`)
   return {

@@ -1,11 +1,10 @@
-/** Campaigns to a million contacts: their snapshots through the service's own process, beside others' messages, and what is asked of them afterwards. */
+/** Bench `campaign-snapshots`: campaigns to a million contacts, beside other messages, and reads of the largest. */
 import { single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import { fill, list } from './segments.ts'
 import { call, startService, type Service } from './service.ts'
 
 const pollMs = 50
 const withinMs = 300_000
-/** Of others, all the while. */
 const otherPerSecond = 100
 const calmMs = 10_000
 
@@ -59,7 +58,7 @@ export const campaignSnapshots: Measurement = {
 interface Taken {
   readonly id: string
   readonly recipients: number
-  /** From the launch until it is sending. */
+  /** From launch to sending. */
   readonly seconds: number
   readonly longest_ms: number
 }
@@ -92,7 +91,7 @@ async function snapshot(service: Service, name: string, audience: object): Promi
   }
 }
 
-/** Sends messages of the API until `ended`; the 99th percentile of their answers, in milliseconds. */
+/** Sends messages until `ended`; the 99th percentile in milliseconds. */
 async function others(service: Service, ended: Promise<unknown>): Promise<number> {
   const times: number[] = []
   let over = false
@@ -117,7 +116,6 @@ async function others(service: Service, ended: Promise<unknown>): Promise<number
   return times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.99)]!
 }
 
-/** What is asked of the largest campaign once its recipients are there. */
 async function reads(service: Service, id: string): Promise<Figure[]> {
   const asked = {
     'the campaign with its counters': `/v1/campaigns/${id}`,

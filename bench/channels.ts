@@ -1,4 +1,4 @@
-/** Channels of real protocols beside the simulator: SMPP on one session, WhatsApp on one number, and callbacks that tell of a thousand messages. */
+/** Bench `channels`: SMPP on one session, WhatsApp on one number, and callbacks with a thousand messages. */
 import { createHmac } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { smsc } from '../test/support/simulators/smsc.ts'
@@ -13,7 +13,7 @@ const wantedShare = 0.6
 const rate = 100_000
 const told = 1000
 const callbackSecret = 'secret'
-/** What sending left to be done, and to be collected, is not the callback's. */
+/** Work left over from sending is not counted. */
 const quietMs = 1000
 const template = {
   id: '1',
@@ -25,7 +25,7 @@ const template = {
 }
 const parcel = { type: 'template', template: { name: template.name, language: { code: template.language } } }
 
-/** What a callback with a thousand changes cost, until the last of them was applied. */
+/** A callback with a thousand changes, until the last was applied. */
 interface Told {
   readonly ms: number
   readonly cpu_us: number
@@ -35,7 +35,6 @@ interface Scene {
   readonly driver: Driver
   readonly subject: PathService
   readonly teller: Teller
-  /** Live channels by their providers. */
   readonly channels: Readonly<Record<'smpp' | 'whatsapp' | 'simulated', string>>
 }
 
@@ -86,7 +85,7 @@ async function connect({ port, keys }: Service, graph: BenchGraph, smscPort: num
       settings: { ...settings, window_size: 200 },
     }),
     whatsapp: await create({ type: 'whatsapp', provider: 'whatsapp_cloud', credentials: graph.credentials, settings }),
-    // of the type and with the message of the other, so that only the way in which it is told differs
+    // type and message are WhatsApp's, so that only the callback differs
     simulated: await create({
       type: 'whatsapp',
       provider: 'simulator',
@@ -165,7 +164,7 @@ async function tellStatuses({ subject, teller, channels: connected }: Scene): Pr
 }
 
 async function tellReceipts({ subject, channels: connected }: Scene): Promise<Told> {
-  // the simulator keeps to itself what became of messages to this recipient
+  // the simulator sends no receipts for this recipient
   const ids = await sendUntold(subject.service, { channel: connected.simulated, to: '+19995550005', ...parcel })
   const body = JSON.stringify({
     reports: ids.map((id) => ({ kind: 'receipt', provider_id: `simulator-${id}`, move: 'deliver' })),
@@ -180,7 +179,7 @@ async function tellReceipts({ subject, channels: connected }: Scene): Promise<To
   })
 }
 
-/** Sends a thousand messages whose receipts do not come by themselves; resolves to their ids once the provider has them. */
+/** Sends a thousand messages without receipts; resolves to their ids once accepted. */
 async function sendUntold({ port, keys }: Service, message: object): Promise<string[]> {
   const ids: string[] = []
   while (ids.length < told) {

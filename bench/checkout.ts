@@ -1,4 +1,4 @@
-/** A checkout of the product: this one, or another commit in a folder of its own. It is used through its processes alone, for its sources are laid out in their own way. */
+/** A checkout of the product: this one or another commit, used only through its processes. */
 import { execFile, execFileSync } from 'node:child_process'
 import { chmod, mkdtemp, rm, stat, symlink, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,16 +12,15 @@ const commandWithinMs = 60_000
 
 export interface Checkout {
   readonly root: string
-  /** What it is called in a report. */
+  /** In reports. */
   readonly name: string
 }
 
 export const thisCheckout: Checkout = { root: join(import.meta.dirname, '..'), name: 'this checkout' }
 
-/** The file that runs its command line, on the Node that it pins. */
 export const commandLine = ({ root }: Checkout): string => join(root, 'scripts', 'posthorn.mjs')
 
-/** Runs `posthorn … --json` and resolves to what it printed. Rejects, with what it said, when it failed. */
+/** Runs `posthorn … --json` and resolves to its output. Rejects with its error text. */
 export async function posthorn(
   checkout: Checkout,
   env: NodeJS.ProcessEnv,
@@ -42,23 +41,23 @@ export interface CommitCheckout extends Checkout, AsyncDisposable {
   readonly subject: string
 }
 
-/** Checks a commit out into a temporary folder, with its dependencies; disposing of it removes the folder. Rejects where there is no such commit. */
+/** Checks a commit out into a temporary folder with its dependencies; disposing removes the folder. */
 export async function checkOut(revision: string): Promise<CommitCheckout> {
   const commit = (await git('rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`)).trim()
   const name = (await git('rev-parse', '--short', commit)).trim()
   const subject = (await git('log', '-1', '--format=%s', commit)).trim()
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-bench-against-'))
-  // as other checkouts are: the user of the database must find its programs there
+  // readable for the database user
   await chmod(folder, 0o755)
   const root = join(folder, 'checkout')
   const remove = () => {
     try {
       execFileSync('git', ['worktree', 'remove', '--force', root], { cwd: thisCheckout.root, stdio: 'ignore' })
     } catch {
-      // it was not made, or somebody removed it: what is left goes with the folder
+      // already removed
     }
   }
-  // an interrupt leaves no worktree behind in the list of the repository
+  // removes the worktree from the repository's list
   process.once('exit', remove)
   const checkout: CommitCheckout = {
     root,
@@ -88,14 +87,13 @@ async function git(...args: string[]): Promise<string> {
   return stdout
 }
 
-/** What is installed follows from these. */
 const hasSameDependencies = (commit: string): Promise<boolean> =>
   git('diff', '--quiet', commit, '--', 'package-lock.json', '.npmrc').then(
     () => true,
     () => false,
   )
 
-/** Takes this checkout's modules. They count as installed where they are not older than the lock file, whose time is taken over therefore. */
+/** Keeps the lock file's time: modules count as installed if not older. */
 async function shareDependencies(root: string): Promise<void> {
   await symlink(join(thisCheckout.root, 'node_modules'), join(root, 'node_modules'), 'dir')
   const { atime, mtime } = await stat(join(thisCheckout.root, 'package-lock.json'))

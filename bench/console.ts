@@ -1,11 +1,11 @@
-/** The console's budgets in a real browser: what each screen transfers, how long until it can be used, and its lists at a million messages. */
+/** Bench `console`: page weight, load times and lists at a million messages, in a real browser. */
 import { existsSync } from 'node:fs'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import { loadMessages, type Loaded } from './million.ts'
 import { startService, type Service } from './service.ts'
 
-/** Kilobytes as transferred, seconds and milliseconds (console specification, budgets). */
+/** Kilobytes transferred, seconds, milliseconds. */
 const most = {
   sign_in_script_kb: 200,
   screen_script_kb: 260,
@@ -101,7 +101,7 @@ interface Load {
 const shown = (title: string) => (page: Page) =>
   page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
 
-/** Makes the owner by the printed link; resolves to the cookies of the session. */
+/** Resolves to the session's cookies. */
 async function setUp(browser: Browser, service: Service): Promise<Cookies> {
   if (service.setup_url === undefined)
     throw new Error('the service printed no link for the first owner: is the console built?')
@@ -120,7 +120,7 @@ async function setUp(browser: Browser, service: Service): Promise<Cookies> {
 
 type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
 
-/** Loads an address in a browser that knows nothing of it, until it can be used. */
+/** With an empty cache. */
 async function load(
   browser: Browser,
   url: string,
@@ -140,7 +140,7 @@ async function load(
   return { script_kb: bytes.Script / 1000, style_kb: bytes.Stylesheet / 1000, seconds }
 }
 
-/** Bytes on the wire, by kind, counted from here on. */
+/** By kind, from now on. */
 async function transferredBy(context: BrowserContext, page: Page): Promise<{ Script: number; Stylesheet: number }> {
   const bytes = { Script: 0, Stylesheet: 0 }
   const kinds = new Map<string, keyof typeof bytes>()
@@ -168,7 +168,6 @@ async function loads(
   return found
 }
 
-/** Every screen of the menu but Home, once. */
 async function screenLoads(browser: Browser, home: string, cookies: Cookies): Promise<Load[]> {
   const context = await browser.newContext()
   await context.addCookies(cookies)
@@ -186,7 +185,7 @@ async function screenLoads(browser: Browser, home: string, cookies: Cookies): Pr
   return found
 }
 
-/** In the page, for a locator looks only every half second: `rowsShown` resolves to the milliseconds from the click to the first rows. */
+/** In the page, because a locator polls every half second: milliseconds from click to first rows. */
 const untilRows = `void (globalThis.rowsShown = new Promise((resolve) => {
   let began
   addEventListener('click', () => (began = performance.now()), { capture: true, once: true })
@@ -197,7 +196,7 @@ const untilRows = `void (globalThis.rowsShown = new Promise((resolve) => {
   }).observe(document.body, { subtree: true, childList: true })
 }))`
 
-/** The messages at a million: when their first rows can be seen, and how long the server takes for them and for each filter where only the oldest match. */
+/** Filters match only the oldest messages. */
 async function listFigures(
   browser: Browser,
   home: string,
@@ -246,7 +245,7 @@ async function listFigures(
   return figures
 }
 
-/** The 95th percentile of as many requests, one after the other. */
+/** The 95th percentile of sequential requests. */
 async function serverTimes(service: Service, cookies: Cookies, path: string, requests: number): Promise<number> {
   const headers = {
     cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),

@@ -1,16 +1,15 @@
-/** Open consoles as the service sees them: signed-in sessions, each of whose windows listens to what happens. */
+/** Open consoles: signed-in sessions with event streams. */
 import type { Service } from './service.ts'
 
 const owner = { email: 'owner@example.com', password: 'a horse with a battery' }
-/** As many as the service lets a session have (behaviour: console 8.2). */
+/** The service's limit (behaviour: console 8.2). */
 const streamsOfSession = 20
 
 export interface OpenConsoles extends AsyncDisposable {
-  /** Throws where one of them is closed, or none was told anything: consoles that do not listen would tell nothing. */
+  /** Throws if one is closed or none received an event. */
   verify(): void
 }
 
-/** Opens so many. None are opened of 0. */
 export async function openConsoles(service: Service, count: number): Promise<OpenConsoles> {
   const ending = new AbortController()
   const streams: { chunks: number; ended: string | undefined }[] = []
@@ -36,7 +35,7 @@ export async function openConsoles(service: Service, count: number): Promise<Ope
   }
 }
 
-/** Resolves to the cookie of a new session; the first one makes the owner. */
+/** The first session creates the owner. */
 async function signIn({ port, setup_url }: Service, isFirst: boolean): Promise<string> {
   if (setup_url === undefined) throw new Error('the service printed no link for the first owner: is the console built?')
   const body = isFirst ? { token: new URL(setup_url).hash.slice(1), name: 'Olivia Owner', ...owner } : owner
@@ -50,7 +49,6 @@ async function signIn({ port, setup_url }: Service, isFirst: boolean): Promise<s
   return cookie.split(';', 1)[0]!
 }
 
-/** Reads what the stream tells until `signal`. */
 async function listen(
   { port, account_id }: Service,
   cookie: string,

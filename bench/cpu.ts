@@ -1,4 +1,4 @@
-/** CPU time of processes, from /proc: of the service, and of PostgreSQL with all its servers, also those that have ended. */
+/** CPU time and memory of processes, from /proc. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Linux counts in hundredths of a second. */
@@ -7,7 +7,7 @@ const tickUs = 10_000
 interface Stat {
   readonly parent: number
   readonly own_us: number
-  /** Of children that have ended. */
+  /** Ended children. */
   readonly children_us: number
 }
 
@@ -24,11 +24,11 @@ function statOf(pid: number | string): Stat | undefined {
       children_us: (fields[13]! + fields[14]!) * tickUs,
     }
   } catch {
-    return undefined // ended meanwhile, or not Linux
+    return undefined // ended, or not Linux
   }
 }
 
-/** Processes that this one has started and that still run, oldest first. */
+/** Running child processes, oldest first. */
 export const childrenOf = (pid: number): number[] => processes().filter((id) => statOf(id)?.parent === pid)
 
 const processes = (): number[] =>
@@ -39,10 +39,10 @@ const processes = (): number[] =>
         .toSorted((one, other) => one - other)
     : []
 
-/** Microseconds of CPU that one process has used. */
+/** Microseconds. */
 export const processCpu = (pid: number): number => exactCpu(pid) ?? statOf(pid)?.own_us ?? Number.NaN
 
-/** As the scheduler counts, in nanoseconds, where it tells: by thread. What threads used that have ended is missing. */
+/** In nanoseconds by thread, without ended threads; undefined if not available. */
 function exactCpu(pid: number): number | undefined {
   try {
     let sum = 0
@@ -54,7 +54,7 @@ function exactCpu(pid: number): number | undefined {
   }
 }
 
-/** Microseconds of CPU that a process and its children have used. */
+/** Microseconds. */
 export function treeCpu(pid: number): number {
   const root = statOf(pid)
   if (root === undefined) return Number.NaN
@@ -66,13 +66,12 @@ export function treeCpu(pid: number): number {
   return sum
 }
 
-/** Resident memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
   const line = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
   return line === null ? Number.NaN : Number(line[1]) * 1024
 }
 
-/** Anonymous resident memory of a process and its children, in bytes: what they hold beside files and shared memory. */
+/** Anonymous memory in bytes: without files and shared memory. */
 export function treeAnonymousBytes(pid: number): number {
   const of = (id: number | string): number => {
     try {
@@ -90,7 +89,7 @@ export interface CpuUse {
   readonly postgres_us: number
 }
 
-/** Starts to count; the returned function tells what was used since. */
+/** The returned function returns the use since. */
 export function countCpu(node: number, postmaster: number): () => CpuUse {
   const before = { node: processCpu(node), postgres: treeCpu(postmaster) }
   return () => ({ node_us: processCpu(node) - before.node, postgres_us: treeCpu(postmaster) - before.postgres })

@@ -1,4 +1,4 @@
-/** The whole life of a message: accepted over HTTP, sent, delivered, and two webhook endpoints told of it, load generator and receiver on the same cores. */
+/** Bench `cycle`: accept, send, deliver and two webhooks per message, with all processes on the same cores. */
 import { scaleNote } from './dispatch.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'

@@ -1,4 +1,4 @@
-/** The embedded database of a service, by what it leaves in its folder: another commit's is never opened as one's own, which might change whose it is. */
+/** The embedded database of a service, found by its files. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock } from '../src/lib/clock.ts'
@@ -6,7 +6,6 @@ import { runningPostmaster, stopPostmaster } from '../src/platform/database/post
 
 const folderOf = (data_dir: string): string => join(data_dir, 'postgres')
 
-/** Of a running service. */
 export async function databaseOf(data_dir: string): Promise<{ url: string; pid: number }> {
   const running = await runningPostmaster(folderOf(data_dir))
   if (running === undefined) throw new Error(`no database runs in ${data_dir}`)
@@ -14,7 +13,7 @@ export async function databaseOf(data_dir: string): Promise<{ url: string; pid: 
   return { url: `postgres://posthorn:${password}@127.0.0.1:${running.port}/posthorn`, pid: running.pid }
 }
 
-/** Ends the database of a service that has ended, where it was killed and left it behind. */
+/** Ends the database that a killed service left behind. */
 export async function endDatabase(data_dir: string): Promise<void> {
   const left = await runningPostmaster(folderOf(data_dir))
   if (left !== undefined) await stopPostmaster(folderOf(data_dir), left.pid, systemClock())

@@ -1,4 +1,4 @@
-/** Webhook deliveries by themselves: how fast due ones drain, and what endpoints cost those who accept. */
+/** Bench `deliveries`: how fast due webhook deliveries are sent, and what endpoints cost on accepting. */
 import { recordEvents, type NewEvent } from '../src/platform/events/outbox.ts'
 import { isoTime } from '../src/lib/clock.ts'
 import { openApplication } from './application.ts'
@@ -33,7 +33,7 @@ export const drain: Measurement = {
   },
 }
 
-/** Records events that every endpoint wants, and makes their deliveries without anyone posting them. */
+/** Makes deliveries that nothing sends yet. */
 async function makeDue(service: Service, events: number): Promise<void> {
   const { pool, account_id } = service
   const app = await openApplication(service)

@@ -1,4 +1,4 @@
-/** Dispatch: from the answer 202 to `delivered` through the simulator, in one process with everything on, sustained. */
+/** Bench `dispatch`: from the 202 to `delivered` through the simulator, sustained, in one process. */
 import { startDriver, type Driver } from './drive.ts'
 import { compared, median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import { plainOfTheDesign, startReference } from './references/start.ts'
@@ -27,7 +27,7 @@ async function measure(
   plain: Running,
 ): Promise<{ figures: Figure[]; notes: string[] }> {
   const { service } = subject
-  // until the compiler and the plans of every connection are at rest: what is wanted is a rate that lasts
+  // until compilers and query plans are stable
   say('dispatch: warming up')
   await pathRound(driver, subject, { seconds: quick ? 2 : 6 })
   say('dispatch: finding the rate')
@@ -39,7 +39,7 @@ async function measure(
     scale.push((await sendRound(driver, service, plain, { seconds: 1.5 })).rate)
   }
   const capacity = median(rates)
-  // what is wanted, where there is room for it
+  // the wanted rate, if the machine allows it
   const offered = Math.max(capacity * 0.9, Math.min(wantedRate, capacity * 0.97))
   say(`dispatch: ${quick ? 10 : 60} s at ${Math.round(offered)}/s`)
   const sustained = await sustain(driver, subject, quick ? 10 : 60, offered)
@@ -71,7 +71,7 @@ async function measure(
   }
 }
 
-/** A round on a timetable, and how many jobs waited every second. */
+/** A round at a fixed rate, with the queue length every second. */
 async function sustain(
   driver: Driver,
   subject: PathService,

@@ -1,15 +1,14 @@
-/** Drives the load generator, which lives in a process of its own for the whole run. */
+/** Controls the load generator process. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { LoadPlan, LoadReport } from './load.ts'
 
 export interface Driver extends Disposable {
-  /** Runs a plan until its end, or until `ended` resolves. */
   run(plan: LoadPlan, ended?: Promise<unknown>): Promise<LoadReport>
 }
 
-/** Refuses a run in which the service refused requests: its figures would be of something else. */
+/** Rejects runs in which the service refused requests. */
 export function startDriver(): Driver {
   const child: ChildProcess = fork(join(import.meta.dirname, 'load.ts'), ['child'], { stdio: 'inherit', execArgv: [] })
   return {

@@ -1,10 +1,10 @@
-/** What a measurement tells: figures beside their references, and how they are printed. */
+/** Figures of measurements, with references, and their output. */
 
 export interface Figure {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** Measured in the same run. */
+  /** Of the same run. */
   readonly reference?: { readonly name: string; readonly value: number }
   /** `value` over `reference.value`. */
   readonly ratio?: number
@@ -15,11 +15,10 @@ export interface Section {
   readonly name: string
   readonly title: string
   readonly figures: readonly Figure[]
-  /** What one must know to read the figures. */
   readonly notes: readonly string[]
 }
 
-/** A measurement, which may be left out with a word. */
+/** May be skipped, with the reason. */
 export interface Measurement {
   readonly name: string
   readonly title: string
@@ -27,9 +26,8 @@ export interface Measurement {
 }
 
 export interface BenchOptions {
-  /** Fewer and shorter rounds, for a look in between; its figures are not to be kept. */
+  /** Fewer and shorter rounds. */
   readonly quick: boolean
-  /** Told what is going on. */
   readonly say: (line: string) => void
 }
 
@@ -43,7 +41,7 @@ export const median = (values: readonly number[]): number => {
       : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** A figure over its reference, with the least (or greatest) ratio that is wanted. */
+/** `wanted`: least or greatest ratio. */
 export function compared(
   name: string,
   unit: string,
@@ -62,7 +60,7 @@ export function compared(
   }
 }
 
-/** A figure by itself, with the least or greatest value that is wanted. */
+/** `wanted`: least or greatest value. */
 export function single(name: string, unit: string, value: number, wanted?: { least?: number; most?: number }): Figure {
   return { name, value, unit, ...(wanted === undefined ? {} : { target: targetOf(value, wanted, unit) }) }
 }
@@ -76,7 +74,7 @@ function targetOf(
   return { text: `≤ ${amount(most!)} ${unit}`, met: value <= most! }
 }
 
-/** Interleaved rounds: every contender once a round, in turn, each round beginning with another one. Resolves to the results by contender. */
+/** Each round begins with another contender. Resolves to the results by contender. */
 export async function interleaved<T>(
   rounds: number,
   contenders: Readonly<Record<string, () => Promise<T>>>,
@@ -112,7 +110,7 @@ function cells(figure: Figure): string[] {
   ]
 }
 
-/** Rows of cells as lines of one width, the first column to the left. */
+/** The first column is left-aligned. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows.map((row) =>
@@ -123,13 +121,11 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** A section as a table for a terminal. */
 export function asText({ title, figures, notes }: Section): string {
   const lines = figures.length === 0 ? [] : table([columns, ...figures.map(cells)])
   return [title, ...[...lines, ...notes].map((line) => `  ${line}`), ''].join('\n')
 }
 
-/** The same for Markdown. */
 export function asMarkdown(section: Section): string {
   const rows = section.figures.map((figure) => `| ${cells(figure).join(' | ')} |`)
   const lines =

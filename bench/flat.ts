@@ -1,4 +1,4 @@
-/** Flat at a million: what accepting costs beside an empty database, and lists and look-ups where each filter finds only the oldest. */
+/** Bench `flat`: accepting, lists and look-ups with a million messages beside an empty database. */
 import { startDriver, type Driver } from './drive.ts'
 import { compared, interleaved, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import { loadMessages, type Loaded } from './million.ts'

@@ -1,4 +1,4 @@
-/** Footprint: from start to ready, and what Node and PostgreSQL hold in memory at rest and under load. */
+/** Bench `footprint`: start time and memory, idle and under load. */
 import { rm } from 'node:fs/promises'
 import { residentBytes, treeAnonymousBytes } from './cpu.ts'
 import { startDriver } from './drive.ts'
@@ -25,7 +25,7 @@ export const footprint: Measurement = {
         await running.stop()
       }
     }
-    // not between the rounds: ext4 looks long for places whose files have just been removed, which no user's first start meets
+    // not between rounds: removing files slows ext4
     await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
     using driver = startDriver()
     await using service = await startService()

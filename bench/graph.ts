@@ -1,14 +1,10 @@
-/**
- * Meta's Graph API for measurements: the simulator of the tests behind a server that takes messages by itself and for little CPU, because both share the
- * processors with what is measured. A message's token and recipient are looked at, its content is not: the tests do that.
- */
+/** A cheap stand-in for Meta's Graph API, in front of the tests' simulator. It does not check content. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startWhatsapp, type WhatsappSimulator } from '../test/support/simulators/whatsapp.ts'
 import { leanResponse, leanServer } from './lean-server.ts'
 
-/** What callbacks tell of a message that was taken. */
 interface Taken {
   readonly id: string
   readonly to: string
@@ -17,14 +13,14 @@ interface Taken {
 
 export interface BenchGraph extends AsyncDisposable, Pick<WhatsappSimulator, 'credentials' | 'templates'> {
   readonly url: string
-  /** Tells this address that messages were sent and delivered, soon after they were taken and many at once, as Meta does. */
+  /** Sends callbacks to this address, soon and in batches, as Meta does. */
   tellTo(hook: string): Teller
 }
 
 export interface Teller extends AsyncDisposable {
-  /** While it is true, nothing is told. */
+  /** Sends no callbacks while true. */
   quiet: boolean
-  /** Tells that everything was delivered that was taken and not told of, in one callback. */
+  /** Reports everything not yet reported as delivered, in one callback. */
   tellAll(): Promise<void>
 }
 
@@ -81,7 +77,7 @@ function startTeller(tellSome: (statuses: readonly string[]) => Promise<void>): 
   return teller
 }
 
-/** Resolves to the address of a server that takes messages, and asks the simulator for everything else. */
+/** Accepts messages; passes everything else on to the simulator. */
 async function listen(parts: AsyncDisposableStack, simulator: WhatsappSimulator, taken: Taken[]): Promise<string> {
   const { access_token, phone_number_id } = simulator.credentials
   const messages = new RegExp(String.raw`^POST /v\d+\.0/${phone_number_id}/messages HTTP`)
@@ -108,7 +104,7 @@ async function listen(parts: AsyncDisposableStack, simulator: WhatsappSimulator,
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Asks the simulator; only without a body, as all calls are but that for messages. */
+/** Only requests without a body. */
 async function passOn(url: string, head: string): Promise<string> {
   const [method, path] = head.split(' ', 2)
   const authorization = /^authorization: (.*)$/im.exec(head)?.[1]?.trim() ?? ''

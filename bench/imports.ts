@@ -1,4 +1,4 @@
-/** Importing contacts: a file sent over HTTP and applied in the background by the service's own process, everything committed to disk. */
+/** Bench `imports`: a contact file, sent over HTTP and applied in the background. */
 import { Readable } from 'node:stream'
 import { residentBytes } from './cpu.ts'
 import { median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
@@ -6,7 +6,7 @@ import { call, startService, type Service } from './service.ts'
 
 const pollMs = 50
 const withinMs = 600_000
-/** The file as shops export it, and the same with everything that a contact can have. */
+/** A typical file, and one with all fields. */
 const shapes = {
   usual: {
     header: 'phone,first_name,last_name,email,tags\n',
@@ -20,17 +20,17 @@ const shapes = {
   },
 } as const
 
-/** Scattered over the numbers, as in life. */
+/** Scattered, as in life. */
 const phoneOf = (n: number): string => `+4915${String(100_000_000 + ((n * 7_919_993) % 899_999_963))}`
 
 interface Round {
-  /** Rows a second, from the first byte sent until the last row was applied. */
+  /** Rows a second, from the first byte to the last row applied. */
   readonly rate: number
   readonly node_us: number
   readonly postgres_us: number
-  /** The longest transaction seen, in milliseconds. */
+  /** Milliseconds. */
   readonly longest_ms: number
-  /** The most memory that the process held, in bytes. */
+  /** Bytes. */
   readonly resident: number
   readonly bytes: number
 }
@@ -55,7 +55,6 @@ export const imports: Measurement = {
   },
 }
 
-/** Sends `rows` rows and waits until they are applied. */
 async function importRound(service: Service, shape: keyof typeof shapes, from: number, rows: number): Promise<Round> {
   const counted = service.countCpu()
   const began = performance.now()

@@ -1,7 +1,7 @@
-/** An HTTP server for the other side of a measurement: no more of HTTP than keep-alive requests with a Content-Length, written for little CPU. */
+/** A minimal HTTP server: keep-alive requests with a Content-Length. */
 import { createServer, type Server, type Socket } from 'node:net'
 
-/** Answers a request by its head and body, with the whole text of the response. */
+/** Resolves to the whole text of the response. */
 export type LeanAnswer = (head: string, body: Buffer) => string | Promise<string>
 
 const headEnd = '\r\n\r\n'
@@ -9,7 +9,6 @@ const headEnd = '\r\n\r\n'
 export const leanServer = (answer: LeanAnswer): Server =>
   createServer({ noDelay: true }, (socket) => serveSocket(socket, answer))
 
-/** A response with a body of JSON. */
 export const leanResponse = (status: string, body: string): string =>
   `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: ${Buffer.byteLength(body)}${headEnd}${body}`
 

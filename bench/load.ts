@@ -1,20 +1,19 @@
-/** The load generator, a process of its own: keep-alive connections without pipelining, written for little CPU, bounded in time and requests. */
+/** The load generator process: keep-alive connections without pipelining, bounded in time and requests. */
 import { createHmac } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 
 /**
- * What to ask for. `send` makes a fresh recipient for each request, and sends a text where `content` says nothing else, `get` walks through its paths, `ingest` sends the webhook of a shop
- * with a fresh order and customer, signed anew: each `{n}` in its headers and body is another number of nine digits.
+ * `send`: a fresh recipient for each request, and a text unless `content` is set. `get`: its paths in turn. `ingest`: a
+ * signed shop webhook; each `{n}` becomes a fresh number of nine digits.
  */
 export interface LoadPlan {
   readonly host: string
   readonly port: number
   readonly connections: number
-  /** Ends after so many seconds of measuring, or so many requests. */
   readonly seconds: number
   readonly requests_max?: number
-  /** Requests a second, on a fixed timetable whatever the answers take; absent: each connection asks again as soon as it is answered. */
+  /** Per second, at fixed times; absent: each connection repeats as soon as it is answered. */
   readonly rate?: number
   readonly keys: readonly string[]
   readonly work:
@@ -32,7 +31,7 @@ export interface LoadPlan {
 
 export interface LoadReport {
   readonly answers: number
-  /** Answers that were not 200 or 202, by status. */
+  /** Other than 200 and 202, by status. */
   readonly refused: Readonly<Record<string, number>>
   readonly seconds: number
   readonly rate: number
@@ -45,11 +44,10 @@ export interface LoadReport {
 const latenciesMax = 4_000_000
 const answersPerSecondMax = 60_000
 const drainWithinMs = 5000
-/** What is expected at most; beyond it webhooks are made while they are sent. */
+/** Prepared webhooks; more are made while sending. */
 const webhooksPerSecond = 4000
 const webhooksMadeMax = 12_000
 
-/** Runs a plan until its end, or until `ended` is aborted. */
 export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadReport> {
   const latencies = new Float32Array(
     Math.min(
@@ -108,9 +106,9 @@ export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadR
   const connections = Array.from({ length: plan.connections }, () =>
     openConnection(plan, onAnswer, (error) => (closed ? undefined : reject(error))),
   )
-  // kept connections are what is measured; a timetable that ran while they open would count their opening as latency
+  // opening connections must not count as latency
   await Promise.race([promise, Promise.all(connections.map(({ opened }) => opened))])
-  // the service takes a connection up only when something arrives by it: each has had an answer before the timetable starts
+  // the service opens a connection fully only at its first request
   if (plan.rate !== undefined) {
     for (const connection of connections) connection.socket.write(nextText(0), 'latin1')
     await Promise.race([promise, allWarm])
@@ -128,7 +126,7 @@ export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadR
       mayAsk,
       () => asked,
       (due) => {
-        // in turn: the service closes one that is idle for a minute
+        // in turn: the service closes idle connections after a minute
         const connection = idle.shift()
         if (connection === undefined) return false
         ask(connection, due)
@@ -141,7 +139,7 @@ export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadR
   return promise
 }
 
-/** Asks at the times of a fixed rate. A request that finds no free connection is late, and its lateness counts as latency. */
+/** A late request counts its lateness as latency. */
 function keepTimetable(
   rate: number,
   began: number,
@@ -196,7 +194,7 @@ function openConnection(
 }
 
 function contentLength(bytes: Buffer, head: number): number {
-  // without its first letter, which some servers write large
+  // without its first letter, whose case varies
   const at = bytes.indexOf('ontent-', 0, 'latin1')
   if (at === -1 || at > head) return 0
   const digits = /ontent-length: *(\d+)/i.exec(bytes.toString('latin1', at, head))
@@ -211,7 +209,7 @@ function requestMaker({ keys, work, port, seconds, rate }: LoadPlan): (n: number
   const first = Math.floor(Math.random() * 8e8)
   if (work.kind === 'ingest') {
     const make = webhookMaker(work, port, first)
-    // signing takes this process as long as the rest of its work: most is done before the measuring begins
+    // signing is expensive, so most is done before measuring
     const made = Array.from(
       { length: Math.min(webhooksMadeMax, Math.ceil(seconds * (rate ?? webhooksPerSecond))) },
       (_, n) => Buffer.from(make(n), 'latin1'),
@@ -266,7 +264,7 @@ function reportOf(
   }
 }
 
-// a plan comes with the messages of the parent, one after the other, so that a run does not pay for the start of a process
+// several plans for each process, to save its start
 if (process.send !== undefined && process.argv[2] === 'child') {
   let running = new AbortController()
   process.on('message', (plan: LoadPlan | 'end') => {

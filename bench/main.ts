@@ -1,4 +1,4 @@
-/** `npm run bench`: every figure beside a reference of the same run, or with `--against` this checkout beside another commit. The usage text tells the options. */
+/** `npm run bench`: all measurements, or with `--against` a comparison with another commit. */
 import { writeFile } from 'node:fs/promises'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -59,13 +59,13 @@ const environment = {
   system: `${process.platform} ${release()}`,
   node: process.version,
   database: 'embedded PostgreSQL 18, fsync on',
-  // of others: above 0 they take their share of the cores
+  // above 0, other processes take CPU
   load_before: Number(loadavg()[0]!.toFixed(1)),
 }
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 const print = (text: string) => void process.stdout.write(`${text}\n`)
-// what was started is ended by the handlers of an orderly exit
+// exit handlers end all children
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 const began = performance.now()
 const seconds = (since: number): number => Math.round((performance.now() - since) / 1000)
@@ -73,7 +73,7 @@ const seconds = (since: number): number => Math.round((performance.now() - since
 if (options.against === undefined) await measureAll(options)
 else await compareAll(options, options.against)
 
-/** Every measurement that is wanted. One that fails is told among the others, and the run ends with its code. */
+/** A failed measurement is reported with the others, and sets the exit code. */
 async function measureAll({ only, quick, json, write }: Options): Promise<void> {
   const sections: Section[] = []
   for (const { name, title, run } of measurements.filter(({ name }) => only?.includes(name) ?? true)) {
@@ -91,7 +91,6 @@ async function measureAll({ only, quick, json, write }: Options): Promise<void> 
   if (write) await writeFile(join(import.meta.dirname, '..', 'docs', 'reference', 'performance.md'), page(sections))
 }
 
-/** This checkout beside another commit. */
 async function compareAll(
   { paths, pairs, followed, consoles, gate, quick, json }: Options,
   revision: string,

@@ -1,4 +1,4 @@
-/** Loads a million stored messages in bulk: charged, delivered, of the last three days; the oldest of them hold what each filter of the list finds last. */
+/** Loads a million messages of the last three days; the oldest match each filter of the list. */
 import { once } from 'node:events'
 import { randomFillSync } from 'node:crypto'
 import { idMaker } from '../src/lib/ids.ts'
@@ -9,7 +9,7 @@ const spanMs = 3 * 24 * 3600_000
 const chunk = 25_000
 const rareCount = 30
 
-/** What a query must look for to find only the oldest messages. */
+/** Filters that find only the oldest messages. */
 export interface Loaded {
   readonly rare: {
     readonly channel: string
@@ -75,7 +75,7 @@ export async function loadMessages({ pool, account_id, channel }: Service, count
   }
   await withoutIndexes(pool, 'messages', () => withoutIndexes(pool, 'ledger_entries', load))
   await pool`update wallets set last_sequence = ${sequence + count} where account_id = ${account_id}`
-  // as a periodic job and the database would have done over the days
+  // as a periodic job would have done
   await pool`update message_status_counts set folded = true`
   await pool.unsafe('vacuum analyze messages')
   await pool.unsafe('vacuum analyze ledger_entries')

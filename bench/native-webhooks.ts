@@ -1,4 +1,4 @@
-/** Native webhooks of a shop, each verified, read, its customer saved and its receipt committed, beside messages accepted by the same service. */
+/** Bench `native-webhooks`: shop webhooks, verified and stored, beside accepted messages. */
 import { wooCommerceWebhook, readSample, shopifyWebhook } from '../test/support/shop-webhooks.ts'
 import { countCpu } from './cpu.ts'
 import { startDriver, type Driver } from './drive.ts'
@@ -8,7 +8,7 @@ import { call, startService, type Service } from './service.ts'
 
 const secret = 'shpss_0123456789abcdef0123456789abcdef'
 
-/** A shop's webhook in which everything that names the order and its customer is fresh. */
+/** With fresh order and customer numbers. */
 interface Shop {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ interface Shop {
   readonly body: string
 }
 
-/** As a shop writes it: without the blanks of the sample, and with ids as long as those of real orders. */
+/** As a shop writes it: no blanks, ids of real length. */
 const compact = (name: string): string =>
   readSample(name)
     .replaceAll(/\n\s*/g, '')
@@ -84,7 +84,7 @@ async function round(
   return { ...report, node_us: node_us / report.answers, postgres_us: postgres_us / report.answers }
 }
 
-/** Every order becomes a run that waits for a day. */
+/** Every order starts a run that waits for a day. */
 async function automate({ port, keys, channel }: Service, source_id: string): Promise<void> {
   const message = { type: 'text', text: { body: 'Thank you for {{data.order.number}}.' } }
   await call(port, keys[0]!, 'POST', '/v1/automations', {

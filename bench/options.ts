@@ -1,28 +1,26 @@
-/** The options of `npm run bench`, and what it says when they make no sense. */
+/** The options of `npm run bench`. */
 import { parseArgs } from 'node:util'
 import { followedKinds, type Followed } from './compare/followed.ts'
 import { paths, type PathName } from './rounds.ts'
 
 const pathNames = Object.keys(paths) as PathName[]
-/** Either side is the first of as many starts. */
+/** Even: either side starts equally often. */
 const pairsDefault = 12
 const pairsQuick = 3
 const pairsMax = 100
 const consolesMax = 1_000
 
 export interface Options {
-  /** Measurements; absent: all. */
+  /** Absent: all. */
   readonly only: readonly string[] | undefined
   readonly quick: boolean
   readonly json: boolean
   readonly write: boolean
-  /** A commit, as git names it. */
   readonly against: string | undefined
-  /** What is compared with it. */
   readonly paths: readonly PathName[]
   readonly pairs: number
   readonly followed: Followed
-  /** Open on the side of this checkout. */
+  /** On the side of this checkout. */
   readonly consoles: number
   readonly gate: boolean
 }
@@ -42,7 +40,7 @@ npm run bench -- --against COMMIT [--only ${pathNames.join(',')}] [--pairs N] [-
   --gate     exit code 1 where the performance is below what is wanted
 `
 
-/** Reads the arguments. Prints the usage and ends the process where they ask for it, or make no sense. */
+/** Prints the usage and exits on `--help` or invalid options. */
 export function readOptions(args: readonly string[], names: readonly string[]): Options {
   const usage = usageOf(names)
   const refuse = (sentence: string): never => {

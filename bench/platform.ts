@@ -1,4 +1,4 @@
-/** The platform of a process of the benchmark that is neither the product nor its command line: on the service's database, without notifications to anybody. */
+/** The platform of a benchmark process, on the service's database, without notifications. */
 import { tracing } from '../src/platform/observability/tracing.ts'
 import { readConfig, secretKeys, type Config } from '../src/config/config.ts'
 import { systemClock } from '../src/lib/clock.ts'
@@ -14,7 +14,7 @@ import { domainEvents } from '../src/platform/events/domain-events.ts'
 import { recentEvents } from '../src/platform/events/recent-events.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
 
-/** `connections` is how many to the database there may be. The environment names the database. */
+/** `connections`: to the database, which the environment names. */
 export async function openPlatform(
   name: string,
   connections: number,

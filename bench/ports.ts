@@ -1,8 +1,7 @@
-/** Waiting for a server of this machine to listen. */
+/** Waits for a local server to listen. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** Resolves once something listens on the port. */
 export async function reachable(port: number): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     const socket = connect(port, '127.0.0.1')

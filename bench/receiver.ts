@@ -1,4 +1,4 @@
-/** A receiver of webhooks, a process of its own: answers 200 at once, counts, and notes how old each event was. */
+/** A webhook receiver process: answers 200 at once, counts, and notes how old each event was. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import { leanServer } from './lean-server.ts'
 
 export interface Received {
   readonly count: number
-  /** Between the first and the last, in seconds. */
+  /** From first to last. */
   readonly seconds: number
   readonly p50_ms: number
   readonly p99_ms: number
@@ -15,9 +15,9 @@ export interface Received {
 export interface Receiver extends Disposable {
   readonly port: number
   readonly url: string
-  /** How many came since the last `clear`. */
+  /** Since the last `clear`. */
   count(): Promise<number>
-  /** What came since the last `clear`. */
+  /** Since the last `clear`. */
   received(): Promise<Received>
   clear(): Promise<void>
 }
@@ -44,7 +44,7 @@ export async function startReceiver(): Promise<Receiver> {
   }
 }
 
-/** Resolves once so many have come; rejects when none came for half a minute. */
+/** Rejects after half a minute without an event. */
 export async function receivedAll(receiver: Receiver, count: number): Promise<Received> {
   let last = { count: -1, at: 0 }
   for (;;) {

@@ -1,4 +1,4 @@
-/** Rate limits shared through Redis, beside those of the process. Left out with a word where no redis-server is installed. */
+/** Bench `redis`: rate limits shared through Redis beside those in memory. Skipped without redis-server. */
 import { spawn, spawnSync } from 'node:child_process'
 import { startDriver } from './drive.ts'
 import { compared, interleaved, type Measurement } from './figures.ts'

@@ -1,4 +1,4 @@
-/** Rounds of sending: how far messages are followed, what they cost the service, and when everything that they caused was done. */
+/** Rounds of sending: rate, CPU and the end of all consequences. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { countCpu } from './cpu.ts'
 import type { Driver } from './drive.ts'
@@ -9,31 +9,31 @@ import { call, startService, type Running, type Service, type ServiceOptions } f
 
 const pollMs = 40
 const deliveredWithinMs = 60_000
-/** What follows the last delivery within this time belongs to the round: deliveries are marked, counters folded. */
+/** What follows the last delivery within this time belongs to the round. */
 const trailMs = 250
 
-/** What a load asks for. It ends after so many seconds, or so many messages. */
+/** Ends after so many seconds or messages. */
 export interface Load {
   readonly seconds: number
   readonly messages?: number
-  /** Messages a second on a timetable; absent: as many as are answered. */
+  /** Messages a second; absent: closed loop. */
   readonly rate?: number
   readonly connections?: number
   /** With a fresh Idempotency-Key each. */
   readonly keyed?: boolean
-  /** `type` and what stands under it; absent: a text. */
+  /** Absent: a text. */
   readonly content?: object
 }
 
 export interface Round extends LoadReport {
-  /** Microseconds of CPU for each answer. */
+  /** Microseconds per answer. */
   readonly node_us: number
   readonly postgres_us: number
 }
 
 export const connections = 64
 
-/** One round of sending to a server of this service's keys and channel: counted until the last answer. */
+/** Measured until the last answer. */
 export async function sendRound(driver: Driver, service: Service, server: Running, load: Load): Promise<Round> {
   const counted = countCpu(server.pid, service.postmaster)
   const report = await send(driver, service, server, load)
@@ -58,34 +58,31 @@ const send = (driver: Driver, { keys, channel }: Service, { port }: Running, loa
     ...(load.rate === undefined ? {} : { rate: load.rate }),
   })
 
-/** The median round by a field. */
 export const medianOf = (
   rounds: readonly Round[],
   field: 'rate' | 'p50_ms' | 'p99_ms' | 'node_us' | 'postgres_us' | 'cpu_us',
 ): number => median(rounds.map((round) => round[field]))
 
-/** How far messages are followed. */
 export interface Path {
   readonly title: string
   /** Of the service; absent: all. */
   readonly roles?: string
   readonly connections: number
-  /** Whether a round ends when its messages are delivered, not when they are answered. */
+  /** A round ends at the last delivery, not the last answer. */
   readonly delivers: boolean
-  /** Webhook endpoints that are told of every delivery. */
+  /** Subscribed to every delivery. */
   readonly endpoints: number
 }
 
 export const paths = {
   accept: { title: 'Accepting messages', roles: 'api', connections, delivers: false, endpoints: 0 },
-  // the more callers there are, the more messages a commit holds: a busy service has more of them than those by which accepting is measured
+  // with more callers, a commit holds more messages
   dispatch: { title: 'Dispatch: accepted to delivered', connections: 256, delivers: true, endpoints: 0 },
   cycle: { title: 'Full life cycle with two webhook endpoints', connections, delivers: true, endpoints: 2 },
 } as const satisfies Record<string, Path>
 
 export type PathName = keyof typeof paths
 
-/** A service whose messages go a path, with the receiver of its webhooks. */
 export interface PathService extends AsyncDisposable {
   readonly path: Path
   readonly service: Service
@@ -107,30 +104,29 @@ export async function startPath(path: Path, options: ServiceOptions = {}): Promi
   return { path, service, receiver, [Symbol.asyncDispose]: () => made.disposeAsync() }
 }
 
-/** The setting that lets webhooks reach a receiver of this machine. */
+/** Allows webhooks to a local receiver. */
 export const allowing = (receiver: Receiver) => ({ POSTHORN_WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` })
 
 export const makeEndpoint = (service: Service, url: string, events: readonly string[]) =>
   call(service.port, service.keys[0]!, 'POST', '/v1/webhook_endpoints', { url, events })
 
-/** How a round of the whole path went. */
 export interface PathRound {
   readonly messages: number
-  /** Messages a second, from the first request until the last of them was through. */
+  /** Messages a second, from the first request to the end of the last message. */
   readonly rate: number
   /** Requests a second. */
   readonly offered: number
-  /** Microseconds of CPU for each message, with what follows in the next quarter of a second. */
+  /** Microseconds per message, including `trailMs`. */
   readonly node_us: number
   readonly postgres_us: number
-  /** Of the load generator: the same work whatever it loads. */
+  /** Of the load generator. */
   readonly load_us: number
-  /** How old events were when webhooks told of them; without endpoints 0. */
+  /** Age of events on arrival; 0 without endpoints. */
   readonly lag_p50_ms: number
   readonly lag_p99_ms: number
 }
 
-/** Sends, then waits until everything that was sent is through. */
+/** Resolves when all messages have reached the end of the path. */
 export async function pathRound(
   driver: Driver,
   { path, service, receiver }: PathService,
@@ -161,7 +157,7 @@ export async function pathRound(
   }
 }
 
-/** Resolves once no message waits for its dispatch or its receipt; by the API, whose statuses every commit knows. */
+/** Uses the API, whose counts are up to date at every commit. */
 export async function delivered(service: Service): Promise<void> {
   const until = performance.now() + deliveredWithinMs
   for (const status of ['queued', 'sending', 'sent']) {

@@ -1,4 +1,4 @@
-/** Segments: previews over a million contacts, through the API, for rules that no index answers as well as for those that one could. */
+/** Bench `segments`: previews over a million contacts, with and without a usable index. */
 import { idFloor } from '../src/lib/ids.ts'
 import { withoutIndexes } from './without-indexes.ts'
 import { median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
@@ -12,7 +12,7 @@ const any = (...conditions: object[]) => ({ match: 'any', conditions })
 const is = (field: string, operator: string, value?: unknown) =>
   value === undefined ? { field, operator } : { field, operator, value }
 
-/** Many values are to cost little more than one: they are folded and hashed once. */
+/** Many values should cost little more than one. */
 const [oneValue, manyValues] = ['text, without regard to case', 'forty conditions of a thousand values'] as const
 const timesOneValue = 3
 
@@ -83,7 +83,7 @@ export const segments: Measurement = {
   },
 }
 
-/** Contacts as imports leave them, made where they are kept. */
+/** As imports leave them, inserted directly. */
 export async function fill({ pool, account_id }: Service, contacts: number): Promise<void> {
   await pool`set statement_timeout = 0`
   const at = '2026-01-31T09:30:00.000Z'

@@ -1,4 +1,4 @@
-/** The product under measurement: its real process on an embedded database in a folder of its own, with one account ready to send. */
+/** The measured product: its real process on an embedded database, with one account ready to send. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -28,35 +28,34 @@ export interface Running extends AsyncDisposable {
 export interface Service extends Running {
   readonly data_dir: string
   readonly env: NodeJS.ProcessEnv
-  /** Beside the service's own connections. */
   readonly pool: Pool
   readonly database_url: string
   readonly postmaster: number
   readonly account_id: string
-  /** Makes the first owner of the console. */
+  /** Creates the first owner of the console. */
   readonly setup_url: string | undefined
-  /** Live keys. */
+  /** Live. */
   readonly keys: readonly string[]
   /** A live channel of the simulator. */
   readonly channel: string
-  /** Starts to count CPU of the service and its database. */
+  /** Of the service and its database. */
   countCpu(): () => CpuUse
 }
 
 export interface ServiceOptions {
   /** Absent: this one. */
   readonly checkout?: Checkout
-  /** A file of the benchmark, with arguments, that does in place of the checkout's command line what that does. */
+  /** A file of the benchmark with arguments, in place of the checkout's command line. */
   readonly program?: readonly string[]
   readonly roles?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Live keys that messages come by in turn; absent: 45. */
+  /** Used in turn; absent: 45. */
   readonly keys?: number
-  /** For profiles: arguments of Node, such as it takes in NODE_OPTIONS. */
+  /** For profiles. */
   readonly node_args?: readonly string[]
 }
 
-/** The environment of a process on this data folder: nothing of the caller's settings, limits that nobody meets. */
+/** Without the caller's settings, with limits that are never reached. */
 export function environment(data_dir: string, more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(
@@ -76,12 +75,12 @@ export function environment(data_dir: string, more: Readonly<Record<string, stri
 }
 
 const started = new Set<ChildProcess>()
-// a run that is interrupted leaves nothing running
+// an interrupted run leaves nothing running
 process.on('exit', () => {
   for (const child of started) child.kill('SIGTERM')
 })
 
-/** Starts a program that prints one line of JSON when it is ready. */
+/** The program prints one line of JSON when it is ready. */
 export async function startProcess(
   program: string,
   args: readonly string[],
@@ -111,7 +110,6 @@ export async function startProcess(
   }
 }
 
-/** Starts a file of the benchmark as the product is started. */
 export const startFile = (file: string, args: readonly string[], env: NodeJS.ProcessEnv) =>
   startProcess(process.execPath, [...nodeFlags, file, ...args], { env })
 
@@ -124,13 +122,12 @@ export async function endProcess(child: ChildProcess): Promise<void> {
   clearTimeout(kill)
 }
 
-/** A running server that ends with its process. */
 export function runningOf(child: ChildProcess, port: number, pid = child.pid!): Running {
   const stop = () => endProcess(child)
   return { pid, port, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** The product's process alone, by its own command line; `stop` leaves its folder. */
+/** The product's process; `stop` leaves its folder. */
 export async function serve(
   data_dir: string,
   options: ServiceOptions = {},
@@ -147,12 +144,11 @@ export async function serve(
     ...(node_args.length === 0 ? {} : { NODE_OPTIONS: node_args.join(' ') }),
   }
   const { child, line } = await startProcess(process.execPath, args, { env, cwd: checkout.root })
-  // the command line is a small process that starts the pinned Node: the product is its child
+  // the command line starts the pinned Node as its child
   const pid = program === undefined ? (childrenOf(child.pid!)[0] ?? child.pid!) : child.pid!
   return { ...runningOf(child, Number(new URL(line['base_url'] as string).port), pid), line }
 }
 
-/** `npm start`, as a user types it. */
 export async function npmStart(data_dir: string): Promise<{ ready_ms: number; stop(): Promise<void> }> {
   const program = process.platform === 'win32' ? 'npm.cmd' : 'npm'
   const { child, ready_ms } = await startProcess(program, ['start', '--silent', '--', '--json'], {
@@ -163,7 +159,7 @@ export async function npmStart(data_dir: string): Promise<{ ready_ms: number; st
 
 export const freshFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'posthorn-bench-'))
 
-/** Starts a service on a fresh folder, with an account that has a wallet, keys and a channel. `stop` removes everything. */
+/** With wallet, keys and channel. `stop` removes everything. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   await using parts = new AsyncDisposableStack()
   const data_dir = await freshFolder()
@@ -200,7 +196,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
 }
 
-/** Keys like the first one, made where they are kept: a command takes a second for each. */
+/** Copies of the first key: the command takes a second each. */
 async function makeKeys(pool: Pool, first: string, count: number): Promise<string[]> {
   const keys = Array.from({ length: count }, () => newKey('live'))
   const rows = keys.map((key, n) => ({
@@ -227,7 +223,7 @@ async function connectChannel(port: number, key: string): Promise<string> {
   return channel.id
 }
 
-/** One call of the API; rejects at every refusal. */
+/** Rejects at every refusal. */
 export async function call<T>(port: number, key: string, method: string, path: string, body?: unknown): Promise<T> {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,

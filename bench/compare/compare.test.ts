@@ -1,4 +1,4 @@
-/** What rounds tell, on made-up rounds: nothing is timed here. */
+/** Tests of the evaluation of rounds, on made-up rounds. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { PathRound } from '../rounds.ts'

@@ -1,4 +1,4 @@
-/** Compares this checkout with another commit: one load generator, on each side a service process and a database, started anew several times, and rounds in turn. */
+/** Compares this checkout with another commit: one load generator, two services, alternating rounds. */
 import { thisCheckout, type Checkout } from '../checkout.ts'
 import { openConsoles } from '../consoles.ts'
 import { startDriver, type Driver } from '../drive.ts'
@@ -22,52 +22,47 @@ import {
 export interface CompareOptions {
   readonly pairs: number
   readonly followed: Followed
-  /** How many consoles are open on the side of this checkout. */
+  /** Open consoles on the side of this checkout. */
   readonly consoles: number
-  /** Shorter rounds, for a look in between. */
   readonly quick: boolean
   readonly say: (line: string) => void
 }
 
-/** One quantity of both sides. */
 export interface Compared {
   readonly name: string
   readonly unit: string
-  /** The median of the rounds of each side. */
+  /** Medians. */
   readonly before: number
   readonly after: number
-  /** Of the paired ratios, after over before. */
+  /** After over before, per pair. */
   readonly ratio: Interval
 }
 
 export interface Comparison {
   readonly name: PathName
   readonly title: string
-  /** The most that a round had. */
+  /** Per round. */
   readonly messages: number
   readonly quantities: readonly Compared[]
-  /** What the CPU for a message was before over what it is now: Node's and PostgreSQL's, each over that of the load generator in the same round. */
+  /** CPU per message of Node and PostgreSQL over the load generator's: before over after. */
   readonly performance: Interval
   readonly verdict: Verdict
   readonly rounds: readonly Pair<PathRound>[]
 }
 
-/** What performance must be at least, beside the commit before. */
+/** Least performance. */
 export const gates: Readonly<Record<Followed, number>> = { none: 0.97, other: 0.97, messages: 0.93 }
 
 const roundSeconds = { full: 2.5, quick: 1 }
 const warmUpSeconds = { full: 4, quick: 1.5 }
-/** A moment in which the machine is busy must not make a round endless: it ends after this many times its length, with fewer messages. */
+/** A round ends after this many times its length. */
 const overtime = 2
-/**
- * What the compiler makes of a process differs from start to start by more than what is looked for, and the pairs of one start share it: each start has as few as
- * let either side be first once, for the load generator works the faster the longer it runs.
- */
+/** Few, because compiled code differs from start to start and pairs of one start share it. */
 const pairsOfStart = 2
-/** Fewer than may wait in the queue of a channel: where no worker takes them, all messages of all rounds do. */
+/** Below the queue limit of a channel, for paths without a worker. */
 const waitingMax = 400_000
 
-/** Compares on one path. Rejects when a side refuses requests or loses a message. */
+/** Rejects if a side refuses requests or loses a message. */
 export async function compare(name: PathName, before: Checkout, options: CompareOptions): Promise<Comparison> {
   const { pairs, say } = options
   using driver = startDriver()
@@ -88,14 +83,10 @@ export async function compare(name: PathName, before: Checkout, options: Compare
 }
 
 interface StartOptions extends CompareOptions {
-  /**
-   * The side that is started, warmed up and measured first; each is, start by start. In one order alone a commit compared with itself came out three per cent
-   * dearer than itself on the way to delivery.
-   */
+  /** Alternates: in a fixed order, a commit compared with itself came out three per cent slower. */
   readonly first: Side
 }
 
-/** Rounds of processes that were started for them. */
 async function startRounds(
   name: PathName,
   driver: Driver,
@@ -125,7 +116,7 @@ async function startRounds(
   return { messages, rounds }
 }
 
-/** Lets the compilers of both sides come to rest. Resolves to how many messages the slower side manages in the time of a round. */
+/** Warms the compilers up. Resolves to the messages of the slower side in the time of a round. */
 async function warmUp(
   driver: Driver,
   sides: Pair<PathService>,
@@ -140,12 +131,10 @@ async function warmUp(
   )
 }
 
-/** Node's and PostgreSQL's. */
 const cpu = (round: PathRound): number => round.node_us + round.postgres_us
-/** The load generator is the same program with the same work on both sides: what it takes more in one round than in another, the machine took from all. */
+/** Relative to the load generator, whose work is the same on both sides. */
 const steadyCpu = (round: PathRound): number => cpu(round) / round.load_us
 
-/** What rounds tell. */
 export function comparisonOf(
   name: PathName,
   messages: number,

@@ -1,4 +1,4 @@
-/** `followed-service.ts <kind> serve …`: the command line of the product, whose service has a projection besides. */
+/** `followed-service.ts <kind> serve …`: the command line of the product with one more projection. */
 import { runCli } from '../../src/cli/program.ts'
 import { serveCommand } from '../../src/cli/serve.ts'
 import { counter, type Followed } from './followed.ts'

@@ -1,4 +1,4 @@
-/** Whether somebody follows what becomes of messages while this checkout is compared: nobody, a projection of other messages, or one of the very messages that are measured. */
+/** Optional projection while this checkout is compared: none, of other messages, or of the measured messages. */
 import { join } from 'node:path'
 import type { OriginType } from '../../src/api/resources/message.ts'
 import type { Projection } from '../../src/modules/messages/projections.ts'
@@ -7,21 +7,17 @@ import type { Service, ServiceOptions } from '../service.ts'
 export const followedKinds = ['none', 'other', 'messages'] as const
 export type Followed = (typeof followedKinds)[number]
 
-/** Measured messages come by the API. */
+/** Measured messages come from the API. */
 const origins: Readonly<Record<Exclude<Followed, 'none'>, OriginType>> = { other: 'campaign', messages: 'api' }
 
-/** How the service process of this checkout is started. */
 export const followedProgram = (followed: Followed): Pick<ServiceOptions, 'program'> =>
   followed === 'none' ? {} : { program: [join(import.meta.dirname, 'followed-service.ts'), followed] }
 
-/**
- * How messages come, on both sides. Those that are followed come by one key, as all of a campaign are of one origin: by many, each an origin, they would leave as many rows of
- * transitions in a commit, and nothing that is followed sends so.
- */
+/** One key if there is a projection: each key is an origin, and each origin a row of transitions per commit. */
 export const followedLoad = (followed: Followed): Pick<ServiceOptions, 'keys' | 'env'> =>
   followed === 'messages' ? { keys: 1, env: { POSTHORN_RATE_LIMIT_MESSAGES: '1000000' } } : {}
 
-/** Counts messages by their status, as a campaign counts its recipients. */
+/** Counts messages by status. */
 export const counter = (followed: Exclude<Followed, 'none'>): Projection => ({
   name: 'bench',
   origins: [origins[followed]],
@@ -40,12 +36,11 @@ export const counter = (followed: Exclude<Followed, 'none'>): Projection => ({
   },
 })
 
-/** Makes the table that the projection counts in. */
 export async function prepareCounts({ pool }: Service, followed: Followed): Promise<void> {
   if (followed !== 'none') await pool`create table bench_counts (status text primary key, messages bigint not null)`
 }
 
-/** Rejects unless the projection has counted what it follows, and nothing else: a comparison in which nobody followed would tell nothing. */
+/** Rejects unless the projection counted its messages and no others. */
 export async function verifyCounts({ pool }: Service, followed: Followed): Promise<void> {
   if (followed === 'none') return
   const [found] = await pool<{ counted: string; expected: string }[]>`

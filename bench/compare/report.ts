@@ -7,7 +7,6 @@ const three = (value: number): string => value.toFixed(3)
 const range = ({ low, high }: Interval): string => `${three(low)} – ${three(high)}`
 const percent = (share: number): string => `${(share * 100).toFixed(share > 0.99 ? 1 : 0)} %`
 
-/** One comparison as a table for a terminal. */
 export function comparisonText(comparison: Comparison, against: string): string {
   const { title, messages, rounds, quantities, performance } = comparison
   const header = ['', 'this checkout', against, 'ratio', `${percent(performance.confidence)} interval`]
@@ -26,7 +25,6 @@ export function comparisonText(comparison: Comparison, against: string): string 
   ].join('\n')
 }
 
-/** On which side of the gate it is. */
 export function sentence({ performance, verdict: { least, met, certain } }: Comparison): string {
   const doubt = certain ? '' : ', which is not certain: more pairs would tell'
   return `Performance ${three(performance.median)} (${range(performance)}), wanted ≥ ${least}: ${met ? 'met' : 'MISSED'}${doubt}.`

@@ -1,4 +1,4 @@
-/** The statistics of comparisons, on numbers: nothing is timed here. */
+/** Tests of the statistics. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { alternating, both, inverse, judge, medianInterval, ratios, type Interval } from './statistics.ts'
@@ -6,7 +6,7 @@ import { alternating, both, inverse, judge, medianInterval, ratios, type Interva
 const near = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`)
 
-/** 1 … n, as they never come. */
+/** 1 … n, shuffled. */
 const numbers = (n: number): number[] => Array.from({ length: n }, (_, i) => ((i * 7) % n) + 1)
 
 test('rounds alternate A B B A, and each pair keeps its sides apart', async () => {
@@ -53,7 +53,6 @@ test('a round that fails fails the comparison', async () => {
 test('ratios are after over before, pair by pair, so that a slow moment of the machine cancels out', () => {
   const pairs = [
     { before: { us: 100 }, after: { us: 110 } },
-    // both three times as slow
     { before: { us: 300 }, after: { us: 330 } },
   ]
 
@@ -108,8 +107,7 @@ test('the median says whether a gate is met, the interval whether that is certai
   assert.deepEqual(judge(performance(0.95, 0.98, 1.02), 0.97), { least: 0.97, met: true, certain: false })
   assert.deepEqual(judge(performance(0.94, 0.96, 0.98), 0.97), { least: 0.97, met: false, certain: false })
   assert.deepEqual(judge(performance(0.9, 0.93, 0.95), 0.97), { least: 0.97, met: false, certain: true })
-  // three pairs prove nothing, however alike they are
+  // three pairs prove nothing
   assert.equal(judge(medianInterval([1, 1, 1]), 0.97).certain, false)
-  // nothing was measured: nothing is met
   assert.equal(judge(medianInterval([]), 0.97).met, false)
 })

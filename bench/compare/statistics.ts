@@ -1,7 +1,6 @@
-/** Statistics of paired rounds: the median of their ratios, and an interval around it that assumes nothing of how they are spread. */
+/** Statistics of paired rounds: the median ratio with a distribution-free interval. */
 import { median } from '../figures.ts'
 
-/** What two sides did in the same moment, one right after the other. */
 export interface Pair<T> {
   readonly before: T
   readonly after: T
@@ -11,7 +10,7 @@ export interface Interval {
   readonly median: number
   readonly low: number
   readonly high: number
-  /** With which probability the interval holds the true median: at least what was wanted, if there are values enough for it. */
+  /** Probability that the interval contains the true median. */
   readonly confidence: number
 }
 
@@ -19,10 +18,9 @@ const confidenceWanted = 0.95
 
 export type Side = keyof Pair<unknown>
 
-/** The side whose turn it is to be first, the nth time from 0, where `first` is the first at 0. */
+/** The side that starts the nth time, from 0. */
 export const firstAt = (n: number, first: Side): Side => ((n % 2 === 0) === (first === 'before') ? 'before' : 'after')
 
-/** Runs one side and then the other. */
 export async function both<T>(first: Side, sides: Pair<() => Promise<T>>): Promise<Pair<T>> {
   if (first === 'before') {
     const before = await sides.before()
@@ -32,7 +30,7 @@ export async function both<T>(first: Side, sides: Pair<() => Promise<T>>): Promi
   return { before: await sides.before(), after }
 }
 
-/** Runs both sides so many times, in the order A B B A A B …: neither is always the first, and what drifts hits both. A is the side `first`. */
+/** In the order A B B A A B …, which cancels drift. A is the side `first`. */
 export async function alternating<T>(
   pairs: number,
   first: Side,
@@ -47,19 +45,19 @@ export async function alternating<T>(
   return results
 }
 
-/** After over before, for each pair. */
+/** After over before. */
 export const ratios = <T>(pairs: readonly Pair<T>[], of: (round: T) => number): number[] =>
   pairs.map(({ before, after }) => of(after) / of(before))
 
 /**
- * The median and the narrowest pair of order statistics that holds the true one with this probability. How many of `n` values lie below the true median is
- * binomial with one half, whatever they are; fewer than six values reach no 95 %, and the interval is then from the least to the greatest.
+ * The narrowest pair of order statistics with this probability (binomial, one half). Fewer than six values reach no 95
+ * %: the whole range.
  */
 export function medianInterval(values: readonly number[], wanted = confidenceWanted): Interval {
   const sorted = values.toSorted((one, other) => one - other)
   const n = sorted.length
   if (n === 0) return { median: Number.NaN, low: Number.NaN, high: Number.NaN, confidence: 0 }
-  // `below`: the probability that at most `skipped` values lie on one side of the true median
+  // `below`: probability that at most `skipped` values lie on one side
   let skipped = 0
   let below = 0.5 ** n
   let term = below
@@ -72,7 +70,7 @@ export function medianInterval(values: readonly number[], wanted = confidenceWan
   return { median: median(sorted), low: sorted[skipped]!, high: sorted[n - 1 - skipped]!, confidence: 1 - 2 * below }
 }
 
-/** One over an interval: of costs, how much is done for the same. */
+/** Turns costs into performance. */
 export const inverse = ({ median: middle, low, high, confidence }: Interval): Interval => ({
   median: 1 / middle,
   low: 1 / high,
@@ -82,13 +80,11 @@ export const inverse = ({ median: middle, low, high, confidence }: Interval): In
 
 export interface Verdict {
   readonly least: number
-  /** Of the median. */
   readonly met: boolean
-  /** False where the interval reaches across the gate, or is none of 95 %: more pairs would tell. */
+  /** False if the interval contains the gate or has less than 95 %. */
   readonly certain: boolean
 }
 
-/** On which side of a gate a performance is. */
 export function judge(performance: Interval, least: number): Verdict {
   const met = performance.median >= least
   const oneSided = met ? performance.low >= least : performance.high < least

@@ -1,4 +1,4 @@
-/** A bare Fastify server: authenticates, limits, validates and serialises as the product does, by the product's own modules, and stores nothing. */
+/** A bare Fastify server with the product's authentication, limits, validation and serialization; stores nothing. */
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Caller } from '../../src/api/caller.ts'
@@ -61,7 +61,6 @@ function withoutIds(schema: unknown): TSchema {
   return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (key === '$id' ? undefined : value))) as TSchema
 }
 
-/** What the product would have stored. */
 function rowOf(item: CheckedMessage, key_id: string, id: string, at: string): MessageRow {
   return {
     account_id: item.account_id,

@@ -1,4 +1,4 @@
-/** Ways in that commit every message by itself: in a transaction of several statements, or in the product's one statement. */
+/** Ingests that commit every message by itself. */
 import { groupCommit, type Ingest } from '../../src/modules/messages/accept/group-commit.ts'
 import type { CommitDeps } from '../../src/modules/messages/accept/acceptance.ts'
 import type { Handoff } from '../../src/modules/messages/accept/row.ts'
@@ -18,11 +18,11 @@ const depsOf = ({ platform, billing }: Pick<CommitDeps, 'platform' | 'billing'>)
   emitted: () => undefined,
 })
 
-/** The product's optimistic statement, once for each message: nothing shares a commit. */
+/** The product's optimistic statement, once per message. */
 export const ingestByStatement = (deps: Pick<CommitDeps, 'platform' | 'billing'>): Ingest =>
   each(depsOf(deps), (submission) => submission)
 
-/** The product's locking path: a transaction of several statements for each message. */
+/** The product's locking path: several statements per message. */
 export const ingestByTransaction = (deps: Pick<CommitDeps, 'platform' | 'billing'>): Ingest =>
   each({ ...depsOf(deps), producers: { ...producersOf([]), fragmentOf: () => null } }, locking)
 
@@ -32,7 +32,7 @@ const each = (deps: CommitDeps, as: (submission: Submission) => Submission): Ing
   stop: async () => undefined,
 })
 
-/** What is made of all outcomes goes through the locking path; nothing is kept of it here. */
+/** Uses the locking path; its results are dropped. */
 const locking = (submission: Submission): Submission => ({
   ...submission,
   alongside: {

@@ -1,4 +1,4 @@
-/** Kannel as a reference: bearerbox with its spool folder on disk and one smsbox, taking messages by `sendsms`; nothing fetches them. */
+/** Kannel as a reference: bearerbox with a spool folder and one smsbox, receiving by `sendsms`. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, mkdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ export const hasKannel = (): boolean =>
   spawnSync(join(sbin, 'bearerbox'), ['--version']).error === undefined
 
 export interface Kannel extends Running {
-  /** Paths of `sendsms`, each to another recipient. */
+  /** Of `sendsms`, each with another recipient. */
   readonly paths: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Fastify that only answers: the scale of the machine, and nothing of the product. */
+/** Fastify that only answers: the scale of the machine. */
 import Fastify, { type FastifyInstance } from 'fastify'
 
 export function plainServer(): FastifyInstance {

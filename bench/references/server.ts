@@ -1,6 +1,6 @@
 /**
- * `server.ts <kind>`: what the product is measured against, as a process of its own on the product's database. `plain` only answers,
- * `bare` stores nothing; `transaction` and `statement` are the product's own path with a commit for every single message.
+ * `server.ts <kind>`: a reference server on the product's database. `plain` only answers, `bare` stores nothing;
+ * `transaction` and `statement` commit every message by itself.
  */
 import type { AddressInfo } from 'node:net'
 import { accountService } from '../../src/modules/accounts/service.ts'

@@ -1,4 +1,3 @@
-/** Starts a reference server beside a service, on its database. */
 import { join } from 'node:path'
 import { runningOf, startFile, type Running, type Service } from '../service.ts'
 
@@ -13,7 +12,7 @@ export async function startReference(kind: ReferenceKind, service: Service): Pro
 }
 
 /**
- * What bare Fastify made on the machine of the design's prototypes (27,200 to 28,600 a second). What it did beside answering is not
- * told, so the quickest kind, `plain`, stands for it here: a rate that was wanted there is also shown in the measure of this machine.
+ * Answers per second of bare Fastify on the machine of the design's prototypes; scales rates wanted there to this
+ * machine.
  */
 export const plainOfTheDesign = 27_700

@@ -11,10 +11,7 @@ import { queryClient } from './api/use-api-query.ts'
 import { router } from './app/router.tsx'
 import { theme, variables } from './app/theme.ts'
 
-/**
- * The Content Security Policy allows styles with this nonce only. Mantine reads it here, its scroll lock by
- * `get-nonce`.
- */
+/** From the Content Security Policy. Mantine reads it here, its scroll lock by `get-nonce`. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''
 setNonce(nonce)
 

@@ -1,4 +1,4 @@
-/** Outcomes shared by all providers: no HTTP answer, an answer from a proxy instead of the provider, and parts left for the next attempt (docs/decisions/unknown-outcomes.md). */
+/** Outcomes shared by all providers (docs/decisions/unknown-outcomes.md). */
 import type { HttpAnswer } from '../lib/http-client.ts'
 import type { StatusQueryResult, Outcome, OnPartAccepted } from './provider.ts'
 
@@ -7,15 +7,14 @@ type Answer = Extract<HttpAnswer, { kind: 'answer' }>
 const retryAfterMaxMs = 3_600_000
 
 /**
- * Classifies an HTTP answer that is not in the provider's own format, such as an error page of a proxy, firewall or load balancer. A 4xx is sent before the request is forwarded,
- * so the provider never had the message. A 408, a 5xx, a redirect or a success may follow after the provider accepted it.
+ * Classifies an answer of a proxy, firewall or load balancer. A 4xx is sent before the request is forwarded; a 408,
+ * 5xx, redirect or success may follow after the provider accepted the message.
  */
 export function kindOfForeignAnswer(status: number): 'throttled' | 'unavailable' | 'unknown' {
   if (status === 429) return 'throttled'
   return status >= 400 && status < 500 && status !== 408 ? 'unavailable' : 'unknown'
 }
 
-/** The outcome of a send attempt that was answered by something other than the provider. `title` is the provider's. */
 export function outcomeOfForeignAnswer(
   title: string,
   { status, headers }: Pick<Answer, 'status' | 'headers'>,
@@ -29,7 +28,7 @@ export function outcomeOfForeignAnswer(
   return { kind, limit_on: 'channel', provider_code, message: 'Too many requests at once.', ...retryAfterOf(headers) }
 }
 
-/** The result of a status query that was answered with 429, by the provider or a proxy; otherwise null. */
+/** null unless the answer is a 429. */
 export function throttledQuery(
   title: string,
   answer: HttpAnswer,
@@ -42,20 +41,21 @@ export function throttledQuery(
   }
 }
 
-/** The wait from `retry-after`, in seconds or as a date relative to the answer's own `date`; at most one hour. */
+/** In milliseconds, at most one hour. A date is relative to the answer's own `date`. */
 export function retryAfterOf(headers: Readonly<Record<string, string>>): { readonly retry_after_ms?: number } {
   const { 'retry-after': wait = '', date = '' } = headers
   const ms = /^\s*[\d.]+\s*$/.test(wait) ? Number(wait) * 1000 : Date.parse(wait) - Date.parse(date)
   return ms > 0 ? { retry_after_ms: Math.min(ms, retryAfterMaxMs) } : {}
 }
 
-/** The outcome of a send attempt that got no HTTP answer. */
 export const outcomeOfNoAnswer = (title: string, answer: Exclude<HttpAnswer, { kind: 'answer' }>): Outcome =>
   answer.kind === 'unsent'
     ? { kind: 'unavailable', provider_code: answer.code, message: `${title} could not be reached: ${answer.message}` }
     : { kind: 'unknown', message: `${title} may have accepted the message: ${answer.message}` }
 
-/** Stores the parts accepted so far. Resolves to the signal for the next part, or null if it must wait for the next send attempt (`restLater`). */
+/**
+ * Stores the parts accepted so far. Resolves to the signal for the next part, or null if it must wait (`restLater`).
+ */
 export const nextPart = async (
   onPartAccepted: OnPartAccepted | undefined,
   provider_ids: readonly string[],

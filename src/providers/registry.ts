@@ -1,4 +1,4 @@
-/** The list of providers. Adding one means adding its folder and one line here (docs/guides/adding-a-provider.md). */
+/** The list of providers (docs/guides/adding-a-provider.md). */
 import type { Provider } from './provider.ts'
 import { infobip } from './infobip/infobip.ts'
 import { sandbox } from './sandbox/sandbox.ts'

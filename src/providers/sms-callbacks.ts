@@ -1,9 +1,9 @@
-/** Callbacks of SMS providers that sign nothing (they are verified by `?token=` in the address) and write phone numbers without a plus. */
+/** Callbacks of SMS providers without signatures, verified by `?token=` in the address. */
 import { Type } from 'typebox'
 import { sameText } from '../lib/hmac.ts'
 import type { Callback, Connection, InboundMessage } from './provider.ts'
 
-/** The credential `verify_token`. If it is left out, one is generated and shown once. */
+/** Generated and shown once if left out. */
 export const verifyToken = (description: string) =>
   Type.Optional(
     Type.String({
@@ -19,7 +19,6 @@ export const verifyToken = (description: string) =>
 const tokenOf = ({ credentials }: Connection): string =>
   typeof credentials['verify_token'] === 'string' ? credentials['verify_token'] : ''
 
-/** The callback address with the token. */
 export const callbackUrlWithToken = (connection: Connection): string =>
   `${connection.webhook_url}?token=${encodeURIComponent(tokenOf(connection))}`
 
@@ -30,25 +29,23 @@ export function hasToken({ query }: Pick<Callback, 'query'>, connection: Connect
 
 export const withoutPlus = (number: string): string => number.replace(/^\+/, '')
 
-/** Adds the plus to anything as long as a phone number. */
+/** These providers write phone numbers without a plus. */
 const senderOf = (from: string): string => (/^\d{7,15}$/.test(from) ? `+${from}` : from)
 
-/** Whether a message to this number is for the channel. A channel with an alphanumeric sender receives everything. */
+/** A channel with an alphanumeric sender receives everything. */
 const isForChannel = (to: string, identifier: string): boolean =>
   !/^\+?\d+$/.test(identifier) || withoutPlus(to) === withoutPlus(identifier)
 
-/** An inbound message as the provider reports it. */
 export interface InboundSms {
   readonly provider_id: string
   readonly from: string
   readonly to: string
-  /** null for anything but a text; it is stored as `unsupported`. */
+  /** null if it is not a text; stored as `unsupported`. */
   readonly text: string | null
-  /** The provider's name for the type. */
   readonly provider_type: string
 }
 
-/** The inbound message; null if it is for another number of the account or has no sender. */
+/** null if it is for another number of the account or has no sender. */
 export function inboundText(
   { provider_id, from, to, text, provider_type }: InboundSms,
   { identifier }: Connection,

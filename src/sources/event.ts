@@ -1,10 +1,10 @@
-/** Events as sources report them: the content that every event has, and what a shop's own webhook says beside it. */
+/** Events as sources report them. */
 import { invalid } from '../api/problem.ts'
 import { isAutomationEventType, type EventCustomer, type ReportedEvent } from '../api/resources/automation-event.ts'
 import { parseStrictDateTime } from '../api/times.ts'
 import { isoTime } from '../lib/clock.ts'
 
-/** What the customer has agreed to; null where the source does not say. */
+/** null: not stated. */
 export interface EventConsent {
   readonly transactional: boolean | null
   readonly marketing: boolean | null
@@ -12,7 +12,7 @@ export interface EventConsent {
 
 export interface EventContent {
   readonly type: string
-  /** The source's own ID of the event, 1 to 255 characters: the same ID again is a duplicate. */
+  /** 1 to 255 characters; a repeated ID is a duplicate. */
   readonly event_id: string
   /** ISO 8601. */
   readonly occurred_at: string
@@ -21,7 +21,7 @@ export interface EventContent {
   readonly data: Record<string, unknown>
 }
 
-/** The customer of a shop's payload: only fields that a contact can store. */
+/** Only fields that a contact can store. */
 export interface ShopCustomer {
   readonly external_id?: string
   /** E.164. */
@@ -33,7 +33,7 @@ export interface ShopCustomer {
   readonly tags?: string[]
 }
 
-/** A customer whose data the platform asks to delete, with everything that identifies him. */
+/** A customer whose data the platform asks to delete. */
 export interface Redaction {
   readonly external_id: string | null
   readonly phone: string | null
@@ -41,23 +41,22 @@ export interface Redaction {
   readonly order_ids: readonly string[]
 }
 
-/** What a source makes of a webhook. */
 export interface SourceEvent extends Omit<EventContent, 'occurred_at' | 'customer'> {
-  /** ISO 8601; null where the payload does not say: the time of arrival counts. */
+  /** null: the time of arrival counts. */
   readonly occurred_at: string | null
   readonly customer: EventCustomer
-  /** The order whose status the event reports. Each status of an order counts once per source (behaviour: integrations 3.4). */
+  /** Each status of an order counts once per source (behaviour: integrations 3.4). */
   readonly order_id?: string | null
-  /** The payload does not say whose order it is: the buyer is taken from earlier events of the order. */
+  /** The buyer is taken from earlier events of the order. */
   readonly buyer_unknown?: true
-  /** `consent.marketing` applies to this event alone and does not change the contact. */
+  /** `consent.marketing` does not change the contact. */
   readonly consent_this_event_only?: true
-  /** The catalogue has no event for the topic: the receipt is `ignored`, `unmapped_topic`. */
+  /** The event is `ignored` with `unmapped_topic`. */
   readonly unmapped?: true
   readonly redaction?: Redaction
 }
 
-/** The content of a body that has passed its schema; `now` in milliseconds. Throws `parameter_invalid` for an unknown type. */
+/** `now` in milliseconds. Throws `parameter_invalid`. */
 export function eventContent(body: ReportedEvent, now: number): EventContent {
   if (!isAutomationEventType(body.type)) {
     throw invalid(

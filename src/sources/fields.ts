@@ -1,4 +1,4 @@
-/** Reads the fields of shop payloads: texts that may be numbers, numbers that may be texts, phone numbers as people write them. */
+/** Reads the fields of shop payloads. */
 import { contactLimits } from '../api/resources/contact.ts'
 import { parseDateTime } from '../api/times.ts'
 import { isLocale } from '../api/validation.ts'
@@ -9,7 +9,7 @@ import type { ShopCustomer } from './event.ts'
 const textLengthMax = 2048
 const nameLengthMax = 100
 
-/** Text that is not blank, or a number as text; null for anything else. */
+/** null if blank, or neither text nor number. */
 export function textOf(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   if (typeof value !== 'string') return null
@@ -17,7 +17,6 @@ export function textOf(value: unknown): string | null {
   return text === '' ? null : text.length > textLengthMax ? text.slice(0, textLengthMax).toWellFormed() : text
 }
 
-/** The first value that `textOf` accepts. */
 export function firstText(...values: readonly unknown[]): string | null {
   for (const value of values) {
     const text = textOf(value)
@@ -28,10 +27,9 @@ export function firstText(...values: readonly unknown[]): string | null {
 
 export const objectOf = (value: unknown): Fields => (isObject(value) ? value : {})
 
-/** The objects of a list; empty for anything but a list. */
 export const objectsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** The first time, as ISO 8601 in UTC; times without a zone count as UTC. */
+/** ISO 8601 in UTC, also for times without a zone. */
 export function timeOf(...values: readonly unknown[]): string | null {
   for (const value of values) {
     const time = typeof value === 'string' ? parseDateTime(value.trim()) : null
@@ -40,11 +38,11 @@ export function timeOf(...values: readonly unknown[]): string | null {
   return null
 }
 
-/** Where a payload may have the fields of a person. The first usable value counts. */
+/** Candidates for each field; the first usable value counts. */
 export interface Person {
   readonly external_id: unknown
   readonly phones: readonly unknown[]
-  /** ISO 3166 alpha-2: national phone numbers are read by the rules of this country. */
+  /** ISO 3166 alpha-2, for national phone numbers. */
   readonly countries: readonly unknown[]
   readonly emails: readonly unknown[]
   readonly first_names: readonly unknown[]
@@ -53,7 +51,6 @@ export interface Person {
   readonly tags?: unknown
 }
 
-/** Only fields that a contact can store: an unreadable phone number, for example, is left out. */
 export function customerOf(person: Person): ShopCustomer {
   const found = {
     external_id: idOf(person.external_id),
@@ -67,13 +64,13 @@ export function customerOf(person: Person): ShopCustomer {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null))
 }
 
-/** An ID; WooCommerce writes 0 for guests. */
+/** WooCommerce writes 0 for guests. */
 export function idOf(value: unknown): string | null {
   const id = textOf(value)
   return id === null || id === '0' || id.length > contactLimits.external_id_length_max ? null : id
 }
 
-/** The first readable phone number, in E.164. */
+/** E.164. */
 export function phoneOf(values: readonly unknown[], country: string | null): string | null {
   for (const value of values) {
     const text = textOf(value)
@@ -99,7 +96,7 @@ function localeOf(values: readonly unknown[]): string | null {
   return tag !== undefined && tag.length <= 64 && isLocale(tag) ? tag : null
 }
 
-/** Shopify sends tags as one text with commas. */
+/** Shopify sends one text with commas. */
 function tagsOf(value: unknown): string[] | null {
   if (typeof value !== 'string') return null
   const tags = value.split(',').map((tag) => tag.trim())
@@ -109,7 +106,7 @@ function tagsOf(value: unknown): string[] | null {
   return kept.length > 0 ? kept : null
 }
 
-/** The line items of an order, cart or checkout. `names` and `variant`: the fields that hold their title and variant. */
+/** `names`, `variant`: the fields with an item's title and variant. */
 export const itemsOf = (payload: Fields, names: readonly string[], variant?: string): Fields[] =>
   objectsOf(payload['line_items']).map((line) => ({
     id: idOf(line['product_id']),

@@ -1,4 +1,4 @@
-/** What the webhooks of Shopify and WooCommerce mean: a sample of each topic, read into the words of the catalogue. */
+/** Tests of the mapping of Shopify and WooCommerce webhooks, with a sample of each topic. */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

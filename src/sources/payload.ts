@@ -1,19 +1,19 @@
-/** The JSON payload of a shop's webhook with a valid signature. */
+/** Reads the JSON payload of a shop's webhook. */
 import { isUtf8 } from 'node:buffer'
 import { limits } from '../api/limits.ts'
 import { Problem } from '../api/problem.ts'
 import { isObject, replaceLongIntegers, storable, type Fields } from '../lib/json.ts'
 
-/** Few payloads have such a long number; checking every text would take longer than all the rest. */
+/** Cheaper than checking every text. */
 const mayLoseDigits = /[:,[]\s*-?\d{16}/
 
-/** The payload is stored in `data.raw` of the receipt. */
+/** Stored in `data.raw`. */
 const depthMax = limits.json_depth - 2
 
 /**
- * The object in a body. Values that an API request may not contain are repaired, since the shop cannot change them: integers beyond double precision become
- * texts (Shopify's test payloads have such IDs), NUL characters and lone surrogates are replaced, values nested too deeply become null.
- * Throws `invalid_json`, or `parameter_invalid` for JSON that is not an object.
+ * Repairs what an API request may not contain: integers beyond double precision become texts (Shopify's test payloads
+ * have such IDs), NUL and lone surrogates are replaced, deep values become null. Throws `invalid_json` and
+ * `parameter_invalid`.
  */
 export function readPayload(body: Uint8Array): Fields {
   if (body.length === 0) throw new Problem('invalid_json', 'The body is empty. A webhook carries a JSON object.')

@@ -1,4 +1,4 @@
-/** The sources that exist: one line each. */
+/** The list of sources. */
 import { custom } from './custom/custom.ts'
 import { shopify } from './shopify/shopify.ts'
 import type { Source } from './source.ts'
@@ -6,8 +6,7 @@ import { woocommerce } from './woocommerce/woocommerce.ts'
 
 export const sources: readonly Source[] = [custom, shopify, woocommerce]
 
-/** The platform whose format every integration source may use. */
 export const commonPlatform = custom.platform
 
-/** Platforms without a folder of their own send the common format. */
+/** Platforms without their own source send the common format. */
 export const sourceOf = (platform: string): Source => sources.find((source) => source.platform === platform) ?? custom

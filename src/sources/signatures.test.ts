@@ -1,4 +1,4 @@
-/** Signatures of native webhooks: what the platforms sign is taken, anything else is refused in words. */
+/** Tests of webhook signatures. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

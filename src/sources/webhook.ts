@@ -1,4 +1,4 @@
-/** Shared by sources whose webhooks are JSON with a topic header and an HMAC of the body. */
+/** For sources whose webhooks are JSON with a topic header and an HMAC of the body. */
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid } from '../api/problem.ts'
@@ -9,13 +9,12 @@ import { textOf } from './fields.ts'
 import { readPayload } from './payload.ts'
 import type { SignatureCheck, Webhook } from './source.ts'
 
-/** The value of a header; the first one where it was sent several times. */
 export function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value[0] : value
 }
 
-/** Checks a header that holds the base64 HMAC-SHA256 of the raw body. `advice` ends the refusal. */
+/** Base64 HMAC-SHA256 of the raw body. `advice` ends the refusal. */
 export function hmacHeaderCheck(header: string, secret: string, advice: string): SignatureCheck {
   return ({ headers, body }) => {
     const given = headerText(headers, header.toLowerCase())
@@ -29,11 +28,10 @@ export function hmacHeaderCheck(header: string, secret: string, advice: string):
 export interface JsonWebhook {
   readonly headers: IncomingHttpHeaders
   readonly payload: Fields
-  /** The SHA-256 of the body: identifies an event where the payload has no ID. */
+  /** Identifies an event without an ID. */
   digest(): string
 }
 
-/** `Source.read` of a source that reads payloads. */
 export const payloadReader =
   (read: (webhook: JsonWebhook) => SourceEvent) =>
   ({ headers, body }: Webhook): SourceEvent =>
@@ -41,7 +39,7 @@ export const payloadReader =
 
 const topicForm = /^[A-Za-z0-9][\w./-]{0,99}$/
 
-/** The topic that a header names. Throws `parameter_missing` and `parameter_invalid`. */
+/** Throws `parameter_missing` and `parameter_invalid`. */
 export function topicOf(headers: IncomingHttpHeaders, name: string): string {
   const topic = headerText(headers, name.toLowerCase())?.trim() ?? ''
   if (topic === '')
@@ -59,7 +57,7 @@ export function topicOf(headers: IncomingHttpHeaders, name: string): string {
   return topic
 }
 
-/** A field that every payload of the topic has. Throws `parameter_missing` where it has not. */
+/** Throws `parameter_missing`. */
 export function required(payload: Fields, field: string): string {
   const text = textOf(payload[field])
   if (text === null)
@@ -71,18 +69,16 @@ export function required(payload: Fields, field: string): string {
   return text
 }
 
-/** What a payload means, by its topic. Fields are those of `SourceEvent`. */
 export interface TopicEvent extends Pick<SourceEvent, 'type' | 'buyer_unknown' | 'consent_this_event_only'> {
-  /** null: the payload reports no status of an order. */
+  /** null: no status of an order. */
   readonly order_id: string | null
   readonly customer: ShopCustomer
-  /** null: the payload does not say. */
+  /** null: not stated. */
   readonly marketing: boolean | null
-  /** Normalised; the payload is stored beside it. */
+  /** Normalized. */
   readonly data: Fields
 }
 
-/** The event of a topic that the catalogue has. */
 export function eventOf(
   { marketing, data, ...event }: TopicEvent,
   event_id: string,
@@ -98,7 +94,7 @@ export function eventOf(
   }
 }
 
-/** The event of a topic that the catalogue does not have: stored, and no automation runs. */
+/** Stored, but starts no automation. */
 export const unmapped = (
   platform: string,
   topic: string,

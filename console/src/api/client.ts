@@ -1,4 +1,4 @@
-/** Typed clients of the API. Every request carries the console header, and error responses are thrown as a Problem. */
+/** Typed clients of the API. */
 import createClient, { type Client } from 'openapi-fetch'
 import type { Workspace } from '../app/paths.ts'
 import { text } from '../text/en.ts'
@@ -6,17 +6,16 @@ import type { paths as OwnPaths } from './generated/own.ts'
 import type { paths as V1Paths } from './generated/v1.ts'
 import { sessionEnd } from './session-events.ts'
 
-/** CSRF protection: a foreign site cannot send this header without a preflight. */
+/** CSRF protection: foreign sites need a preflight for this header. */
 const fromConsole = { 'Service-Console': '1' }
 
 const v1Clients = new Map<string, Client<V1Paths>>()
 const ownClients = new Map<string, Client<OwnPaths>>()
 
-/** Operations of `/v1`, for an account and a mode. */
 export const v1 = (workspace: Workspace): Client<V1Paths> =>
   kept(v1Clients, workspace, (headers) => createClient<V1Paths>({ baseUrl: '/console/api', headers }))
 
-/** The console's own operations; those of an account need a workspace. */
+/** Operations of an account need a workspace. */
 export const own = (workspace?: Workspace): Client<OwnPaths> =>
   kept(ownClients, workspace, (headers) => createClient<OwnPaths>({ headers }))
 
@@ -43,7 +42,7 @@ export interface ApiResponse<T> {
   readonly response: Response
 }
 
-/** The body of a successful response. Throws a Problem otherwise, and reports an ended session to the page. */
+/** Throws a Problem, and reports an ended session. */
 export async function unwrap<T>(request: Promise<ApiResponse<T>>): Promise<T> {
   const since = sessionEnd.now()
   const { data, error, response } = await request
@@ -53,17 +52,13 @@ export async function unwrap<T>(request: Promise<ApiResponse<T>>): Promise<T> {
   throw problem
 }
 
-/** One invalid field of a request. */
 interface Detail {
   readonly param: string
   readonly code: string
   readonly message: string
 }
 
-/**
- * A failed request. `code` is the API's error code, `network` if there was no response, or `unexpected` if it could
- * not be parsed.
- */
+/** `code`: the API's error code, `network` without a response, `unexpected` for an unreadable one. */
 export class Problem extends Error {
   readonly code: string
   readonly status: number
@@ -85,7 +80,7 @@ export class Problem extends Error {
     this.request_id = body.request_id
   }
 
-  /** The error message for a field, or for something inside it. */
+  /** For the field, or something inside it. */
   about(param: string): string | undefined {
     return this.details.find(
       (detail) =>

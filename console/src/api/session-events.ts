@@ -1,8 +1,8 @@
-/** Conditions that any request can raise for the whole page: the session has ended, or the password is needed again. */
+/** Page-wide conditions: the session has ended, or the password is needed again. */
 import { useSyncExternalStore } from 'react'
 
 let ended = false
-/** Counts sign-ins, to recognise a 401 that belongs to an earlier session. */
+/** Recognizes a 401 of an earlier session. */
 let renewals = 0
 const listeners = new Set<() => void>()
 
@@ -12,11 +12,10 @@ function set(to: boolean): void {
   for (const listener of listeners) listener()
 }
 
-/** Whether the session has ended while the page was open. Any request reports it; one dialog shows it. */
 export const sessionEnd = {
-  /** The sign-in that a request starts under; pass it to `tell`. */
+  /** Pass it to `tell`. */
   now: (): number => renewals,
-  /** Reports that a request got 401. Ignored if the person has signed in again since the request started. */
+  /** Ignored if the person has signed in again since. */
   tell: (since: number) => {
     if (since === renewals) set(true)
   },
@@ -42,9 +41,8 @@ function uploadNotice(): void {
   for (const listener of waitingListeners) listener()
 }
 
-/** Asks for the password before a sensitive change. Any request may ask; one dialog answers. */
 export const reauthentication = {
-  /** Resolves to true once the password was accepted, to false if the person closed the dialog. */
+  /** True once the password was accepted, false if the dialog was closed. */
   ask: (): Promise<boolean> =>
     new Promise((resolve) => {
       waiting = [...waiting, resolve]

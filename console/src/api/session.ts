@@ -11,7 +11,7 @@ export type Session = components['schemas']['ConsoleSession']
 
 const key = ['session']
 
-/** Null while nobody is signed in. */
+/** Null: nobody is signed in. */
 async function findSession(): Promise<Session | null> {
   const { data, error, response } = await own().GET('/console/api/session')
   if (data !== undefined) return data
@@ -29,20 +29,19 @@ const query = {
 
 export const useSession = (): UseQueryResult<Session | null> => useQuery(query)
 
-/** The session, on screens that exist only for signed-in people. */
 export function useRequiredSession(): Session {
   const { data } = useSession()
   if (data === undefined || data === null) throw new Error('this screen stands where somebody is signed in')
   return data
 }
 
-/** Clears every cached query: they belong to the previous person. */
+/** Clears the cached queries of the previous person. */
 export function setSession(session: Session | null): void {
   queryClient.clear()
   queryClient.setQueryData(key, session)
 }
 
-/** Same person, new session: cached queries stay. */
+/** Keeps cached queries: same person. */
 export const replaceSession = (session: Session): void => void queryClient.setQueryData(key, session)
 
 export const refreshSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: key })
@@ -54,13 +53,10 @@ export function isAllowed({ accounts }: Session, { account, mode }: Workspace, p
   return role !== undefined && (roleGrants[role][mode] as readonly string[]).includes(permission)
 }
 
-/** An operation that a platform administrator may perform while acting for an account. */
+/** Allowed while acting for an account. */
 type ImpersonationOperation = (typeof openToImpersonation)[number]
 
-/**
- * Why a button is disabled for this person; undefined if it is not. Pass the `operation` of buttons that work during
- * impersonation.
- */
+/** Undefined: enabled. Pass the `operation` of buttons that work during impersonation. */
 export function useDisabledReason(
   workspace: Workspace,
 ): (permission: Permission, operation?: ImpersonationOperation) => string | undefined {

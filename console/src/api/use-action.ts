@@ -1,26 +1,18 @@
-/**
- * A change sent under one Idempotency-Key, so that a double click, or a retry after a lost response, performs it
- * once.
- */
+/** Changes with an Idempotency-Key, so that repetitions perform them once. */
 import { useMutation } from '@tanstack/react-query'
 import { useMemo, useRef } from 'react'
 import { type Problem, problemOf } from './client.ts'
 import { reauthentication } from './session-events.ts'
 
 export interface ApiMutation<I, R = unknown> {
-  /** Ignored while an earlier run is in progress. */
   readonly run: (input: I) => void
   readonly isRunning: boolean
   readonly problem: Problem | undefined
-  /** The response of the last successful run. */
   readonly result: R | undefined
   readonly reset: () => void
 }
 
-/**
- * `perform` receives the input and its key. The key is reused for the same input until the change succeeds or is
- * refused for good; `attempt` stores it beyond this screen.
- */
+/** The key is reused for the same input until success or final refusal; `attempt` stores it beyond this screen. */
 export function useApiMutation<I, R>(
   perform: (input: I, key: string) => Promise<R>,
   onDone: (result: R, input: I) => unknown = () => undefined,
@@ -39,7 +31,7 @@ export function useApiMutation<I, R>(
       try {
         await onDone(result, input)
       } catch (error) {
-        // the change was made: a failure afterwards must not lead to a second one
+        // the change was made and must not be repeated
         reportError(error)
       }
     },
@@ -66,13 +58,9 @@ export function useApiMutation<I, R>(
 const finalStatuses: ReadonlySet<number> = new Set([402, 404, 409, 422])
 const retryableCodes: ReadonlySet<string> = new Set(['idempotency_key_in_use', 'idempotency_key_reused', 'unexpected'])
 
-/**
- * The service replays this refusal for its key, even after the cause is fixed, so the next try needs a new key
- * (behaviour: idempotency 3).
- */
+/** The service replays this refusal for its key (behaviour: idempotency 3). */
 const isFinalRefusal = ({ status, code }: Problem): boolean => finalStatuses.has(status) && !retryableCodes.has(code)
 
-/** Keys that live as long as the component. */
 function useIdempotencyKeys(): IdempotencyKeys {
   const id = useRef<string>(undefined)
   return useMemo(
@@ -84,7 +72,6 @@ function useIdempotencyKeys(): IdempotencyKeys {
   )
 }
 
-/** Retries after the person has confirmed the password; the first request changed nothing. */
 async function withReauthentication<R>(perform: () => Promise<R>): Promise<R> {
   try {
     return await perform()
@@ -94,21 +81,19 @@ async function withReauthentication<R>(perform: () => Promise<R>): Promise<R> {
   }
 }
 
-/** Idempotency keys of one action. The key changes once the action has succeeded or was refused for good. */
 export interface IdempotencyKeys {
-  /** The key for this input; another input gets another key. */
   readonly keyFor: (input: string) => string
-  /** Call after success or a final refusal: the next run gets a new key. */
+  /** Call after success or a final refusal. */
   readonly over: () => void
 }
 
-/** `crypto.randomUUID` is missing on pages served over plain http. */
+/** `crypto.randomUUID` needs https. */
 export const randomId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 export const keyFor = (id: string, input: string): string => `${id}-${hashOf(input)}`
 
-/** 64-bit FNV-1a. Collisions are harmless: the service compares the request as well and refuses a reused key. */
+/** 64-bit FNV-1a. Collisions are harmless: the service also compares requests. */
 function hashOf(input: string): string {
   let hash = 0xcbf29ce484222325n
   for (const byte of new TextEncoder().encode(input)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)

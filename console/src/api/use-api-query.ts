@@ -3,10 +3,7 @@ import { keepPreviousData, QueryClient, useQuery, useQueryClient, type UseQueryR
 import type { Workspace, Query } from '../app/paths.ts'
 import { type ApiResponse, unwrap, problemOf } from './client.ts'
 
-/**
- * `name` is the operation and its parameters, such as `['contact_lists.list', query]`. After a change, invalidate the
- * operations whose responses it affects (`useInvalidate`).
- */
+/** `name`: operation and parameters, such as `['contact_lists.list', query]`. */
 export const useApiQuery = <T>(
   workspace: Workspace,
   name: readonly unknown[],
@@ -20,16 +17,15 @@ export const useApiQuery = <T>(
     enabled: isAsked,
   })
 
-/** A query that belongs to no account. */
 export const useGlobalQuery = <T>(name: readonly unknown[], read: () => Promise<ApiResponse<T>>): UseQueryResult<T> =>
   useQuery({ queryKey: name, queryFn: () => unwrap(read()), placeholderData: keepPreviousData })
 
 const pageRows = 50
 
-/** The filters in the URL as query parameters of a list. They are sent unchecked: the server validates them. */
+/** Sent unchecked: the server validates them. */
 export const listQuery = (query: Query): never => ({ limit: pageRows, ...query }) as never
 
-/** `operations` are prefixes, such as `contact_lists.`. */
+/** Prefixes, such as `contact_lists.`. */
 export function useInvalidate(workspace: Workspace): (...operations: readonly string[]) => Promise<void> {
   const queries = useQueryClient()
   return (...operations) =>
@@ -42,14 +38,13 @@ export function useInvalidate(workspace: Workspace): (...operations: readonly st
     })
 }
 
-/** Polling interval of visible queries. */
 export const refetchMs = 15_000
 const triesMax = 2
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // offline, queries fail at once instead of waiting for the network
+      // offline, queries fail at once
       networkMode: 'always',
       staleTime: 1_000,
       refetchInterval: refetchMs,

@@ -1,16 +1,11 @@
-/**
- * Follows the event stream of an account and refetches what is on the screen (behaviour: console 8). Polling
- * continues for changes without an event.
- */
+/** Refetches what is on the screen when events arrive (behaviour: console 8). */
 import { type InvalidateQueryFilters, type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Workspace } from '../app/paths.ts'
 
-/** Events within this time cause one refetch. */
 const coalesceMs = 200
-/** Minimum time between two refetches. */
 const refreshIntervalMs = 1_000
-/** Consequences of an event, such as its deliveries, appear a little later. */
+/** Such as an event's deliveries. */
 const consequencesMs = 1_500
 const reconnectMs = 15_000
 
@@ -20,7 +15,7 @@ export function useStream(workspace: Workspace): void {
   useEffect(() => openStream({ account, mode }, queries), [account, mode, queries])
 }
 
-/** Connects only while the tab is visible: browsers allow six connections per host, and each stream takes one. */
+/** Only while the tab is visible: browsers allow six connections per host. */
 function openStream(workspace: Workspace, queries: QueryClient): () => void {
   const refresher = createRefresher(workspace, queries)
   let source: EventSource | undefined
@@ -37,9 +32,9 @@ function openStream(workspace: Workspace, queries: QueryClient): () => void {
       `/console/api/stream?${new URLSearchParams({ account: workspace.account, mode: workspace.mode })}`,
     )
     source.addEventListener('message', refresher.refreshSoon)
-    // covers events missed before the stream was open
+    // events missed before
     source.addEventListener('open', refresher.refreshLater)
-    // browsers reconnect by themselves, except after an error response
+    // browsers do not reconnect after an error response
     source.addEventListener('error', () => {
       if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, reconnectMs)
     })
@@ -54,8 +49,8 @@ function openStream(workspace: Workspace, queries: QueryClient): () => void {
 }
 
 /**
- * Refetches the visible queries of a workspace: shortly after an event, and once more for its consequences, at most
- * once a second. A refetch in progress is repeated instead of cancelled, so that slow connections still show data.
+ * Once shortly after an event and once for its consequences, at most once a second. A refetch in progress is repeated,
+ * not cancelled.
  */
 function createRefresher({ account, mode }: Workspace, queries: QueryClient) {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -65,7 +65,7 @@ export function Frame() {
   )
 }
 
-/** Undefined without the permission to read the account's settings. */
+/** Undefined without permission to read settings. */
 function useAccountZone(workspace: Workspace): string | undefined {
   const session = useRequiredSession()
   const account = useQuery({
@@ -158,7 +158,7 @@ export function PersonMenu() {
     () => unwrap(own().DELETE('/console/api/session')),
     async () => {
       clearDrafts()
-      // leave the protected route first: it would redirect to sign-in with a way back here
+      // first, because the protected route would redirect with a way back here
       await navigate({ to: paths.signIn })
       setSession(null)
     },

@@ -15,7 +15,7 @@ const CenteredPage = ({ children }: { children: ReactNode }) => (
   </main>
 )
 
-/** Redirects once, and shows a spinner until the target has loaded. */
+/** Redirects once. */
 function Redirect({ to, next }: { to: string; next?: string }) {
   const navigate = useNavigate()
   const [target] = useState({ to, search: next === undefined ? {} : { next }, replace: true })
@@ -27,7 +27,6 @@ function Redirect({ to, next }: { to: string; next?: string }) {
   )
 }
 
-/** Redirects to sign-in and back. */
 export function RequireSession({ children }: { children?: ReactNode }) {
   const { data: session, error, refetch } = useSession()
   const { pathname, searchStr } = useLocation()

@@ -3,7 +3,6 @@ import { useParams } from '@tanstack/react-router'
 
 export type Mode = 'live' | 'test'
 
-/** An account in one mode, which every screen of an account is about. Both are part of the URL. */
 export interface Workspace {
   readonly account: string
   readonly mode: Mode
@@ -17,7 +16,6 @@ const workspacePath = ({ account, mode }: Workspace, ...steps: readonly string[]
 /** `pathTo(workspace, 'messages', 'msg_1')` */
 export const pathTo = (workspace: Workspace, ...steps: readonly string[]): string => workspacePath(workspace, ...steps)
 
-/** Screens outside of any account. */
 export const paths = {
   start: '/',
   setUp: '/setup',
@@ -28,14 +26,14 @@ export const paths = {
   admin: '/admin',
 } as const
 
-/** The target after sign-in. Rejects URLs of other sites. */
+/** Rejects URLs of other sites. */
 export function ownPath(next: string | undefined): string {
   if (next === undefined || !/^\/(?![/\\])/.test(next)) return paths.start
   const url = new URL(next, 'http://own.invalid')
   return url.host === 'own.invalid' ? url.pathname + url.search : paths.start
 }
 
-/** The same screen in another workspace. Screens of one object lead to its list, because objects belong to one mode. */
+/** Screens of one object lead to its list, because objects belong to one mode. */
 export function pathInWorkspace(here: string, workspace: Workspace): string {
   const [, , , section] = here.split('/')
   return section === undefined || section === ''
@@ -47,7 +45,7 @@ export type Query = Readonly<Record<string, string>>
 
 export const parseQuery = (search: string): Query => Object.fromEntries(new URLSearchParams(search))
 
-/** Includes the question mark, unless the query is empty. */
+/** Includes the question mark; empty for an empty query. */
 export function queryText(query: Readonly<Record<string, unknown>>): string {
   const kept = Object.entries(query).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',

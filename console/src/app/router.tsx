@@ -1,4 +1,4 @@
-/** The routes of the console. Each screen is a chunk that is loaded when first shown. */
+/** The routes of the console, each screen a chunk of its own. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { FunctionComponent } from 'react'
 import { ErrorScreen, NotFound, LoadingIndicator } from '../components/feedback/screen.tsx'
@@ -74,7 +74,7 @@ const screenOf = ({ path, needs, load }: ScreenRoute) => {
       <Screen />
     </RequirePermission>
   )
-  // preload before leaving the current screen: React shows a fallback for at least 300 ms
+  // React would show a fallback for at least 300 ms
   return createRoute({
     getParentRoute: () => inAccount,
     path,

@@ -1,15 +1,14 @@
-/** The screens of an account: their paths, the permission that each needs, and their menu entries. A screen is loaded when it is first shown. */
+/** The screens of an account, with path, permission and menu entry. */
 import type { ComponentType } from 'react'
 import type { Permission } from '../api/session.ts'
 import type { text } from '../text/en.ts'
 
 export interface ScreenRoute {
-  /** Relative to the workspace, in the router's syntax: `messages/$id`. */
+  /** In the router's syntax: `messages/$id`. */
   readonly path: string
-  /** The permission that it requires; absent for screens open to every member. */
+  /** Absent: open to every member. */
   readonly needs?: Permission
   readonly load: () => Promise<ComponentType>
-  /** Its entry in the menu. */
   readonly menu?: keyof typeof text.screens
 }
 

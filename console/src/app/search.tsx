@@ -102,7 +102,7 @@ function Search({ workspace, onNavigate }: { workspace: Workspace; onNavigate: (
             setTyped(event.currentTarget.value)
             combobox.resetSelectedOption()
           }}
-          // Enter without a selection opens the first hit
+          // without a selection, the first hit
           onKeyDown={(event) =>
             event.key === 'Enter' &&
             combobox.getSelectedOptionIndex() === -1 &&

@@ -1,4 +1,4 @@
-/** The dialogs about the session: sign in again after it has ended, and confirm the password before a sensitive change. */
+/** Dialogs to sign in again and to confirm the password. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useLocation } from '@tanstack/react-router'
 import { useState } from 'react'

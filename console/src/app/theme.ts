@@ -1,4 +1,4 @@
-/** Mantine's theme, with colours that meet WCAG 2.2 AA contrast in both schemes. */
+/** Mantine's theme, with WCAG 2.2 AA contrast. */
 import { createTheme, type CSSVariablesResolver } from '@mantine/core'
 
 export const theme = createTheme({

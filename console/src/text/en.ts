@@ -1,4 +1,4 @@
-/** All texts of the console, in English. Components contain no text of their own. */
+/** All texts of the console, in English. */
 import { audit, billing, platform, settings, team } from './en/account.ts'
 import { automations, integrations } from './en/automations.ts'
 import { campaigns } from './en/campaigns.ts'
@@ -98,7 +98,6 @@ export const text = {
   dialog: { close: 'Close', cancel: 'Cancel' },
 } as const
 
-/** Spellings of names and initialisms. */
 const spellings: Readonly<Record<string, string>> = {
   sms: 'SMS',
   whatsapp: 'WhatsApp',
@@ -110,7 +109,7 @@ const spellings: Readonly<Record<string, string>> = {
   sid: 'SID',
 }
 
-/** An API value as people read it: `provider_error` becomes "Provider error". */
+/** `provider_error` becomes "Provider error". */
 export function humanize(word: string): string {
   const spaced = word
     .split('_')

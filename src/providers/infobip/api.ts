@@ -3,7 +3,6 @@ import type { HttpAnswer } from '../../lib/http-client.ts'
 import { isObject, parsedObject } from '../../lib/json.ts'
 import type { Connection, ProviderTools } from '../provider.ts'
 
-/** `path` begins with a slash. A `body` makes it a POST. */
 export async function callApi(
   tools: ProviderTools,
   { credentials }: Connection,
@@ -29,7 +28,6 @@ export interface Status {
   readonly name: string
 }
 
-/** Parses a `status` or `error` object; null if it is not one. */
 export function statusOf(value: unknown): Status | null {
   if (!isObject(value)) return null
   const { groupId, id, name } = value
@@ -38,7 +36,7 @@ export function statusOf(value: unknown): Status | null {
   return { group: groupId, id, name: typeof name === 'string' ? name.slice(0, 80) : '' }
 }
 
-/** The error code of an answer, in the older or the newer format; null if the answer is not Infobip's. */
+/** The error code in the older or the newer format; null if the answer is not Infobip's. */
 export function errorCodeOf(answer: Extract<HttpAnswer, { kind: 'answer' }>): string | null {
   const fields = parsedObject(answer.body)
   const { errorCode, requestError } = fields ?? {}

@@ -1,4 +1,4 @@
-/** Callbacks of Infobip: delivery reports and inbound messages as JSON, several at once. They are not signed, so the token in the address verifies them. */
+/** Infobip callbacks: delivery reports and inbound messages, unsigned and verified by the token in the address. */
 import { isObject, parsedObject, type Fields } from '../../lib/json.ts'
 import type {
   Callback,
@@ -12,7 +12,7 @@ import { hasToken, inboundText } from '../sms-callbacks.ts'
 import { statusOf } from './api.ts'
 import { failure, transitionOf } from './codes.ts'
 
-/** Infobip sends up to 100 at once by default; accounts can raise that. */
+/** Infobip's default is 100; accounts can raise it. */
 const resultsMax = 10_000
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -33,7 +33,6 @@ export function receiveCallback(callback: Callback, connection: Connection): Cal
   }
 }
 
-/** Delivery reports have a status; inbound messages have none. */
 function itemsOf(result: Fields, connection: Connection): CallbackItem[] {
   const provider_id = textOf(result['messageId'])
   if (provider_id === '' || provider_id.length > 200) return []
@@ -48,7 +47,6 @@ function receiptOf(provider_id: string, result: Fields): DeliveryReceipt[] {
     {
       kind: 'delivery_receipt',
       provider_id,
-      // we set the id ourselves when sending
       message_id: provider_id,
       transition,
       ...(transition === 'fail' ? { error: failure(status, statusOf(result['error'])) } : {}),

@@ -3,20 +3,17 @@ import type { MessageErrorCode } from '../../api/resources/message.ts'
 import type { Outcome, DeliveryReceipt } from '../provider.ts'
 import type { Status } from './api.ts'
 
-/** `status.groupId` */
 const groups = { pending: 1, undeliverable: 2, delivered: 3, expired: 4, rejected: 5 } as const
 
 /** Infobip already has a message with this id: an earlier attempt arrived. */
 const duplicateId = 23
 /** Delivered to the carrier; the final status may follow. */
 const deliveredToOperator = 2
-/** The carrier reported nothing within the validity period. */
 const nothingReported = 29
 
 /** `unknown`: Infobip may have accepted it. */
 type Meaning = readonly [code: MessageErrorCode | 'unknown', sentence: string]
 
-/** Final values of `status.id`. */
 const statuses: Readonly<Record<number, Meaning>> = {
   4: ['provider_error', 'The carrier refused the message.'],
   6: [
@@ -54,7 +51,7 @@ const statuses: Readonly<Record<number, Meaning>> = {
   100: ['provider_error', 'Infobip refused the request.'],
 }
 
-/** `error.id` of delivery reports, where it is more specific than the status. */
+/** `error.id` of delivery reports. */
 const errors: Readonly<Record<number, readonly [MessageErrorCode, string]>> = {
   1: ['provider_error', 'The recipient is unknown to the network.'],
   5: ['provider_error', 'The recipient is unknown to the network.'],
@@ -71,7 +68,6 @@ const errors: Readonly<Record<number, readonly [MessageErrorCode, string]>> = {
   629: ['provider_error', 'The recipient cannot get SMS.'],
 }
 
-/** The outcome of a send attempt with this status. */
 export function outcomeOfStatus(
   status: Status,
   provider_id: string,
@@ -89,7 +85,7 @@ export function outcomeOfStatus(
     : { kind: 'refused', code, provider_code: providerCode(status), message }
 }
 
-/** The transition of a delivery report; null if it changes nothing. */
+/** null if the report changes nothing. */
 export function transitionOf(status: Status): DeliveryReceipt['transition'] | null {
   if (status.group === groups.pending || status.id === deliveredToOperator) return 'accept'
   if (status.group === groups.delivered) return 'deliver'
@@ -99,7 +95,6 @@ export function transitionOf(status: Status): DeliveryReceipt['transition'] | nu
     : null
 }
 
-/** The error of a failed delivery report. */
 export function failure(status: Status, error: Status | null): NonNullable<DeliveryReceipt['error']> {
   const known = error === null ? undefined : errors[error.id]
   const provider_code = error === null || error.id === 0 ? providerCode(status) : providerCode(error)

@@ -60,14 +60,13 @@ export const infobip: Provider = {
   }),
 }
 
-/** An allowed address without path, query or fragment. */
 function isOrigin(text: string, allowed_hosts: readonly string[]): boolean {
   if (urlRefusal(text, allowed_hosts) !== null) return false
   const { pathname, search, hash } = new URL(text)
   return pathname === '/' && search === '' && hash === '' && !/[?#]/.test(text)
 }
 
-/** Tests the API key by reading the log of sent messages, which status queries need as well. */
+/** Reads the log of sent messages, which status queries need as well. */
 async function connect(tools: ProviderTools, connection: Connection, signal: AbortSignal): Promise<ConnectOutcome> {
   const answer = await callApi(tools, connection, '/sms/3/logs?limit=1', signal)
   if (answer.kind !== 'answer') return { kind: 'unavailable', message: answer.message }

@@ -1,4 +1,4 @@
-/** Sends a text through Infobip. It carries our own id, so a status query finds it if the answer is lost. */
+/** Sends a text through Infobip with our own id, by which a status query finds it. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import { isObject, parsedObject } from '../../lib/json.ts'
 import { isReachable } from '../../lib/public-address.ts'
@@ -9,7 +9,7 @@ import { callApi, errorCodeOf, statusOf } from './api.ts'
 import { outcomeOfStatus } from './codes.ts'
 
 const minuteMs = 60_000
-/** The longest validity period that Infobip accepts: 48 hours. */
+/** Infobip's maximum: 48 hours. */
 const validityMinutesMax = 48 * 60
 
 export async function send(
@@ -72,7 +72,6 @@ function outcomeOfError(answer: Extract<HttpAnswer, { kind: 'answer' }>): Outcom
       message: 'The Infobip account makes too many requests at once.',
       ...retryAfterOf(headers),
     }
-  // a status query clears it up
   if (status < 400 || status === 408 || status >= 500)
     return { kind: 'unknown', message: `Infobip answered ${status}, and may have accepted the message.` }
   if (status === 401 || status === 403)

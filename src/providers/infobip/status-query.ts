@@ -1,4 +1,4 @@
-/** Status query: looks a message up by our id in Infobip's log, which covers 48 hours. */
+/** Status query: finds a message by our id in Infobip's log, which covers 48 hours. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import type { StatusQueryResult, Connection, UnconfirmedMessage, ProviderTools } from '../provider.ts'
 import { isObject, parsedObject } from '../../lib/json.ts'
@@ -6,7 +6,6 @@ import { throttledQuery } from '../outcomes.ts'
 import { callApi, errorCodeOf, statusOf } from './api.ts'
 import { outcomeOfStatus } from './codes.ts'
 
-/** An answer that is not Infobip's own counts as no answer. */
 export async function queryStatus(
   tools: ProviderTools,
   message: UnconfirmedMessage,
@@ -30,7 +29,7 @@ export async function queryStatus(
   if (status === null) return noAnswer
   const outcome = outcomeOfStatus(status, message.id)
   if (outcome.kind === 'accepted') return { kind: 'found', provider_ids: outcome.provider_ids }
-  // final in the log, although unknown as an answer; a repetition with the same id would count as a duplicate
+  // final in the log, although unknown as an answer
   if (outcome.kind === 'unknown')
     return { kind: 'refused', code: 'provider_error', provider_code: String(status.id), message: outcome.message }
   return outcome
@@ -38,7 +37,6 @@ export async function queryStatus(
 
 const noAnswer: StatusQueryResult = { kind: 'no_answer', message: 'Infobip did not return the status of the message.' }
 
-/** Refused by Infobip itself, for example because the key may not read logs. */
 const isRefusal = (answer: HttpAnswer): boolean =>
   answer.kind === 'answer' &&
   answer.status >= 400 &&

@@ -1,4 +1,4 @@
-/** The sandbox: conformance, and what it alone promises. */
+/** Tests of the sandbox. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adapterSuite } from '../../../test/support/adapter-suite.ts'

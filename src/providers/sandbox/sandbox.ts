@@ -1,4 +1,4 @@
-/** The sandbox of test mode: nothing leaves the machine, and magic recipients cause each outcome (behaviour: test-mode 2). */
+/** The sandbox of test mode, where magic recipients cause each outcome (behaviour: test-mode 2). */
 import { Type } from 'typebox'
 import type { ErrorCode } from '../../api/errors.ts'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
@@ -15,7 +15,7 @@ type FollowUp =
   | { readonly after_ms: number; readonly transition: 'deliver' | 'open' | 'fail' }
   | { readonly after_ms: number; readonly reply: true }
 
-/** Events after `sent`, by the last four digits of the magic recipient. */
+/** By the last four digits of the recipient. */
 const followUps: Readonly<Record<string, readonly FollowUp[]>> = {
   '0006': [{ after_ms: 0, transition: 'deliver' }],
   '0010': [
@@ -36,7 +36,6 @@ const followUps: Readonly<Record<string, readonly FollowUp[]>> = {
   ],
 }
 
-/** Recipients that are refused when the message is accepted. */
 const refusals: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
   '0003': {
     code: 'policy_violation',

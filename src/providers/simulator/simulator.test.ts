@@ -1,4 +1,4 @@
-/** The simulator: conformance, and what it alone promises. */
+/** Tests of the simulator. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adapterSuite } from '../../../test/support/adapter-suite.ts'

@@ -1,4 +1,4 @@
-/** A provider for tests and benchmarks in live mode, controlled by the channel's settings and the recipient's digits. Offered only if POSTHORN_SIMULATOR is set. */
+/** A provider for tests and benchmarks, controlled by channel settings and the recipient's digits. */
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -15,7 +15,7 @@ import type {
   DeliveryReceipt,
 } from '../provider.ts'
 
-/** Outcomes for recipients `+1999555nnnn`, with the sandbox's `nnnn` where both have the outcome. */
+/** For recipients `+1999555nnnn`. */
 const outcomes: Readonly<Record<string, (message: OutboundMessage) => Outcome>> = {
   '0001': () => ({
     kind: 'refused',
@@ -110,7 +110,7 @@ async function send(
   return (digits === undefined ? undefined : outcomes[digits])?.(message) ?? accepted(message, ['deliver'])
 }
 
-/** Reads `{"reports": […]}`: each is a delivery receipt (`kind` is `receipt` and `move` its transition) or an inbound message. Others are skipped. */
+/** Reads `{"reports": […]}`: delivery receipts (`kind` is `receipt`, `move` the transition) and inbound messages. */
 function receiveCallback(callback: Callback, { credentials }: Connection): CallbackResult | null {
   const secret = credentials['callback_secret']
   const signature = callback.headers['x-simulator-signature'] ?? ''

@@ -1,6 +1,6 @@
-/** Values of `command_status` (SMPP 3.4, section 5.1.3), with their meaning for a message and for a bind. */
+/** Values of `command_status` (SMPP 3.4, section 5.1.3), for a message and for a bind. */
 
-/** `throttled`: send more slowly. `retry`: not accepted now. `refused`: never. `unbound`: the session is not bound as expected. */
+/** `throttled`: send more slowly. `retry`: not accepted now. `unbound`: the session is not bound as expected. */
 export type Verdict = 'throttled' | 'retry' | 'refused' | 'unbound'
 
 interface Status {
@@ -110,7 +110,7 @@ const statuses: Readonly<Record<number, Status>> = {
   0xc4: { name: 'ESME_RINVOPTPARAMVAL', verdict: 'refused', message: 'The value of an optional parameter is invalid.' },
   0xfe: { name: 'ESME_RDELIVERYFAILURE', verdict: 'refused', message: 'The message could not be delivered.' },
   0xff: { name: 'ESME_RUNKNOWNERR', verdict: 'refused', message: 'The SMSC does not say what is wrong.' },
-  // from version 5.0, but some SMSCs send them to 3.4 clients
+  // from version 5.0; some SMSCs send them to 3.4 clients
   0x100: { name: 'ESME_RSERTYPUNAUTH', verdict: 'refused', message: 'The account may not use this service type.' },
   0x101: { name: 'ESME_RPROHIBITED', verdict: 'refused', message: 'The account may not do this.' },
   0x102: { name: 'ESME_RSERTYPUNAVAIL', verdict: 'retry', message: 'The service is unavailable.' },
@@ -122,7 +122,7 @@ const statuses: Readonly<Record<number, Status>> = {
   },
 }
 
-/** The meaning of a status other than 0. Unknown ones, including an operator's own (0x400 to 0x4ff), are refusals. */
+/** Unknown statuses, including an operator's own (0x400 to 0x4ff), are refusals. */
 export function statusOf(command_status: number): Status {
   const known = statuses[command_status]
   if (known !== undefined) return known
@@ -137,7 +137,7 @@ export function statusOf(command_status: number): Status {
 /** Refusals that some operators use for "try later". */
 const ambiguousRefusals: ReadonlySet<number> = new Set([0x45, 0xfe, 0xff])
 
-/** As `statusOf`, for a message: refusals listed in `retried` mean that it is repeated. */
+/** As `statusOf`, but a status listed in `retried` is repeated. */
 export function submitStatusOf(command_status: number, retried: ReadonlySet<number>): Status {
   const status = statusOf(command_status)
   if (status.verdict !== 'refused') return status
@@ -158,7 +158,6 @@ export function submitStatusOf(command_status: number, retried: ReadonlySet<numb
 /** `ESME_RALYBND`. */
 export const alreadyBound = 0x05
 
-/** The statuses that we answer with. */
 export const answers = {
   ok: 0x00,
   later: 0x64,

@@ -1,10 +1,10 @@
-/** One TCP connection with an SMSC: requests and their responses, requests of the SMSC, and `enquire_link`. */
+/** A TCP connection with an SMSC: requests, responses and `enquire_link`. */
 import type { Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import { responseTo, decode, encode, framing, numberOf, type Framing, type Pdu } from './pdu.ts'
 import { answers } from './codes.ts'
 
-/** The result of a request. `unwritten`: it was certainly not sent; `silent`: it may have arrived but got no response. */
+/** `unwritten`: certainly not sent; `silent`: sent, but got no response. */
 export type Reply =
   | { readonly kind: 'answered'; readonly pdu: Pdu }
   | { readonly kind: 'unwritten'; readonly message: string }
@@ -13,34 +13,30 @@ export type Reply =
 export interface Request {
   readonly command: string
   readonly fields: Readonly<Record<string, unknown>>
-  /** Ends the wait for the response. */
   readonly signal?: AbortSignal
-  /** Called with a response that arrived after that. */
   readonly onLateResponse?: (pdu: Pdu) => void
-  /** Called with the response before anything received after it is processed. */
+  /** Called before anything received later is processed. */
   readonly onResponse?: (pdu: Pdu) => void
 }
 
 export interface SmscConnection {
   request(request: Request): Promise<Reply>
-  /** Responds to a request of the SMSC; false if the command has no response or the connection has ended. */
+  /** False if the command has no response or the connection has ended. */
   answer(request: Pdu, command_status: number): boolean
-  /** Stops reading until `resume`, so that the SMSC has to wait. */
+  /** Stops reading until `resume`. */
   pause(): void
   resume(): void
   readonly ended: Promise<string>
-  /** Whether nothing more can be sent on it. */
   readonly isEnded: () => boolean
-  /** Ends it at once; open requests get `silent`. */
+  /** Open requests get `silent`. */
   end(reason: string): void
 }
 
 export interface ConnectionDeps {
   readonly clock: Clock
   readonly socket: Socket
-  /** The interval of `enquire_link`. */
   readonly enquire_every_ms: number
-  /** Called with requests of the SMSC, except those that the connection answers itself. */
+  /** Without those that the connection answers itself. */
   onRequest(pdu: Pdu, bytes: Buffer): void
 }
 
@@ -53,22 +49,19 @@ interface State extends ConnectionDeps {
   readonly framing: Framing
   readonly pending: Map<number, PendingRequest>
   sequence: number
-  /** The SMSC sent `unbind`: nothing more is sent, but open requests may still be answered. */
+  /** Nothing more is sent; open requests may still be answered. */
   unbinding: boolean
   closed: boolean
   readonly closing: AbortController
   readonly ended: PromiseWithResolvers<string>
-  /** Resolves after `unbind` when no request is open any more. */
   readonly allAnswered: PromiseWithResolvers<void>
 }
 
 const answerWithinMs = 10_000
-/** Timed-out requests that are remembered for their late responses. */
+/** Timed-out requests remembered for their late responses. */
 const timedOutMax = 10_000
 const sequenceMax = 0x7fffffff
-/** How long an SMSC may answer open requests after `unbind`. */
 const lastAnswersWithinMs = 2_000
-/** The connection ends when the peer leaves more than this unread. */
 const unreadBytesMax = 4_000_000
 
 export function smscConnection(deps: ConnectionDeps): SmscConnection {
@@ -200,7 +193,6 @@ function handle(state: State, bytes: Buffer): void {
 
 const hasOpenRequests = ({ pending }: State): boolean => [...pending.values()].some(({ timedOut }) => !timedOut)
 
-/** The SMSC unbinds, perhaps while requests are open: their responses are awaited for a moment. */
 async function unbind(state: State, { sequence_number }: Pdu): Promise<void> {
   if (state.unbinding) return
   state.unbinding = true
@@ -214,7 +206,7 @@ async function unbind(state: State, { sequence_number }: Pdu): Promise<void> {
   ended()
 }
 
-/** Detects dead connections: one without a response to `enquire_link` is ended. */
+/** Ends a connection without a response to `enquire_link`. */
 async function enquire(state: State): Promise<void> {
   const { clock, closing } = state
   for (;;) {

@@ -1,4 +1,4 @@
-/** What comes in over SMPP: receipts, what recipients write, and what the SMSC is answered. */
+/** Tests of inbound SMPP traffic: receipts, messages, and the responses to them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { messageBody, packet, type Smsc } from '../../../test/support/simulators/smsc.ts'
@@ -169,7 +169,7 @@ test('a receipt that comes in the same breath as the answer is of that message, 
     'id:00000161 sub:001 dlvrd:001 submit date:2601310930 done date:2601310931 stat:DELIVRD err:000 Text:Hi',
   )
   sim.answer = () => {
-    // the bind was the first of its packets
+    // sequence number 1 was the bind
     sim.write(
       Buffer.concat([
         packet(0x80000004, 0, 2, answered),
@@ -366,7 +366,7 @@ test('a destination is the channel, another one for sure, or one of which nobody
     ],
     ['ignored', 'ignored', 'ignored', 'ours'],
   )
-  // some countries are written with another digit before the number, or in the place of the country
+  // some countries have other prefixes within the country
   assert.deepEqual([other('+79161234567', '89161234567'), other('+525512345678', '5215512345678', 1)], ['ours', 'ours'])
   assert.deepEqual(
     [other('12345', '54321'), other('12345', '4912345'), other('12345', '4915100000001', 1)],

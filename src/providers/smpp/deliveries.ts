@@ -1,4 +1,4 @@
-/** `deliver_sm` and `data_sm` from the SMSC: delivery receipts and inbound messages, acknowledged once they are stored. */
+/** `deliver_sm` and `data_sm` of the SMSC, acknowledged once they are stored. */
 import type { SteadyClock } from '../../lib/clock.ts'
 import { areOfAnother } from '../../lib/phone.ts'
 import type { CallbackItem, StoreItems } from '../provider.ts'
@@ -22,13 +22,10 @@ export interface DeliveryDeps {
 
 export interface Deliveries {
   receive(pdu: Pdu, bytes: Buffer, on: SmscConnection): void
-  /** The connection has ended: the last acknowledgements may not have arrived. */
   end(): void
-  /** Resolves when everything is stored and acknowledged. */
   finish(): Promise<void>
 }
 
-/** The items of a PDU, or why there are none. */
 interface Read {
   readonly items: readonly CallbackItem[]
   readonly ignored?: string
@@ -42,16 +39,16 @@ interface Delivery extends Read {
 interface State extends DeliveryDeps {
   readonly waiting: Delivery[]
   storing: Promise<void> | undefined
-  /** PDUs acknowledged last, with the time. */
+  /** With the time of acknowledgement. */
   readonly acknowledged: Map<string, number>
   readonly paused: Set<SmscConnection>
 }
 
 const batchMax = 200
-/** Reading pauses when this many wait to be stored. */
+/** Reading pauses at this many. */
 const waitingMax = 500
 const acknowledgedMax = 1000
-/** An acknowledgement this shortly before the connection ended may not have arrived; the SMSC then repeats the PDU within `repeatedWithinMs`. */
+/** An acknowledgement so shortly before the end may be lost; the SMSC repeats the PDU within `repeatedWithinMs`. */
 const unconfirmedForMs = 5_000
 const repeatedWithinMs = 10 * 60_000
 
@@ -107,13 +104,12 @@ const malformedAnswers: Readonly<Record<Malformed, { readonly status: number; re
   },
 }
 
-/** Refuses a PDU that is cut off or has a wrong length. Nothing of it is used. */
 function refuse(state: State, pdu: Pdu, bytes: Buffer, on: SmscConnection, malformed: Malformed): void {
   const { status, message } = malformedAnswers[malformed]
   enqueue(state, { items: [], ignored: message, bytes, done: () => void on.answer(pdu, status) }, on)
 }
 
-/** Queues it for storing, and pauses the connection while the queue is full. */
+/** Pauses the connection while the queue is full. */
 function enqueue(state: State, delivery: Delivery, on: SmscConnection): void {
   const done = (stored: boolean) => {
     delivery.done(stored)
@@ -136,8 +132,8 @@ function read(state: State, pdu: Pdu, bytes: Buffer): Read {
 }
 
 /**
- * Uses the most likely id alone if this process sent a message with that id to this recipient. Otherwise it adds the other possible ids, and the addresses, because the receipt may
- * belong to another channel of the account. Knowing one of the other ids proves nothing: sequential ids in hex and decimal overlap.
+ * Uses one id alone if this process sent it to this recipient. Otherwise all possible ids with the addresses:
+ * sequential ids in hex and decimal overlap, so a known id proves nothing.
  */
 function readReceiptOf({ options, memory }: State, pdu: Pdu): Read {
   const read = readReceipt(pdu, receiptText(pdu))
@@ -152,7 +148,7 @@ function readReceiptOf({ options, memory }: State, pdu: Pdu): Read {
     : { items: [receipt] }
 }
 
-/** The text of appendix B is ASCII, not in the GSM alphabet; some SMSCs write it as UCS-2. */
+/** The text of appendix B is ASCII; some SMSCs write it as UCS-2. */
 function receiptText(pdu: Pdu): string {
   const bytes = contentOf(pdu).rest
   return numberOf(pdu, 'data_coding') === ucs2Coding
@@ -160,17 +156,17 @@ function receiptText(pdu: Pdu): string {
     : bytes.toString('latin1')
 }
 
-/** Stores in batches. What arrives meanwhile forms the next batch. */
+/** Stores in batches; later arrivals form the next batch. */
 async function storeAll(state: State): Promise<void> {
   try {
     while (state.waiting.length > 0) {
       const batch = state.waiting.splice(0, batchMax)
       if (await stored(state, batch)) for (const { done } of batch) done(true)
-      // one that cannot be stored makes the batch fail, so each is tried alone; the SMSC repeats it later
+      // one that cannot be stored fails the batch, so each is tried alone
       else for (const one of batch) one.done(batch.length > 1 && (await stored(state, [one])))
     }
   } finally {
-    // no await since the last check of the queue, so nothing is missed
+    // no await since the queue was checked
     state.storing = undefined
   }
 }

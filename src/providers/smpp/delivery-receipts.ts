@@ -2,10 +2,9 @@
 import type { DeliveryReceipt } from '../provider.ts'
 import { bytesOf, numberOf, textOf, type Pdu } from './pdu.ts'
 
-/** The notation of message ids in receipts. */
 export type ReceiptIds = 'auto' | 'hex' | 'decimal'
 
-/** Message states; others change nothing. */
+/** Other states change nothing. */
 const states: Readonly<
   Record<string, { readonly transition: 'accept' | 'deliver' | 'fail' | null; readonly message: string }>
 > = {
@@ -25,7 +24,7 @@ const states: Readonly<
   UNKNOWN: { transition: null, message: 'Unknown.' },
 }
 
-/** `message_state` (section 5.2.28, and 4.7.15 of version 5.0) as the words of the text format. */
+/** `message_state` (section 5.2.28, and 4.7.15 of version 5.0). */
 const stateNames: Readonly<Record<number, string>> = {
   0: 'SCHEDULED',
   1: 'ENROUTE',
@@ -39,17 +38,16 @@ const stateNames: Readonly<Record<number, string>> = {
   9: 'SKIPPED',
 }
 
-/** A receipt as received. */
 export interface RawReceipt {
   readonly id: string
   readonly state: string
   readonly error: string | null
 }
 
-/** SMPP 3.4 allows 64 characters, but SMSCs write longer ids, and leading zeros. */
+/** SMPP 3.4 allows 64 characters; SMSCs write longer ones. */
 export const idLengthMax = 255
 
-/** Reads a receipt; null if it has no message id. Optional parameters take precedence over the text. */
+/** null if it has no message id. Optional parameters take precedence over the text. */
 export function readReceipt(pdu: Pdu, text: string): RawReceipt | null {
   const id = textOf(pdu, 'receipted_message_id').trim() || (/\bid:\s*(?!sub:)(\S+)/i.exec(text)?.[1] ?? '')
   if (id === '' || id.length > idLengthMax) return null
@@ -70,10 +68,10 @@ function stateOf(text: string): string {
   return Object.keys(states).find((state) => word.length > 7 && word.startsWith(state.slice(0, 5))) ?? word
 }
 
-/** The provider code of every failure; the sentence names the state. */
+/** The provider code of every failure. */
 const undelivered = 'UNDELIV'
 
-/** The delivery receipt; null if it changes nothing. */
+/** null if it changes nothing. */
 export function receiptOf(
   { state, error }: RawReceipt,
   ids: Pick<DeliveryReceipt, 'provider_id' | 'also_known_as' | 'addresses'>,
@@ -92,7 +90,7 @@ export function receiptOf(
   }
 }
 
-/** Normalizes a hexadecimal or decimal id: lower case, no leading zeros. Other ids are unchanged. */
+/** Hexadecimal and decimal ids: lower case, no leading zeros. */
 export const normalizedId = (id: string): string =>
   /^[0-9a-f]+$/i.test(id) ? id.toLowerCase().replace(/^0+(?=.)/, '') : id
 
@@ -100,8 +98,8 @@ const toDecimal = (id: string): string | null => (/^[0-9a-f]{1,32}$/.test(id) ? 
 const toHex = (id: string): string | null => (/^[0-9]{1,39}$/.test(id) ? BigInt(id).toString(16) : null)
 
 /**
- * The ids that `submit_sm_resp` may have had for a receipt with this id, the most likely first. `decimal`: receipts are decimal and responses hex; `hex`: the reverse; `auto`: unchanged,
- * or either.
+ * Ids that `submit_sm_resp` may have had, the most likely first. `decimal`: receipts are decimal and responses hex;
+ * `hex`: the reverse.
  */
 export function submittedIds(receipt_id: string, notation: ReceiptIds): [string, ...string[]] {
   const id = normalizedId(receipt_id)

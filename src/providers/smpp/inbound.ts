@@ -7,7 +7,6 @@ import { decodeText, readHeader, type PartPosition } from './text-encoding.ts'
 
 const udhIndicator = 0x40
 
-/** Reads the message in a PDU for the channel `identifier`, or says why there is none. */
 export function readInbound(
   pdu: Pdu,
   { alphabet, identifier }: Pick<Options, 'alphabet' | 'identifier'>,
@@ -29,14 +28,13 @@ export function readInbound(
   } as const
   if (text === null) return { items: [{ ...message, type: 'unsupported', content: { provider_type: 'binary' } }] }
   const position = validPosition(header.position ?? sarPosition(pdu))
-  // a part of a longer text may be empty
   if (text === '' && position === null) return { items: [], ignored: 'a message without a text' }
-  // one sender may be writing to several of our numbers
+  // one sender may write to several numbers
   const part = position === null ? {} : { part: { ...position, reference: `${destination} ${position.reference}` } }
   return { items: [{ ...message, type: 'text', content: { body: text }, ...part }] }
 }
 
-/** The text bytes (`message_payload` or `short_message`) without their user data header, and the position that the header gives. */
+/** Separates the user data header from the text. */
 export function contentOf(pdu: Pdu): ReturnType<typeof readHeader> {
   const payload = bytesOf(pdu, 'message_payload')
   const bytes = payload.length > 0 ? payload : bytesOf(pdu, 'short_message')
@@ -58,26 +56,26 @@ const validPosition = (position: PartPosition | null): PartPosition | null =>
 const international = 1
 const unknownType = 0
 
-/** Adds the plus to international numbers: those marked as such, and those too long for anything else. */
+/** Adds the plus to international numbers, by type of number or length. */
 function senderOf(address: string, ton: number): string {
   const digits = address.replace(/^00(?=[1-9]\d{6,14}$)/, '+')
   if (!/^[1-9]\d{6,14}$/.test(digits)) return digits
   return ton === international || (ton === unknownType && digits.length >= 10) ? `+${digits}` : digits
 }
 
-/** SMPP has no ids for inbound messages, so one is derived from the PDU. */
+/** SMPP has no ids for inbound messages. */
 export const idOf = (bytes: Buffer, nonce: string): string =>
   createHash('sha256').update(nonce).update(bytes).digest('hex').slice(0, 32)
 
 const internationalType = 1
 /** The longest short code (behaviour: channels 2.3). */
 const shortCodeDigits = 8
-/** Two spellings of a number share at least these last digits, whatever country code or prefix they have. */
+/** Two spellings of a number share these last digits. */
 const lastDigits = 7
 
 /**
- * The destination if it differs from the channel's identifier; one account at an operator may have several numbers. It may be another spelling of the identifier: it is certainly
- * another number (`ignored`) only if both are of the same kind and their last digits differ.
+ * The destination if it differs from the identifier. Certainly another number (`ignored`) only if both are of the same
+ * kind and their last digits differ.
  */
 export function otherDestination(
   destination: string,

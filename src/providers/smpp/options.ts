@@ -151,7 +151,6 @@ export interface Options {
   readonly alphabet: 'gsm7' | 'latin1' | 'ascii'
   readonly long_messages: 'udh' | 'sar' | 'payload'
   readonly receipt_ids: 'auto' | 'hex' | 'decimal'
-  /** Additional values of `command_status` after which a message is repeated. */
   readonly retry_statuses: ReadonlySet<number>
 }
 
@@ -178,7 +177,7 @@ export function optionsOf(connection: Connection): Options {
   }
 }
 
-/** Every session with the same login may receive the receipts of all messages sent with it. */
+/** Every session of a login may receive the receipts of all its messages. */
 export function accountKey(connection: Connection): string {
   const { host, port, system_id } = optionsOf(connection)
   return `${host.toLowerCase()}:${port} ${system_id}`
@@ -193,7 +192,7 @@ function sourceOf(identifier: string, ton: number | null, npi: number | null): O
   return { address: identifier.replace(/^\+/, ''), ton: ton ?? form.ton, npi: npi ?? form.npi }
 }
 
-/** Refuses private addresses and local names. The address behind a name is checked when it is dialled. */
+/** Refuses private addresses and local names. Resolved addresses are checked when dialled. */
 export const check: NonNullable<Provider['check']> = ({ credentials: given, allowed_hosts }) => {
   const { host, port, tls } = given as Static<typeof credentials>
   if (allowed_hosts.includes(`${host.toLowerCase()}:${port ?? (tls === true ? ports.tls : ports.plain)}`)) return []

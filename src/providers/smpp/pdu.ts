@@ -1,11 +1,7 @@
-/**
- * Encodes and decodes SMPP 3.4 PDUs with the tables of the package `smpp`. Its sessions are not used: they crash the process on unhandled errors, use their own timers, and guess
- * the alphabet of texts.
- */
+/** SMPP 3.4 PDUs, with the tables of the package `smpp` but not its sessions, which crash on unhandled errors. */
 import defs from 'smpp/lib/defs.js'
 import { PDU } from 'smpp/lib/pdu.js'
 
-/** A PDU: its header, and its fields by their names in the specification. */
 export interface Pdu {
   readonly command: string
   readonly command_status: number
@@ -13,7 +9,7 @@ export interface Pdu {
   readonly [field: string]: unknown
 }
 
-// the package converts texts and times, and throws on odd ones; without filters they stay as received
+// the package converts texts and times, and throws on odd ones
 for (const field of [
   ...Object.values(defs.commands).flatMap(({ params }) => Object.values(params ?? {})),
   ...Object.values(defs.tlvs),
@@ -21,7 +17,6 @@ for (const field of [
   delete field.filter
 
 const headerBytes = 16
-/** As in the package. */
 const packetBytesMax = 16_384
 
 export const encode = (command: string, fields: Readonly<Record<string, unknown>>): Buffer =>
@@ -30,7 +25,7 @@ export const encode = (command: string, fields: Readonly<Record<string, unknown>
 const defaults = (command: string): Record<string, unknown> =>
   command.startsWith('bind_') && !command.endsWith('_resp') ? { interface_version: 0x34 } : {}
 
-/** Decodes one whole PDU. Without fields if they do not fit its length (see `malformedPart`). */
+/** Leaves the fields out if they do not fit its length (`malformedPart`). */
 export function decode(bytes: Buffer): Pdu {
   try {
     return new PDU(bytes)
@@ -40,15 +35,13 @@ export function decode(bytes: Buffer): Pdu {
       bytes.readUInt32BE(8),
       bytes.readUInt32BE(12),
     ]
-    // only known commands have fields that can fail
     return { command: defs.commandsById[command_id]!.command, command_id, command_status, sequence_number }
   }
 }
 
-/** The part of a PDU that does not fit its length. */
 export type Malformed = 'fields' | 'text' | 'parameters'
 
-/** Checks whether a `deliver_sm` or `data_sm` is complete; null if it is. The package silently decodes incomplete ones. */
+/** The package silently decodes an incomplete `deliver_sm` or `data_sm`; null if it is complete. */
 export function malformedPart(bytes: Buffer, command: string): Malformed | null {
   let at = headerBytes
   for (const { type } of Object.values(defs.commands[command]?.params ?? {})) {
@@ -68,13 +61,11 @@ export function malformedPart(bytes: Buffer, command: string): Malformed | null 
   return at > bytes.length || bytes.subarray(at).some((byte) => byte !== 0) ? 'parameters' : null
 }
 
-/** The response to a command; null if it has none. */
 export const responseTo = (command: string): string | null =>
   command === 'unknown' ? 'generic_nack' : defs.commands[`${command}_resp`] === undefined ? null : `${command}_resp`
 
-/** Splits a byte stream into PDUs. */
 export interface Framing {
-  /** The PDUs completed by these bytes; null if the stream is corrupt. */
+  /** null if the stream is corrupt. */
   push(chunk: Buffer): Buffer[] | null
 }
 
@@ -102,12 +93,12 @@ export function framing(): Framing {
   }
 }
 
-/** The number in a field; 0 if missing. */
+/** 0 if missing. */
 export const numberOf = (pdu: Pdu, field: string): number => (typeof pdu[field] === 'number' ? pdu[field] : 0)
 
-/** The ASCII text in a field without its terminating zero; empty if missing. */
+/** ASCII without its terminating zero; empty if missing. */
 export const textOf = (pdu: Pdu, field: string): string =>
   typeof pdu[field] === 'string' ? pdu[field].replace(/\0.*$/s, '') : ''
 
-/** The bytes in a field; empty if missing. */
+/** Empty if missing. */
 export const bytesOf = (pdu: Pdu, field: string): Buffer => (Buffer.isBuffer(pdu[field]) ? pdu[field] : Buffer.alloc(0))

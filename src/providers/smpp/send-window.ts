@@ -1,14 +1,13 @@
-/** State that sending keeps: the window of open requests, the pause after throttling, and what a process remembers between the sessions of a channel. */
+/** The window of open requests, the pause after throttling, and a channel's memory between sessions. */
 import type { SteadyClock } from '../../lib/clock.ts'
 
 export interface SendWindow {
-  /** Resolves to a function that frees the place again; null if the signal aborts first. */
+  /** Resolves to a function that frees the place; null if the signal aborts first. */
   enter(signal: AbortSignal): Promise<(() => void) | null>
-  /** Milliseconds left of the pause. */
   pausedFor(): number
-  /** The SMSC throttled: pauses for one second, then two, four, up to half a minute. Returns the pause in ms. */
+  /** Pauses for 1, 2, 4 … 30 seconds. Returns milliseconds. */
   throttled(): number
-  /** The SMSC accepted a message, so the next pause starts at one second again. */
+  /** Resets the pause to one second. */
   accepted(): void
 }
 
@@ -47,7 +46,7 @@ export function sendWindow({ elapsed }: Pick<SteadyClock, 'elapsed'>, size: numb
     },
     pausedFor: () => Math.max(0, Math.ceil(paused_until_ms - elapsed())),
     throttled() {
-      // several responses to requests of the same moment count once
+      // several responses of one moment count once
       if (paused_until_ms <= elapsed()) {
         pause_ms = Math.min(Math.max(pauseFirstMs, pause_ms * 2), pauseMaxMs)
         paused_until_ms = elapsed() + pause_ms
@@ -60,19 +59,18 @@ export function sendWindow({ elapsed }: Pick<SteadyClock, 'elapsed'>, size: numb
   }
 }
 
-/** What a process remembers of a channel between its sessions. All of it is bounded. */
+/** What a process remembers between the sessions of a channel. All of it is bounded. */
 export interface ChannelMemory {
-  /** Ids of the accepted parts, by message, of messages that are not complete yet. */
+  /** Accepted parts of incomplete messages, by message id. */
   readonly partial: Map<string, Map<number, string>>
-  /** Ids of accepted messages with their recipient, oldest first. */
+  /** Ids of accepted messages with their recipient. */
   readonly ids: Map<string, string>
-  /** Hashes of inbound PDUs whose acknowledgement may not have arrived, with the elapsed time: the SMSC repeats them. */
+  /** Inbound PDUs, by hash, whose acknowledgement may be lost, with the elapsed time. */
   readonly unconfirmed: Map<string, number>
 }
 
 export const channelMemory = (): ChannelMemory => ({ partial: new Map(), ids: new Map(), unconfirmed: new Map() })
 
-/** Drops the oldest entries beyond `max`. */
 export function bound(collection: Map<string, unknown>, max: number): void {
   for (const key of collection.keys()) {
     if (collection.size <= max) return

@@ -1,4 +1,4 @@
-/** What goes out over SMPP: the packets of a message, what its answers come to, and what a broken link means for it. */
+/** Tests of sending over SMPP: packets, responses, broken connections. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { packet, type Smsc } from '../../../test/support/simulators/smsc.ts'
@@ -49,7 +49,7 @@ test('a long text goes in parts that a header joins, and what the alphabet lacks
   assert.equal(first.bytes.subarray(0, 3).toString('hex'), '050003')
   assert.deepEqual([...first.bytes.subarray(4, 6), ...second.bytes.subarray(4, 6)], [2, 1, 2, 2])
   assert.equal(first.bytes[3], second.bytes[3])
-  // the euro sign, of two septets, is not split
+  // the euro sign has two septets and is not split
   assert.deepEqual([bodyOf(first).length, bodyOf(second).subarray(0, 2).toString('hex')], [152, '1b65'])
   assert.deepEqual([third.data_coding, bodyOf(third).length, bodyOf(fourth).length], [8, 132, 28])
 })
@@ -160,7 +160,7 @@ test('parts that were taken before the link died do not go again when the messag
 
   assert.equal(first.kind, 'unknown')
   assert.deepEqual(second, { kind: 'accepted', provider_ids: ['1', '2', '3'] })
-  // part 2 may have arrived the first time, which nobody knows: it alone is there twice, and is the same part to the phone
+  // only part 2 is repeated, with the same reference
   assert.deepEqual(
     sim.submitted.map(({ bytes }) => bytes[5]),
     [1, 2, 2, 3],
@@ -168,7 +168,6 @@ test('parts that were taken before the link died do not go again when the messag
   assert.equal(new Set(sim.submitted.map(({ bytes }) => bytes[3])).size, 1)
 })
 
-/** Sends "Hi", and gives it up before it has an answer; others have none either. */
 async function sendUnanswered(sim: Smsc, send: Awaited<ReturnType<typeof linked>>['send']) {
   sim.answer = null
   const over = new AbortController()
@@ -182,7 +181,7 @@ test('a message whose answer comes late is not sent twice', async (t) => {
   const { sim, send, told } = await linked(t)
   assert.equal((await sendUnanswered(sim, send)).kind, 'unknown')
 
-  // the second packet of this connection, after the bind
+  // sequence number 1 was the bind
   sim.write(packet(0x80000004, 0, 2, Buffer.from('a1\0')))
   await until('the answer to be told', () => told.length === 1)
   const again = await send('Hi')
@@ -202,7 +201,6 @@ test('a message whose answer comes late, while it waits for a place to be sent a
   sim.answer = 0
   const again = send('Hi')
 
-  // the second packet of this connection, after the bind, and the third
   sim.write(
     Buffer.concat([packet(0x80000004, 0, 2, Buffer.from('a1\0')), packet(0x80000004, 0, 3, Buffer.from('b1\0'))]),
   )
@@ -270,7 +268,6 @@ test('every status that field facts name comes to what they say, and none is tak
     sim.answer = status
     const { kind } = await send('Hi')
     ;(kinds[kind] ??= []).push(status)
-    // a throttled one keeps those behind it back
     await clock.advance(60_000)
   }
 
@@ -286,7 +283,6 @@ test('what the SMSC took without an id, or with one that cannot be read, is sent
   const ends = [Buffer.from('\0'), Buffer.alloc(0), Buffer.from([0x61, 0, 0x04, 0x27, 0, 1])]
   const outcomes = []
   for (const [nth, body] of ends.entries()) {
-    // the bind was the first of its packets
     sim.answer = () => (sim.write(packet(0x80000004, 0, nth + 2, body)), null)
     outcomes.push(await send('Hi', { id: `msg_${nth}` }))
   }

@@ -17,9 +17,9 @@ export interface SubmitDeps {
   readonly options: Options
   readonly memory: ChannelMemory
   readonly window: SendWindow
-  /** The connection to send on; null if it has ended. */
+  /** null if it has ended. */
   connection(): SmscConnection | null
-  /** Called with a late response to a message of one part. */
+  /** Set for a message of one part. */
   onLateAcceptance(message_id: string, provider_id: string): void
 }
 
@@ -31,8 +31,8 @@ const udhIndicator = 0x40
 const wantsReceipt = 1
 
 /**
- * Sends the parts that the SMSC has not accepted yet, one after the other. Late responses are remembered, so that a repeated attempt does not send those parts again. The reference
- * that joins the parts is derived from the message's id, so parts sent by different processes still belong together.
+ * Sends the parts not accepted yet, one after the other. The reference that joins parts is derived from the message id,
+ * so that it is the same in every process.
  */
 export async function submit(
   deps: SubmitDeps,
@@ -75,14 +75,13 @@ export async function submit(
 
 interface Part {
   readonly fields: Fields
-  /** The id of a part that the SMSC accepts without giving it one. */
+  /** The id of a part accepted without one. */
   readonly unnamed: string
   readonly to: string
-  /** The id from a late response to an earlier attempt, if there was one. */
+  /** From a late response to an earlier attempt. */
   lateId(): string | undefined
 }
 
-/** Resolves to the id of the accepted part, or to another outcome. */
 async function submitPart(
   deps: SubmitDeps,
   part: Part,
@@ -93,7 +92,6 @@ async function submitPart(
   const leave = await window.enter(signal)
   if (leave === null) return unavailable('Earlier messages were not answered in time.')
   try {
-    // the response to an earlier attempt may have arrived while this one waited
     const provider_id = part.lateId()
     if (provider_id !== undefined) return provider_id
     const paused_ms = window.pausedFor()
@@ -107,14 +105,14 @@ async function submitPart(
       }
     const connection = deps.connection()
     if (connection === null) return unavailable('The connection with the SMSC has ended.')
-    // another process may have taken over the channel while this one waited or stalled
+    // another process may have taken over the channel meanwhile
     if (fenceNow()?.() === false) return unavailable(fencedOff)
     const reply = await connection.request({
       command: 'submit_sm',
       fields: part.fields,
       signal,
       onLateResponse: (pdu) => (isAccepted(pdu) ? onLate(idIn(pdu) || part.unnamed) : undefined),
-      // before its receipt is processed, which may follow at once
+      // before its receipt is processed
       onResponse: (pdu) => (isAccepted(pdu) ? remember(memory, idIn(pdu), part.to) : undefined),
     })
     return outcomeOf(deps, connection, reply, part)
@@ -136,7 +134,7 @@ function outcomeOf(
   const { pdu } = reply
   if (pdu.command_status === 0) {
     window.accepted()
-    // without an id its receipts match nothing, but it was sent
+    // without an id no receipt matches, but it was sent
     return isAccepted(pdu)
       ? idIn(pdu) || unnamed
       : { kind: 'unknown', message: 'The SMSC answered with another command.' }
@@ -154,12 +152,10 @@ const isAccepted = (pdu: Pdu): boolean => pdu.command === 'submit_sm_resp' && pd
 const idIn = (pdu: Pdu): string => normalizedId(textOf(pdu, 'message_id').trim())
 
 function remember({ ids }: ChannelMemory, id: string, to: string): void {
-  // receipts with a longer id are not read
   if (id !== '' && id.length <= idLengthMax) ids.set(id, to)
   bound(ids, idsMax)
 }
 
-/** The fields of each part's `submit_sm`. */
 function partsOf(options: Options, { id, to, content, expires_at }: OutboundMessage): Fields[] {
   const { alphabet, long_messages, source } = options
   const { body } = content as { readonly body: string }
@@ -200,5 +196,5 @@ function partFields({ long_messages }: Options, part: Buffer, position: PartPosi
   }
 }
 
-/** The time format of section 7.1.1, `YYMMDDhhmmsstnnp`, in UTC. */
+/** Section 7.1.1: `YYMMDDhhmmsstnnp`, in UTC. */
 const absoluteTime = (iso: string): string => `${iso.replace(/[-:T]/g, '').slice(2, 14)}000+`

@@ -1,4 +1,4 @@
-/** A session with an SMSC: one transceiver connection, or a transmitter and a receiver. */
+/** A session with an SMSC: one transceiver, or a transmitter and a receiver. */
 import { randomBytes } from 'node:crypto'
 import { withDeadline, type Clock, type SteadyClock } from '../../lib/clock.ts'
 import type { Dial } from '../../lib/sockets.ts'
@@ -23,12 +23,11 @@ type OnRequest = (request: Pdu, bytes: Buffer, on: SmscConnection) => void
 
 const bindWithinMs = 10_000
 const unbindWithinMs = 2_000
-/** Send attempts per place in the window: enough to refill it at once, few enough to be sent in time. */
+/** Enough to refill the window at once, few enough to be sent in time. */
 const attemptsPerPlace = 4
 
 const binds = { both: ['bind_transceiver'], each: ['bind_transmitter', 'bind_receiver'] } as const
 
-/** Binds and unbinds. Anything delivered meanwhile is answered with `later`. */
 export async function tryBind(
   tools: SessionTools,
   connection: Connection,
@@ -94,7 +93,7 @@ function sessionOver({ clock, options, memory, store, hasLease, inbox, connectio
     window: sendWindow(clock, options.window_size),
     connection: () => (closing.signal.aborted || !hasLease() || connections[0]!.isEnded() ? null : connections[0]!),
     onLateAcceptance: (message_id, provider_id) =>
-      // if it cannot be stored, the next attempt still finds it in memory
+      // a failure is harmless: the next attempt finds it in memory
       void store([{ kind: 'delivery_receipt', provider_id, message_id, transition: 'accept' }], Buffer.alloc(0)).catch(
         () => undefined,
       ),
@@ -122,7 +121,6 @@ async function aborted(signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-/** Unbinds, and ends the connection whether or not the SMSC responds. */
 async function unbind(clock: Clock, bound: SmscConnection, signal?: AbortSignal): Promise<void> {
   if (!bound.isEnded() && signal?.aborted !== true)
     await withDeadline(clock, unbindWithinMs, (deadline) =>
@@ -194,7 +192,7 @@ async function bind(
   }
 }
 
-/** The memory of each channel. It lives as long as the `Connection` object, which a process keeps while it holds the lease. */
+/** Per `Connection` object, which a process keeps while it holds the lease. */
 export function channelMemories(): (connection: Connection) => ChannelMemory {
   const known = new WeakMap<Connection, ChannelMemory>()
   return (connection) => {

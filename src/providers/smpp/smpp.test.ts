@@ -1,4 +1,4 @@
-/** The conformance of SMPP, and what becomes of its sessions: how they are bound, over what they end, and who is not called. */
+/** Tests of SMPP: conformance, binding and the end of sessions. */
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
@@ -103,7 +103,7 @@ test('what waits for the window, or for the parts before it, is not sent once an
 })
 
 test('a link that does not answer enquire_link ends', async (t) => {
-  // another time than the ten seconds that an answer may take: else the next question looks planned while the first one waits
+  // not the ten seconds of the response timeout
   const { sim, session, clock } = await linked(t, { settings: { enquire_link_seconds: 15 } })
 
   await clock.advance(15_000)
@@ -129,7 +129,7 @@ test('whatever an SMSC writes ends its session at most', async (t) => {
     assert.equal((await within(name, session.ended)).refused, false)
   }
   const { sim, session, send, told } = await linked(t)
-  // a deliver_sm cut short inside its frame, commands that nobody knows, answers to what was not asked, a half packet
+  // a truncated deliver_sm, unknown commands, an unrequested response, half a packet
   for (const bytes of [
     packet(0x05, 0, 1, Buffer.from([0, 1])),
     packet(0x7777, 0, 2),
@@ -215,7 +215,6 @@ test('an SMSC that says goodbye under load is sent nothing more, and what it sti
   const three = ['1', '2', '3'].map((end) => send('Hi', { id: `msg_${end}` }))
   await until('three messages', () => sim.submitted.length === 3)
 
-  // the bind was the first of its packets, and all of this comes in one breath
   const answer = (sequence: number) => packet(0x80000004, 0, sequence, Buffer.from(`a${sequence}\0`))
   sim.write(Buffer.concat([answer(2), packet(0x06, 0, 9), answer(3)]))
   await Promise.all(three.slice(0, 2))
@@ -234,7 +233,6 @@ test('an SMSC that says goodbye under load is sent nothing more, and what it sti
 
 test('an SMSC that asks and asks, and reads no answer, ends its session', async () => {
   const unread = { bytes: 0 }
-  // each answer stands for a megabyte
   const socket = Object.assign(new Duplex({ read: () => undefined, write: () => undefined }), {
     setNoDelay: () => undefined,
   })

@@ -1,4 +1,4 @@
-/** Texts as SMPP carries them, whatever they hold: what goes out is what a phone would read. */
+/** Tests of SMPP text encoding. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,20 +1,18 @@
-/** Encodes and decodes texts: bytes with their `data_coding`, in parts that the phone joins. */
+/** Encodes and decodes texts, with their `data_coding` and parts. */
 import { gsmBytes, gsmText, splitSms } from '../../lib/gsm.ts'
 
-/** The meaning of `data_coding` 0 at the operator. */
+/** The operator's meaning of `data_coding` 0. */
 export type Alphabet = 'gsm7' | 'latin1' | 'ascii'
-/** How the parts of a long text are joined. */
 export type LongMessages = 'udh' | 'sar' | 'payload'
 
 export const ucs2Coding = 8
 
-/** The bytes of each part, all with the same coding. */
 export interface Encoded {
   readonly data_coding: number
   readonly parts: readonly Buffer[]
 }
 
-/** Uses `data_coding` 0 if both the GSM alphabet and the operator's have all characters, otherwise UCS-2. `whole`: not split, for an SMSC that splits texts itself. */
+/** Uses `data_coding` 0 if both alphabets have all characters, otherwise UCS-2. `whole`: not split. */
 export function encodeText(body: string, alphabet: Alphabet, whole: boolean): Encoded {
   const { encoding, parts } = splitSms(body)
   const encoded = encoding === 'gsm7' ? (whole ? [body] : parts).map((part) => bytesIn(alphabet, part)) : null
@@ -37,7 +35,6 @@ const ucs2Bytes = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16(
 
 const ucs2Capacity = { single: 70, part: 67 } as const
 
-/** Splits a text of the GSM alphabet, which has no surrogate pairs. */
 function splitUcs2(body: string): string[] {
   if (body.length <= ucs2Capacity.single) return [body]
   return Array.from({ length: Math.ceil(body.length / ucs2Capacity.part) }, (_, n) =>
@@ -45,7 +42,7 @@ function splitUcs2(body: string): string[] {
   )
 }
 
-/** Decodes an inbound text; null if it is binary. */
+/** null if it is binary. */
 export function decodeText(bytes: Buffer, data_coding: number, alphabet: Alphabet): string | null {
   const coding = codingOf(data_coding)
   if (coding === 'binary') return null
@@ -59,7 +56,7 @@ export function decodeText(bytes: Buffer, data_coding: number, alphabet: Alphabe
   return coding === 'default' && alphabet === 'latin1' ? bytes.toString('latin1') : gsmText(bytes)
 }
 
-/** SMPP 3.4, section 5.2.19: the upper codes are those of 3GPP TS 23.038, with a class. */
+/** SMPP 3.4, section 5.2.19, and 3GPP TS 23.038. */
 function codingOf(data_coding: number): 'default' | 'gsm7' | 'ascii' | 'latin1' | 'ucs2' | 'binary' {
   if (data_coding === 0) return 'default'
   if (data_coding === 1) return 'ascii'
@@ -71,7 +68,6 @@ function codingOf(data_coding: number): 'default' | 'gsm7' | 'ascii' | 'latin1' 
   return data_coding >= 0xc0 ? 'gsm7' : 'binary'
 }
 
-/** Position of a part in its message. */
 export interface PartPosition {
   readonly reference: number
   readonly total: number
@@ -79,11 +75,11 @@ export interface PartPosition {
   readonly number: number
 }
 
-/** The header that joins parts. A two-byte reference would leave less text per part than `segments` assumes. */
+/** One byte of reference: two would leave less text per part than `segments` assumes. */
 export const joiningHeader = ({ reference, total, number }: PartPosition): Buffer =>
   Buffer.from([5, 0, 3, reference & 0xff, total, number])
 
-/** Separates the user data header from the text. References may have one or two bytes; an invalid header is ignored. */
+/** References have one or two bytes; an invalid header is ignored. */
 export function readHeader(bytes: Buffer): { position: PartPosition | null; rest: Buffer } {
   const length = bytes[0] ?? 0
   if (length + 1 > bytes.length) return { position: null, rest: bytes }

@@ -1,10 +1,10 @@
-/** Requests to the Bot API, and readers for its JSON. */
+/** Requests to the Telegram Bot API. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import { isObject, parsedObject, type Fields } from '../../lib/json.ts'
 import type { Connection, ProviderTools } from '../provider.ts'
 import { kindOfForeignAnswer, retryAfterOf } from '../outcomes.ts'
 
-/** `error`: refused by Telegram. `unsent`: the request certainly never arrived. `unknown`: it may have. */
+/** `unsent`: certainly never arrived. `unknown`: it may have. */
 export type ApiAnswer =
   | { readonly kind: 'ok'; readonly result: unknown }
   | {
@@ -54,7 +54,7 @@ function read(answer: HttpAnswer): ApiAnswer {
   const code =
     fields?.['ok'] === false && Number.isInteger(fields['error_code']) ? (fields['error_code'] as number) : undefined
   if (code === undefined) return foreign(answer)
-  // only 503 proves that nothing was done, and Telegram has no status query
+  // only 503 proves that nothing was done
   if (code < 400 || code === 408 || (code >= 500 && code !== 503))
     return { kind: 'unknown', code: String(code), message: `The answer was ${code} without a result.` }
   const description = fields?.['description']
@@ -80,13 +80,11 @@ function retryAfterMs(fields: Fields | null): number | undefined {
   return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1000, retryAfterMaxMs) : undefined
 }
 
-/** The object in a field, or null. */
 export const objectAt = (fields: Fields, name: string): Fields | null => (isObject(fields[name]) ? fields[name] : null)
 
-/** The text in a field; null if it is missing or empty. */
+/** null if missing or empty. */
 export const textAt = (fields: Fields, name: string): string | null =>
   typeof fields[name] === 'string' && fields[name] !== '' ? fields[name] : null
 
-/** The integer in a field, or null. */
 export const integerAt = (fields: Fields, name: string): number | null =>
   Number.isSafeInteger(fields[name]) ? (fields[name] as number) : null

@@ -1,4 +1,4 @@
-/** Webhook calls of Telegram and the updates in them: messages and tapped buttons (https://core.telegram.org/bots/api#update). */
+/** Telegram updates: messages and tapped buttons (https://core.telegram.org/bots/api#update). */
 import { sameText } from '../../lib/hmac.ts'
 import type {
   CallbackResponse,
@@ -13,7 +13,7 @@ import { secretOf } from './connect.ts'
 import { positionOf } from './content.ts'
 import { isObject, type Fields } from '../../lib/json.ts'
 
-/** A tapped button expects an answer, which may be given in the response to the webhook (https://core.telegram.org/bots/api#making-requests-when-getting-updates). */
+/** Sent in the response to the webhook (https://core.telegram.org/bots/api#making-requests-when-getting-updates). */
 const answerButton = (callback_query_id: string): CallbackResponse => ({
   content_type: 'application/json; charset=utf-8',
   body: JSON.stringify({ method: 'answerCallbackQuery', callback_query_id }),
@@ -36,7 +36,6 @@ export function receiveCallback({ headers, body }: Callback, connection: Connect
   }
 }
 
-/** The message in an update, or the reason why there is none. */
 export type Read =
   | { readonly inbound: InboundMessage; readonly callback_query_id?: string }
   | { readonly ignored: string }
@@ -52,7 +51,7 @@ export function readUpdate(update: unknown): Read {
   return { ignored: `an update of the kind ${kind.slice(0, 40)}` }
 }
 
-/** The id of a private chat; null for groups and channels, whose ids are negative. */
+/** null for groups and channels, whose ids are negative. */
 function chatOf(message: Fields): number | null {
   const chat = objectAt(message, 'chat')
   const id = chat === null ? null : integerAt(chat, 'id')
@@ -88,7 +87,9 @@ function contentOf(message: Fields): Content | null {
   return fileOf(message) ?? placeContent(message) ?? cardOf(message) ?? unsupportedOf(message)
 }
 
-/** File fields, with our attachment type and the default content type. An `animation` is repeated as `document`, so it comes first. */
+/**
+ * With our attachment type and the default content type. An `animation` is repeated as `document`, so it comes first.
+ */
 const fileKinds: readonly (readonly [field: string, type: string, content_type: string | undefined])[] = [
   ['animation', 'video', 'video/mp4'],
   ['video', 'video', 'video/mp4'],
@@ -114,7 +115,7 @@ interface Found {
   readonly reference: MediaReference
 }
 
-/** A photo comes in several sizes; the largest is used. */
+/** The largest of its sizes. */
 function photoOf(message: Fields): Found | null {
   const sizes = (Array.isArray(message['photo']) ? message['photo'] : []).filter(isObject)
   const pixels = (size: Fields) => (integerAt(size, 'width') ?? 0) * (integerAt(size, 'height') ?? 0)
@@ -173,7 +174,6 @@ function cardOf(message: Fields): Content | null {
   return { type: 'contacts', content: [{ name, phones: [{ phone }] }] }
 }
 
-/** Kinds of messages without a content type of ours. */
 const unsupportedKinds = ['poll', 'dice', 'game', 'story', 'paid_media', 'checklist', 'invoice', 'giveaway']
 
 function unsupportedOf(message: Fields): Content | null {
@@ -181,7 +181,6 @@ function unsupportedOf(message: Fields): Content | null {
   return kind === undefined ? null : { type: 'unsupported', content: { provider_type: kind } }
 }
 
-/** A tapped button, as a reply to its message. */
 function readQuery(query: Fields): Read {
   const [id, data, message, person] = [
     textAt(query, 'id'),
@@ -201,14 +200,14 @@ function readQuery(query: Fields): Read {
     profile_name: nameOf(person),
     reply_to: `${chat_id}:${message_id}`,
     type: 'button_reply',
-    // if the message is gone, the button's position cannot be looked up: its title is then the best id
+    // if the message is gone, its position cannot be looked up
     content: { id: position === undefined ? data : title || `Button ${position + 1}`, title },
     ...(position === undefined ? {} : { button_index: position }),
   }
   return { inbound, callback_query_id: id }
 }
 
-/** The title of the button: Telegram repeats the whole keyboard with the message. */
+/** Telegram repeats the keyboard with the message. */
 function titleOf(message: Fields, data: string): string {
   const keyboard = objectAt(message, 'reply_markup')?.['inline_keyboard']
   const rows: readonly unknown[] = Array.isArray(keyboard) ? keyboard.slice(0, keyboardRowsMax) : []

@@ -1,4 +1,7 @@
-/** Errors of Telegram, which are distinguished by status and description only (https://core.telegram.org/api/errors, https://core.telegram.org/bots/api#making-requests). */
+/**
+ * Errors of Telegram, by status and description (https://core.telegram.org/api/errors,
+ * https://core.telegram.org/bots/api#making-requests).
+ */
 import type { MessageErrorCode } from '../../api/resources/message.ts'
 import type { Outcome } from '../provider.ts'
 import type { ApiAnswer } from './api.ts'
@@ -49,7 +52,6 @@ const meanings: readonly (readonly [
 
 const descriptionLengthMax = 300
 
-/** The outcome of a send attempt that was not answered with a result. */
 export function outcomeOf(answer: Exclude<ApiAnswer, { kind: 'ok' }>): Outcome {
   if (answer.kind !== 'error')
     return answer.kind === 'unsent'
@@ -58,7 +60,8 @@ export function outcomeOf(answer: Exclude<ApiAnswer, { kind: 'ok' }>): Outcome {
   const { code: status, description, retry_after_ms } = answer
   const provider_code = String(status)
   if (status === 429)
-    // both the bot and each chat are limited (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this), and the answer does not say which limit it was
+    // bot and chats are limited, and the answer does not say which
+    // (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this)
     return {
       kind: 'throttled',
       limit_on: 'unspecified',
@@ -74,7 +77,7 @@ export function outcomeOf(answer: Exclude<ApiAnswer, { kind: 'ok' }>): Outcome {
   return { kind: 'refused', code: code ?? 'provider_error', provider_code, message: sentence ?? sentenceOf(answer) }
 }
 
-/** Telegram's description if it is a short sentence: a proxy may echo the request. */
+/** Only short descriptions: a proxy may echo the request. */
 export const sentenceOf = ({ code, description }: { readonly code: number; readonly description: string }): string =>
   description !== '' && description.length <= descriptionLengthMax && !/[\r\n]/.test(description)
     ? description

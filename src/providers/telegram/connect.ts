@@ -1,17 +1,15 @@
-/** Tests a bot token and registers the webhook. Without an https address there is no webhook, and updates are polled. */
+/** Tests a bot token and registers the webhook, which needs an https address. */
 import { hmac } from '../../lib/hmac.ts'
 import type { Connection, ConnectOutcome, ProviderTools } from '../provider.ts'
 import { callApi, tokenOf, type ApiAnswer, textAt } from './api.ts'
 import { sentenceOf } from './codes.ts'
 import { isObject } from '../../lib/json.ts'
 
-/** The update types that are read. */
 export const allowedUpdates: readonly string[] = ['message', 'callback_query']
 
-/** Telegram calls only https addresses. */
 export const needsPolling = ({ webhook_url }: Connection): boolean => !webhook_url.startsWith('https://')
 
-/** The secret that Telegram sends with each callback. Derived from the token, so that it is the same at every registration. */
+/** Derived from the token, so it is the same at every registration. */
 export const secretOf = (connection: Connection): string =>
   hmac(tokenOf(connection), 'base64url', `webhook of ${connection.channel_id}`)
 
@@ -61,7 +59,6 @@ export async function disconnect(tools: ProviderTools, connection: Connection, s
   await callApi(tools, connection, 'deleteWebhook', {}, signal)
 }
 
-/** What an error answer means for the credentials. */
 export function failureOf(answer: Exclude<ApiAnswer, { kind: 'ok' }>): {
   readonly kind: 'refused' | 'unavailable'
   readonly message: string

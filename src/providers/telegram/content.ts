@@ -1,13 +1,12 @@
-/** Converts messages to calls of the Bot API, one or several each. Texts are sent unchanged, without a parse mode. */
+/** Converts messages to one or several calls of the Bot API. */
 import type { ErrorCode } from '../../api/errors.ts'
 import type { OutboundMessage } from '../provider.ts'
 import type { Fields } from '../../lib/json.ts'
 
-/** One call. */
 export interface Step {
   readonly method: string
   readonly parameters: Fields
-  /** How many messages the call creates: several for an album; absent: one. */
+  /** How many messages the call creates; absent: one. */
   readonly messages?: number
 }
 
@@ -38,7 +37,7 @@ interface Location {
   readonly address?: string | null
 }
 
-/** Telegram's limit, in characters. */
+/** In characters. */
 const captionLengthMax = 1024
 
 const files = {
@@ -48,7 +47,6 @@ const files = {
   document: ['sendDocument', 'document'],
   sticker: ['sendSticker', 'sticker'],
 } as const
-/** Types that may share an album. */
 const albums: Readonly<Record<Attachment['type'], string | null>> = {
   image: 'visual',
   video: 'visual',
@@ -57,7 +55,7 @@ const albums: Readonly<Record<Attachment['type'], string | null>> = {
   sticker: null,
 }
 
-/** The calls of a message; none for an unsupported type. */
+/** None for an unsupported type. */
 export function stepsOf(message: OutboundMessage): Step[] {
   const chat = { chat_id: message.to, ...replyOf(message) }
   switch (message.type) {
@@ -88,13 +86,12 @@ export function stepsOf(message: OutboundMessage): Step[] {
   }
 }
 
-/** A provider id is `chat:message`. */
 function replyOf({ reply_to }: OutboundMessage): Fields {
   const id = /:(\d{1,15})$/.exec(reply_to ?? '')?.[1]
   return id === undefined ? {} : { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } }
 }
 
-/** Groups neighbouring attachments into albums. One call sends a whole album or nothing. */
+/** An album is sent whole or not at all. */
 function albumsOf(attachments: readonly Attachment[]): Attachment[][] {
   const found: Attachment[][] = []
   for (const attachment of attachments) {
@@ -121,7 +118,7 @@ function stepOfAlbum(chat: Fields, album: readonly Attachment[]): Step {
   return { method: 'sendMediaGroup', parameters: { ...chat, media }, messages: media.length }
 }
 
-/** Header, body and footer become one text. It is the caption of a header file if it is short enough. */
+/** Becomes the caption of a header file if short enough. */
 function withButtons(chat: Fields, { header, body, footer }: Layout, inline_keyboard: readonly unknown[]): Step[] {
   const text = [header?.type === 'text' ? header.text : undefined, body.text, footer?.text].filter(Boolean).join('\n\n')
   const markup = { reply_markup: { inline_keyboard } }
@@ -175,11 +172,14 @@ export function validate({
 const dataBytesMax = 64
 const positionPrefix = 'posthorn:button:'
 
-/** The data of a button, at most 64 bytes (https://core.telegram.org/bots/api#inlinekeyboardbutton): its id, or its position if the id is longer. */
+/**
+ * At most 64 bytes (https://core.telegram.org/bots/api#inlinekeyboardbutton): the id, or the position if the id is
+ * longer.
+ */
 const callbackData = (id: string, index: number): string =>
   Buffer.byteLength(id) > dataBytesMax || id.startsWith(positionPrefix) ? positionPrefix + index : id
 
-/** The position in a button's data; undefined if it holds the id. */
+/** undefined if the data is the id. */
 export function positionOf(data: string): number | undefined {
   const digits = data.startsWith(positionPrefix) ? data.slice(positionPrefix.length) : ''
   return /^\d$/.test(digits) ? Number(digits) : undefined
@@ -202,12 +202,12 @@ interface Card {
   readonly birthday?: string | null
 }
 
-/** Telegram's limit, in bytes. */
+/** In bytes. */
 const vcardBytesMax = 2048
 
 const escaped = (text: string): string => text.replace(/[\\;,]/g, '\\$&').replace(/\r?\n|\r/g, '\\n')
 
-/** The card as vCard 3.0 (RFC 2426); null if it has only a name and a number, or would be too long. */
+/** vCard 3.0 (RFC 2426); null if name and number are enough, or it would be too long. */
 function vcardOf({ name, phones, emails, org, urls, birthday }: Card): string | null {
   const more = [
     ...(phones ?? []).slice(1).map(({ phone }) => `TEL:${escaped(phone)}`),

@@ -1,4 +1,4 @@
-/** Downloads inbound files: `getFile` returns a path that is valid for an hour. */
+/** Downloads inbound files by the path of `getFile`, valid for an hour. */
 import type { Connection, MediaReference, ProviderTools } from '../provider.ts'
 import { callApi, tokenOf, textAt } from './api.ts'
 import { sentenceOf } from './codes.ts'
@@ -29,10 +29,9 @@ export async function fetchMedia(
     answer_bytes_max: bytes_max,
     signal,
   })
-  // the file server reports everything as an octet stream
   return { content_type: reference['content_type'] ?? content_type, chunks }
 }
 
-/** A wrong id, or a file that is too large for bots. Telegram uses one text for a wrong id and for a temporary failure, which is retried. */
+/** Telegram uses one text for a wrong id and a temporary failure, which is retried. */
 const isPermanent = ({ code, description }: { readonly code: number; readonly description: string }): boolean =>
   code === 400 && !/temporarily unavailable/i.test(description)

@@ -1,4 +1,4 @@
-/** Sends messages to Telegram, one call after the other. After a failure only the remaining calls are repeated. */
+/** Sends a message to Telegram, one call after the other. */
 import type { Connection, OutboundMessage, Outcome, OnPartAccepted, ProviderTools } from '../provider.ts'
 import { nextPart, restLater } from '../outcomes.ts'
 import { callApi, integerAt, objectAt } from './api.ts'
@@ -38,7 +38,6 @@ export async function send(
   return { kind: 'accepted', provider_ids: [first, ...others] }
 }
 
-/** The calls that are not done yet; an album is sent whole or not at all. */
 function remainingSteps(message: OutboundMessage): Step[] {
   let done = message.already_accepted.length
   return stepsOf(message).filter(({ messages = 1 }) => {
@@ -64,7 +63,7 @@ async function call(
     : { kind: 'unknown', message: 'Telegram answered without a message id, and may have accepted the message.' }
 }
 
-/** Message ids are unique per chat; the chat is the recipient if the answer names none. */
+/** Unique only per chat. */
 function idOf(message: unknown, to: string): string | null {
   const id = isObject(message) ? integerAt(message, 'message_id') : null
   const chat = isObject(message) ? objectAt(message, 'chat') : null

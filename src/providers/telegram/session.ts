@@ -5,15 +5,13 @@ import { allowedUpdates, failureOf } from './connect.ts'
 import { isObject } from '../../lib/json.ts'
 import { readUpdate } from './callbacks.ts'
 
-/** How long Telegram keeps a request open; the answer may take ten seconds longer. */
+/** The answer may take ten seconds longer. */
 const openSeconds = 25
 const answerTimeoutMs = (openSeconds + 10) * 1000
 const updatesMax = 100
-/** An update may have tens of KB. */
 const answerBytesMax = 16 * 1024 * 1024
 const waiting = { timeout_ms: answerTimeoutMs, answer_bytes_max: answerBytesMax, long_poll: true }
 const throttledMaxMs = 60_000
-/** Pause after an empty answer that came at once. */
 const pauseMs = 500
 
 interface Polling {
@@ -21,13 +19,13 @@ interface Polling {
   readonly connection: Connection
   readonly store: StoreItems
   readonly over: AbortController
-  /** Id of the next update; it acknowledges those before it. */
+  /** Acknowledges the updates before it. */
   offset: number | undefined
 }
 
 type Ended = Awaited<Session['ended']>
 
-/** Deletes the webhook first: while one is set, Telegram refuses polling. */
+/** Deletes the webhook first, which would prevent polling. */
 export async function openSession(tools: ProviderTools, connection: Connection, { store, signal }: SessionContext) {
   const answer = await callApi(tools, connection, 'deleteWebhook', {}, signal)
   if (answer.kind !== 'ok') return failureOf(answer)
@@ -39,7 +37,7 @@ export async function openSession(tools: ProviderTools, connection: Connection, 
     ended,
     async close(signal) {
       polling.over.abort()
-      // updates that are not stored by then arrive again
+      // updates not stored by then arrive again
       await Promise.race([ended, aborted(signal)])
     },
   }
@@ -51,7 +49,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-/** Resolves when polling has ended; never rejects. Updates that were not acknowledged arrive again and are stored once. */
+/** Never rejects. Updates not acknowledged arrive again and are stored once. */
 async function poll(polling: Polling): Promise<Ended> {
   const { signal } = polling.over
   while (!signal.aborted) {
@@ -108,7 +106,7 @@ async function storeUpdates(polling: Polling, updates: readonly unknown[]): Prom
   return null
 }
 
-/** A tapped button shows a spinner until it is answered; a failure is harmless. */
+/** Ends the button's spinner; a failure is harmless. */
 async function answerButtons({ tools, connection, over }: Polling, ids: readonly string[]): Promise<void> {
   await Promise.all(
     ids.map((callback_query_id) =>

@@ -1,4 +1,4 @@
-/** The conformance of Telegram, and what it alone promises: what each content becomes, its errors, its webhook and its polling. */
+/** Tests of Telegram: conformance, content, errors, webhook and polling. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'

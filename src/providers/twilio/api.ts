@@ -1,4 +1,4 @@
-/** Requests to the Twilio API, and downloads of inbound files. */
+/** Requests to the Twilio API, and downloads. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import { parsedObject, type Fields } from '../../lib/json.ts'
 import type { Connection, Outcome, ProviderTools, MediaReference } from '../provider.ts'
@@ -18,7 +18,7 @@ export const authorization = (connection: Connection): string => {
   return `Basic ${Buffer.from(`${account_sid}:${auth_token}`).toString('base64')}`
 }
 
-/** `path` is relative to the account and begins with `/` or `.json`. A `form` makes it a POST. */
+/** Relative to the account: `/…` or `.json`. */
 export async function callApi(
   tools: ProviderTools,
   connection: Connection,
@@ -38,14 +38,13 @@ export async function callApi(
   })
 }
 
-/** The JSON object in the body of an answer, or null. */
 export const fieldsOf = (answer: HttpAnswer): Fields | null =>
   answer.kind === 'answer' ? parsedObject(answer.body) : null
 
-/** Accepts any plausible form: taking a valid id for none would send the message again. */
+/** Any plausible form: a valid id not recognized would cause a second send. */
 export const isSid = (value: unknown): value is string => typeof value === 'string' && /^[0-9A-Za-z]{2,64}$/.test(value)
 
-/** The outcome of a send attempt without a success answer. Only 503 proves that nothing was sent; other server errors need a status query. */
+/** Only 503 proves that nothing was sent; other server errors need a status query. */
 export function outcomeOf(answer: HttpAnswer): Outcome {
   if (answer.kind !== 'answer') return outcomeOfNoAnswer('Twilio', answer)
   const { status, headers } = answer
@@ -63,10 +62,9 @@ export function outcomeOf(answer: HttpAnswer): Outcome {
 const isCode = (code: unknown): code is number | string =>
   (typeof code === 'number' || typeof code === 'string') && /^\d{1,6}$/.test(String(code))
 
-/** Enough for a redirect. */
 const answerBytesMax = 64 * 1024
 
-/** Downloads a file of an inbound MMS. Twilio requires the credentials and then redirects to the file. */
+/** Twilio checks the credentials, then redirects to the file. */
 export async function fetchMedia(
   tools: ProviderTools,
   { url = '' }: MediaReference,
@@ -74,7 +72,7 @@ export async function fetchMedia(
   bytes_max: number,
   signal: AbortSignal,
 ) {
-  // only Twilio gets the credentials, whatever address a callback named
+  // only Twilio gets the credentials, whatever the callback named
   const isTwilio = URL.parse(url)?.origin === new URL(tools.url).origin
   if (!isTwilio) return await tools.http.download({ method: 'GET', url, answer_bytes_max: bytes_max, signal })
   const headers = { authorization: authorization(connection) }

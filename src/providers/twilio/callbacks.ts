@@ -1,4 +1,7 @@
-/** Callbacks of Twilio: forms, signed over the address and the sorted fields (https://www.twilio.com/docs/usage/webhooks/webhooks-security). */
+/**
+ * Twilio callbacks: forms signed over address and sorted fields
+ * (https://www.twilio.com/docs/usage/webhooks/webhooks-security).
+ */
 import { createHash, createHmac } from 'node:crypto'
 import { isId } from '../../api/ids.ts'
 import { sameText } from '../../lib/hmac.ts'
@@ -15,9 +18,9 @@ import type {
 import { credentialsOf } from './api.ts'
 import { stoppedCode, receiptOf } from './codes.ts'
 
-/** A message has up to ten files. */
+/** Twilio's maximum. */
 const mediaMax = 10
-/** Far more than Twilio sends; bounds the sorting. */
+/** Bounds the sorting. */
 const fieldsMax = 1_000
 
 const emptyAnswer: CallbackResponse = {
@@ -41,7 +44,7 @@ export function receiveCallback(callback: Callback, connection: Connection): Cal
 
 type Form = readonly (readonly [string, string])[]
 
-/** The form fields; none for another content type, whose hash is in the address; null if there are too many. */
+/** Empty for another content type, whose hash is in the address; null if there are too many. */
 function formOf({ headers, body }: Callback): Form | null {
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) return []
   const form = [...new URLSearchParams(Buffer.from(body).toString('utf8'))]
@@ -60,7 +63,6 @@ function isSigned(callback: Callback, form: Form, auth_token: string, signature:
 const hasHash = ({ query, body }: Callback): boolean =>
   sameText(createHash('sha256').update(body).digest('hex'), (query['bodySHA256'] ?? '').toLowerCase())
 
-/** Names and values sorted by name, without duplicates. */
 const signedFields = (form: Form): string =>
   [...new Set(form.map(([name, value]) => JSON.stringify([name, value])))]
     .map((pair) => JSON.parse(pair) as [string, string])
@@ -70,7 +72,7 @@ const signedFields = (form: Form): string =>
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Twilio signs the address with or without its port. */
+/** With or without its port: Twilio signs either. */
 function addresses(url: string): string[] {
   const [, scheme, host, rest] = /^(https?):\/\/([^/?#]*)(.*)$/is.exec(url) ?? []
   if (scheme === undefined) return [url]
@@ -80,7 +82,6 @@ function addresses(url: string): string[] {
   ]
 }
 
-/** A callback is one inbound message or one status. */
 function read(fields: ReadonlyMap<string, string>, callback: Callback, connection: Connection): CallbackResult {
   const provider_id = fields.get('MessageSid') ?? fields.get('SmsSid') ?? ''
   const account_sid = fields.get('AccountSid')
@@ -91,7 +92,7 @@ function read(fields: ReadonlyMap<string, string>, callback: Callback, connectio
   if (status !== 'received' && status !== 'receiving')
     return { items: receiptsOf(provider_id, status, fields, callback) }
   const inbound = inboundOf(provider_id, fields, connection)
-  // a START is ignored here: a replayed callback must not undo a later STOP
+  // START is ignored: a replayed callback must not undo a later STOP
   const stops = fields.get('OptOutType') === 'STOP'
   return inbound === null
     ? { items: [], ignored: 'a message to another number, or not from a phone' }
@@ -112,11 +113,10 @@ function receiptsOf(
   return [{ ...receipt, ...known }, ...stopped]
 }
 
-/** An opt-out from all messages, if `from` is a phone number. */
 const stopOf = (provider_id: string, from: string): CallbackItem[] =>
   isE164(from) ? [{ kind: 'preference', provider_id, from, marketing: 'stop', everything: true }] : []
 
-/** null if the message is for another number or not from a phone. */
+/** null for another number or a sender that is no phone. */
 function inboundOf(
   provider_id: string,
   fields: ReadonlyMap<string, string>,

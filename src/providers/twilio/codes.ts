@@ -88,17 +88,16 @@ const meanings: Readonly<Record<string, Meaning>> = {
   63032: ['policy_violation', 'The provider does not deliver this message to this recipient.'],
 }
 
-/** The recipient sent STOP to Twilio, which is recorded as an opt-out. */
+/** The recipient sent STOP to Twilio. */
 export const stoppedCode = '21610'
 
 const sentenceLengthMax = 300
 
-/** A proxy may echo the request, so only a short sentence is passed on. */
+/** A proxy may echo the request. */
 const isSentence = (text: string): boolean => text !== '' && text.length <= sentenceLengthMax && !/[\r\n]/.test(text)
 
 const meaningOf = (code: string): Meaning | undefined => (Object.hasOwn(meanings, code) ? meanings[code] : undefined)
 
-/** The outcome of a send attempt that Twilio refused with its error `code` and `text`. */
 export function refusal(code: string, text: string, retry_after_ms: number | undefined): Outcome {
   const [meaning, sentence] = meaningOf(code) ?? [
     'provider_error',
@@ -119,7 +118,6 @@ export function refusal(code: string, text: string, retry_after_ms: number | und
   })
 }
 
-/** A permanent failure, with its consequences for the channel and the recipient. */
 export const refusedWith = (error: NonNullable<DeliveryReceipt['error']>): Outcome => ({
   kind: 'refused',
   ...error,
@@ -127,7 +125,6 @@ export const refusedWith = (error: NonNullable<DeliveryReceipt['error']>): Outco
   ...(error.provider_code === stoppedCode ? { opted_out: 'everything' } : {}),
 })
 
-/** The error of a failed delivery receipt. */
 export function failure(code: string): NonNullable<DeliveryReceipt['error']> {
   const [meaning, message] = meaningOf(code) ?? ['provider_error', 'Twilio could not deliver the message.']
   return {
@@ -137,7 +134,7 @@ export function failure(code: string): NonNullable<DeliveryReceipt['error']> {
   }
 }
 
-/** https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks; others change nothing. */
+/** https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks */
 const transitions: Readonly<Record<string, DeliveryReceipt['transition']>> = {
   accepted: 'accept',
   queued: 'accept',
@@ -151,7 +148,7 @@ const transitions: Readonly<Record<string, DeliveryReceipt['transition']>> = {
   canceled: 'fail',
 }
 
-/** The delivery receipt for a status; null if it changes nothing. */
+/** null if the status changes nothing. */
 export function receiptOf(provider_id: string, status: string, error_code: string): DeliveryReceipt | null {
   const word = status.toLowerCase()
   if (!Object.hasOwn(transitions, word)) return null

@@ -4,7 +4,7 @@ import type { Connection, OutboundMessage, Outcome, ProviderTools } from '../pro
 import { callApi, credentialsOf, fieldsOf, isSid, outcomeOf } from './api.ts'
 import { refusedWith, receiptOf } from './codes.ts'
 
-/** Bounds of ValidityPeriod, in seconds. */
+/** In seconds. */
 const validitySecondsMin = 1
 const validitySecondsMax = 36_000
 
@@ -22,7 +22,7 @@ export async function send(
   const answer = await callApi(tools, connection, '/Messages.json', signal, formOf(tools, message, connection))
   const { sid, status, error_code } = fieldsOf(answer) ?? {}
   if (answer.kind !== 'answer' || answer.status < 200 || answer.status > 299 || !isSid(sid)) return outcomeOf(answer)
-  // the answer that creates the message may already report its failure
+  // the answer may already report a failure
   const failed = receiptOf(sid, String(status), String(error_code ?? ''))?.error
   return failed === undefined ? { kind: 'accepted', provider_ids: [sid] } : refusedWith(failed)
 }
@@ -36,7 +36,7 @@ function formOf(tools: ProviderTools, message: OutboundMessage, connection: Conn
   if (body !== '') form.set('Body', body)
   if (message.type === 'attachments')
     for (const { url } of message.content as readonly Attachment[]) form.append('MediaUrl', url)
-  // otherwise Twilio replaces characters, and the text differs from what was billed
+  // else Twilio replaces characters, and billing would differ
   form.set('SmartEncoded', 'false')
   const callback = callbackOf(tools, message, connection)
   if (callback !== null) form.set('StatusCallback', callback)
@@ -47,15 +47,14 @@ function formOf(tools: ProviderTools, message: OutboundMessage, connection: Conn
   return form
 }
 
-/** Captions are the text of an MMS. */
 export function bodyOf({ type, content }: OutboundMessage): string {
   if (type !== 'attachments') return (content as { body: string }).body
   return (content as readonly Attachment[]).flatMap(({ caption }) => (caption ? [caption] : [])).join('\n')
 }
 
 /**
- * The status callback address. It names the message, so that a callback identifies it even if the send attempt got no answer. Twilio refuses a message whose address it cannot
- * call, so a private one is given only to a private stand-in for Twilio.
+ * Names the message for a callback that precedes the answer. Twilio refuses an address that it cannot call, so a
+ * private one goes only to a private stand-in.
  */
 function callbackOf({ url }: ProviderTools, message: OutboundMessage, { webhook_url }: Connection): string | null {
   if (urlRefusal(url, []) !== null) return `${webhook_url}?message=${message.id}`

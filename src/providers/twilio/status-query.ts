@@ -1,4 +1,4 @@
-/** Status query: Twilio does not know our ids, so its message list is searched for messages with the same recipient, sender and text. */
+/** Status query: searches Twilio's list for the same recipient, sender and text. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import type { Fields } from '../../lib/json.ts'
 import type { StatusQueryResult, Connection, FoundMessage, UnconfirmedMessage, ProviderTools } from '../provider.ts'
@@ -7,15 +7,12 @@ import { callApi, credentialsOf, fieldsOf, isSid } from './api.ts'
 import { receiptOf } from './codes.ts'
 import { bodyOf } from './send.ts'
 
-/** Margin around the send attempts, because clocks differ. */
 const clocksDifferMs = 2 * 60_000
 const pageRows = 100
-/** Not found on these pages: `no_information`. */
 const pagesMax = 5
-/** Twilio puts this before texts of trial accounts. */
 const trialPrefix = 'Sent from your Twilio trial account - '
 
-/** Searches the messages created around the send attempts, oldest first. Not by DateSent, which queued messages do not have yet. An answer that is not Twilio's own counts as none. */
+/** Oldest first. Not by DateSent, which queued messages lack. */
 export async function queryStatus(
   tools: ProviderTools,
   message: UnconfirmedMessage,
@@ -55,13 +52,11 @@ function resultOf([first, ...others]: readonly FoundMessage[], otherwise: Status
   return first === undefined ? otherwise : { kind: 'candidates', found: [first, ...others] }
 }
 
-/** Only the query of the next page is used, so that nothing but the list is called. */
 function queryOf(uri: unknown): URLSearchParams | null {
   const url = typeof uri === 'string' ? URL.parse(uri, 'https://api.twilio.com') : null
   return url === null || url.search === '' ? null : url.searchParams
 }
 
-/** Refused by Twilio itself. */
 function isRefusal(answer: HttpAnswer): boolean {
   if (
     answer.kind !== 'answer' ||

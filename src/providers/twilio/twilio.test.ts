@@ -1,4 +1,4 @@
-/** The conformance of Twilio, and what it alone promises: its requests, its codes, and who may call back. Signatures are made by Twilio's own package. */
+/** Tests of Twilio: conformance, requests, codes and signatures (made by Twilio's package). */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -81,7 +81,6 @@ const urlOf = (query: Readonly<Record<string, string>>): string => {
   return connection.webhook_url + (search === '' ? '' : `?${search}`)
 }
 
-/** The call, signed as Twilio signs what it now says. */
 const sign = (call: Callback): Callback => ({
   ...call,
   headers: {

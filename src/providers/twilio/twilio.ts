@@ -1,4 +1,6 @@
-/** Twilio: description and connection check. SMS and MMS through the Messages API (https://www.twilio.com/docs/messaging/api/message-resource). */
+/**
+ * Twilio SMS and MMS (https://www.twilio.com/docs/messaging/api/message-resource): description and connection check.
+ */
 import { Type } from 'typebox'
 import type { MediaReference, Provider, Connection, ConnectOutcome, ProviderTools } from '../provider.ts'
 import { queryStatus } from './status-query.ts'
@@ -65,7 +67,6 @@ export const twilio: Provider = {
   }),
 }
 
-/** Tests whether the account is active and the sender is one of its numbers. */
 async function connect(tools: ProviderTools, connection: Connection, signal: AbortSignal): Promise<ConnectOutcome> {
   const answer = await callApi(tools, connection, '.json', signal)
   const account = fieldsOf(answer)
@@ -93,7 +94,7 @@ function failureOf(answer: HttpAnswer): ConnectOutcome | null {
   return { kind: 'unavailable', message: `Twilio answered ${status}.` }
 }
 
-/** The list that contains the sender. Alphanumeric senders are not listed by this API. */
+/** Alphanumeric senders are not listed. */
 function listOf({ identifier }: Connection): readonly [path: string, field: string] | null {
   if (identifier.startsWith('+'))
     return [`/IncomingPhoneNumbers.json?${new URLSearchParams({ PhoneNumber: identifier })}`, 'incoming_phone_numbers']
@@ -109,7 +110,7 @@ async function checkSender(tools: ProviderTools, connection: Connection, signal:
   const answer = await callApi(tools, connection, path, signal)
   if (answer.kind !== 'answer') return { kind: 'unavailable', message: answer.message }
   const found = fieldsOf(answer)?.[field]
-  // credentials may be allowed to send but not to list numbers
+  // credentials may send without being allowed to list numbers
   if (!Array.isArray(found) || found.length > 0) return { kind: 'connected' }
   return {
     kind: 'refused',

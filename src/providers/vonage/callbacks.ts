@@ -1,6 +1,6 @@
 /**
- * Callbacks of Vonage: delivery receipts and inbound messages, as GET, form or JSON depending on the account. They are verified by their signature
- * (https://developer.vonage.com/en/getting-started/concepts/signing-messages) or, if the account does not sign, by the token in the address.
+ * Vonage callbacks (GET, form or JSON), verified by signature
+ * (https://developer.vonage.com/en/getting-started/concepts/signing-messages) or by the token in the address.
  */
 import { hmacHex, sameText } from '../../lib/hmac.ts'
 import type {
@@ -16,15 +16,13 @@ import { failure, transitions } from './codes.ts'
 
 type Fields = Readonly<Record<string, string>>
 
-/** The header of a part has one byte for the count. */
+/** One byte in the header. */
 const partsMax = 255
-/** More than Vonage sends. */
 const fieldsMax = 100
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const secretOf = ({ credentials }: Connection, name: string): string => textOf(credentials[name])
 
-/** The address for delivery receipts, with the token if they are not signed. */
 export function callbackUrl(connection: Connection): string {
   if (secretOf(connection, 'signature_secret') !== '') return connection.webhook_url
   return callbackUrlWithToken(connection)
@@ -44,7 +42,7 @@ function ignoredReason(fields: Fields): string {
     : 'a delivery receipt with a status that changes nothing'
 }
 
-/** The parameters from query, form or JSON; empty if they cannot be read. */
+/** Empty if they cannot be read. */
 function fieldsOf({ method, query, headers, body }: Callback): Fields {
   if (method === 'GET') return flat(query)
   const text = Buffer.from(body).toString('utf8')
@@ -56,7 +54,6 @@ function fieldsOf({ method, query, headers, body }: Callback): Fields {
   }
 }
 
-/** Strings and numbers by name; anything else is dropped. */
 function flat(value: unknown): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
   const entries = Object.entries(value)
@@ -73,7 +70,7 @@ function isVerified(callback: Callback, fields: Fields, connection: Connection):
   return hasToken(callback, connection)
 }
 
-/** HMAC over `&name=value` of all fields, sorted by name, with `&` and `=` in values replaced by `_`. */
+/** HMAC over `&name=value` of the sorted fields; `&` and `=` in values become `_`. */
 export function signatureOf(fields: Fields, secret: string): string {
   const signed = Object.entries(fields)
     .filter(([name]) => name !== 'sig' && name !== 'token')
@@ -82,7 +79,6 @@ export function signatureOf(fields: Fields, secret: string): string {
   return hmacHex(secret, signed.join(''))
 }
 
-/** A callback is one inbound message or one delivery receipt. */
 function itemsOf(fields: Fields, connection: Connection): CallbackItem[] {
   const provider_id = textOf(fields['messageId'])
   if (provider_id === '' || provider_id.length > 200) return []
@@ -113,7 +109,6 @@ function inboundOf(provider_id: string, fields: Fields, connection: Connection):
   return message === null ? [] : [{ ...message, ...(text === null ? {} : partOf(fields)) }]
 }
 
-/** Position in a long text, if it is a part of one. */
 function partOf(fields: Fields): Pick<InboundMessage, 'part'> {
   const [reference, total, number] = [
     textOf(fields['concat-ref']),

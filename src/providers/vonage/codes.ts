@@ -5,7 +5,7 @@ import type { Outcome, DeliveryReceipt } from '../provider.ts'
 /** `lost`: the credentials can no longer send. `later`: throttled. `down`: not accepted, may be repeated. */
 type Meaning = readonly [code: MessageErrorCode | 'lost' | 'later' | 'down', sentence: string]
 
-/** `status` of a message in the answer to a send request (https://developer.vonage.com/en/api-errors/sms). */
+/** `status` of a send answer (https://developer.vonage.com/en/api-errors/sms). */
 const statuses: Readonly<Record<string, Meaning>> = {
   1: ['later', 'The Vonage account sends too many messages at once.'],
   2: ['provider_error', 'A parameter is missing in the request to Vonage.'],
@@ -74,7 +74,6 @@ const receiptErrors: Readonly<Record<string, readonly [MessageErrorCode, string]
   99: ['provider_error', 'The carrier had an error.'],
 }
 
-/** `status` of a delivery receipt; others change nothing. */
 export const transitions: Readonly<Record<string, DeliveryReceipt['transition']>> = {
   accepted: 'accept',
   buffered: 'accept',
@@ -84,13 +83,12 @@ export const transitions: Readonly<Record<string, DeliveryReceipt['transition']>
   rejected: 'fail',
 }
 
-/** The wait is given only in the text: "Throughput Rate Exceeded - please wait [ 250 ] and retry". */
+/** "Throughput Rate Exceeded - please wait [ 250 ] and retry". */
 const waitMs = (text: string): number | undefined => {
   const ms = /please wait \[\s*(\d{1,6})\s*\]/i.exec(text)?.[1]
   return ms === undefined ? undefined : Number(ms)
 }
 
-/** The outcome of a send attempt that Vonage refused with `status` and its `text`. */
 export function refusal(status: string, text: string): Outcome {
   const [meaning, sentence] = Object.hasOwn(statuses, status)
     ? statuses[status]!
@@ -112,7 +110,6 @@ export function refusal(status: string, text: string): Outcome {
   return { kind: 'refused', code: meaning, provider_code, message: sentence }
 }
 
-/** The error of a failed delivery receipt. */
 export function failure(status: string, err_code: string): NonNullable<DeliveryReceipt['error']> {
   const known = Object.hasOwn(receiptErrors, err_code) ? receiptErrors[err_code]! : undefined
   const [code, message] = known ?? (['provider_error', 'Vonage could not deliver the message.'] as const)

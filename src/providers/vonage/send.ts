@@ -1,4 +1,4 @@
-/** Sends a text through the Vonage SMS API and reads the status of each of its parts. */
+/** Sends a text through the Vonage SMS API and reads the status of each part. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import { smsEncoding } from '../../lib/gsm.ts'
 import { parsedObject } from '../../lib/json.ts'
@@ -9,9 +9,8 @@ import { outcomeOfForeignAnswer, retryAfterOf, outcomeOfNoAnswer } from '../outc
 import { callbackUrl } from './callbacks.ts'
 import { refusal } from './codes.ts'
 
-/** Vonage accepts a validity period from 20 seconds to 7 days. */
+/** 20 seconds to 7 days. */
 const validityMs = { min: 20_000, max: 7 * 24 * 3600_000 }
-/** More parts than any text has. */
 const partsMax = 100
 
 export async function send(
@@ -41,9 +40,9 @@ function requestOf(
     to: withoutPlus(message.to),
     text,
     type: encoding === 'ucs2' ? 'unicode' : 'text',
-    // Vonage refuses a message with a callback address that it cannot call
+    // Vonage refuses an address that it cannot call
     ...(isReachable(connection.webhook_url) ? { 'status-report-req': 1, callback: callbackUrl(connection) } : {}),
-    // each part has its own receipt, but the same client-ref: it would count as a receipt for all parts
+    // the receipts of all parts have the same client-ref
     ...(segments === 1 ? { 'client-ref': message.id } : {}),
     ...(left_ms === undefined ? {} : { ttl: Math.min(Math.max(left_ms, validityMs.min), validityMs.max) }),
   }
@@ -70,11 +69,11 @@ function outcomeOf(answer: HttpAnswer): Outcome {
       provider_code: String(status),
       message: `Vonage refused the message with ${status}.`,
     }
-  // Vonage has no status query, and does not say that the message was not sent
+  // Vonage has no status query
   return { kind: 'unknown', message: `Vonage answered ${status} without a result, and may have accepted the message.` }
 }
 
-/** Vonage's format of HTTP errors (https://developer.vonage.com/en/api-errors). */
+/** HTTP errors: https://developer.vonage.com/en/api-errors. */
 function isProblem(body: Buffer): boolean {
   const { type, title, 'error-code-label': label, 'error-text': text } = parsedObject(body) ?? {}
   return (
@@ -82,7 +81,7 @@ function isProblem(body: Buffer): boolean {
   )
 }
 
-/** The parts in an answer; null if the answer is not Vonage's. */
+/** null if the answer is not Vonage's. */
 function partsOf(body: Buffer): readonly [Part, ...Part[]] | null {
   const messages = parsedObject(body)?.['messages']
   if (!Array.isArray(messages)) return null
@@ -110,7 +109,7 @@ function outcomeOfParts(parts: readonly [Part, ...Part[]]): Outcome {
   const outcome = refusal(refused.status, refused.error_text)
   const accepted = parts.filter(({ status }) => status === '0').map(({ id }) => id)
   if (accepted.length === 0 || outcome.kind === 'accepted') return outcome
-  // the other parts cannot be sent alone, and repeating the whole would send the accepted ones twice
+  // repeating the message would send the accepted parts twice
   if (outcome.kind === 'refused') return { ...outcome, provider_ids: accepted }
   return {
     kind: 'refused',

@@ -1,4 +1,4 @@
-/** Vonage against all that the contract promises, and what its own API alone promises. */
+/** Tests of Vonage: conformance and its own API. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adapterSuite } from '../../../test/support/adapter-suite.ts'
@@ -63,7 +63,6 @@ function unsigned(call: Callback): Callback {
   )
 }
 
-/** With the signature of Vonage, where the call can be read at all. */
 function sign(call: Callback): Callback {
   try {
     const { sig: _old, ...fields } = fieldsOf(call)
@@ -146,7 +145,6 @@ for (const { connection, proof, sign: prove } of ways) {
   })
 }
 
-/** What was handed over for this message. */
 async function handedOver(
   t: Parameters<typeof simulateVonage>[0],
   given: Parameters<typeof messageOf>[1],

@@ -61,7 +61,7 @@ export const vonage: Provider = {
   }),
 }
 
-/** Tests the API key and secret by reading the account balance. */
+/** Reads the account balance. */
 async function connect(
   tools: ProviderTools,
   { credentials }: Connection,

@@ -1,4 +1,4 @@
-/** Requests to Meta's Graph API, and readers for its JSON. */
+/** Requests to Meta's Graph API. */
 import type { Connection, ProviderTools } from '../provider.ts'
 import { kindOfForeignAnswer, retryAfterOf } from '../outcomes.ts'
 import { isObject, parsedObject, type Fields } from '../../lib/json.ts'
@@ -19,11 +19,10 @@ export interface GraphError {
   readonly code: number
   readonly subcode: number | null
   readonly message: string
-  /** More detailed than `message`, if present. */
   readonly details: string | null
 }
 
-/** `error`: refused by Graph. `unsent`: the request certainly never arrived. `unknown`: no answer, or one that is not Graph's, so it may have been executed. */
+/** `unsent`: certainly never arrived. `unknown`: it may have been executed. */
 export type GraphAnswer =
   | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>> }
   | { readonly kind: 'error'; readonly status: number; readonly error: GraphError; readonly retry_after_ms?: number }
@@ -31,14 +30,14 @@ export type GraphAnswer =
 
 export interface GraphCall {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Relative to the version, without a leading slash; every segment must be encoded. */
+  /** Relative to the version; segments must be encoded. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: object
   readonly answer_bytes_max?: number
 }
 
-/** Calls Graph with the channel's token. Never rejects. */
+/** Never rejects. */
 export async function callGraph(
   { http, url }: ProviderTools,
   credentials: Credentials,
@@ -77,7 +76,6 @@ export async function callGraph(
   }
 }
 
-/** Parses an error object of an answer or a callback; null if it is not one. */
 export function graphErrorOf(value: unknown): GraphError | null {
   if (!isObject(value)) return null
   const code = typeof value['code'] === 'string' ? Number(value['code']) : value['code']
@@ -93,26 +91,23 @@ export function graphErrorOf(value: unknown): GraphError | null {
   }
 }
 
-/** Encodes a path segment. */
 export const segment = (text: string): string => encodeURIComponent(text)
 
 export const objectAt = (value: Fields, key: string): Fields | undefined =>
   isObject(value[key]) ? value[key] : undefined
 
-/** The text in a field; numbers are converted, since ids come as either. */
+/** Ids come as texts or numbers. */
 export function textAt(value: Fields, key: string): string | undefined {
   const text = value[key]
   return typeof text === 'string' ? text : typeof text === 'number' ? String(text) : undefined
 }
 
-/** As `textAt`, but undefined if empty. */
 export const idAt = (value: Fields, key: string): string | undefined => textAt(value, key) || undefined
 
-/** The objects of an array field. */
 export const objectsAt = (value: Fields, key: string): Fields[] =>
   Array.isArray(value[key]) ? (value[key] as unknown[]).filter(isObject) : []
 
-/** Removes fields that are null or undefined, at any depth. */
+/** At any depth. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isObject(value)) return value

@@ -1,4 +1,4 @@
-/** What WhatsApp calls back with: messages, statuses, preferences, and what is set aside. */
+/** Tests of WhatsApp callbacks. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Callbacks of WhatsApp: the handshake, and signed bodies of up to a thousand changes, in any order and possibly repeated. */
+/** WhatsApp callbacks: the handshake, and signed bodies of up to a thousand changes. */
 import { hmacHex, sameText } from '../../lib/hmac.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type {
@@ -15,7 +15,7 @@ import { inboundOf, partyOf } from './inbound.ts'
 import { parsedObject, type Fields } from '../../lib/json.ts'
 import { messageOfTag } from './content.ts'
 
-/** Answers Meta's verification request; null if the verify token is wrong. */
+/** null if the verify token is wrong. */
 export function handshake({ query }: Callback, connection: Connection): CallbackResponse | null {
   const { verify_token } = credentialsOf(connection)
   const isVerified = verify_token !== undefined && sameText(query['hub.verify_token'] ?? '', verify_token)
@@ -23,7 +23,7 @@ export function handshake({ query }: Callback, connection: Connection): Callback
   return { content_type: 'text/plain; charset=utf-8', body: query['hub.challenge'] ?? '' }
 }
 
-/** null if the signature over the raw body is wrong. */
+/** null if the signature is wrong. */
 export function receiveCallback(callback: Callback, connection: Connection): CallbackResult | null {
   const credentials = credentialsOf(connection)
   const signature = callback.headers['x-hub-signature-256'] ?? ''
@@ -48,15 +48,14 @@ const ignoredMax = 20
 interface Reading {
   readonly credentials: Credentials
   readonly items: CallbackItem[]
-  /** Sentences for the log. They hold names of fields, events and codes only, never personal data. */
+  /** For the log: names and codes only, no personal data. */
   readonly ignored: Set<string>
 }
 
-/** A field or event name of Meta's. Anything else may be personal data and is not logged. */
+/** Meta's own name; anything else may be personal data. */
 const wordAt = (value: Fields, field: string): string =>
   /^[a-z][a-z_]{0,59}$/i.exec(textAt(value, field) ?? '')?.[0] ?? `an unknown ${field}`
 
-/** Fields about templates. */
 const templateFields: ReadonlySet<string> = new Set([
   'message_template_status_update',
   'message_template_quality_update',
@@ -94,7 +93,7 @@ function readMessages(reading: Reading, value: Fields): void {
     reading.ignored.add(`WhatsApp reports an error: ${graphErrorOf(error)?.code ?? 'an unknown code'}.`)
 }
 
-/** `played`: a voice message was listened to. Other statuses, such as `deleted`, change nothing. */
+/** `played`: a voice message was listened to. */
 const transitions: Readonly<Record<string, DeliveryReceipt['transition']>> = {
   sent: 'accept',
   delivered: 'deliver',
@@ -135,7 +134,7 @@ const unknownFailure = {
   provider_code: null,
 } as const
 
-/** The timestamp, in seconds or (also seen) milliseconds since 1970; null if it is not a time. */
+/** Seconds or (also seen) milliseconds; null if it is not a time. */
 function timeOf(status: Fields): string | null {
   const timestamp = Number(status['timestamp'])
   if (!Number.isFinite(timestamp) || timestamp <= 0 || timestamp > 8e15) return null
@@ -166,18 +165,15 @@ function readPreferences({ items, ignored }: Reading, value: Fields): void {
   }
 }
 
-/** One item is enough for any number of changed templates. */
 function readTemplates({ items }: Reading): void {
   if (!items.some(({ kind }) => kind === 'templates')) items.push({ kind: 'templates', provider_id: 'templates' })
 }
 
-/** Events after which nothing can be sent. */
 const disconnectEvents: Readonly<Record<string, string>> = {
   ACCOUNT_DELETED: 'The WhatsApp Business account was deleted.',
   ACCOUNT_OFFBOARDED: 'The WhatsApp Business account was offboarded.',
   PARTNER_APP_UNINSTALLED: 'The app was removed from the WhatsApp Business account.',
 }
-/** Events after which messages can be sent again. */
 const connectEvents: Readonly<Record<string, string>> = {
   ACCOUNT_RECONNECTED: 'The WhatsApp Business account is connected again.',
 }

@@ -1,22 +1,20 @@
-/** Error codes of WhatsApp, with their meaning for a message and its channel. */
+/** WhatsApp error codes, with their meaning for message and channel. */
 import type { MessageErrorCode } from '../../api/resources/message.ts'
 import type { Outcome } from '../provider.ts'
 import type { GraphAnswer, GraphError } from './api.ts'
 
 /**
- * `refused`: the message fails. `lost`: nothing can be sent on the channel. `throttled` and `unavailable`: not sent, repeated within the message's validity period.
- * `unknown`: perhaps sent; the delivery receipt, which carries our id, will tell.
+ * `lost`: nothing can be sent on the channel. `throttled`, `unavailable`: not sent, repeated. `unknown`: perhaps sent,
+ * until the delivery receipt.
  */
 type Effect = 'refused' | 'lost' | 'throttled' | 'unavailable' | 'unknown'
 
 interface Meaning {
   readonly effect: Effect
-  /** Our code for the failed message. */
   readonly code: MessageErrorCode
   readonly sentence: string
-  /** Repeated throttling ends in a refusal. */
   readonly refused_if_lasting?: boolean
-  /** `throttled` applies to this recipient only; the channel does not pause. */
+  /** The channel does not pause. */
   readonly recipient_only?: boolean
 }
 
@@ -32,7 +30,7 @@ const meaning = (
   ...more,
 })
 
-/** By code, as in https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes. */
+/** https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes */
 const meanings: Readonly<Record<number, Meaning>> = {
   0: meaning(
     'lost',
@@ -107,7 +105,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
     'Too many recipients have blocked or reported the number. Check its quality rating in WhatsApp Manager.',
     {
       refused_if_lasting: true,
-      // a pause of the channel would hide the limit for a day; so each message is refused after a while, and its sender sees why
+      // the limit lasts a day, so each message fails after a while
       recipient_only: true,
     },
   ),
@@ -182,15 +180,14 @@ const permission = meaning(
   'channel_not_connected',
   'The access token lacks a permission. Grant it to the system user.',
 )
-/** Code 100 with this subcode: the object does not exist or is not visible. */
+/** With code 100: the object does not exist or is not visible. */
 const invisibleSubcode = 33
 
-/** The recipient stopped marketing. */
 export const marketingStopped = 131050
 
-/** The template does not exist, is paused, or is disabled. */
+/** The template is missing, paused or disabled. */
 const templateRefusals: ReadonlySet<number> = new Set([132001, 132015, 132016])
-/** First waits after `pairRate`: four times longer each time, as WhatsApp requires for a pair of sender and recipient. */
+/** Four times longer each time, as WhatsApp requires per sender and recipient. */
 const pairWaitsMs = [4000, 16_000, 60_000]
 const pairRate = 131056
 
@@ -205,7 +202,6 @@ function meaningOf({ code, subcode }: GraphError, status: number | null): Meanin
 
 const detailsLengthMax = 500
 
-/** Our sentence, followed by WhatsApp's own text. */
 const messageOf = ({ sentence }: Meaning, { message, details }: GraphError): string => {
   const text = details ?? message
   return text === '' ? sentence : `${sentence} WhatsApp says: ${text.slice(0, detailsLengthMax)}`
@@ -213,7 +209,6 @@ const messageOf = ({ sentence }: Meaning, { message, details }: GraphError): str
 
 type GraphRefusal = Extract<GraphAnswer, { kind: 'error' }>
 
-/** The outcome of a send attempt that Graph refused. `attempt` is 1 for the first. */
 export function outcomeOf({ error, status, retry_after_ms }: GraphRefusal, attempt: number): Outcome {
   const found = meaningOf(error, status)
   const texts = { provider_code: String(error.code), message: messageOf(found, error) }
@@ -234,14 +229,12 @@ export function outcomeOf({ error, status, retry_after_ms }: GraphRefusal, attem
   return { kind: 'refused', code: found.code, ...texts, ...consequencesOf(error.code, found) }
 }
 
-/** What a refusal means for the channel, the recipient or the template. */
 function consequencesOf(code: number, { effect }: Meaning) {
   if (effect === 'lost') return { channel_lost: true }
   if (templateRefusals.has(code)) return { template_refused: true as const }
   return code === marketingStopped ? { opted_out: 'marketing' as const } : {}
 }
 
-/** The error of a failed status. */
 export function failureOf(error: GraphError): {
   readonly code: MessageErrorCode
   readonly message: string
@@ -251,7 +244,6 @@ export function failureOf(error: GraphError): {
   return { code: found.code, message: messageOf(found, error), provider_code: String(error.code) }
 }
 
-/** Whether the same call may succeed later, with a sentence. */
 export function refusalOf(
   error: GraphError,
   status: number,

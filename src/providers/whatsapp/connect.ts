@@ -1,4 +1,4 @@
-/** Tests the credentials (number, account, permissions, app secret) and subscribes the app to the account's callbacks. */
+/** Tests the credentials and subscribes the app to the account's callbacks. */
 import { hmacHex } from '../../lib/hmac.ts'
 import type { Connection, ConnectOutcome, ProviderTools } from '../provider.ts'
 import { refusalOf } from './codes.ts'
@@ -20,7 +20,6 @@ interface Read {
 }
 type Failure = Extract<ConnectOutcome, { message: string }>
 
-/** Statuses of a number that cannot send. */
 const unusable: Readonly<Record<string, string>> = {
   PENDING: 'The phone number is not registered with the Cloud API yet. Register it in WhatsApp Manager.',
   UNVERIFIED: 'The phone number is not verified yet. Verify it in WhatsApp Manager.',
@@ -47,7 +46,7 @@ export async function connect(
     path: `${account}/phone_numbers`,
     query: { fields: 'id', limit: '500' },
   })
-  // a token may be allowed to send but not to list numbers, so a failure here is ignored
+  // a token may send without being allowed to list numbers
   const listed = numbers.kind === 'read' ? objectsAt(numbers.body, 'data') : []
   if (listed.length > 0 && !listed.some((one) => textAt(one, 'id') === credentials.phone_number_id))
     return {
@@ -64,7 +63,7 @@ export async function connect(
   return { kind: 'connected', identifier }
 }
 
-/** Subscribes the app to the account. The callback address itself is entered in the app dashboard. */
+/** The callback address itself is entered in the app dashboard. */
 export async function register(
   tools: ProviderTools,
   connection: Connection,
@@ -81,7 +80,7 @@ export async function register(
 
 const fields = 'id,display_phone_number,verified_name,quality_rating,status,health_status'
 
-/** `appsecret_proof` reveals a wrong app secret now; otherwise every callback would be refused later. */
+/** `appsecret_proof` reveals a wrong app secret now, not at the first callback. */
 const numberCall = ({ access_token, app_secret, phone_number_id }: Credentials): GraphCall => ({
   method: 'GET',
   path: segment(phone_number_id),
@@ -108,17 +107,15 @@ async function read(
   return { kind: 'refused', message: `Check \`credentials.${wrong}\`. ${refusal.message}` }
 }
 
-/** Codes about the token and its permissions. */
 const isOfToken = (code: number): boolean => [0, 3, 10, 190].includes(code) || (code >= 200 && code <= 299)
 
-/** Why the number cannot be used, or null. */
 function wrongNumber(number: Fields, identifier: string): string | null {
   if (!/^\+[1-9]\d{6,14}$/.test(identifier))
     return 'WhatsApp returned no phone number for `phone_number_id`. Copy it again from WhatsApp Manager.'
   return unusable[textAt(number, 'status') ?? ''] ?? blockedBecause(objectAt(number, 'health_status'))
 }
 
-/** Why number, account, business or app may not send, in WhatsApp's words, or null. */
+/** In WhatsApp's words; null if nothing is blocked. */
 function blockedBecause(health: Fields | undefined): string | null {
   if (health === undefined || textAt(health, 'can_send_message') !== 'BLOCKED') return null
   const [error] = objectsAt(health, 'entities').flatMap((entity) => objectsAt(entity, 'errors'))

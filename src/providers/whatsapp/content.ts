@@ -1,13 +1,12 @@
-/** Converts messages to the format of the Cloud API: one line per content type in `writers`. Extra fields of a content object are passed on. */
+/** Converts messages to the format of the Cloud API. */
 import type { OutboundMessage, DeliveryReceipt } from '../provider.ts'
 import { type Fields, isObject } from '../../lib/json.ts'
 import { objectAt, objectsAt, withoutNulls, textAt } from './api.ts'
 
-/** `type` and its object. */
 type Written = readonly [type: string, object: unknown]
 
 const flowMessageVersion = '3'
-/** Meta's own default. */
+/** Meta's default. */
 const flowTokenUnused = 'unused'
 
 const writers: Readonly<Record<string, (content: Fields) => Written>> = {
@@ -28,7 +27,7 @@ const writers: Readonly<Record<string, (content: Fields) => Written>> = {
   location_request: (content) => interactive('location_request_message', content, { name: 'send_location' }),
 }
 
-/** The request bodies of a message: one per attachment, otherwise one. Each carries our message id, and its part number if there are several, which status callbacks return. */
+/** One per attachment, otherwise one. Each carries our message id and part number, which status callbacks return. */
 export function callsOf(message: OutboundMessage): readonly object[] {
   const written = writtenOf(message)
   const business_scoped = /^[A-Z]{2}\./.test(message.to)
@@ -49,7 +48,6 @@ function writtenOf({ type, content }: OutboundMessage): readonly Written[] {
   return [writers[type]!(content as Fields)]
 }
 
-/** Whether the type is supported. */
 export const isSupported = (type: string): boolean =>
   type === 'attachments' || type === 'contacts' || Object.hasOwn(writers, type)
 
@@ -59,7 +57,7 @@ function attachment({ type, url, caption, filename, ...more }: Fields): Written 
   return [kind, { ...more, link: url, ...(captioned ? { caption } : {}), ...(kind === 'document' ? { filename } : {}) }]
 }
 
-/** WhatsApp requires one part of the name besides `formatted_name`. */
+/** WhatsApp requires a part of the name besides `formatted_name`. */
 function contact(card: Fields): Fields {
   const name = objectAt(card, 'name') ?? {}
   const parts = ['first_name', 'last_name', 'middle_name', 'suffix', 'prefix']
@@ -140,7 +138,7 @@ function parameterOf(parameter: Fields): Fields {
   return { type, ...(parameter_name === undefined ? {} : { parameter_name }), location }
 }
 
-/** `{type: 'image', url}`, `{type: 'image', link}` and `{type: 'image', image: {link}}` are the same. */
+/** Accepts `{type, url}`, `{type, link}` and `{type, image: {link}}`. */
 function fileParameter(type: string, parameter: Fields): Fields {
   const { type: _, [type]: nested, parameter_name, ...flat } = parameter
   const { url, ...file } = isObject(nested) ? nested : flat
@@ -155,11 +153,11 @@ type TaggedMessage = Pick<DeliveryReceipt, 'message_id' | 'part'>
 
 const tagPattern = /^(msg_[0-9a-z]{26})(?:\/([1-9]\d?)\/([1-9]\d?))?$/
 
-/** `biz_opaque_callback_data` of a message, or of one of its parts. */
+/** For `biz_opaque_callback_data`. */
 const tagFor = (message_id: string, { number, total }: NonNullable<DeliveryReceipt['part']>): string =>
   total === 1 ? message_id : `${message_id}/${number}/${total}`
 
-/** The message and part that a tag names; empty if it is not ours. */
+/** Empty if the tag is not ours. */
 export function messageOfTag(tag: string | undefined): TaggedMessage {
   const [, message_id, number, total] = tagPattern.exec(tag ?? '') ?? []
   if (message_id === undefined) return {}

@@ -1,4 +1,4 @@
-/** Inbound messages: one line per WhatsApp type in `readers`; others become `unsupported`. */
+/** Inbound WhatsApp messages; unknown types become `unsupported`. */
 import type { InboundMessage } from '../provider.ts'
 import { graphErrorOf, idAt, objectAt, objectsAt, textAt } from './api.ts'
 import { isObject, type Fields } from '../../lib/json.ts'
@@ -22,14 +22,14 @@ const readers: Readonly<Record<string, Reader>> = {
       : null,
 }
 
-/** A person in E.164 form or by the business-scoped id; null if neither is given. */
+/** E.164 number or business-scoped id; null if neither is given. */
 export function partyOf(number: string | undefined, scoped: string | undefined): string | null {
   const digits = number?.replace(/^\+/, '')
   if (digits !== undefined && /^[1-9]\d{5,14}$/.test(digits)) return `+${digits}`
   return scoped !== undefined && /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/.test(scoped) ? scoped : null
 }
 
-/** Reads one message; null if its sender or id is missing. `profiles` are the `contacts` of the change. */
+/** null without sender or id. `profiles`: the `contacts` of the change. */
 export function inboundOf(message: Fields, profiles: readonly Fields[]): InboundMessage | null {
   const [id, number, scoped] = [idAt(message, 'id'), textAt(message, 'from'), textAt(message, 'from_user_id')]
   const profile = profiles.find(
@@ -59,7 +59,7 @@ export function inboundOf(message: Fields, profiles: readonly Fields[]): Inbound
   }
 }
 
-/** Adds the advertisement that led to the message to its content, or to the first item of a list. */
+/** For a list, added to its first item. */
 function withReferral(content: unknown, referral: Fields): unknown {
   if (Array.isArray(content))
     return content.map((item: unknown, index) => (index === 0 && isObject(item) ? { ...item, referral } : item))
@@ -103,13 +103,11 @@ function answerOf(interactive: Fields): Read | null {
   return { type: 'flow_reply', content }
 }
 
-/** The title replaces a missing id. */
 const buttonReply = (id: string | undefined, title = ''): Read => ({
   type: 'button_reply',
   content: { id: id || title, title },
 })
 
-/** Converts degrees that are strings to numbers. */
 function placeOf(location: Fields): Fields {
   const degrees = ['latitude', 'longitude'].flatMap((key) => {
     const value = location[key]
@@ -120,7 +118,7 @@ function placeOf(location: Fields): Fields {
   return { ...location, ...Object.fromEntries(degrees) }
 }
 
-/** The submitted flow form as an object; other JSON is wrapped in one. */
+/** JSON that is no object is wrapped in one. */
 function responseOf(json: string | undefined): Fields {
   try {
     const parsed: unknown = JSON.parse(json ?? '{}')
@@ -143,7 +141,7 @@ function orderOf(order: Fields): Read {
   }
 }
 
-/** Keeps WhatsApp's reason, and the text of system notices such as a changed number. */
+/** With WhatsApp's reason, or the text of a system notice. */
 function unsupported(kind: string, message: Fields): Read {
   const error = graphErrorOf(objectsAt(message, 'errors')[0])
   const system = objectAt(message, 'system')

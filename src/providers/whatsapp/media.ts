@@ -1,10 +1,10 @@
-/** Downloads inbound files: the id leads to an address that is valid for minutes and also requires the token. */
+/** Downloads inbound files from an address that is valid for minutes. */
 import type { ProviderAdapter, Connection, MediaReference, ProviderTools } from '../provider.ts'
 import { PermanentError } from '../../lib/http-client.ts'
 import { callGraph, credentialsOf, segment, textAt } from './api.ts'
 
 const fileTimeoutMs = 120_000
-/** Unknown id, or a file that WhatsApp could not fetch itself. Token errors are not permanent: the token may be replaced in time. */
+/** Not token errors: the token may be replaced in time. */
 const permanentCodes: readonly number[] = [100, 131052]
 
 export async function fetchMedia(

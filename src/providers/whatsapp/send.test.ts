@@ -1,4 +1,4 @@
-/** What goes out over WhatsApp: what each content becomes, and what each answer comes to. */
+/** Tests of sending over WhatsApp. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -6,8 +6,7 @@ import { callGraph, credentialsOf, segment, type GraphAnswer, objectsAt, textAt 
 import { callsOf, isSupported } from './content.ts'
 
 /**
- * One call for each part. WhatsApp has neither idempotency keys nor status queries: without a complete answer the outcome is `unknown` until a status callback arrives, which
- * carries our id.
+ * WhatsApp has no idempotency keys and no status query: without an answer the outcome is `unknown` until a callback.
  */
 export async function send(
   tools: ProviderTools,

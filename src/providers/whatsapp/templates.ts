@@ -6,7 +6,7 @@ import type { Fields } from '../../lib/json.ts'
 
 const fields = 'id,name,language,status,category,parameter_format,components,rejected_reason'
 const pageTemplates = 100
-/** An account may have 6,000 templates. */
+/** For 6,000 templates. */
 const pagesMax = 70
 const pageBytesMax = 2 * 1024 * 1024
 
@@ -47,11 +47,10 @@ export async function listTemplates(
   return ofName(found, name)
 }
 
-/** WhatsApp also finds templates whose name contains the given one. */
+/** WhatsApp also finds names that contain it. */
 const ofName = (found: readonly TemplateRecord[], name: string | undefined): readonly TemplateRecord[] =>
   name === undefined ? found : found.filter((one) => one.name === name)
 
-/** A template without name or language cannot be sent and is skipped. */
 function recordOf(template: Fields): TemplateRecord[] {
   const [provider_id, name, language] = [textAt(template, 'id'), textAt(template, 'name'), textAt(template, 'language')]
   if (provider_id === undefined || name === undefined || language === undefined) return []

@@ -1,4 +1,4 @@
-/** The conformance of WhatsApp, its handshake, its templates and its files. */
+/** Tests of WhatsApp: conformance, handshake, templates and files. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adapterSuite } from '../../../test/support/adapter-suite.ts'

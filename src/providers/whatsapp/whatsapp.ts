@@ -24,7 +24,6 @@ export const whatsappCloud: Provider = {
       'Access token',
       'From Business settings > Users > System users > Generate new token, with the permissions whatsapp_business_messaging and whatsapp_business_management. Choose a token that never expires.',
       4096,
-      // it is sent in a header
       { pattern: '^[!-~]+$' },
     ),
     phone_number_id: graphId(

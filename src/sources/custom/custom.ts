@@ -1,4 +1,7 @@
-/** Posthorn's own format, for plugins and sites: the body of `POST /v1/automation_events` without `source` (behaviour: integrations 4.7). */
+/**
+ * Posthorn's own webhook format: the body of `POST /v1/automation_events` without `source` (behaviour: integrations
+ * 4.7).
+ */
 import { throwFailures } from '../../api/problem.ts'
 import { ReportedEvent } from '../../api/resources/automation-event.ts'
 import { validator } from '../../api/validation.ts'
@@ -18,13 +21,12 @@ export const custom: Source = {
   stores_payload: false,
 }
 
-// unknown top-level fields are ignored (behaviour: conventions 4.4)
+// (behaviour: conventions 4.4)
 const failuresOf = validator({ ...ReportedEvent, additionalProperties: true })
 
-/** Largest difference between the time in a `Service-Signature` and ours. */
 const toleranceMs = 5 * 60_000
 
-/** `t=<unix seconds>,v1=<hex>` as in our own webhooks (behaviour: webhooks 4.2). One of several `v1` must fit. */
+/** Format `t=<unix seconds>,v1=<hex>` (behaviour: webhooks 4.2). One of several `v1` must match. */
 function signatureCheck(secret: string): SignatureCheck {
   return ({ headers, body, arrived_at }) => {
     const header = headerText(headers, 'service-signature')

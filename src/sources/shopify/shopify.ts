@@ -1,4 +1,4 @@
-/** Shopify's webhooks as events of the catalogue (behaviour: integrations 4.5): https://shopify.dev/docs/api/webhooks. */
+/** Shopify's webhooks (behaviour: integrations 4.5): https://shopify.dev/docs/api/webhooks. */
 import type { Fields } from '../../lib/json.ts'
 import {
   customerOf,
@@ -38,7 +38,7 @@ export const shopify: Source = {
   stores_payload: true,
 }
 
-/** The event of each topic; null where the catalogue has none. */
+/** null: no event in the catalogue. */
 const topics: Readonly<Record<string, (payload: Fields) => TopicEvent | null>> = {
   'orders/create': (payload) => order(payload, 'created'),
   'orders/paid': (payload) => order(payload, 'paid'),
@@ -58,10 +58,10 @@ const topics: Readonly<Record<string, (payload: Fields) => TopicEvent | null>> =
   'customers_marketing_consent/update': consentChange,
 }
 
-/** Asks to delete the data of a customer. Its payload is not stored. */
+/** Its payload is not stored. */
 const redactTopic = 'customers/redact'
 
-/** Throws `parameter_missing` where the topic is missing, or a field that every payload of it has. */
+/** Throws `parameter_missing`. */
 export function readShopify(webhook: JsonWebhook): SourceEvent {
   const { headers, payload, digest } = webhook
   const topic = topicOf(headers, 'X-Shopify-Topic')
@@ -112,7 +112,7 @@ function lastFulfillment(payload: Fields): { tracked: Fields } {
   }
 }
 
-/** A fulfillment is a part of an order: its payload has neither the total nor the page of the order. */
+/** Has neither the total nor the page of the order. */
 function fulfillment(payload: Fields, status: string | null): TopicEvent | null {
   const id = required(payload, 'order_id')
   if (status === null || payload['status'] === 'cancelled') return null
@@ -130,7 +130,7 @@ function fulfillment(payload: Fields, status: string | null): TopicEvent | null 
     }),
     buyer_unknown: true,
     marketing: null,
-    // its name is the order's with a count behind it: #1001.1
+    // the order's name with a count: #1001.1
     data: {
       order: {
         ...bareOrder(id, status),
@@ -142,7 +142,6 @@ function fulfillment(payload: Fields, status: string | null): TopicEvent | null 
   }
 }
 
-/** The status of the order that a carrier's status means; null where it means none. */
 function statusOfShipment(status: unknown): 'delivered' | 'out_for_delivery' | 'shipped' | null {
   if (status === 'delivered' || status === 'out_for_delivery') return status
   return status === 'in_transit' ? 'shipped' : null
@@ -188,7 +187,7 @@ const bareOrder = (id: string, status: string): Fields => ({
 
 /** A completed checkout is reported by its order. */
 function checkout(payload: Fields): TopicEvent | null {
-  // its id is missing from newer versions of the payload
+  // newer payloads have no id
   const id = textOf(payload['id']) ?? required(payload, 'token')
   if (textOf(payload['completed_at']) !== null) return null
   const bySms = payload['buyer_accepts_sms_marketing']
@@ -212,7 +211,6 @@ function checkout(payload: Fields): TopicEvent | null {
   }
 }
 
-/** A cart has no customer, no total and no page. */
 function cart(payload: Fields): TopicEvent {
   const id = firstText(payload['id'], payload['token']) ?? required(payload, 'id')
   return {
@@ -248,7 +246,7 @@ function customerChange(payload: Fields, type: string): TopicEvent {
   }
 }
 
-/** Consent to text messages. Consent to e-mails and to WhatsApp has topics of its own. */
+/** Consent to text messages only. */
 function consentChange(payload: Fields): TopicEvent {
   const id = firstText(payload['id'], payload['customer_id']) ?? required(payload, 'id')
   const customer = customerOf({
@@ -268,7 +266,6 @@ function consentChange(payload: Fields): TopicEvent {
   }
 }
 
-/** The customer of a payload of any topic, so that a redaction finds it. */
 function subjectOf(topic: string, payload: Fields): ShopCustomer {
   const external_id =
     idOf(payload['customer_id']) ??
@@ -303,8 +300,8 @@ function buyerOf(payload: Fields): ShopCustomer {
 }
 
 /**
- * Marketing consent for messages to the phone. Consent to text messages counts for this event only, because it does not cover WhatsApp.
- * `buyer_accepts_marketing` is about e-mails, and an unticked box is no permanent refusal: false counts for this event, true means nothing.
+ * Consent to text messages counts for this event only, because it does not cover WhatsApp. `buyer_accepts_marketing` is
+ * about e-mail: false counts for this event, true means nothing.
  */
 function consentOf(sms: unknown, acceptsMail: unknown): Pick<TopicEvent, 'marketing' | 'consent_this_event_only'> {
   const { state } = objectOf(sms)

@@ -1,4 +1,7 @@
-/** WooCommerce's webhooks as events of the catalogue (behaviour: integrations 4.6): https://woocommerce.github.io/woocommerce-rest-api-docs/#webhooks. */
+/**
+ * WooCommerce's webhooks (behaviour: integrations 4.6):
+ * https://woocommerce.github.io/woocommerce-rest-api-docs/#webhooks.
+ */
 import { invalid } from '../../api/problem.ts'
 import type { Fields } from '../../lib/json.ts'
 import { customerOf, firstText, itemsOf, objectOf, objectsOf, textOf, timeOf } from '../fields.ts'
@@ -28,7 +31,7 @@ export const woocommerce: Source = {
   stores_payload: true,
 }
 
-/** Our status by WooCommerce's: an order that is paid and waits for its parcel is `processing` there. */
+/** WooCommerce calls a paid, unshipped order `processing`. */
 const statuses: Readonly<Record<string, string>> = {
   processing: 'paid',
   'on-hold': 'on_hold',
@@ -38,7 +41,7 @@ const statuses: Readonly<Record<string, string>> = {
   failed: 'payment_failed',
 }
 
-/** The event of each topic; null where the catalogue has none. */
+/** null: no event in the catalogue. */
 const topics: Readonly<Record<string, (payload: Fields) => TopicEvent | null>> = {
   'order.created': (payload) => order(payload, 'created'),
   'order.updated': changedOrder,
@@ -46,7 +49,7 @@ const topics: Readonly<Record<string, (payload: Fields) => TopicEvent | null>> =
   'customer.updated': (payload) => customerChange(payload, 'customer.updated'),
 }
 
-/** WooCommerce sends an unsigned form without a topic when a webhook is switched on, and expects exactly 200. */
+/** Sent unsigned, without a topic, when a webhook is switched on. Expects exactly 200. */
 function isPing({ headers, body }: Pick<Webhook, 'headers' | 'body'>): boolean {
   return (
     headers['x-wc-webhook-signature'] === undefined &&
@@ -56,12 +59,12 @@ function isPing({ headers, body }: Pick<Webhook, 'headers' | 'body'>): boolean {
   )
 }
 
-/** Throws `parameter_missing` where the topic is missing, or a field that every payload of it has. */
+/** Throws `parameter_missing`. */
 export function readWooCommerce({ headers, payload, digest }: JsonWebhook): SourceEvent {
   const topic = topicOf(headers, 'X-WC-Webhook-Topic')
   const id = textOf(payload['id'])
   const changed = timeOf(payload['date_modified_gmt'], payload['date_created_gmt'])
-  // the delivery ID differs per attempt and is shared by all deliveries of one second; an order may change its status twice within a second
+  // the delivery ID differs per attempt and is shared within a second, in which an order may change twice
   const parts = [topic, id, changed, topic === 'order.updated' ? textOf(payload['status'])?.slice(0, 40) : null]
   const event_id =
     id === null || id.length > 100 ? `${topic}:${digest()}` : parts.filter((part) => typeof part === 'string').join(':')
@@ -134,7 +137,7 @@ function customerChange(payload: Fields, type: string): TopicEvent {
   return { type, order_id: null, customer, marketing: null, data: { customer: { ...customer, id } } }
 }
 
-/** WooCommerce sends an error of its own API where the user who made the webhook may not read the resource. */
+/** Sent if the webhook's user may not read the resource. */
 function refuseError(payload: Fields): void {
   if (payload['id'] === undefined && typeof payload['code'] === 'string' && typeof payload['message'] === 'string')
     throw invalid(
@@ -156,7 +159,7 @@ function buyerOf(payload: Fields): TopicEvent['customer'] {
   })
 }
 
-/** WooCommerce itself has no parcels; the extension Shipment Tracking stores them in the order's meta data (https://woocommerce.com/document/shipment-tracking/). */
+/** From the extension Shipment Tracking (https://woocommerce.com/document/shipment-tracking/). */
 function shippingOf(payload: Fields): Fields {
   const kept = objectsOf(payload['meta_data']).find(({ key }) => key === '_wc_shipment_tracking_items')
   const parcel = objectsOf(kept?.['value']).at(-1) ?? {}
@@ -183,8 +186,8 @@ const entities: Readonly<Record<string, string>> = {
 }
 
 /**
- * As `wp_specialchars_decode` with `ENT_QUOTES`, through which WooCommerce puts the secret before it signs
- * (https://developer.wordpress.org/reference/functions/wp_specialchars_decode/, `generate_signature` in WooCommerce's class-wc-webhook.php).
+ * WooCommerce signs with the secret after `wp_specialchars_decode` with `ENT_QUOTES`
+ * (https://developer.wordpress.org/reference/functions/wp_specialchars_decode/).
  */
 function decodeSpecialCharacters(text: string): string {
   return text.replaceAll(

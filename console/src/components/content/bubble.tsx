@@ -1,10 +1,10 @@
-/** A message as a phone shows it. Customers' content is rendered as plain text only. */
+/** A message as a phone shows it, as plain text only. */
 import { Anchor, Stack, Text } from '@mantine/core'
 import { isRecord } from '../form/json.ts'
 
 type Content = Readonly<Record<string, unknown>>
 
-/** `content` has the API's shape: the value stands under the key `type`. */
+/** `content` has the API's shape. */
 export function Bubble({ type, content, isOurs = false }: { type: string; content: Content; isOurs?: boolean }) {
   const inner = content[type]
   const files = filesOf(inner)
@@ -16,7 +16,7 @@ export function Bubble({ type, content, isOurs = false }: { type: string; conten
       <Stack gap={4}>
         {header !== undefined && <Text fw={600}>{header}</Text>}
         {files.map(({ kind, url, name, caption }, at) => (
-          // files have no ID and never move
+          // files have no ID
           <Stack gap={2} key={at}>
             <Text size="sm">
               {kind}
@@ -93,7 +93,7 @@ function buttonsOf(inner: unknown): string[] {
   return [...several, ...own].filter((title) => title !== undefined)
 }
 
-/** Only http(s) URLs become links; `javascript:` does not. */
+/** Only http(s), not `javascript:`. */
 function Address({ url }: { url: string }) {
   if (!/^https?:\/\//i.test(url)) return <Text size="sm">{url}</Text>
   return (

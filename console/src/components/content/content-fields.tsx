@@ -25,7 +25,7 @@ import { TemplateBubble } from './template-bubble.tsx'
 
 const templatesMax = 100
 
-/** All templates of a channel, sendable or not. */
+/** Including those that cannot be sent. */
 export function useTemplates(
   workspace: Workspace,
   channel: string,
@@ -48,12 +48,11 @@ interface ContentFieldsProps<D extends ContentDraft> {
   readonly draft: D
   readonly onChange: (draft: D) => void
   readonly problem: Problem | undefined
-  /** The types that the channel can send. */
   readonly types: readonly string[]
   readonly templates: readonly Template[]
-  /** Prefix of the API field: `message.` in campaigns. */
+  /** Prefix of API fields: `message.` in campaigns. */
   readonly within?: string
-  /** Whether files can be uploaded: only for messages sent before the upload expires. */
+  /** Only if the message is sent before uploads expire. */
   readonly uploads?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The content of a message as a form edits it: text, a template with its variables, or JSON for any other type. */
+/** Message content as a form edits it. */
 import { contentExamples } from '../../api/generated/contents.ts'
 import type { components as OwnComponents } from '../../api/generated/own.ts'
 import type { components } from '../../api/generated/v1.ts'
@@ -8,18 +8,13 @@ export type Template = components['schemas']['Template']
 export interface ContentDraft {
   readonly type: string
   readonly message: string
-  /**
-   * A template ID of the channel; or name and language if the channel has it no longer, with `message` as its
-   * content.
-   */
+  /** An ID; or name and language of a missing template, with `message` as its content. */
   readonly template: string
-  /** Values of the template's variables, by variable name. */
   readonly templateVariables: Readonly<Record<string, string>>
 }
 
 export const firstContent: ContentDraft = { type: 'text', message: '', template: '', templateVariables: {} }
 
-/** Starts with an example of the new type. */
 export const withType = (draft: ContentDraft, type: string): ContentDraft => ({
   ...draft,
   type,
@@ -32,12 +27,12 @@ const sampleOf = (type: string): string =>
 export const isApproved = ({ status }: Template): boolean => status.toUpperCase() === 'APPROVED'
 
 interface TemplateVariable {
-  /** Label of its field: `Body 1`, `Header`, `Button 1`. */
+  /** `Body 1`, `Header`, `Button 1` */
   readonly name: string
   readonly kind: 'header' | 'body' | 'button'
-  /** Type of the parameter: `text`, or the file type that the header shows. */
+  /** `text`, or the file type of the header. */
   readonly holds: string
-  /** Its name in templates with named parameters. */
+  /** For named parameters. */
   readonly named: string | undefined
   readonly index: number
 }
@@ -72,7 +67,7 @@ const buttonVariables = (part: Part): TemplateVariable[] =>
       : [{ name: `Button ${index + 1}`, kind: 'button', holds: 'text', named: undefined, index }],
   )
 
-/** The API's content object; undefined if the JSON is invalid. */
+/** Undefined for invalid JSON. */
 export function contentOf(
   { type, message, template, templateVariables }: ContentDraft,
   templates: readonly Template[],
@@ -110,7 +105,6 @@ function templateContent(template: Template, filled: Readonly<Record<string, str
   return { name: template.name, language: { code: template.language }, components: [...parts, ...buttons] }
 }
 
-/** The text of a template component with the known variables filled in. */
 export function wordsWith(part: Part, filled: Readonly<Record<string, string>>): string {
   const label = kindOf(part) === 'HEADER' ? 'Header' : 'Body'
   const words = part['text']
@@ -119,7 +113,7 @@ export function wordsWith(part: Part, filled: Readonly<Record<string, string>>):
     : ''
 }
 
-/** A stored message as a form edits it. Content of unknown templates stays as JSON. */
+/** Content of unknown templates stays JSON. */
 export function storedContent(message: { readonly type: string }, templates: readonly Template[]): ContentDraft {
   const { type } = message
   const content = (message as Part)[type]
@@ -165,7 +159,6 @@ type Uploaded = OwnComponents['schemas']['UploadedMedia']
 
 type Content = Readonly<Record<string, unknown>>
 
-/** Where the link of an uploaded file goes: the file types that fit, and the edit. */
 interface UploadTarget {
   readonly kinds: readonly string[]
   readonly apply: (file: Uploaded) => Pick<ContentDraft, 'message' | 'templateVariables'>

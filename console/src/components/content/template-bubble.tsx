@@ -1,4 +1,4 @@
-/** A template as a phone shows it, with its variables or their values. */
+/** A template as a phone shows it. */
 import { Stack, Text } from '@mantine/core'
 import { templateVariablesOf, type Template, wordsWith } from './content.ts'
 
@@ -8,7 +8,7 @@ const typeOf = (part: Part): string => String(part['type']).toLowerCase()
 
 interface TemplateBubbleProps {
   readonly template: Template
-  /** Values by variable name. Variables without a value are shown as placeholders. */
+  /** Missing values are shown as placeholders. */
   readonly filled?: Readonly<Record<string, string>>
 }
 

@@ -23,7 +23,7 @@ export function ProblemAlert({ problem, onRetry }: { problem: Problem; onRetry?:
   )
 }
 
-/** Announces success to screen readers. Must be rendered before its text appears, otherwise it is not announced. */
+/** Must be rendered before its text appears, to be announced to screen readers. */
 export function SuccessNotice({ text = '', children = text }: { text?: string; children?: ReactNode }) {
   const isEmpty = children === '' || children === null || children === false
   return (
@@ -40,7 +40,6 @@ export function SuccessNotice({ text = '', children = text }: { text?: string; c
   )
 }
 
-/** Warns that somebody else changed the object since the draft was started. */
 export function ConflictAlert({ when, onDiscard }: { when: boolean; onDiscard: () => void }) {
   if (!when) return null
   return (

@@ -1,4 +1,4 @@
-/** The `API` button of a screen: the equivalent request, as a curl command to copy. */
+/** The `API` button: the screen's request as a curl command. */
 import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Workspace } from '../../app/paths.ts'
@@ -11,14 +11,14 @@ interface RequestBase {
   readonly body?: unknown
 }
 
-/** A request that works with an API key. */
+/** Works with an API key. */
 export interface ApiRequest extends RequestBase {
   /** As in the reference: `messages.list`. */
   readonly operation: string
   readonly path: `/v1/${string}`
 }
 
-/** A request of the console's own API, which needs a session cookie. */
+/** Needs a session cookie. */
 interface OwnRequest extends RequestBase {
   readonly path: `/console/api/${string}`
   readonly workspace?: Workspace
@@ -52,7 +52,7 @@ export function ApiButton({ request }: { request: ApiRequest | OwnRequest }) {
   )
 }
 
-/** A POSIX shell command; single quotes in values are escaped. */
+/** Single quotes in values are escaped. */
 function curl(request: ApiRequest | OwnRequest, origin: string): string {
   const { method, path, body } = request
   const quoted = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`

@@ -12,7 +12,7 @@ export function CopyButton({ value }: { value: string }) {
   )
 }
 
-/** Uses a hidden textarea on plain http, where `navigator.clipboard` is missing. */
+/** Plain http has no `navigator.clipboard`. */
 export async function copyText(value: string): Promise<void> {
   const clipboard: Clipboard | undefined = navigator.clipboard
   if (clipboard !== undefined) return await clipboard.writeText(value)
@@ -20,7 +20,7 @@ export async function copyText(value: string): Promise<void> {
   const field = document.createElement('textarea')
   field.value = value
   field.className = 'offscreen'
-  // a dialog traps the focus, so the textarea must be inside it
+  // a dialog traps the focus
   const within = before?.closest('[role=dialog]') ?? document.body
   within.append(field)
   field.select()

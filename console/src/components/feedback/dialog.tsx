@@ -1,4 +1,4 @@
-/** Dialogs. Focus moves to the first field on opening and back to the opener on closing. */
+/** Dialogs. Focus moves to the first field, and back to the opener on closing. */
 import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core'
 import { type ReactNode, useId, useLayoutEffect, useSyncExternalStore } from 'react'
 import type { ApiMutation } from '../../api/use-action.ts'
@@ -9,7 +9,7 @@ import { CopyButton } from './copy-button.tsx'
 interface DialogProps {
   readonly title: string
   readonly isOpen: boolean
-  /** Absent: the dialog closes only by its own buttons. */
+  /** Absent: closes only by its own buttons. */
   readonly onClose?: (() => void) | undefined
   readonly size?: 'md' | 'lg'
   readonly children: ReactNode
@@ -44,7 +44,6 @@ function OpenDialog({ title, onClose, size = 'md', children }: Omit<DialogProps,
 
 interface ConfirmDialogProps {
   readonly title: string
-  /** The consequence. */
   readonly why: string
   readonly isOpen: boolean
   readonly onClose: () => void
@@ -71,11 +70,10 @@ export function ConfirmDialog({ title, why, isOpen, onClose, action, onConfirm }
   )
 }
 
-/** Shows a secret once. Only "I have stored it" closes the dialog. */
+/** Only "I have stored it" closes the dialog. */
 interface SecretDialogProps {
   readonly title: string
   readonly secret: string | undefined
-  /** A second secret that was created with it. */
   readonly also?: { readonly label: string; readonly secret: string } | undefined
   readonly onStored: () => void
 }
@@ -105,11 +103,11 @@ export function SecretDialog({ title, secret, also, onStored }: SecretDialogProp
   )
 }
 
-/** Below Mantine's dropdowns, which have z-index 300. */
+/** Below Mantine's dropdowns (300). */
 const lowest = 200
 let open: readonly string[] = []
 const listeners = new Set<() => void>()
-/** The opener of the dialog that closed last; a dialog that replaces it returns the focus there. */
+/** Opener of the dialog closed last, for a dialog that replaces it. */
 let left: Element | null = null
 
 function change(layers: readonly string[]): void {
@@ -122,7 +120,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Open dialogs are stacked in the order of opening; only the front one reacts to Escape. */
+/** Only the front dialog reacts to Escape. */
 interface DialogLayer {
   readonly zIndex: number
   readonly isFront: boolean
@@ -139,14 +137,14 @@ function useDialogLayer(): DialogLayer {
   return { zIndex: lowest + workspace, isFront: workspace >= layers.length - 1 }
 }
 
-/** Returns the focus on closing: to the opener, else to the dialog below, else to the heading. */
+/** To the opener, else to the dialog below, else to the heading. */
 function useRestoreFocus(): void {
   useLayoutEffect(() => {
     const { activeElement } = document
     const opener = activeElement === null || activeElement === document.body ? left : activeElement
     return () => {
       left = opener
-      // after a dialog that replaces this one has taken the focus
+      // after a replacing dialog has taken the focus
       setTimeout(() => restoreFocus(opener))
     }
   }, [])
@@ -164,7 +162,7 @@ function restoreFocus(opener: Element | null): void {
 const fields =
   'input:not([type="hidden"], :disabled), textarea:not(:disabled), select:not(:disabled), [role="combobox"]'
 
-/** Focuses the first field or button instead of Mantine's close button. */
+/** Instead of Mantine's close button. */
 function markAutofocus(content: HTMLElement | null): void {
   if (content === null || content.querySelector('[data-autofocus]') !== null) return
   const first = content.querySelector(fields) ?? content.querySelector('button:not(:disabled)')

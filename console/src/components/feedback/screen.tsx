@@ -1,4 +1,4 @@
-/** The page of a screen: document title, focused h1, actions, and its loading, empty and error states. */
+/** The page of a screen: title, h1, actions, and loading, empty and error states. */
 import { Group, Loader, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
@@ -9,7 +9,7 @@ import { ProblemAlert } from './alerts.tsx'
 
 interface ScreenProps {
   readonly title: string
-  /** Absent on screens outside of an account. */
+  /** Absent outside of an account. */
   readonly mode?: Mode
   readonly actions?: ReactNode
   readonly children?: ReactNode
@@ -20,7 +20,6 @@ export function Screen({ title, mode, actions, children }: ScreenProps) {
   useEffect(() => {
     document.title = [title, mode?.toUpperCase(), text.product].filter((part) => part !== undefined).join(' · ')
   }, [title, mode])
-  // leave the focus where the screen's content has put it
   useEffect(() => {
     if (
       document.activeElement === null ||
@@ -42,7 +41,7 @@ export function Screen({ title, mode, actions, children }: ScreenProps) {
   )
 }
 
-/** Loading and error states of a screen that shows one object. `title` is shown until it has loaded. */
+/** `title` is shown while loading. */
 export function QueryScreen<T>({
   title,
   query,
@@ -53,7 +52,7 @@ export function QueryScreen<T>({
   children: (data: T) => ReactNode
 }) {
   const { mode } = useWorkspace()
-  // never show the previous object under the URL of the next one
+  // never the previous object under a new URL
   if (query.data !== undefined && !query.isPlaceholderData) return children(query.data)
   const problem = query.isError ? problemOf(query.error) : undefined
   if (problem?.code === 'resource_missing') return <NotFound mode={mode} />

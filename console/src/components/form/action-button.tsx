@@ -1,4 +1,4 @@
-/** A button that stays visible when it is not allowed, disabled with a reason. */
+/** A button that stays visible, disabled with a reason, when not allowed. */
 import { Button, type ButtonProps, VisuallyHidden } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
@@ -10,10 +10,9 @@ import { ConfirmDialog } from '../feedback/dialog.tsx'
 
 interface ActionButtonProps extends ButtonProps {
   readonly label: string
-  /** The accessible name where several buttons share a label; starts with the label. */
+  /** Starts with the label. */
   readonly named?: string
   readonly onPress: () => void
-  /** Absent: the button is enabled. */
   readonly disabledReason?: string | undefined
 }
 
@@ -43,7 +42,6 @@ export function ActionButton({ label, named, onPress, disabledReason, ...props }
   )
 }
 
-/** Deletes the object of the screen after a confirmation, then opens the list. */
 interface DeleteButtonProps {
   readonly workspace: Workspace
   readonly id: string
@@ -52,7 +50,7 @@ interface DeleteButtonProps {
   readonly remove: (id: string) => Parameters<typeof unwrap>[0]
   /** Path of the list: `campaigns`. */
   readonly section: string
-  /** Prefixes of operations to invalidate. */
+  /** Prefixes of operations. */
   readonly invalidate: readonly string[]
   readonly onDeleted?: () => void
 }

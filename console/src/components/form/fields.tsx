@@ -8,7 +8,7 @@ interface FieldProps {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  /** The API's field name; its validation errors are shown here. */
+  /** Shows the API's errors of this field. */
   readonly param?: string
   readonly problem?: Problem | undefined
   readonly hint?: string | undefined
@@ -16,7 +16,7 @@ interface FieldProps {
   readonly required?: boolean
 }
 
-/** Mantine's `required` would add an asterisk to the accessible name. */
+/** Mantine's `required` adds an asterisk to the accessible name. */
 const shared = ({ label, value, param, problem, hint, error, required }: FieldProps) => ({
   label,
   value,
@@ -82,7 +82,7 @@ export interface Choice {
   readonly label: string
 }
 
-/** A native select. `any` labels the empty choice. */
+/** `any` labels the empty choice. */
 export function ChoiceField({
   choices,
   any,
@@ -118,7 +118,7 @@ export function CheckGroup({ label, choices, chosen, onChange, hint, error, chil
   )
 }
 
-/** Shows a problem that no field shows. `fields` are the API's names of the fields on the form. */
+/** For problems of none of these API fields. */
 export function FormProblem({ problem, fields }: { problem: Problem | undefined; fields: readonly string[] }) {
   if (problem === undefined) return null
   const isAtField = (param: string) =>

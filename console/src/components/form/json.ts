@@ -3,7 +3,7 @@
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An empty text is an empty object; undefined for anything but a JSON object. */
+/** Empty text is an empty object; undefined: not a JSON object. */
 export function parseJsonObject(written: string): Readonly<Record<string, unknown>> | undefined {
   if (written.trim() === '') return {}
   try {

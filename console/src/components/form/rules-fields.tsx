@@ -19,9 +19,9 @@ interface RulesFieldsProps {
   readonly draft: RulesDraft
   readonly onChange: (draft: RulesDraft) => void
   readonly problem: Problem | undefined
-  /** The API's field: `rules` or `conditions`. */
+  /** `rules` or `conditions`. */
   readonly param: string
-  /** Fields by kind; a name ending in a dot is a prefix. Defaults to the fields of contacts. */
+  /** A name ending in a dot is a prefix. Default: fields of contacts. */
   readonly fields?: Readonly<Record<string, FieldKind>>
   readonly allowsEmpty?: boolean
 }
@@ -54,7 +54,7 @@ export function RulesFields({
         problem={problem}
       />
       {draft.rules.map((rule, at) => (
-        // rules have no ID and never move
+        // rules have no ID
         <Fieldset key={at} legend={words.rule(at + 1)}>
           <RuleFields
             rule={rule}

@@ -1,4 +1,4 @@
-/** Rules as a form edits them and as the API stores them (reference: segments). */
+/** Rules as a form edits them (reference: segments). */
 import { ruleFields, type ruleOperators } from '../../api/generated/tables.ts'
 import type { components } from '../../api/generated/v1.ts'
 
@@ -6,7 +6,7 @@ type Rules = components['schemas']['Rules']
 
 export type FieldKind = keyof typeof ruleOperators
 
-/** `group` is a nested rule as JSON; the other fields are then unused. */
+/** `group`: a nested rule as JSON. */
 export interface RuleDraft {
   readonly field: string
   readonly operator: string
@@ -30,13 +30,12 @@ const withoutValue: ReadonlySet<string> = new Set(['exists', 'not_exists'])
 
 export const firstRules: RulesDraft = { match: 'all', rules: [{ field: 'tags', operator: 'contains', value: '' }] }
 
-/** `value`: any JSON scalar, for custom attributes. */
+/** `value`: any JSON scalar. */
 export type ValueKind = 'text' | 'number' | 'days' | 'instant' | 'boolean' | 'status' | 'list' | 'value'
 
 export const takesValue = (operator: string): boolean => !withoutValue.has(operator)
 export const takesSeveral = (operator: string): boolean => several.has(operator)
 
-/** Unknown fields have the kind `any`. */
 export function kindOf(field: string, kinds: Readonly<Record<string, FieldKind>> = ruleFields): FieldKind {
   const known = Object.entries(kinds).find(([name]) => name === field || (name.endsWith('.') && field.startsWith(name)))
   return known?.[1] ?? 'any'
@@ -54,7 +53,7 @@ export function valueKind(kind: FieldKind, operator: string): ValueKind {
     : 'text'
 }
 
-/** Invalid JSON or numbers are sent as typed, so that the API reports them at their field. */
+/** Invalid values are sent as typed: the API reports them at their field. */
 export const rulesOf = ({ match, rules }: RulesDraft, kinds?: Readonly<Record<string, FieldKind>>): Rules =>
   ({
     match,
@@ -77,7 +76,7 @@ function scalarOf(typed: string, kind: ValueKind): unknown {
   if (kind === 'number' || kind === 'days')
     return value !== '' && Number.isFinite(Number(value)) ? Number(value) : value
   if (kind === 'boolean') return value === 'true'
-  // attributes may be numbers or booleans; quotes make a string
+  // quotes make a string
   if (kind === 'value' && /^(-?\d+(\.\d+)?|true|false|".*")$/.test(value)) return parsed(value)
   return kind === 'text' ? typed : value
 }

@@ -1,28 +1,24 @@
-/** Form drafts in sessionStorage, per person, account, mode and form: they survive a reload of the tab. */
+/** Form drafts in sessionStorage, which survive a reload. */
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useRequiredSession } from '../../api/session.ts'
 import { type IdempotencyKeys, keyFor, randomId } from '../../api/use-action.ts'
 import type { Workspace } from '../../app/paths.ts'
 
-/** `base` is the JSON of the initial values when the draft was started. */
+/** `base`: JSON of the initial values. */
 interface StoredDraft<D> {
   readonly draft: D
   readonly base?: string | undefined
 }
 
 export interface DraftState<D> {
-  /** The initial values when the draft was started. */
   readonly initial: D
-  /** Somebody else changed the stored object since then. */
+  /** Somebody else changed the stored object. */
   readonly hasConflict: boolean
-  /** Call after saving: the initial values are about to change. */
+  /** Call after saving. */
   readonly markSaved: () => void
 }
 
-/**
- * Returns the draft, a setter, a function that discards it, and its state. Without a `name` nothing is stored. Until
- * the first edit the draft follows `first`, which also fills fields that an older draft lacks.
- */
+/** Draft, setter, discard, state. Without a `name` nothing is stored. Until edited, the draft follows `first`. */
 export function useDraft<D extends object>(
   workspace: Workspace,
   name: string | undefined,
@@ -63,17 +59,14 @@ function kept<D>(key: string): StoredDraft<D> | undefined {
   }
 }
 
-/**
- * Idempotency keys that survive a reload and copies of the tab, for actions that cost money or reach people. `name`
- * identifies the action.
- */
+/** For actions that cost money or reach people: keys survive a reload. */
 export function useStoredIdempotencyKeys(workspace: Workspace, name: string): IdempotencyKeys {
   const { user } = useRequiredSession()
   const key = draftKey(user.id, workspace, `attempt ${name}`)
   useEffect(() => {
     if (readDraft(key) === undefined) writeDraft(key, randomId())
   }, [key])
-  // fallback when sessionStorage is full or disabled
+  // if sessionStorage is full or disabled
   const own = useRef<string>(undefined)
   return useMemo(
     () => ({
@@ -93,7 +86,6 @@ const prefix = 'draft '
 const draftKey = (user_id: string, { account, mode }: Workspace, name: string): string =>
   `${prefix}${user_id} ${account} ${mode} ${name}`
 
-/** Drops the draft when the storage is full. */
 function writeDraft(key: string, text: string): void {
   try {
     sessionStorage.setItem(key, text)
@@ -106,7 +98,7 @@ const readDraft = (key: string): string | undefined => sessionStorage.getItem(ke
 
 const removeDraft = (key: string): void => sessionStorage.removeItem(key)
 
-/** On sign-out: the next person must not see them. */
+/** On sign-out. */
 export function clearDrafts(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
 }

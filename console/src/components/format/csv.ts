@@ -1,6 +1,6 @@
 /** CSV files created in the browser. */
 
-/** RFC 4180 with a header row. Values that spreadsheets would run as formulas are escaped. */
+/** RFC 4180. Values that spreadsheets would run as formulas are escaped. */
 export function toCsv(rows: readonly object[]): string {
   const [first] = rows
   if (first === undefined) return ''

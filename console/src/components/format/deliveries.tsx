@@ -4,7 +4,6 @@ import { humanize, text } from '../../text/en.ts'
 
 export type Delivery = components['schemas']['WebhookDelivery']
 
-/** The endpoint's response, or why there was none. */
 export function DeliveryAnswer({
   delivery: { response_status, duration_ms, error, error_message },
 }: {

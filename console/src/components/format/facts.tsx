@@ -4,7 +4,7 @@ import { Fragment, type ReactNode, useId } from 'react'
 import type { components } from '../../api/generated/v1.ts'
 import { humanize, text } from '../../text/en.ts'
 
-/** Entries with the value null are left out. */
+/** Null values are left out. */
 export function DescriptionList({ of }: { of: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="facts">
@@ -54,7 +54,6 @@ export const StatusLabel = ({ kind, children }: { kind: StatusKind; children: st
 
 export type Message = components['schemas']['Message']
 
-/** Why a message has its status, in one sentence. */
 export function statusSentence(
   { status, error, send_at, ...message }: Message,
   time: (instant: string) => string,

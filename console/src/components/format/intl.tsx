@@ -1,4 +1,4 @@
-/** Times, numbers and money, formatted by Intl in the person's time zone. */
+/** Times, numbers and money in the person's time zone. */
 import { createContext, use, useState, type ReactNode } from 'react'
 
 export interface Zone {
@@ -17,7 +17,7 @@ export function useTimeFormat(): (instant: string | null | undefined) => string 
   return (instant) => (instant === null || instant === undefined ? '–' : format.format(new Date(instant)))
 }
 
-/** To the minute; the year only if it is another one. */
+/** With the year only if it is another one. */
 export function useShortTimeFormat(): (instant: string) => string {
   const { name: timeZone } = use(ZoneContext)
   const parts = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZone } as const
@@ -30,21 +30,17 @@ export function useShortTimeFormat(): (instant: string) => string {
 
 const localTime = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2})?))?$/
 
-/**
- * Interprets a date or time without offset in `zone`. Anything else, such as `2026-01-31T09:30Z`, is returned as
- * typed.
- */
+/** Text with an offset, or that is no time, is returned as typed. */
 export function parseLocalTime(typed: string, zone: string): string {
   const [, date, time = '00:00'] = localTime.exec(typed.trim()) ?? []
   if (date === undefined) return typed.trim()
   const asIfUtc = Date.parse(`${date}T${time}Z`)
   if (Number.isNaN(asIfUtc)) return typed.trim()
-  // twice, because the offset may differ at the result
+  // the offset may differ at the result
   const first = asIfUtc - offsetMs(asIfUtc, zone)
   return new Date(asIfUtc - offsetMs(first, zone)).toISOString()
 }
 
-/** Offset from UTC at an instant. */
 function offsetMs(instant: number, zone: string): number {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone: zone,
@@ -65,7 +61,7 @@ function offsetMs(instant: number, zone: string): number {
 
 export const useZone = (): string => use(ZoneContext).name
 
-/** The inverse of `parseLocalTime`: `2026-01-31 09:30`. */
+/** `2026-01-31 09:30` */
 export function toLocalTime(instant: string, zone: string): string {
   const at = Date.parse(instant)
   const [day, time = ''] = new Date(at + offsetMs(at, zone)).toISOString().split('T')
@@ -74,7 +70,6 @@ export function toLocalTime(instant: string, zone: string): string {
 
 const key = 'time zone'
 
-/** The chosen time zone is stored in the browser. */
 export function ZoneProvider({ children }: { children: ReactNode }) {
   const [name, setName] = useState(() => localStorage.getItem(key) ?? browserTimeZone())
   const choose = (next: string) => {
@@ -96,10 +91,10 @@ export const formatDollars = (micros: number): string => dollars.format(micros /
 export const formatNumber = (value: number): string => whole.format(value)
 
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
-/** `share` is a fraction: 0.5 is 50 %. */
+/** 0.5 is 50 %. */
 export const formatPercent = (share: number): string => percent.format(share)
 
-/** Dollars as typed, in micro-USD; undefined unless whole cents. */
+/** In micro-USD; undefined unless whole cents. */
 export function parseDollars(typed: string): number | undefined {
   const [, whole, cents = ''] = /^\$?\s*(\d{1,7})(?:[.,](\d{1,2}))?$/.exec(typed.trim()) ?? []
   return whole === undefined ? undefined : (Number(whole) * 100 + Number(cents.padEnd(2, '0'))) * 10_000

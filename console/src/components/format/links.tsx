@@ -1,4 +1,4 @@
-/** Links to screens of the console, and to the page of any object by its ID. */
+/** Links to screens, and to any object by its ID. */
 import { Anchor, type AnchorProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -34,7 +34,7 @@ const sections: Readonly<Record<string, string>> = {
   evt: 'events',
 }
 
-/** Objects without a page: the list that shows them. */
+/** Objects without a page. */
 const lists: Readonly<Record<string, string>> = {
   cnv: 'inbox',
   lst: 'lists',
@@ -51,12 +51,10 @@ const lists: Readonly<Record<string, string>> = {
   key: 'developers',
 }
 
-/** The page of an object, by the prefix of its ID. */
 export function pathOfObject(workspace: Workspace, id: string): string | undefined {
   const prefix = id.split('_', 1)[0]!
   const section = sections[prefix]
   if (section !== undefined) return pathTo(workspace, section, id)
-  // requests can be found by ID
   if (prefix === 'req') return `${pathTo(workspace, 'developers')}?request_id=${id}`
   const list = lists[prefix]
   return list === undefined ? undefined : pathTo(workspace, ...list.split('/'))

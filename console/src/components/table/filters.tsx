@@ -1,4 +1,4 @@
-/** Filters and cursors of lists, stored in the URL. */
+/** Filters and cursors of lists, in the URL. */
 import { TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useLocation, useNavigate } from '@tanstack/react-router'
@@ -6,14 +6,13 @@ import { useState } from 'react'
 import type { Query } from '../../app/paths.ts'
 
 export interface Filters {
-  /** The filters that are set, and the cursor. */
   readonly query: Query
   readonly isFiltered: boolean
   readonly set: (name: string, value: string) => void
   readonly clear: () => void
 }
 
-/** `names` are the filters of the list; other query parameters are ignored. */
+/** Other query parameters are ignored. */
 export function useFilters(names: readonly string[]): Filters {
   const navigate = useNavigate()
   const search = useLocation().search as Query
@@ -27,7 +26,7 @@ export function useFilters(names: readonly string[]): Filters {
     isFiltered: Object.keys(filters).length > 0,
     set(name, value) {
       const { [name]: before = '', ...others } = filters
-      // continued typing replaces the history entry instead of adding one per pause
+      // continued typing replaces the history entry
       const isContinued = before !== '' && value !== '' && (value.startsWith(before) || before.startsWith(value))
       go(value === '' ? others : { ...others, [name]: value }, isContinued)
     },
@@ -37,12 +36,12 @@ export function useFilters(names: readonly string[]): Filters {
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** Cursors of the previous pages by cursor name; the first page is ''. */
+    /** By cursor name; the first page is ''. */
     cursors?: Readonly<Record<string, readonly string[]>>
   }
 }
 
-/** The page of a list: its cursor is in the URL, the way back in the history state. */
+/** Its cursor is in the URL, the way back in the history state. */
 interface Cursor {
   /** '' on the first page. */
   readonly here: string
@@ -52,7 +51,7 @@ interface Cursor {
   readonly older: (cursor: string) => void
 }
 
-/** `name` is the query parameter, for screens with several lists. */
+/** `name`: the query parameter. */
 export function useCursorOf(name: string): Cursor {
   const navigate = useNavigate()
   const location = useLocation()
@@ -68,7 +67,7 @@ export function useCursorOf(name: string): Cursor {
     here,
     query: here === '' ? {} : { starting_after: here },
     isFirst: here === '',
-    // a shared URL has no way back, so this leads to the first page
+    // a shared URL has no way back
     newer: () => go(before.at(-1) ?? '', before.slice(0, -1)),
     older: (cursor) => go(cursor, [...before, here]),
   }
@@ -76,13 +75,13 @@ export function useCursorOf(name: string): Cursor {
 
 const pauseMs = 400
 
-/** A text filter, applied after a pause, on Enter or on blur. */
+/** Applied after a pause, on Enter or on blur. */
 interface FilterTextProps {
   readonly label: string
   readonly value: string
   readonly onApply: (value: string) => void
   readonly type?: 'text' | 'search'
-  /** Not after a pause: half a date is another filter. */
+  /** Half a date is another filter. */
   readonly appliesOnBlur?: boolean
   readonly error?: string | undefined
 }
@@ -90,7 +89,7 @@ interface FilterTextProps {
 export function FilterText({ label, value, onApply, type = 'text', appliesOnBlur = false, error }: FilterTextProps) {
   const [typed, setTyped] = useState(value)
   const [seen, setSeen] = useState(value)
-  // changed from outside, such as by "Clear filters"
+  // changed from outside ("Clear filters")
   if (value !== seen) {
     setSeen(value)
     if (value !== typed.trim()) setTyped(value)

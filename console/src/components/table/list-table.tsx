@@ -9,7 +9,6 @@ import { ProblemAlert } from '../feedback/alerts.tsx'
 import { EmptyState, LoadingIndicator } from '../feedback/screen.tsx'
 import { useCursorOf } from './filters.tsx'
 
-/** The server sorts and filters. */
 const features = tableFeatures({})
 
 const theCursor = 'starting_after'
@@ -27,15 +26,14 @@ export interface ListPage<R> {
 }
 
 interface ListTableProps<R> {
-  /** The accessible name: the screen's h1 if the table is its main content. */
+  /** The screen's h1 if the table is its main content. */
   readonly name: string
   readonly columns: readonly Column<R>[]
   readonly query: UseQueryResult<ListPage<R>>
-  /** Query parameter of the cursor, if the screen has several lists. */
+  /** If the screen has several lists. */
   readonly cursor?: string
   readonly isFiltered?: boolean
   readonly onClearFilters?: () => void
-  /** Shown while the list has no entries at all. */
   readonly empty: string
   readonly emptyAction?: ReactNode
 }
@@ -85,7 +83,7 @@ export function Pager({
   )
 }
 
-/** A table without paging; it stays visible when empty. */
+/** Without paging. */
 export function RowsTable<R extends RowData & { readonly id: string }>({
   name,
   columns,
@@ -131,7 +129,7 @@ function definitionsOf<R extends RowData>(columns: readonly Column<R>[]): Column
   return columns.map(({ id, header, cell }) => helper.display({ id, header, cell: ({ row }) => cell(row.original) }))
 }
 
-/** A list inside another screen: its table stays visible when empty. */
+/** Its table stays visible when empty. */
 export function InnerList<R extends RowData & { readonly id: string }>(props: ListTableProps<R>) {
   const { query, isFiltered, name, columns, empty } = props
   if (isFiltered || query.data === undefined || query.data.data.length > 0) return <ListTable {...props} />

@@ -101,7 +101,7 @@ function useColumns(
 
 const first: { readonly email: string; readonly role: Role } = { email: '', role: 'viewer' }
 
-/** Sends an invitation by e-mail; without SMTP it shows a link once. */
+/** Without SMTP it shows a link once. */
 export function Invite({ onClose, onDone }: { onClose: () => void; onDone: (said: string) => void }) {
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)

@@ -1,4 +1,4 @@
-/** An automation as a form edits it and as the API stores it. */
+/** An automation as a form edits it. */
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { unwrap, type Problem, v1 } from '../../api/client.ts'
@@ -24,7 +24,7 @@ export type Automation = components['schemas']['Automation']
 type AutomationCreation = components['schemas']['AutomationCreation']
 
 export interface AutomationDraft extends ContentDraft {
-  /** '' until it is saved. */
+  /** '' until saved. */
   readonly id: string
   readonly name: string
   readonly source: string
@@ -62,7 +62,7 @@ export function creationOf(draft: AutomationDraft, templates: readonly Template[
     source_id: draft.source,
     event_type: draft.event.trim(),
     conditions: draft.rules.rules.length === 0 ? null : rulesOf(draft.rules, eventFields),
-    // invalid numbers are sent as typed, so that the API reports them at the field
+    // invalid numbers are sent as typed: the API reports them at their field
     delay_seconds: (draft.delay.trim() !== '' && Number.isFinite(minutes)
       ? Math.round(minutes * secondsPerMinute)
       : draft.delay) as number,
@@ -97,7 +97,7 @@ export function draftOf(automation: Automation, templates: readonly Template[]):
 
 const words = text.automations.form
 
-/** What to do after saving. New automations are paused until they are activated. */
+/** New automations are paused until activated. */
 export type After = 'stay' | 'simulate' | 'activate' | 'pause'
 
 interface AutomationFormState {
@@ -108,7 +108,6 @@ interface AutomationFormState {
   readonly problem: Problem | undefined
   readonly done: string
   readonly discard: () => void
-  /** Somebody else changed the stored automation. */
   readonly hasConflict: boolean
 }
 
@@ -164,7 +163,7 @@ export function useAutomationDraft(
       setDone(said[after])
       follow.current()
       await invalidate('automations.', 'integration_sources.')
-      // edits made while saving are saved by the next press
+      // edits made while saving
       if (after === 'simulate' || sent.current !== JSON.stringify(draft)) return
       discard()
       if (first.id === '') await navigate({ to: pathTo(workspace, 'automations', automation.id) as never })

@@ -1,4 +1,4 @@
-/** The fields of an automation: which events it follows, and what it sends when. */
+/** The fields of an automation. */
 import { Fieldset, Stack, Text } from '@mantine/core'
 import type { Problem } from '../../api/client.ts'
 import { automationEventTypes, eventFields } from '../../api/generated/tables.ts'
@@ -76,13 +76,12 @@ export function AutomationFields(props: AutomationFieldsProps) {
   )
 }
 
-/** Includes the chosen source before the list has loaded. */
 const choicesOf = (sources: readonly Source[], chosen: string): { value: string; label: string }[] => [
   ...sources.map(({ id, name }) => ({ value: id, label: name })),
   ...(chosen === '' || sources.some(({ id }) => id === chosen) ? [] : [{ value: chosen, label: chosen }]),
 ]
 
-/** An event type from the catalogue, one that the source emits, or a custom one. */
+/** From the catalogue, emitted by the source, or custom. */
 function EventFields({ sources, draft, onChange, problem }: AutomationFieldsProps) {
   const emitted = sources.find(({ id }) => id === draft.source)?.emits ?? []
   const known: readonly string[] = [...new Set([...automationEventTypes, ...emitted])]

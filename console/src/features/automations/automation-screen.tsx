@@ -61,7 +61,7 @@ export function AutomationScreen() {
   )
 }
 
-/** Waits for the templates, because the form is initialised once. */
+/** The form is initialized once. */
 function StoredAutomation({ workspace, stored }: { workspace: Workspace; stored: Automation }) {
   const { templates, isPending } = useTemplates(workspace, stored.channel_id, stored.message.type)
   if (isPending) return <LoadingIndicator />
@@ -82,7 +82,7 @@ interface AutomationFormProps {
   readonly workspace: Workspace
   readonly title: string
   readonly first: AutomationDraft
-  /** Values from the URL, which override a stored draft. */
+  /** From the URL; overrides a stored draft. */
   readonly given: Partial<AutomationDraft>
   readonly stored: Automation | undefined
 }

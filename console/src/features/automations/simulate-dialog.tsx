@@ -1,4 +1,4 @@
-/** Simulates an automation for an event, without sending or storing anything. */
+/** Simulates an automation; sends and stores nothing. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, v1 } from '../../api/client.ts'
@@ -48,7 +48,6 @@ interface SimulateProps {
 }
 
 const lastMax = 10
-/** The choice "write an event" instead of a stored one. */
 const written = 'written'
 
 export function SimulateDialog({ workspace, id, source, type, onClose }: SimulateProps) {

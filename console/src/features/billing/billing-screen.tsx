@@ -98,7 +98,7 @@ function Wallet() {
 }
 
 const periodMs = 30 * 24 * 3600_000
-/** Dates in the API's format. */
+/** In the API's format. */
 const dayOf = (instant: number): string => new Date(instant).toISOString().slice(0, 10)
 
 function UsageRegion() {
@@ -197,7 +197,6 @@ export function Prices() {
   )
 }
 
-/** Top-ups need a payment provider. */
 function useTopUps(workspace: Workspace): { readonly areOffered: boolean } {
   const found = useQuery({
     queryKey: [workspace.account, 'live', 'top_ups.list'],

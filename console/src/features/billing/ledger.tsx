@@ -102,7 +102,7 @@ async function everyEntry(workspace: Workspace, { starting_after: _page, ...filt
   return entries
 }
 
-/** A link because it yields a file; the file is created on click. */
+/** A link because it yields a file. */
 function Download({ workspace, query }: { workspace: Workspace; query: Query }) {
   const download = useApiMutation(
     () => everyEntry(workspace, query),

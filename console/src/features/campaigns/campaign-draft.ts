@@ -1,4 +1,4 @@
-/** A campaign as a form edits it and as the API stores it. */
+/** A campaign as a form edits it. */
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { unwrap, type Problem, v1 } from '../../api/client.ts'
@@ -26,7 +26,7 @@ export const audienceTypes = ['segment', 'list', 'tags', 'adhoc'] as const
 export type AudienceType = (typeof audienceTypes)[number]
 
 export interface CampaignDraft extends ContentDraft {
-  /** '' until it is saved. */
+  /** '' until saved. */
   readonly id: string
   readonly name: string
   readonly channel: string
@@ -95,7 +95,7 @@ export function creationOf(draft: CampaignDraft, templates: readonly Template[],
       send_window: window,
       recipient_timezone: draft.is_recipient_zone,
     },
-    // invalid numbers are sent as typed, so that the API reports them at the field
+    // invalid numbers are sent as typed: the API reports them at their field
     throttle_per_second: (/^\d+$/.test(draft.rate.trim()) ? Number(draft.rate) : draft.rate.trim()) as number,
   } as CampaignCreation
 }
@@ -140,7 +140,6 @@ export function draftOf(campaign: Campaign, templates: readonly Template[], zone
   }
 }
 
-/** What to do after saving. */
 type Then = 'stay' | 'test' | 'launch'
 
 export interface CampaignForm {
@@ -151,9 +150,7 @@ export interface CampaignForm {
   readonly problem: Problem | undefined
   readonly done: string
   readonly discard: () => void
-  /** Somebody else changed the stored draft. */
   readonly hasConflict: boolean
-  /** Opens the campaign's page. */
   readonly leave: () => Promise<void>
 }
 
@@ -182,7 +179,7 @@ export function useCampaignDraft(workspace: Workspace, first: CampaignDraft, cha
       follow.current()
       setDone(input.after === 'stay' ? text.campaigns.form.saved : '')
       await invalidate('campaigns.list')
-      // edits made while saving are saved by the next press
+      // edits made while saving
       if (input.after !== 'stay' || sent.current !== JSON.stringify(draft)) return
       discard()
       await invalidate('campaigns.')
@@ -231,7 +228,7 @@ const usual: readonly string[] = ['to', 'first_name', 'last_name']
 
 const linesOf = (typed: string): string[] => typed.split(/\r?\n/).filter((line) => line.trim() !== '')
 
-/** Accepts commas, semicolons and tabs as separators. */
+/** Separated by commas, semicolons or tabs. */
 function cellsOf(line: string): string[] {
   const cells = [...line.matchAll(/(?:^|[,;\t])\s*(?:"((?:[^"]|"")*)"|([^,;\t]*))/g)]
   return cells.map(([, quoted, plain]) => (quoted === undefined ? (plain ?? '').trim() : quoted.replaceAll('""', '"')))
@@ -239,7 +236,7 @@ function cellsOf(line: string): string[] {
 
 const hasNames = (cells: readonly string[]): boolean => cells[0]?.toLowerCase() === 'to'
 
-/** Parses recipients typed or pasted one per line. */
+/** One per line. */
 function recipientsIn(typed: string): Recipient[] {
   const rows = linesOf(typed).map(cellsOf)
   const [head] = rows
@@ -260,7 +257,6 @@ export function recipientCount(typed: string): number {
   return lines[0] !== undefined && hasNames(cellsOf(lines[0])) ? lines.length - 1 : lines.length
 }
 
-/** The inverse of `recipientsIn`. */
 function recipientLines(recipients: readonly Recipient[]): string {
   const variables = [...new Set(recipients.flatMap((one) => Object.keys(one.variables ?? {})))]
   const isPlain = variables.length === 0

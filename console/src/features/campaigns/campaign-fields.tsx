@@ -1,4 +1,4 @@
-/** Form fields for the audience and the schedule of a campaign. */
+/** Audience and schedule of a campaign. */
 import { Button, Checkbox, Fieldset, FileButton, Group, Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { type Problem, v1 } from '../../api/client.ts'
@@ -106,7 +106,7 @@ function RecipientFields({ draft, onChange, problem }: AudienceFieldsProps) {
   const [done, setDone] = useState('')
   const upload = async (file: File | null) => {
     if (file === null) return
-    // strip the byte order mark
+    // byte order mark
     const recipients = (await file.text()).replace(/^\uFEFF/, '')
     onChange({ ...draft, recipients })
     setDone(words.uploaded(formatNumber(recipientCount(recipients))))

@@ -1,4 +1,4 @@
-/** The form of a campaign that is not launched yet. */
+/** The form of an unlaunched campaign. */
 import { Checkbox, Fieldset, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { type Problem, v1 } from '../../api/client.ts'

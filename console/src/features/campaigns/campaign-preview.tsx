@@ -1,4 +1,4 @@
-/** Preview, recipient count and cost of a campaign draft, and its test message. */
+/** Preview, recipient count, cost and test message of a campaign draft. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -82,12 +82,11 @@ function useCount(workspace: Workspace, { audience, list, segment, recipients }:
   return isSegment ? ofSegment.data?.count : undefined
 }
 
-/** Typing must pause this long before the preview is requested again. */
 const previewDelayMs = 300
 
 type Preview = components['schemas']['MessagePreview']
 
-/** Undefined while loading, and while the draft is incomplete. */
+/** Undefined while loading or incomplete. */
 function usePreview(
   workspace: Workspace,
   { channel, message, audience, merge_fallbacks }: CampaignCreation,

@@ -1,4 +1,4 @@
-/** One campaign: the form while it is a draft, otherwise progress, results and recipients. */
+/** One campaign: form of a draft, else progress, results and recipients. */
 import { Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -42,7 +42,7 @@ export function CampaignScreen() {
   )
 }
 
-/** Waits for the templates, because the form is initialised once. */
+/** The form is initialized once. */
 function StoredDraft({ workspace, campaign }: { workspace: Workspace; campaign: Campaign }) {
   const zone = useZone()
   const { templates, isPending } = useTemplates(workspace, campaign.channel_id, campaign.message.type)

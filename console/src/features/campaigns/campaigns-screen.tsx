@@ -1,4 +1,4 @@
-/** `campaigns`: what was and will be sent to many. */
+/** The list of campaigns. */
 import { useNavigate } from '@tanstack/react-router'
 import { v1 } from '../../api/client.ts'
 import { campaignStatuses } from '../../api/generated/tables.ts'

@@ -1,4 +1,4 @@
-/** The launch dialog: shows the rehearsal of the campaign, then launches it. */
+/** The launch dialog, with the campaign's rehearsal. */
 import { Button, Checkbox, Group, List, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -26,7 +26,6 @@ interface LaunchDialogProps {
 }
 
 export function LaunchDialog({ workspace, id, onClose, onLaunched }: LaunchDialogProps) {
-  // fetched each time the dialog opens
   const rehearsal = useQuery({
     queryKey: [workspace.account, workspace.mode, 'campaigns.rehearse', id],
     queryFn: () => unwrap(v1(workspace).POST('/v1/campaigns/{id}/rehearse', { params: { path: { id } } })),

@@ -242,7 +242,6 @@ function ChangeChannelDialog({ workspace, channel, onClose, onSaved }: ChangeCha
   )
 }
 
-/** A setting that every channel has. */
 const rateField = {
   name: 'max_messages_per_second',
   label: changeWords.rate,
@@ -256,6 +255,6 @@ const rateField = {
 const enteredOf = (settings: Channel['settings']): StoredDraft =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value === null ? '' : String(value)]))
 
-/** Settings without a field are sent back unchanged, because the API replaces all of them. */
+/** The API replaces all settings. */
 const unknownOf = (settings: Channel['settings'], fields: readonly { readonly name: string }[]): Channel['settings'] =>
   Object.fromEntries(Object.entries(settings).filter(([name]) => !fields.some((field) => field.name === name)))

@@ -38,7 +38,6 @@ export const useTemplates = (workspace: Workspace, channel: string | undefined):
 
 export const hasTemplates = ({ capabilities }: Channel): boolean => capabilities.includes('template')
 
-/** The connection if the channel may send, otherwise why not. */
 function healthOf({ status, connection_status }: Channel): { word: string; kind: StatusKind } {
   if (status !== 'active') return { word: status, kind: status === 'pending' ? 'busy' : 'off' }
   return {

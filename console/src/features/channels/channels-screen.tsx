@@ -1,4 +1,4 @@
-/** `channels`: who messages are sent by, and how each is. */
+/** The list of channels. */
 import { Button, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { v1 } from '../../api/client.ts'

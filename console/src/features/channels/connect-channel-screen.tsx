@@ -1,4 +1,4 @@
-/** Connects a channel. The fields come from the provider's description. */
+/** Connects a channel, with fields from the provider's description. */
 import { Anchor, Button, Fieldset, Group, Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, type Problem, v1 } from '../../api/client.ts'

@@ -1,4 +1,4 @@
-/** Shown after connecting: the callback address for the provider, and a test message. */
+/** Shown after connecting: callback address and test message. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, v1 } from '../../api/client.ts'

@@ -1,4 +1,4 @@
-/** Form fields for a provider's credentials or settings, as the server describes them. */
+/** Form fields for credentials or settings of a provider. */
 import { Stack } from '@mantine/core'
 import type { Problem } from '../../api/client.ts'
 import { ChoiceField, PasswordField, TextField } from '../../components/form/fields.tsx'
@@ -14,12 +14,11 @@ export interface ProviderField {
   readonly fallback: string
 }
 
-/** Values by field name. */
 export type StoredDraft = Readonly<Record<string, string>>
 
 interface ProviderFieldsProps {
   readonly fields: readonly ProviderField[]
-  /** Prefix of validation errors: `credentials` or `settings`. */
+  /** `credentials` or `settings`, in validation errors. */
   readonly within: string
   readonly storedDraft: StoredDraft
   readonly onChange: (storedDraft: StoredDraft) => void
@@ -75,7 +74,6 @@ function hintOf({ hint, fallback, kind, required }: ProviderField): string {
   return `${hint} ${text.channels.form.leftOut(fallback)}`.trim()
 }
 
-/** Empty values are left out. */
 export function valuesOf(fields: readonly ProviderField[], storedDraft: StoredDraft): Record<string, unknown> {
   const given = fields
     .map((field) => [field, storedDraft[field.name]?.trim() ?? ''] as const)
@@ -83,7 +81,7 @@ export function valuesOf(fields: readonly ProviderField[], storedDraft: StoredDr
   return Object.fromEntries(given.map(([{ name, kind }, value]) => [name, valueOf(kind, value)]))
 }
 
-/** Invalid numbers are sent as typed, so that the API reports them. */
+/** Invalid numbers are sent as typed: the API reports them. */
 function valueOf(kind: ProviderField['kind'], value: string): unknown {
   if (kind === 'flag') return value === 'true'
   return kind === 'number' && /^-?\d+$/.test(value) ? Number(value) : value

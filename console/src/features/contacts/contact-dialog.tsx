@@ -34,7 +34,7 @@ export function ContactDialog({
     draftOf(stored),
   )
   const consent = JSON.stringify(stored?.consent)
-  // remembers the stored consent: an opt-out may arrive while the dialog is open
+  // an opt-out may arrive while the dialog is open
   const [{ chosen, beside }, choose] = useState<{ chosen: ConsentChosen; beside: string | undefined }>({
     chosen: {},
     beside: consent,
@@ -117,7 +117,7 @@ function ContactFields(props: FieldsProps) {
   )
 }
 
-/** Collapsed until one of its fields has an error. */
+/** Collapsed until a field has an error. */
 function MoreFields({ draft, onChange, consent, onConsent, problem }: FieldsProps) {
   const words = text.contacts
   const [isOpen, setOpen] = useState(false)
@@ -182,10 +182,7 @@ interface ContactDraft {
   readonly metadata: string
 }
 
-/**
- * By channel type; '' leaves it unchanged. Not part of the draft: a consent chosen once must not be sent again after
- * an error.
- */
+/** By channel type; '' is unchanged. Not in the draft, which would send it again. */
 type ConsentChosen = Readonly<Record<string, string>>
 
 const texts = ['phone', 'email', 'first_name', 'last_name', 'locale', 'timezone', 'external_id'] as const
@@ -214,7 +211,7 @@ export function draftOf(contact: Contact | undefined): ContactDraft {
   }
 }
 
-/** The changed fields as a PATCH; undefined while a JSON field is invalid. */
+/** A PATCH; undefined while a JSON field is invalid. */
 function changeOf(before: ContactDraft, after: ContactDraft, chosen: ConsentChosen): Body | undefined {
   const change: Record<string, unknown> = {}
   for (const name of texts)
@@ -233,7 +230,7 @@ function changeOf(before: ContactDraft, after: ContactDraft, chosen: ConsentChos
   return change as Body
 }
 
-/** A JSON merge patch: changed keys, and null for removed ones. */
+/** A JSON merge patch. */
 function mergeOf(before: object, after: object): object {
   const was = new Map(Object.entries(before).map(([key, value]) => [key, JSON.stringify(value)]))
   const changed = Object.entries(after).filter(([key, value]) => was.get(key) !== JSON.stringify(value))

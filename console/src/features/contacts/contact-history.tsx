@@ -17,7 +17,7 @@ import type { Contact } from './contact-screen.tsx'
 type Message = components['schemas']['Message']
 
 const rowsMax = 20
-/** A contact has one conversation per channel. */
+/** One per channel. */
 const conversationsMax = 10
 
 export function ContactTimeline({ contact }: { contact: Contact }) {
@@ -54,7 +54,6 @@ export function ContactTimeline({ contact }: { contact: Contact }) {
   )
 }
 
-/** Messages to the contact's first address, and its latest conversation. */
 function useTimeline({ id, phone, identifiers }: Contact) {
   const workspace = useWorkspace()
   const to = phone ?? Object.values(identifiers)[0]
@@ -85,10 +84,9 @@ function useTimeline({ id, phone, identifiers }: Contact) {
   const newestFirst = (one: Message, other: Message) => (one.id < other.id ? 1 : -1)
   return {
     messages: [...byId.values()].toSorted(newestFirst).slice(0, rowsMax),
-    /** The one with the latest inbound message. */
     conversation: found.data?.data[0],
     isPending: reads.some((read) => read.isPending),
-    // keep showing loaded data when a later refetch fails
+    // keep showing loaded data
     error: reads.find((read) => read.isError && read.data === undefined)?.error ?? null,
     again: () => reads.filter((read) => read.isError).forEach((read) => void read.refetch()),
   }

@@ -1,4 +1,4 @@
-/** One contact: details, timeline, consent, tags and attributes. */
+/** One contact. */
 import { Alert, Badge, Button, CloseButton, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -134,7 +134,6 @@ function Actions({ contact, onDone }: { contact: Contact; onDone: (done: string)
   )
 }
 
-/** Exports everything stored about the contact as a file. */
 function useExportData({ id }: Contact, onDone: () => void) {
   const workspace = useWorkspace()
   return useApiMutation(
@@ -288,6 +287,5 @@ function ContactTags({ contact: { id, tags } }: { contact: Contact }) {
 
 export type Contact = components['schemas']['Contact']
 
-/** Name, or else phone, e-mail or identifier. */
 export const nameOf = ({ full_name, phone, email, identifiers, id }: Contact): string =>
   full_name ?? phone ?? email ?? Object.values(identifiers)[0] ?? id

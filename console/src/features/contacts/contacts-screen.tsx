@@ -106,7 +106,6 @@ export function ContactsScreen() {
   )
 }
 
-/** Exports all contacts that match the filters. */
 function useExport({ starting_after: _page, ...filters }: Query, onDone: () => void) {
   const workspace = useWorkspace()
   return useApiMutation(

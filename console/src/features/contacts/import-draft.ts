@@ -1,4 +1,4 @@
-/** An import before it starts: the server's state and the unsaved column choices. */
+/** An import before it starts. */
 import { unwrap, own } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
 import { type ApiMutation, useApiMutation } from '../../api/use-action.ts'
@@ -9,7 +9,6 @@ import { useDraft } from '../../components/form/use-draft.ts'
 export type StepwiseImport = components['schemas']['StepwiseImport']
 export type ImportColumn = StepwiseImport['columns'][number]
 
-/** Can be changed, checked and cancelled. */
 export const isOpen = ({ status }: StepwiseImport): boolean => status === 'draft' || status === 'checked'
 export const isDraft = (one: StepwiseImport): boolean => isOpen(one) || one.status === 'cancelled'
 export const isOnItsWay = ({ status }: StepwiseImport): boolean => status === 'pending' || status === 'running'
@@ -18,7 +17,6 @@ export const isOnItsWay = ({ status }: StepwiseImport): boolean => status === 'p
 export const leftOut = 'null'
 
 interface Said {
-  /** By column header. */
   readonly columns: Readonly<Record<string, string>>
   readonly country?: string
   readonly consent?: boolean
@@ -31,12 +29,12 @@ interface Description {
 }
 
 export interface DraftState {
-  /** By column header; absent columns use the server's suggestion. */
+  /** By header; absent columns use the server's suggestion. */
   readonly columns: Readonly<Record<string, string>>
   readonly country: string
   readonly consent: boolean
   readonly say: (said: Partial<Said>) => void
-  /** Whether the server's counts are for the current choices. */
+  /** The server's counts are for the current choices. */
   readonly isChecked: boolean
   readonly description: Description
   readonly check: ApiMutation<Description>

@@ -83,7 +83,7 @@ function Steps({ state: { isChecked, description, check, start, cancel } }: { st
 
 interface ColumnFieldsProps {
   readonly columns: readonly ImportColumn[]
-  /** By column header: a field, `leftOut`, or absent. */
+  /** By header: a field or `leftOut`. */
   readonly said: Readonly<Record<string, string>>
   readonly onSay: (name: string, field: string) => void
   readonly problem: Problem | undefined
@@ -116,10 +116,9 @@ function ColumnFields({ columns, said, onSay, problem }: ColumnFieldsProps) {
   )
 }
 
-/** The names of a column in validation errors. */
+/** In validation errors. */
 const paramsOf = (name: string, at: number): string[] => [`columns[${JSON.stringify(name)}]`, `header[${at}]`]
 
-/** All contact fields, an attribute named like the column, and the current value. */
 function choicesFor(name: string, value: string): Choice[] {
   const { leaveOut, attribute, consentBy, identifierOn } = text.contactImports
   const key = keyFor(name)
@@ -135,7 +134,6 @@ function choicesFor(name: string, value: string): Choice[] {
     : [{ value, label: value }, ...choices]
 }
 
-/** An attribute key derived from the column header. */
 function keyFor(name: string): string {
   const plain = name
     .toLowerCase()
@@ -151,7 +149,7 @@ interface Chosen {
   readonly about: readonly (string | number)[]
 }
 
-/** Uploads a file as a draft; nothing is imported yet. */
+/** Nothing is imported yet. */
 export function FileField({ onUploaded }: { onUploaded: (draft: StepwiseImport) => void }) {
   const workspace = useWorkspace()
   const upload = useApiMutation(

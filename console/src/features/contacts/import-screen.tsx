@@ -1,4 +1,4 @@
-/** Imports contacts from a CSV file in steps: upload, columns, check, progress. */
+/** Imports contacts from a CSV file, in steps. */
 import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
@@ -21,7 +21,6 @@ import { DraftForm, FileField } from './import-form.tsx'
 type ContactImport = components['schemas']['ContactImport']
 
 const shownMax = 10
-/** Polling interval while the import runs. */
 const whileOnItsWayMs = 1_000
 
 export function ImportScreen() {
@@ -143,7 +142,7 @@ function ImportProgress({ started }: { started: StepwiseImport }) {
   )
 }
 
-/** Downloads the rows with a request of its own, because a link cannot send the account header. */
+/** A link cannot send the account header. */
 function RejectedRows({ id }: { id: string }) {
   const workspace = useWorkspace()
   const rows = useApiQuery(workspace, ['contact_imports.list_errors', id], () =>

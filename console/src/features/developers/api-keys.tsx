@@ -20,7 +20,7 @@ import { text } from '../../text/en.ts'
 
 type Key = components['schemas']['ApiKey']
 
-/** The request log on the same screen has its own cursor. */
+/** The request log has another cursor. */
 const cursor = 'keys_after'
 
 export function ApiKeys() {

@@ -1,4 +1,4 @@
-/** A bar chart of messages per day: sent, delivered, failed. */
+/** A bar chart of messages per day. */
 import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
 import type { components } from '../../api/generated/own.ts'
 import { text } from '../../text/en.ts'
@@ -6,7 +6,7 @@ import { text } from '../../text/en.ts'
 type Day = components['schemas']['Overview']['days'][number]
 
 const heightPx = 240
-/** Narrow enough for thirty days on a phone. */
+/** Thirty days fit on a phone. */
 const barGapPx = 1
 
 export function DaysChart({ days }: { days: readonly Day[] }) {

@@ -136,7 +136,6 @@ const columns = (['date', 'sent', 'delivered', 'failed'] as const).map((name) =>
   cell: (day: Day) => (name === 'date' ? day.date : formatNumber(day[name])),
 }))
 
-/** The same numbers as chart and as table. */
 export function Days({ days }: { days: readonly Day[] }) {
   const [isTable, setTable] = useState(false)
   const words = text.home

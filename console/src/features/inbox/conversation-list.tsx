@@ -1,4 +1,4 @@
-/** The list of conversations and the queries around it. */
+/** Conversations and their queries. */
 import { Button, Group, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { unwrap, own, problemOf, v1 } from '../../api/client.ts'
@@ -92,7 +92,6 @@ function Row({ conversation, shown }: { conversation: Conversation; shown: Conve
   )
 }
 
-/** Shown while the inbox is empty. */
 function First({ onTried }: { onTried: () => void }) {
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)
@@ -129,7 +128,7 @@ function First({ onTried }: { onTried: () => void }) {
   )
 }
 
-/** A sandbox number: messages to it are delivered. */
+/** A sandbox number that delivers. */
 const testPhone = '+15005550006'
 
 export type Conversation = components['schemas']['Conversation']
@@ -149,7 +148,6 @@ export function useConversation(id: string | undefined): UseQueryResult<Conversa
   )
 }
 
-/** Updates a conversation; `disabledReason` if the person may not. */
 export function useChange(
   id: string,
   onDone: (change: Change) => void = () => undefined,

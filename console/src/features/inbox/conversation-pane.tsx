@@ -1,4 +1,4 @@
-/** One conversation: messages, service window, actions and contact details. */
+/** One conversation. */
 import { Box, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react'
@@ -104,7 +104,7 @@ function ConversationActions({
   )
 }
 
-/** Marks the conversation as read, unless the person may not reply or acts for somebody else. */
+/** Unless the person may not reply or acts for somebody else. */
 function useMarkedRead({ id, read, last_message_at }: Conversation): void {
   const { impersonating } = useRequiredSession()
   const { run, disabledReason } = useChange(id)
@@ -115,7 +115,7 @@ function useMarkedRead({ id, read, last_message_at }: Conversation): void {
   }, [isDue, last_message_at])
 }
 
-/** Focuses the conversation chosen from the list; on first load the h1 keeps the focus. */
+/** On first load the h1 keeps the focus. */
 function useFocusWhenChosen() {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -127,7 +127,7 @@ function useFocusWhenChosen() {
 
 const pageMessages = 30
 
-/** Oldest first, with the status of sent messages. */
+/** Oldest first. */
 function MessageLog({ conversation }: { conversation: Conversation }) {
   const pages = useMessages(conversation)
   const messages = (pages.data?.pages ?? []).flatMap(({ data }) => data).toReversed()
@@ -225,14 +225,13 @@ function wordsOf(minutes: number): string {
 const lookMs = 1_000
 const minuteMs = 60_000
 
-/** Whole minutes; -1 after it has closed; null for channels without a service window. */
+/** Minutes; -1: closed; null: no service window. */
 const leftOf = (expires_at: string | null): number | null => {
   if (expires_at === null) return null
   const left = Date.parse(expires_at) - Date.now()
   return left <= 0 ? -1 : Math.floor(left / minuteMs)
 }
 
-/** Remaining time of the service window, updated every second. */
 function useWindow(expires_at: string | null): { readonly minutes: number | null; readonly isClosed: boolean } {
   const [, setMinutes] = useState(() => leftOf(expires_at))
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The inbox: conversation list and conversation side by side; on phones one after the other. */
+/** The inbox: list and conversation, on phones one at a time. */
 import { Text } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -60,7 +60,7 @@ export function InboxScreen() {
   )
 }
 
-/** Going back from a conversation focuses its link in the list. */
+/** Focuses the conversation's link in the list. */
 function useFocusOnReturn(open: string | undefined) {
   const list = useRef<HTMLDivElement>(null)
   const before = useRef(open)
@@ -73,18 +73,15 @@ function useFocusOnReturn(open: string | undefined) {
   return list
 }
 
-/** Filter and open conversation are part of the URL. */
+/** In the URL. */
 export type ConversationFilterName = 'open' | 'mine' | 'done'
 
 export interface ConversationFilter {
   readonly show: ConversationFilterName
   readonly choose: (show: ConversationFilterName) => void
-  /** The query parameters of the list. */
   readonly filters: Filters
   readonly query: Query
-  /** The ID of the open conversation. */
   readonly open: string | undefined
-  /** The query string that opens this conversation, or none. */
   readonly searchFor: (id: string | undefined) => Query
 }
 

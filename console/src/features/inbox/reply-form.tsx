@@ -1,4 +1,4 @@
-/** The reply form, or the template form once the service window is closed. */
+/** The reply form, or the template form after the service window. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { unwrap, v1 } from '../../api/client.ts'
@@ -42,7 +42,6 @@ export function ReplyArea({
   )
 }
 
-/** The draft is stored per conversation until it is sent. */
 function ReplyForm({ conversation, onDone }: { conversation: Conversation; onDone: (done: string) => void }) {
   const workspace = useWorkspace()
   const disabledReason = useDisabledReason(workspace)('messages:write')
@@ -55,7 +54,7 @@ function ReplyForm({ conversation, onDone }: { conversation: Conversation; onDon
     latest.current = reply
   }, [reply])
   const send = useSend(conversation, (sent) => {
-    // the next reply may have been started meanwhile
+    // the next reply may have been started
     if ((sent.content as { body?: string }).body === latest.current) discard()
     onDone(words.sent)
     form.current?.querySelector('textarea')?.focus()
@@ -168,7 +167,6 @@ function TemplateForm({ conversation, onDone }: SendTemplateProps) {
 
 type Body = components['schemas']['SendMessage']
 
-/** `content` has the API's shape for the type. */
 interface OutgoingMessage {
   readonly type: string
   readonly content: unknown
@@ -177,7 +175,6 @@ interface OutgoingMessage {
 const bodyOf = ({ channel_id, identifier }: Conversation, { type, content }: OutgoingMessage): Body =>
   ({ channel: channel_id, to: identifier, type, [type]: content }) as unknown as unknown as Body
 
-/** For the `API` button. */
 export const replyRequest = (conversation: Conversation): ApiRequest => ({
   operation: 'messages.send',
   method: 'POST',

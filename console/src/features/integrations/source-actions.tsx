@@ -1,4 +1,4 @@
-/** Actions on a source: edit, roll key, disable, delete. */
+/** Actions on a source. */
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, v1 } from '../../api/client.ts'

@@ -148,7 +148,7 @@ interface SourceFormProps {
   readonly problem: Problem | undefined
   readonly isRunning: boolean
   readonly onSubmit: () => void
-  /** Shown if the source exists already. */
+  /** Shown if the source exists. */
   readonly children: ReactNode
 }
 
@@ -210,7 +210,6 @@ export const useSources = (workspace: Workspace): UseQueryResult<{ data: Source[
     v1(workspace).GET('/v1/integration_sources', { params: { query: { limit: sourcesMax } } }),
   )
 
-/** Shown once. */
 export interface SourceSecrets {
   readonly id: string
   readonly source_key: string

@@ -1,4 +1,4 @@
-/** Status changes, send attempts and webhook deliveries of a message. */
+/** Timeline of a message. */
 import { List, Text, Title } from '@mantine/core'
 import { own, problemOf, v1 } from '../../api/client.ts'
 import type { operations } from '../../api/generated/v1.ts'

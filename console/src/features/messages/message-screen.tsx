@@ -1,4 +1,4 @@
-/** One message: status, preview, timeline and cost. */
+/** One message. */
 import { Code, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -23,7 +23,7 @@ import { Attempts, MessageDeliveries, Timeline } from './message-history.tsx'
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** A success message carried over from the previous screen. */
+    /** From the previous screen. */
     done?: string
   }
 }
@@ -139,7 +139,7 @@ function useActions(message: Message, onDone: (done: string) => void) {
   }
 }
 
-/** The request that sends the same content again. */
+/** Sends the same content again. */
 function bodyOf({ channel_id, to, type, content, reference, metadata, reply_to, priority }: Message): Body {
   return { channel: channel_id, to, type, ...content, reference, metadata, reply_to, priority } as Body
 }

@@ -1,4 +1,4 @@
-/** The send dialog. Its draft survives a reload. */
+/** The send dialog. */
 import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { unwrap, type Problem, v1 } from '../../api/client.ts'
@@ -157,7 +157,7 @@ function SendFields({ draft, onChange, problem, channels, channel, templates }: 
 
 const moreNames = ['reply_to', 'send_at', 'expires_in_seconds', 'priority', 'metadata'] as const
 
-/** Collapsed until one of its fields is set or has an error. */
+/** Collapsed until a field is set or has an error. */
 function MoreFields({
   draft,
   onChange,
@@ -198,7 +198,7 @@ function MoreFields({
   )
 }
 
-/** Null for an empty text, undefined for invalid JSON. */
+/** Null: empty; undefined: invalid JSON. */
 function jsonOf(written: string): unknown {
   if (written.trim() === '') return null
   try {
@@ -208,7 +208,7 @@ function jsonOf(written: string): unknown {
   }
 }
 
-/** Undefined while a JSON field is invalid. Empty fields are left out; the server validates the rest. */
+/** Undefined while a JSON field is invalid. The server validates the rest. */
 function bodyOf(draft: SendDraft, templates: readonly Template[], zone: string): Body | undefined {
   const [content, metadata] = [contentOf(draft, templates), jsonOf(draft.metadata)]
   if (content === undefined || metadata === undefined) return undefined

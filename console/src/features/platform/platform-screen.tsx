@@ -1,4 +1,4 @@
-/** Accounts, users and e-mails of the installation, for platform administrators. */
+/** The installation, for platform administrators. */
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'

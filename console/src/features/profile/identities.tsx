@@ -1,4 +1,4 @@
-/** Identities at the OIDC provider: linked there, confirmed here. */
+/** Identities at the OIDC provider. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'

@@ -76,7 +76,6 @@ interface Changes {
   readonly new_password?: string
 }
 
-/** `done` is the success message. */
 function useChange(done: string, after: () => void) {
   const [said, setSaid] = useState('')
   const change = useApiMutation(

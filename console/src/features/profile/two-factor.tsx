@@ -1,4 +1,4 @@
-/** Set-up of two-factor authentication: scan, confirm, recovery codes. */
+/** Set-up of two-factor authentication. */
 import { Button, Code, Group, List, Stack, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { renderSVG } from 'uqr'
@@ -135,7 +135,7 @@ function Confirm({
   )
 }
 
-/** Dark on light in both colour schemes: many apps cannot read inverted codes. */
+/** Many apps cannot read inverted codes. */
 function QrCode({ value }: { value: string }) {
   const picture = useMemo(() => `data:image/svg+xml,${encodeURIComponent(renderSVG(value, { border: 2 }))}`, [value])
   return <img className="qr-code" src={picture} alt={text.profile.qr} />

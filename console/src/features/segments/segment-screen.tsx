@@ -1,4 +1,4 @@
-/** One segment: name, rules and the number of matching contacts. */
+/** One segment. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -168,10 +168,8 @@ function Fields({
   )
 }
 
-/** Typing must pause this long before the contacts are counted again. */
 const previewDelayMs = 300
 
-/** How many contacts the rules on the form match, while they are edited. */
 function Matching({ rules }: { rules: ReturnType<typeof rulesOf> }) {
   const workspace = useWorkspace()
   const [asked] = useDebouncedValue(JSON.stringify(rules), previewDelayMs)

@@ -1,4 +1,4 @@
-/** The page layout of sign-in, set-up, reset and invitation. */
+/** The page layout of screens without a session. */
 import { Paper } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Screen } from '../../components/feedback/screen.tsx'
@@ -13,7 +13,7 @@ export function CardScreen({ title, children }: { title: string; children: React
   )
 }
 
-/** The token in the URL fragment, including one pasted while the screen is open; '' if there is none. */
+/** From the URL fragment, even if pasted later; '' if none. */
 export function useToken(): string {
   const [token, setToken] = useState(takeTokenFromUrl)
   useEffect(() => {
@@ -24,7 +24,7 @@ export function useToken(): string {
   return token
 }
 
-/** Removes the token from the URL and so from the history; sessionStorage holds it for reloads. */
+/** Keeps it out of the history; sessionStorage holds it for reloads. */
 function takeTokenFromUrl(): string {
   const key = `token ${location.pathname}`
   const given = location.hash.slice(1)

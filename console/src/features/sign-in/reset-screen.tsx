@@ -16,7 +16,7 @@ export function ResetScreen() {
   return <CardScreen title={text.people.reset.title}>{token === '' ? <Ask /> : <Choose token={token} />}</CardScreen>
 }
 
-/** The response does not reveal whether the address is known. */
+/** Does not reveal whether the address is known. */
 function Ask() {
   const [email, setEmail] = useState('')
   const [said, setSaid] = useState('')

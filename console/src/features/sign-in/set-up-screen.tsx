@@ -1,4 +1,4 @@
-/** Creates the first owner, with the link that the service prints at start. */
+/** Creates the first owner with the link printed at start. */
 import { Button, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -17,7 +17,6 @@ export interface Credentials {
   readonly code?: string
 }
 
-/** A code from the app, or a recovery code. */
 export function CodeForm({
   problem,
   isRunning,
@@ -60,7 +59,6 @@ export function CodeForm({
   )
 }
 
-/** For signing in again as the same person. */
 export function PasswordForm(props: {
   label: string
   problem: Problem | undefined
@@ -91,7 +89,7 @@ export function PasswordForm(props: {
   )
 }
 
-/** Returns to `to`, or to the page that required the sign-in. */
+/** Returns to `to`, or to the page that required sign-in. */
 export function SignInWith({ to }: { to?: string }) {
   const { next = to, error } = useSearch({ strict: false }) as { next?: string; error?: string }
   const { data } = useQuery({ queryKey: ['setup.retrieve'], queryFn: () => unwrap(own().GET('/console/api/setup')) })
@@ -112,11 +110,9 @@ export function SignInWith({ to }: { to?: string }) {
   )
 }
 
-/** Signs in, with a second step for two-factor users. */
 interface SignIn {
   readonly run: (credentials: Credentials) => void
   readonly runWithCode: (code: string) => void
-  /** The password was right and a code is needed. */
   readonly asksForCode: boolean
   readonly isRunning: boolean
   readonly problem: Problem | undefined
@@ -136,7 +132,6 @@ export function useSignIn(onDone: (session: Session) => unknown): SignIn {
       }
     },
     (session) => {
-      // the form may be used again
       setGiven(undefined)
       setAsks(false)
       return onDone(session)

@@ -1,4 +1,4 @@
-/** Sign-in, which returns to the page that required it. */
+/** Sign-in. */
 import { Button, Stack } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** Deliveries of a webhook endpoint: list, retry and replay of failed ones. */
+/** Deliveries of a webhook endpoint, with retry and replay. */
 import { Title } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { unwrap, own, v1 } from '../../api/client.ts'
@@ -22,7 +22,6 @@ import type { Endpoint } from './endpoint-form.tsx'
 
 const choices = deliveryStatuses.map((value) => ({ value, label: humanize(value) }))
 
-/** The outcome of a delivery in a sentence. */
 export function outcomeOf({
   event_type,
   status,
@@ -115,13 +114,13 @@ function useColumns(onRetry: (id: string) => void): Column<Delivery>[] {
   ]
 }
 
-/** The most that one request replays. */
+/** Per request. */
 const atOnce = 5_000
 
 interface ReplayFailedProps {
   readonly id: string
   readonly disabledReason: string | undefined
-  /** Called repeatedly with the current state as a sentence. */
+  /** Called repeatedly with a sentence. */
   readonly onOutcome: (said: string) => unknown
 }
 
@@ -178,12 +177,11 @@ async function failedOf(workspace: Workspace, endpoint: string): Promise<number>
     .count
 }
 
-/** Polling interval in the first minute, and afterwards. */
+/** First minute, and afterwards. */
 const lookEveryMs = 1_000
 const laterEveryMs = 5_000
 const looksSoon = 60
 
-/** Polls the replayed deliveries and reports how many are left, then the outcome. */
 function useReplayOutcome(id: string, onOutcome: (said: string) => unknown): (count: number) => void {
   const workspace = useWorkspace()
   const [begun, begin] = useState<{ readonly count: number }>()
@@ -195,7 +193,7 @@ function useReplayOutcome(id: string, onOutcome: (said: string) => unknown): (co
   useEffect(() => {
     if (begun === undefined) return
     const controller = new AbortController()
-    // errors are shown by the table, which polls too
+    // the table shows errors
     follow({ account, mode }, id, begun.count, controller.signal, (said) => tell.current(said)).catch(() => undefined)
     return () => controller.abort()
   }, [begun, account, mode, id])

@@ -13,7 +13,7 @@ import { parseJsonObject } from '../../components/form/json.ts'
 import { useDraft } from '../../components/form/use-draft.ts'
 import { text } from '../../text/en.ts'
 
-/** The API's names of its fields, whose errors are shown at the field. */
+/** Their errors are shown at the field. */
 export const endpointFields = [
   'url',
   'description',
@@ -72,7 +72,6 @@ export function EndpointFields(props: EndpointFieldsProps) {
   )
 }
 
-/** Excludes every other event type. */
 const allEvents = '*'
 
 const eventsAfter = (before: readonly string[], now: readonly string[]): readonly string[] =>
@@ -172,7 +171,6 @@ interface EndpointDraft {
   readonly channel_types: readonly string[]
   readonly directions: readonly string[]
   readonly message_types: readonly string[]
-  /** JSON as typed. */
   readonly metadata: string
   readonly source: string
 }

@@ -1,4 +1,4 @@
-/** One webhook endpoint: details, actions and deliveries. */
+/** One webhook endpoint. */
 import { Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'

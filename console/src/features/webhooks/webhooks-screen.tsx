@@ -110,7 +110,7 @@ function useColumns(): Column<Endpoint>[] {
   ]
 }
 
-/** The screen shows the signing secret after this dialog has closed. */
+/** The screen shows the signing secret afterwards. */
 function NewEndpoint({
   onClose,
   onCreated,

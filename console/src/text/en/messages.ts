@@ -1,6 +1,6 @@
 /** Texts of messages and of the inbox. */
 
-/** Error messages of providers, for use inside a sentence. */
+/** For use inside a sentence. */
 const within = (message: string): string => message.trim().replace(/\.$/, '')
 
 export const messages = {
