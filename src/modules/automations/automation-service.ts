@@ -91,7 +91,7 @@ async function createAutomation(
  * An active automation needs its channel: a channel deleted later pauses it. Locked before the source, in the same order as a channel's deletion.
  */
 async function requireChannel({ channels }: AutomationDeps, tx: Transaction, row: AutomationRow): Promise<void> {
-  if (row.status === 'active') await channels.requireStanding(tx, row, row.channel_id, 'channel_id')
+  if (row.status === 'active') await channels.requireExisting(tx, row, row.channel_id, 'channel_id')
 }
 
 const tooMany = (source_id: string): Problem =>

@@ -35,7 +35,7 @@ const tag = 'Automations'
 const Deleted = deletedOf('automation')
 const messageErrors = ['unsupported_message_type', 'template_not_approved', 'upstream_unavailable'] as const
 
-const automationRoutes = (automations: AutomationService): Route[] => [
+const createAutomationRoute = (automations: AutomationService): Route =>
   route({
     operation: 'automations.create',
     method: 'POST',
@@ -65,7 +65,9 @@ const automationRoutes = (automations: AutomationService): Route[] => [
     errors: ['resource_missing', 'automation_limit_reached', ...messageErrors],
     handler: async ({ caller, body, sql, keep }) =>
       reply(201, await automations.create(sql, caller, body, keeping(keep, 201))),
-  }),
+  })
+
+const listAutomationsRoute = (automations: AutomationService): Route =>
   route({
     operation: 'automations.list',
     method: 'GET',
@@ -90,7 +92,9 @@ const automationRoutes = (automations: AutomationService): Route[] => [
       }
       return reply(200, pageReply(await automations.list(sql, caller, filters, page), page.limit))
     },
-  }),
+  })
+
+const retrieveAutomationRoute = (automations: AutomationService): Route =>
   route({
     operation: 'automations.retrieve',
     method: 'GET',
@@ -102,7 +106,9 @@ const automationRoutes = (automations: AutomationService): Route[] => [
     replies: { 200: Automation },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await automations.get(sql, caller, params['id']!)),
-  }),
+  })
+
+const updateAutomationRoute = (automations: AutomationService): Route =>
   route({
     operation: 'automations.update',
     method: 'PATCH',
@@ -120,7 +126,9 @@ const automationRoutes = (automations: AutomationService): Route[] => [
     errors: ['resource_missing', 'parameter_missing', ...messageErrors],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await automations.update(sql, caller, params['id']!, body)),
-  }),
+  })
+
+const deleteAutomationRoute = (automations: AutomationService): Route =>
   route({
     operation: 'automations.delete',
     method: 'DELETE',
@@ -135,7 +143,9 @@ const automationRoutes = (automations: AutomationService): Route[] => [
       await automations.remove(sql, caller, params['id']!)
       return reply(200, { id: params['id'], object: 'automation', deleted: true })
     },
-  }),
+  })
+
+const simulateAutomationRoute = (automations: AutomationService): Route =>
   route({
     operation: 'automations.simulate',
     method: 'POST',
@@ -160,7 +170,15 @@ const automationRoutes = (automations: AutomationService): Route[] => [
     errors: ['resource_missing', 'parameter_missing'],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await automations.simulate(sql, caller, params['id']!, body)),
-  }),
+  })
+
+const automationRoutes = (automations: AutomationService): Route[] => [
+  createAutomationRoute(automations),
+  listAutomationsRoute(automations),
+  retrieveAutomationRoute(automations),
+  updateAutomationRoute(automations),
+  deleteAutomationRoute(automations),
+  simulateAutomationRoute(automations),
 ]
 
 const runRoutes: readonly Route[] = [

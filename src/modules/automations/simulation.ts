@@ -16,7 +16,7 @@ import { eventContent, type EventContent } from '../../sources/event.ts'
 import { matchOne } from './events/matching.ts'
 import { findReceipt } from './events/repository.ts'
 import type { AutomationRow } from './automation.ts'
-import { decide } from './runs/decision.ts'
+import { decide, type Decision } from './runs/decision.ts'
 import { renderedFor } from './runs/rendering.ts'
 import { findSource } from './sources/repository.ts'
 import type { SourceRow } from './sources/source.ts'
@@ -92,6 +92,36 @@ async function simulatedEvent(
 type Outcome = Partial<Pick<AutomationSimulation, 'scheduled_for' | 'message'>> &
   Pick<AutomationSimulation, 'status' | 'reason'>
 
+function outcomeOfDecision(
+  decision: Decision,
+  automation: AutomationRow,
+  event: Parameters<typeof renderedFor>[1],
+  scheduled_for: string,
+): Outcome {
+  switch (decision.kind) {
+    case 'end':
+      return {
+        status: decision.endFound.status,
+        reason: decision.endFound.reason,
+        scheduled_for: decision.endFound.status === 'skipped' ? null : scheduled_for,
+      }
+    case 'later':
+      return {
+        status: 'scheduled',
+        reason: decision.code,
+        scheduled_for,
+        message: decision.code === 'internal_error' ? null : renderedFor(automation, event),
+      }
+    case 'send':
+      return {
+        status: 'scheduled',
+        reason: null,
+        scheduled_for,
+        message: { type: decision.message.type, [decision.message.type]: decision.message.content },
+      }
+  }
+}
+
 async function outcomeOf(
   deps: AutomationDeps,
   sql: Db,
@@ -134,26 +164,5 @@ async function outcomeOf(
     { run, automation: { ...automation, stopped: null, reinstated_at: null }, event, contact, stopped: false },
     'normal',
   )
-  switch (decision.kind) {
-    case 'end':
-      return {
-        status: decision.endFound.status,
-        reason: decision.endFound.reason,
-        scheduled_for: decision.endFound.status === 'skipped' ? null : scheduled_for,
-      }
-    case 'later':
-      return {
-        status: 'scheduled',
-        reason: decision.code,
-        scheduled_for,
-        message: decision.code === 'internal_error' ? null : renderedFor(automation, { ...event, contact }),
-      }
-    case 'send':
-      return {
-        status: 'scheduled',
-        reason: null,
-        scheduled_for,
-        message: { type: decision.message.type, [decision.message.type]: decision.message.content },
-      }
-  }
+  return outcomeOfDecision(decision, automation, { ...event, contact }, scheduled_for)
 }

@@ -60,7 +60,7 @@ const TransactionList = listQuery({
   created_before: Type.Optional(DateTimeQuery),
 })
 
-export const billingRoutes = (billing: BillingService): Route[] => [
+const retrieveBalanceRoute = (billing: BillingService): Route =>
   route({
     operation: 'balance.retrieve',
     method: 'GET',
@@ -73,7 +73,9 @@ export const billingRoutes = (billing: BillingService): Route[] => [
     replies: { 200: Balance },
     errors: [],
     handler: async ({ caller, sql }) => reply(200, await billing.balance(sql, caller)),
-  }),
+  })
+
+const listPricesRoute = (billing: BillingService): Route =>
   route({
     operation: 'prices.list',
     method: 'GET',
@@ -96,7 +98,9 @@ export const billingRoutes = (billing: BillingService): Route[] => [
         ),
       )
     },
-  }),
+  })
+
+const retrieveUsageRoute = (billing: BillingService): Route =>
   route({
     operation: 'usage.retrieve',
     method: 'GET',
@@ -113,7 +117,9 @@ export const billingRoutes = (billing: BillingService): Route[] => [
     errors: [],
     handler: async ({ caller, query, sql }) =>
       reply(200, onePage<UsageRecord & WithoutId>(await billing.usage(sql, caller, query), query)),
-  }),
+  })
+
+const listBalanceTransactionsRoute = (billing: BillingService): Route =>
   route({
     operation: 'balance_transactions.list',
     method: 'GET',
@@ -131,5 +137,11 @@ export const billingRoutes = (billing: BillingService): Route[] => [
       const page = pageOf(query)
       return reply(200, pageReply(await billing.transactions(sql, caller, query, page), page.limit))
     },
-  }),
+  })
+
+export const billingRoutes = (billing: BillingService): Route[] => [
+  retrieveBalanceRoute(billing),
+  listPricesRoute(billing),
+  retrieveUsageRoute(billing),
+  listBalanceTransactionsRoute(billing),
 ]

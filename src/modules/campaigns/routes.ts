@@ -43,7 +43,7 @@ const launchErrors = [
   'upstream_unavailable',
 ] as const
 
-export const campaignRoutes = (campaigns: CampaignService): Route[] => [
+const createCampaignRoute = (campaigns: CampaignService): Route =>
   route({
     operation: 'campaigns.create',
     method: 'POST',
@@ -69,7 +69,9 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     errors: ['resource_missing', 'unsupported_message_type', ...launchErrors],
     handler: async ({ caller, body, sql, keep }) =>
       reply(201, await campaigns.create(sql, caller, body, keeping(keep, 201))),
-  }),
+  })
+
+const listCampaignsRoute = (campaigns: CampaignService): Route =>
   route({
     operation: 'campaigns.list',
     method: 'GET',
@@ -91,7 +93,9 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
         pageReply(await campaigns.list(sql, caller, query.status as CampaignStatus | undefined, page), page.limit),
       )
     },
-  }),
+  })
+
+const retrieveCampaignRoute = (campaigns: CampaignService): Route =>
   route({
     operation: 'campaigns.retrieve',
     method: 'GET',
@@ -103,7 +107,9 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     replies: { 200: Campaign },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await campaigns.get(sql, caller, params['id']!)),
-  }),
+  })
+
+const updateCampaignRoute = (campaigns: CampaignService): Route =>
   route({
     operation: 'campaigns.update',
     method: 'PATCH',
@@ -127,7 +133,9 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     ],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await campaigns.update(sql, caller, params['id']!, body)),
-  }),
+  })
+
+const deleteCampaignRoute = (campaigns: CampaignService): Route =>
   route({
     operation: 'campaigns.delete',
     method: 'DELETE',
@@ -142,7 +150,9 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
       await campaigns.remove(sql, caller, params['id']!)
       return reply(200, { id: params['id']!, object: 'campaign', deleted: true })
     },
-  }),
+  })
+
+const listCampaignRecipientsRoute = (campaigns: CampaignService): Route =>
   route({
     operation: 'campaigns.list_recipients',
     method: 'GET',
@@ -174,7 +184,9 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
         attachment(`${id}-recipients.csv`),
       )
     },
-  }),
+  })
+
+const launchCampaignRoute = (campaigns: CampaignService): Route =>
   route({
     operation: 'campaigns.launch',
     method: 'POST',
@@ -190,7 +202,9 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     errors: ['resource_missing', 'campaign_state_invalid', ...launchErrors],
     handler: async ({ caller, params, body, sql, keep }) =>
       reply(200, await campaigns.launch(sql, caller, params['id']!, body, keeping(keep, 200))),
-  }),
+  })
+
+const rehearseCampaignRoute = (campaigns: CampaignService): Route =>
   route({
     operation: 'campaigns.rehearse',
     method: 'POST',
@@ -209,7 +223,9 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
       const id = params['id']!
       return reply(200, await campaigns.rehearsalCsv(caller, id, signal), attachment(`${id}-rehearsal.csv`))
     },
-  }),
+  })
+
+const testCampaignRoute = (campaigns: CampaignService): Route =>
   route({
     operation: 'campaigns.test',
     method: 'POST',
@@ -234,7 +250,9 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
       const { row, replayed } = await campaigns.test(sql, caller, id, body.to, asked)
       return replayed ? reply(202, acceptedObject(row), replayedHeaders) : reply(202, messageObject(row))
     },
-  }),
+  })
+
+const duplicateCampaignRoute = (campaigns: CampaignService): Route =>
   route({
     operation: 'campaigns.duplicate',
     method: 'POST',
@@ -257,23 +275,10 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     ],
     handler: async ({ caller, params, body, sql, keep }) =>
       reply(201, await campaigns.duplicate(sql, caller, params['id']!, body, keeping(keep, 201))),
-  }),
-  ...(['pause', 'resume', 'cancel'] as const).map((action) =>
-    route({
-      ...statusRoute(action),
-      errors: [
-        'resource_missing',
-        'campaign_state_invalid',
-        ...(action === 'resume' ? (['insufficient_balance'] as const) : []),
-      ],
-      handler: async ({ caller, params, sql, keep }) =>
-        reply(200, await campaigns[action](sql, caller, params['id']!, keeping(keep, 200))),
-    }),
-  ),
-]
+  })
 
-const statusRoute = (action: 'pause' | 'resume' | 'cancel') =>
-  ({
+const statusRoute = (campaigns: CampaignService, action: 'pause' | 'resume' | 'cancel'): Route =>
+  route({
     operation: `campaigns.${action}`,
     method: 'POST',
     path: `/v1/campaigns/{id}/${action}`,
@@ -284,10 +289,33 @@ const statusRoute = (action: 'pause' | 'resume' | 'cancel') =>
     // stored on their own: an Idempotency-Key written first would come before the lock of the campaign, and a cancellation spans many transactions
     idempotent: 'lease',
     replies: { 200: Campaign },
-  }) as const
+    errors: [
+      'resource_missing',
+      'campaign_state_invalid',
+      ...(action === 'resume' ? (['insufficient_balance'] as const) : []),
+    ],
+    handler: async ({ caller, params, sql, keep }) =>
+      reply(200, await campaigns[action](sql, caller, params['id']!, keeping(keep, 200))),
+  })
 
 const descriptions = {
   pause: 'Messages that were handed on already still go out.',
   resume: 'Goes on where it stopped. A live campaign needs funds for one message at least.',
   cancel: 'Who got no message yet gets none. What was sent is not recalled and stays charged.',
 } as const
+
+export const campaignRoutes = (campaigns: CampaignService): Route[] => [
+  createCampaignRoute(campaigns),
+  listCampaignsRoute(campaigns),
+  retrieveCampaignRoute(campaigns),
+  updateCampaignRoute(campaigns),
+  deleteCampaignRoute(campaigns),
+  listCampaignRecipientsRoute(campaigns),
+  launchCampaignRoute(campaigns),
+  rehearseCampaignRoute(campaigns),
+  testCampaignRoute(campaigns),
+  duplicateCampaignRoute(campaigns),
+  statusRoute(campaigns, 'pause'),
+  statusRoute(campaigns, 'resume'),
+  statusRoute(campaigns, 'cancel'),
+]

@@ -61,55 +61,41 @@ export async function createChannel(
   keep: StoreReply,
 ): Promise<ConnectedChannel> {
   const { platform, adapters } = deps
-  const { clock, ids, secrets, settings } = platform
+  const { clock, ids, settings } = platform
   const { provider, type } = chooseProvider(creation, (type) => adapters.connectable(type, settings.simulator))
   await refuseWrong(platform, tenant, provider, type, creation)
   const free = async (identifier: string) => {
     if ((await store.findHolder(sql, type, identifier)) !== null) throw identifierTaken(type, identifier)
   }
   if (creation.identifier !== undefined) await free(creation.identifier)
-  const made = generatedCredentials(provider, creation.credentials)
+  const generated = generatedCredentials(provider, creation.credentials)
   const channel_id = ids('ch')
   const connection: Connection = {
     channel_id,
     type,
     identifier: creation.identifier ?? '',
-    credentials: { ...creation.credentials, ...made },
+    credentials: { ...creation.credentials, ...generated },
     settings: withRate(type, creation.settings ?? {}),
     webhook_url: webhookUrl(settings.base_url, channel_id),
   }
   const adapter = adapters.adapterOf(provider.name)!
-  const undo = (set_up: Connection) =>
+  const undo = (registration: Connection) =>
     undoRegistration(
       deps,
       sql,
-      { id: channel_id, type, identifier: set_up.identifier, provider: provider.name },
-      () => set_up,
+      { id: channel_id, type, identifier: registration.identifier, provider: provider.name },
+      () => registration,
     )
   const identifier = await testCredentials({ clock, provider, adapter, undo }, connection, free)
-  const row: NewChannel = {
-    account_id: tenant.account_id,
-    mode: 'live',
-    id: channel_id,
-    type,
-    provider: provider.name,
-    name: creation.name,
-    identifier,
-    status: 'active',
-    connection_status: 'connected',
-    capabilities: provider.capabilities(type, connection.settings),
-    settings: connection.settings,
-    credentials: secrets.seal(JSON.stringify(connection.credentials)),
-    created_at: isoTime(clock.now()),
-  }
   const registered: Connection = { ...connection, identifier }
+  const row = newChannel(platform, tenant, provider, registered, creation.name)
   let transaction: string | undefined
-  let shown: ConnectedChannel
+  let created: ConnectedChannel
   try {
     const templates = await initialTemplates(deps, provider.name, registered)
-    shown = await transact(sql, async (tx) => {
+    created = await transact(sql, async (tx) => {
       transaction = await transactionId(tx)
-      const connected = { ...(await insertConnected(platform, tx, row, templates)), ...made }
+      const connected = { ...(await insertConnected(platform, tx, row, templates)), ...generated }
       await keep(tx, connected)
       return connected
     })
@@ -124,8 +110,30 @@ export async function createChannel(
     throw error
   }
   platform.notify('sessions')
-  return shown
+  return created
 }
+
+const newChannel = (
+  { clock, secrets }: Platform,
+  tenant: Tenant,
+  provider: Provider,
+  connection: Connection,
+  name: string,
+): NewChannel => ({
+  account_id: tenant.account_id,
+  mode: 'live',
+  id: connection.channel_id,
+  type: connection.type,
+  provider: provider.name,
+  name,
+  identifier: connection.identifier,
+  status: 'active',
+  connection_status: 'connected',
+  capabilities: provider.capabilities(connection.type, connection.settings),
+  settings: connection.settings,
+  credentials: secrets.seal(JSON.stringify(connection.credentials)),
+  created_at: isoTime(clock.now()),
+})
 
 /** Throws all problems of a creation at once. The provider's own checks run only if the schemas found nothing. */
 async function refuseWrong(
@@ -151,16 +159,18 @@ async function refuseWrong(
 async function insertConnected(
   platform: Platform,
   tx: Db,
-  given: NewChannel,
+  channel: NewChannel,
   templates: readonly TemplateRecord[] | null,
 ): Promise<Channel> {
-  const row = await store.insertChannel(tx, given).catch((error: unknown) => {
-    throw violatedConstraint(error) === 'channels_identifier' ? identifierTaken(given.type, given.identifier) : error
+  const row = await store.insertChannel(tx, channel).catch((error: unknown) => {
+    throw violatedConstraint(error) === 'channels_identifier'
+      ? identifierTaken(channel.type, channel.identifier)
+      : error
   })
   if (templates !== null) await storeInitialTemplates(tx, platform, row, templates)
-  const channel = channelObject(row, platform.settings.base_url)
-  await recordEvents(tx, [connectionEvent(platform, row, channel, row.created_at)])
-  return channel
+  const created = channelObject(row, platform.settings.base_url)
+  await recordEvents(tx, [connectionEvent(platform, row, created, row.created_at)])
+  return created
 }
 
 /**
@@ -175,15 +185,15 @@ export async function updateChannel(
   change: ChannelUpdate,
 ): Promise<Channel> {
   const { platform } = deps
-  const { credentials: given, ...plain } = change
+  const { credentials: newCredentials, ...plain } = change
   const row = await getChangeable(deps, tenant, id)
   const provider = deps.adapters.providerOf(row.provider)
   refuseWrongChange(platform, row, provider, change)
   const rate = change.settings === undefined ? undefined : withRate(row.type, change.settings)
   const credentials =
-    given === undefined
+    newCredentials === undefined
       ? undefined
-      : await renewCredentials(deps, sql, { ...row, settings: rate ?? row.settings }, given)
+      : await renewCredentials(deps, sql, { ...row, settings: rate ?? row.settings }, newCredentials)
   const changed = await transact(sql, async (tx) => {
     const written = await store.updateChannel(tx, tenant, id, {
       ...plain,
@@ -223,11 +233,11 @@ async function renewCredentials(
   deps: ChannelDeps,
   sql: Db,
   row: ChannelRow,
-  given: Readonly<Record<string, unknown>>,
+  replacement: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const { clock, secrets, settings } = deps.platform
   const { provider, adapter } = getConnectable(deps, row)
-  const credentials = { ...existingVerifyToken(deps.cache, provider, row), ...given }
+  const credentials = { ...existingVerifyToken(deps.cache, provider, row), ...replacement }
   const { id: channel_id, type, identifier } = row
   const connection = {
     channel_id,

@@ -80,27 +80,6 @@ function reconnectWorker(
     }
   }
 
-  /** The backoffs to keep: of channels on this page, of unstable ones, and of channels on other pages. */
-  function updatedWaits(
-    lost: readonly ChannelRow[],
-    now: number,
-    isOnOtherPage: (id: string) => boolean,
-  ): Map<string, Wait> {
-    const kept = [...waits].filter(([id, { unstable_until_ms = 0 }]) => unstable_until_ms > now || isOnOtherPage(id))
-    const lostNow = lost.map(({ id }): [string, Wait] => {
-      const wait = waits.get(id)
-      if (wait !== undefined && wait.unstable_until_ms === undefined) return [id, wait]
-      const { failures = 0, next_ms = 0, unstable_until_ms = 0 } = wait ?? {}
-      return [
-        id,
-        unstable_until_ms > now
-          ? { failures, next_ms: Math.max(next_ms, now + firstWaitMs) }
-          : { failures: 0, next_ms: now + firstWaitMs },
-      ]
-    })
-    return new Map([...kept, ...lostNow])
-  }
-
   return {
     name: 'reconnect',
     idle_ms: pollEveryMs,
@@ -110,11 +89,33 @@ function reconnectWorker(
       const page = await listDisconnected(pool, after, pageRows)
       cursor = page.length === pageRows ? page.at(-1)!.id : ''
       const lost = page.filter((row) => !needsSession(row))
-      waits = updatedWaits(lost, now, (id) => id <= after || (cursor !== '' && id > cursor))
+      waits = updatedWaits(waits, lost, now, (id) => id <= after || (cursor !== '' && id > cursor))
       const nextOf = ({ id }: ChannelRow) => waits.get(id)!.next_ms
-      const due = lost.filter((row) => nextOf(row) <= now).toSorted((a, b) => nextOf(a) - nextOf(b))
-      const tried = await Promise.all(due.slice(0, retriedAtOnce).map(retry))
+      const ready = lost.filter((row) => nextOf(row) <= now).toSorted((a, b) => nextOf(a) - nextOf(b))
+      const tried = await Promise.all(ready.slice(0, retriedAtOnce).map(retry))
       return tried.filter(Boolean).length
     },
   }
+}
+
+/** The backoffs to keep: of channels on this page, of unstable ones, and of channels on other pages. */
+function updatedWaits(
+  waits: ReadonlyMap<string, Wait>,
+  lost: readonly ChannelRow[],
+  now: number,
+  isOnOtherPage: (id: string) => boolean,
+): Map<string, Wait> {
+  const remaining = [...waits].filter(([id, { unstable_until_ms = 0 }]) => unstable_until_ms > now || isOnOtherPage(id))
+  const lostNow = lost.map(({ id }): [string, Wait] => {
+    const wait = waits.get(id)
+    if (wait !== undefined && wait.unstable_until_ms === undefined) return [id, wait]
+    const { failures = 0, next_ms = 0, unstable_until_ms = 0 } = wait ?? {}
+    return [
+      id,
+      unstable_until_ms > now
+        ? { failures, next_ms: Math.max(next_ms, now + firstWaitMs) }
+        : { failures: 0, next_ms: now + firstWaitMs },
+    ]
+  })
+  return new Map([...remaining, ...lostNow])
 }

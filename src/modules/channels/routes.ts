@@ -54,7 +54,7 @@ const ChannelChange = Type.Object({
 })
 const tag = 'Channels'
 
-export const channelRoutes = (channels: ChannelService): Route[] => [
+const listChannelsRoute = (channels: ChannelService): Route =>
   route({
     operation: 'channels.list',
     method: 'GET',
@@ -71,7 +71,9 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
       const page = pageOf(query)
       return reply(200, pageReply(await channels.list(sql, caller, page), page.limit))
     },
-  }),
+  })
+
+const createChannelRoute = (channels: ChannelService): Route =>
   route({
     operation: 'channels.create',
     method: 'POST',
@@ -90,7 +92,9 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     errors: ['channel_identifier_taken', 'upstream_rejected', 'upstream_unavailable', 'live_mode_required'],
     handler: async ({ caller, body, sql, keep }) =>
       reply(201, await channels.create(sql, caller, body, keeping(keep, 201))),
-  }),
+  })
+
+const retrieveChannelRoute = (channels: ChannelService): Route =>
   route({
     operation: 'channels.retrieve',
     method: 'GET',
@@ -103,7 +107,9 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     replies: { 200: Channel },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await channels.read(sql, caller, params['id']!)),
-  }),
+  })
+
+const updateChannelRoute = (channels: ChannelService): Route =>
   route({
     operation: 'channels.update',
     method: 'PATCH',
@@ -125,7 +131,9 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     ],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await channels.update(sql, caller, params['id']!, body as Parameters<ChannelService['update']>[3])),
-  }),
+  })
+
+const deleteChannelRoute = (channels: ChannelService): Route =>
   route({
     operation: 'channels.delete',
     method: 'DELETE',
@@ -141,7 +149,9 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
       await channels.remove(sql, caller, params['id']!)
       return reply(200, { id: params['id'], object: 'channel', deleted: true })
     },
-  }),
+  })
+
+const reconnectChannelRoute = (channels: ChannelService): Route =>
   route({
     operation: 'channels.reconnect',
     method: 'POST',
@@ -161,7 +171,9 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
       'channel_not_connected',
     ],
     handler: async ({ caller, params, sql }) => reply(200, await channels.reconnect(sql, caller, params['id']!)),
-  }),
+  })
+
+const listChannelTemplatesRoute = (channels: ChannelService): Route =>
   route({
     operation: 'channels.list_templates',
     method: 'GET',
@@ -175,5 +187,14 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     errors: ['resource_missing'],
     handler: async ({ caller, params, query, sql }) =>
       reply(200, onePage(await channels.templates(sql, caller, params['id']!), query)),
-  }),
+  })
+
+export const channelRoutes = (channels: ChannelService): Route[] => [
+  listChannelsRoute(channels),
+  createChannelRoute(channels),
+  retrieveChannelRoute(channels),
+  updateChannelRoute(channels),
+  deleteChannelRoute(channels),
+  reconnectChannelRoute(channels),
+  listChannelTemplatesRoute(channels),
 ]

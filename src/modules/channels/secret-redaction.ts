@@ -40,67 +40,73 @@ export function withRedactedSecrets(
     let redact: Redact | undefined
     return (text) => (redact ??= redactor(provider, credentials))(text)
   }
-  const {
-    send,
-    queryStatus: ask,
-    connect,
-    register,
-    disconnect,
-    receiveCallback: receive,
-    listTemplates: templates,
-    fetchMedia: media,
-    openSession: open,
-  } = bound(adapter)
-  return {
-    ...adapter,
-    ...(send && {
-      send: async (message, to, signal, onPartAccepted) =>
-        ifPresent(
-          redactorOf(to),
-          redactedOutcome,
-          await rethrowRedacted(
-            redactorOf(to),
-            send(message, to, signal, onPartAccepted && storableOnPartAccepted(onPartAccepted)),
-          ),
-        ),
-    }),
-    ...(ask && {
-      queryStatus: async (message, to, signal) =>
-        ifPresent(redactorOf(to), redactedQueryResult, await rethrowRedacted(redactorOf(to), ask(message, to, signal))),
-    }),
-    ...(connect && {
-      connect: async (to, signal) =>
-        ifPresent(redactorOf(to), redactedMessage, await rethrowRedacted(redactorOf(to), connect(to, signal))),
-    }),
-    ...(register && {
-      register: async (to, signal) =>
-        ifPresent(redactorOf(to), redactedMessage, await rethrowRedacted(redactorOf(to), register(to, signal))),
-    }),
-    ...(disconnect && { disconnect: (to, signal) => rethrowRedacted(redactorOf(to), disconnect(to, signal)) }),
-    ...(receive && {
-      receiveCallback: (callback, from) => ifPresent(redactorOf(from), redactedCallback, receive(callback, from)),
-    }),
-    ...(templates && {
-      listTemplates: (of, signal, name) => rethrowRedacted(redactorOf(of), templates(of, signal, name)),
-    }),
-    ...(media && {
-      fetchMedia: (reference, of, bytes_max, signal) =>
-        redactedDownload(redactorOf(of), media(reference, of, bytes_max, signal)),
-    }),
-    ...(open && {
-      openSession: async (to, opening) => {
-        const redact = redactorOf(to)
-        const opened = await rethrowRedacted(
-          redact,
-          open(to, { ...opening, store: redactedStore(redact, opening.store) }),
-        )
-        return opened.kind === 'open'
-          ? { ...opened, session: redactedSession(redact, opened.session) }
-          : redactedMessage(redact, opened)
-      },
-    }),
-  }
+  const methods = bound(adapter)
+  return { ...adapter, ...redactedMessaging(methods, redactorOf), ...redactedSetup(methods, redactorOf) }
 }
+
+type RedactorOf = (connection: Connection) => Redact
+
+const redactedMessaging = (
+  { send, queryStatus, receiveCallback, fetchMedia }: ProviderAdapter,
+  redactorOf: RedactorOf,
+): Partial<ProviderAdapter> => ({
+  ...(send && {
+    send: async (message, to, signal, onPartAccepted) =>
+      ifPresent(
+        redactorOf(to),
+        redactedOutcome,
+        await rethrowRedacted(
+          redactorOf(to),
+          send(message, to, signal, onPartAccepted && storableOnPartAccepted(onPartAccepted)),
+        ),
+      ),
+  }),
+  ...(queryStatus && {
+    queryStatus: async (message, to, signal) =>
+      ifPresent(
+        redactorOf(to),
+        redactedQueryResult,
+        await rethrowRedacted(redactorOf(to), queryStatus(message, to, signal)),
+      ),
+  }),
+  ...(receiveCallback && {
+    receiveCallback: (callback, from) => ifPresent(redactorOf(from), redactedCallback, receiveCallback(callback, from)),
+  }),
+  ...(fetchMedia && {
+    fetchMedia: (reference, of, bytes_max, signal) =>
+      redactedDownload(redactorOf(of), fetchMedia(reference, of, bytes_max, signal)),
+  }),
+})
+
+const redactedSetup = (
+  { connect, register, disconnect, listTemplates, openSession }: ProviderAdapter,
+  redactorOf: RedactorOf,
+): Partial<ProviderAdapter> => ({
+  ...(connect && {
+    connect: async (to, signal) =>
+      ifPresent(redactorOf(to), redactedMessage, await rethrowRedacted(redactorOf(to), connect(to, signal))),
+  }),
+  ...(register && {
+    register: async (to, signal) =>
+      ifPresent(redactorOf(to), redactedMessage, await rethrowRedacted(redactorOf(to), register(to, signal))),
+  }),
+  ...(disconnect && { disconnect: (to, signal) => rethrowRedacted(redactorOf(to), disconnect(to, signal)) }),
+  ...(listTemplates && {
+    listTemplates: (of, signal, name) => rethrowRedacted(redactorOf(of), listTemplates(of, signal, name)),
+  }),
+  ...(openSession && {
+    openSession: async (to, opening) => {
+      const redact = redactorOf(to)
+      const opened = await rethrowRedacted(
+        redact,
+        openSession(to, { ...opening, store: redactedStore(redact, opening.store) }),
+      )
+      return opened.kind === 'open'
+        ? { ...opened, session: redactedSession(redact, opened.session) }
+        : redactedMessage(redact, opened)
+    },
+  }),
+})
 
 /** Binds the methods of the adapter. */
 const bound = (adapter: ProviderAdapter): ProviderAdapter =>
@@ -185,14 +191,17 @@ function outcomeWithoutSecrets(redact: Redact, outcome: Outcome): Outcome {
     : texts
 }
 
-const redactedQueryResult = (redact: Redact, told: StatusQueryResult): StatusQueryResult =>
-  storableQueryResult(queryResultWithoutSecrets(redact, told))
+const redactedQueryResult = (redact: Redact, result: StatusQueryResult): StatusQueryResult =>
+  storableQueryResult(queryResultWithoutSecrets(redact, result))
 
-function queryResultWithoutSecrets(redact: Redact, told: StatusQueryResult): StatusQueryResult {
-  if (told.kind === 'found') return redactedFound(redact, told)
-  if (told.kind === 'candidates')
-    return { ...told, found: told.found.map((one) => redactedFound(redact, one)) as [FoundMessage, ...FoundMessage[]] }
-  return told.kind === 'refused' ? redactedTexts(redact, told) : redactedMessage(redact, told)
+function queryResultWithoutSecrets(redact: Redact, result: StatusQueryResult): StatusQueryResult {
+  if (result.kind === 'found') return redactedFound(redact, result)
+  if (result.kind === 'candidates')
+    return {
+      ...result,
+      found: result.found.map((one) => redactedFound(redact, one)) as [FoundMessage, ...FoundMessage[]],
+    }
+  return result.kind === 'refused' ? redactedTexts(redact, result) : redactedMessage(redact, result)
 }
 
 const redactedFound = <T extends FoundMessage>(redact: Redact, found: T): T =>
@@ -200,11 +209,11 @@ const redactedFound = <T extends FoundMessage>(redact: Redact, found: T): T =>
 
 const redactedTexts = <T extends { readonly message: string; readonly provider_code: string | null }>(
   redact: Redact,
-  said: T,
+  result: T,
 ): T => ({
-  ...said,
-  message: redactedText(redact, said.message),
-  provider_code: redactedText(redact, said.provider_code),
+  ...result,
+  message: redactedText(redact, result.message),
+  provider_code: redactedText(redact, result.provider_code),
 })
 
 /** The value comes from the provider and may be of any type; it is validated later. */
@@ -213,19 +222,19 @@ const redactedText = <T>(redact: Redact, text: T): T => (typeof text === 'string
 const redactedMessage = <T extends object>(redact: Redact, answer: T): T =>
   'message' in answer && typeof answer.message === 'string' ? { ...answer, message: redact(answer.message) } : answer
 
-const redactedItem = (redact: Redact, report: CallbackItem): CallbackItem =>
-  storableItem(itemWithoutSecrets(redact, report))
+const redactedItem = (redact: Redact, item: CallbackItem): CallbackItem =>
+  storableItem(itemWithoutSecrets(redact, item))
 
 /** Message contents are not changed. */
-function itemWithoutSecrets<T extends CallbackItem>(redact: Redact, report: T): T {
-  if (report.kind === 'delivery_receipt' && isObject(report.error))
-    return { ...report, error: redactedTexts(redact, report.error) }
-  return report.kind === 'connection_status' ? { ...report, message: redact(report.message) } : report
+function itemWithoutSecrets<T extends CallbackItem>(redact: Redact, item: T): T {
+  if (item.kind === 'delivery_receipt' && isObject(item.error))
+    return { ...item, error: redactedTexts(redact, item.error) }
+  return item.kind === 'connection_status' ? { ...item, message: redact(item.message) } : item
 }
 
 const redactedCallback = (redact: Redact, received: CallbackResult): CallbackResult => ({
   ...received,
-  items: received.items.map((report) => redactedItem(redact, report)),
+  items: received.items.map((item) => redactedItem(redact, item)),
   ...(received.ignored === undefined ? {} : { ignored: redact(received.ignored) }),
 })
 
@@ -246,10 +255,10 @@ async function* chunksWithout(redact: Redact, chunks: AsyncIterable<Uint8Array>)
 }
 
 const redactedStore =
-  (redact: Redact, tell: StoreItems): StoreItems =>
-  (reports, raw, ignored) =>
-    tell(
-      reports.map((report) => redactedItem(redact, report)),
+  (redact: Redact, store: StoreItems): StoreItems =>
+  (items, raw, ignored) =>
+    store(
+      items.map((item) => redactedItem(redact, item)),
       raw,
       ignored === undefined ? undefined : redact(ignored),
     )

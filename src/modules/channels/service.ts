@@ -17,7 +17,7 @@ import { channelObject, type ChannelRow, type DeletedChannel } from './channel.t
 import { isSessionHeld } from './sessions/repository.ts'
 import * as store from './repository.ts'
 import type { TemplateContent } from './templates/validation.ts'
-import { channelTemplates } from './templates/templates.ts'
+import { channelTemplates, type ChannelTemplates } from './templates/templates.ts'
 import { isTestChannel, testChannels } from './test-channels.ts'
 import {
   createChannel,
@@ -68,58 +68,74 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
       cache.forget()
       templates.forget()
     },
-    /** The channel of a callback address, which contains no tenant. */
-    findForCallback: async (id: string): Promise<ChannelRow | null> =>
-      isId('ch', id) ? await store.findAnyChannel(platform.pool, id) : null,
-    /** The channel of the same account, type and provider with one of these identifiers. Not cached. */
-    findSibling: (sql: Db, row: ChannelRow, identifiers: readonly string[]): Promise<ChannelRow | null> =>
-      store.findByIdentifier(sql, row, identifiers),
-    /** The tenant's channels with the same provider account, including this one. Not cached. */
-    listOfProviderAccount: (sql: Db, row: ChannelRow): Promise<ChannelRow[]> => listOfProviderAccount(deps, sql, row),
-    get: (tenant: Tenant, id: string): Promise<ChannelRow> => getChannel(deps, tenant, id),
-    /** The channel. Not cached. */
-    read: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => readChannel(deps, sql, tenant, id),
-    /** Prevents the deletion of the channel until the transaction ends. Throws 404 `resource_missing` for `param` if there is none. */
-    requireStanding: (tx: Transaction, tenant: Tenant, id: string, param: string): Promise<void> =>
-      requireExisting(tx, tenant, id, param),
-    list: (sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> => listChannels(platform, sql, tenant, page),
-    templates: async (sql: Db, tenant: Tenant, id: string): Promise<Template[]> =>
-      await templates.list(sql, await getChannel(deps, tenant, id)),
-    /** Checks a template message; `ask`: with a lookup at the provider before it is refused (behaviour: channels 6). */
-    templateVerdict: templates.verdictOf,
-    /** As `templateVerdict`, always with a lookup at the provider. */
-    templateVerdictAsked: (row: ChannelRow, content: unknown) =>
-      templates.verdictAsked(row, content as TemplateContent),
-    /** The provider reported changed templates: refreshes the copies. */
-    templatesChanged: (sql: Db, row: ChannelRow): Promise<void> => templates.refreshSoon(sql, row),
-    /** The provider refused a template that the copy allows: refreshes the copies, at most every ten seconds. */
-    templateRefused: (sql: Db, row: ChannelRow): Promise<void> => templates.refreshAfterRefusal(sql, row),
-    templatesWorker: templates.worker,
+    ...lookupOperations(deps),
+    ...lifecycleOperations(deps),
+    ...templateOperations(deps, templates),
+    ...adapterOperations(deps),
+  }
+}
 
-    /** The 404 of a channel that does not exist, with a hint. */
-    missing: missingChannel,
+const lookupOperations = (deps: ChannelDeps) => ({
+  /** The channel of a callback address, which contains no tenant. */
+  findForCallback: async (id: string): Promise<ChannelRow | null> =>
+    isId('ch', id) ? await store.findAnyChannel(deps.platform.pool, id) : null,
+  /** The channel of the same account, type and provider with one of these identifiers. Not cached. */
+  findSibling: (sql: Db, row: ChannelRow, identifiers: readonly string[]): Promise<ChannelRow | null> =>
+    store.findByIdentifier(sql, row, identifiers),
+  /** The tenant's channels with the same provider account, including this one. Not cached. */
+  listOfProviderAccount: (sql: Db, row: ChannelRow): Promise<ChannelRow[]> => listOfProviderAccount(deps, sql, row),
+  get: (tenant: Tenant, id: string): Promise<ChannelRow> => getChannel(deps, tenant, id),
+  /** Not cached. */
+  read: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => readChannel(deps, sql, tenant, id),
+  /** Prevents the deletion of the channel until the transaction ends. Throws 404 `resource_missing` for `param` if there is none. */
+  requireExisting: (tx: Transaction, tenant: Tenant, id: string, param: string): Promise<void> =>
+    requireExisting(tx, tenant, id, param),
+  list: (sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> => listChannels(deps.platform, sql, tenant, page),
+  /** The 404 of a channel that does not exist, with a hint. */
+  missing: missingChannel,
+  /** Channels of all accounts deleted at or after this time. */
+  deletedSince: (sql: Db, since: string): Promise<DeletedChannel[]> => store.listDeletedSince(sql, since),
+  rateOf,
+})
+
+const lifecycleOperations = (deps: ChannelDeps) => ({
+  /** `keep` stores the reply in the transaction. */
+  create: (sql: Db, caller: Tenant, creation: ChannelCreation, keep: StoreReply): Promise<ConnectedChannel> =>
+    createChannel(deps, sql, caller, creation, keep),
+  update: (sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> =>
+    updateChannel(deps, sql, tenant, id, change),
+  remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeChannel(deps, sql, tenant, id),
+  /** Reconnects on request. */
+  reconnect: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => reconnectChannel(deps, sql, tenant, id),
+  /** Reconnects automatically, without resetting circuit breakers. */
+  retryConnection: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => retryConnection(deps, sql, tenant, id),
+  /** Stores a changed connection status and its event; writes nothing if it is unchanged. */
+  setConnection: (sql: Db, row: ChannelRow, connection_status: 'connected' | 'disconnected'): Promise<Channel> =>
+    setConnection(deps, sql, row, connection_status),
+})
+
+const templateOperations = (deps: ChannelDeps, templates: ChannelTemplates) => ({
+  templates: async (sql: Db, tenant: Tenant, id: string): Promise<Template[]> =>
+    await templates.list(sql, await getChannel(deps, tenant, id)),
+  /** Checks a template message; `ask`: with a lookup at the provider before it is refused (behaviour: channels 6). */
+  templateVerdict: templates.verdictOf,
+  /** As `templateVerdict`, always with a lookup at the provider. */
+  templateVerdictAsked: (row: ChannelRow, content: unknown) => templates.verdictAsked(row, content as TemplateContent),
+  /** Refreshes the copies after the provider reported changed templates. */
+  templatesChanged: (sql: Db, row: ChannelRow): Promise<void> => templates.refreshSoon(sql, row),
+  /** Refreshes the copies after the provider refused a template that they allow; at most every ten seconds. */
+  templateRefused: (sql: Db, row: ChannelRow): Promise<void> => templates.refreshAfterRefusal(sql, row),
+  templatesWorker: templates.worker,
+  /** Whether the message is a marketing template (behaviour: consent 2.3). */
+  isMarketing: async (row: ChannelRow, type: string, content: unknown): Promise<boolean> =>
+    type === 'template' && (await templates.verdictOf(row, content, false)).marketing,
+})
+
+const adapterOperations = (deps: ChannelDeps) => {
+  const { platform, adapters, cache } = deps
+  return {
     /** Providers that a channel may use. */
-    offered: () => adapters.offered(settings.simulator),
-    /** `keep` stores the reply in the transaction. */
-    create: (sql: Db, caller: Tenant, creation: ChannelCreation, keep: StoreReply): Promise<ConnectedChannel> =>
-      createChannel(deps, sql, caller, creation, keep),
-    update: (sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> =>
-      updateChannel(deps, sql, tenant, id, change),
-    remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeChannel(deps, sql, tenant, id),
-    /** Channels of all accounts deleted at or after this time. */
-    deletedSince: (sql: Db, since: string): Promise<DeletedChannel[]> => store.listDeletedSince(sql, since),
-    /** Reconnects on request. */
-    reconnect: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => reconnectChannel(deps, sql, tenant, id),
-    /** Reconnects automatically, without resetting circuit breakers. */
-    retryConnection: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => retryConnection(deps, sql, tenant, id),
-    /** Stores a changed connection status and its event; writes nothing if it is unchanged. */
-    setConnection: (sql: Db, row: ChannelRow, connection_status: 'connected' | 'disconnected'): Promise<Channel> =>
-      setConnection(deps, sql, row, connection_status),
-
-    rateOf,
-    /** Whether the message is a marketing template (behaviour: consent 2.3). */
-    isMarketing: async (row: ChannelRow, type: string, content: unknown): Promise<boolean> =>
-      type === 'template' && (await templates.verdictOf(row, content, false)).marketing,
+    offered: () => adapters.offered(platform.settings.simulator),
     /** Downloads an inbound file; rejects as `fetchMedia` of an adapter. */
     openMedia: (
       row: ChannelRow,
@@ -130,13 +146,13 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     adapterOf: (row: ChannelRow) => adapters.adapterOf(row.provider),
     /** Names of the providers with sessions. */
     sessionProviders: () => adapters.sessionProviders,
-    /** Whether the channel needs a session. Throws if its credentials cannot be decrypted. */
+    /** Throws if the credentials cannot be decrypted. */
     needsSession: (row: ChannelRow): boolean =>
       adapters.adapterOf(row.provider)?.needsSession?.(cache.connection(row)) === true,
-    /** Whether a process holds the lease of its session. */
+    /** Whether a process has the lease of its session. */
     isSessionHeld: (sql: Db, channel_id: string): Promise<boolean> =>
-      isSessionHeld(sql, channel_id, isoTime(clock.now())),
-    /** Whether its messages are sent only by the process that holds its session. */
+      isSessionHeld(sql, channel_id, isoTime(platform.clock.now())),
+    /** Whether its messages are sent only by the process that has its session. */
     sendsThroughSession: (row: ChannelRow): boolean => adapters.sendsThroughSession(row.provider),
     close: () => adapters.close(),
   }

@@ -62,7 +62,7 @@ function namesReply<T>(rows: readonly T[], limit: number, nameOf: (row: T) => st
   return { object: 'list' as const, data, has_more, next_cursor: has_more ? nameOf(data[data.length - 1]!) : null }
 }
 
-export const contactRoutes = (contacts: ContactService): Route[] => [
+const createContactRoute = (contacts: ContactService): Route =>
   route({
     operation: 'contacts.create',
     method: 'POST',
@@ -77,7 +77,9 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     replies: { 201: Contact },
     errors: ['parameter_missing', 'contact_exists', 'contact_limit_reached'],
     handler: async ({ caller, body, sql }) => reply(201, await contacts.create(sql, caller, body as ContactBody)),
-  }),
+  })
+
+const listContactsRoute = (contacts: ContactService): Route =>
   route({
     operation: 'contacts.list',
     method: 'GET',
@@ -97,7 +99,9 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
       const page = pageOf(query)
       return reply(200, pageReply(await contacts.list(sql, caller, query, page), page.limit))
     },
-  }),
+  })
+
+const upsertContactRoute = (contacts: ContactService): Route =>
   route({
     operation: 'contacts.upsert',
     method: 'POST',
@@ -115,7 +119,9 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
       const { created, contact } = await contacts.upsert(sql, caller, body as ContactBody)
       return reply(created ? 201 : 200, contact)
     },
-  }),
+  })
+
+const updateContactTagsRoute = (contacts: ContactService): Route =>
   route({
     operation: 'contacts.update_tags',
     method: 'POST',
@@ -128,7 +134,9 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     replies: { 200: ContactTagsResult },
     errors: ['parameter_missing'],
     handler: async ({ caller, body, sql }) => reply(200, await contacts.tag(sql, caller, body as TaggingBody)),
-  }),
+  })
+
+const retrieveContactRoute = (contacts: ContactService): Route =>
   route({
     operation: 'contacts.retrieve',
     method: 'GET',
@@ -140,7 +148,9 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     replies: { 200: Contact },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await contacts.get(sql, caller, params['id']!)),
-  }),
+  })
+
+const updateContactRoute = (contacts: ContactService): Route =>
   route({
     operation: 'contacts.update',
     method: 'PATCH',
@@ -156,7 +166,9 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     errors: ['parameter_missing', 'resource_missing', 'contact_exists'],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await contacts.update(sql, caller, params['id']!, body as ContactBody)),
-  }),
+  })
+
+const deleteContactRoute = (contacts: ContactService): Route =>
   route({
     operation: 'contacts.delete',
     method: 'DELETE',
@@ -172,7 +184,9 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
       await contacts.remove(sql, caller, params['id']!)
       return reply(200, { id: params['id']!, object: 'contact', deleted: true })
     },
-  }),
+  })
+
+const listContactConsentHistoryRoute = (contacts: ContactService): Route =>
   route({
     operation: 'contacts.list_consent_history',
     method: 'GET',
@@ -188,7 +202,9 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
       const page = pageOf(query)
       return reply(200, pageReply(await contacts.consentHistory(sql, caller, params['id']!, page), page.limit))
     },
-  }),
+  })
+
+const listContactTagsRoute = (contacts: ContactService): Route =>
   route({
     operation: 'contact_tags.list',
     method: 'GET',
@@ -207,7 +223,9 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
         namesReply(await contacts.tags(sql, caller, query.starting_after, limit), limit, (row) => row.name),
       )
     },
-  }),
+  })
+
+const listContactAttributesRoute = (contacts: ContactService): Route =>
   route({
     operation: 'contact_attributes.list',
     method: 'GET',
@@ -226,5 +244,17 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
         namesReply(await contacts.attributes(sql, caller, query.starting_after, limit), limit, (row) => row.key),
       )
     },
-  }),
+  })
+
+export const contactRoutes = (contacts: ContactService): Route[] => [
+  createContactRoute(contacts),
+  listContactsRoute(contacts),
+  upsertContactRoute(contacts),
+  updateContactTagsRoute(contacts),
+  retrieveContactRoute(contacts),
+  updateContactRoute(contacts),
+  deleteContactRoute(contacts),
+  listContactConsentHistoryRoute(contacts),
+  listContactTagsRoute(contacts),
+  listContactAttributesRoute(contacts),
 ]

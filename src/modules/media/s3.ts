@@ -15,27 +15,8 @@ const emptyHash = createHash('sha256').digest('hex')
 
 export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock): Storage {
   const urlOf = (id: string) => `${settings.url}/${id.slice(-2)}/${id}`
-  /** The headers of a signed request; `hash` is the SHA-256 of its body. */
-  const signed = async (
-    method: string,
-    id: string,
-    hash: string,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Record<string, string>> => {
-    const signer = new AwsV4Signer({
-      method,
-      url: urlOf(id),
-      headers: { ...headers, 'x-amz-content-sha256': hash },
-      accessKeyId: settings.key_id,
-      secretAccessKey: settings.secret,
-      service: 's3',
-      region: settings.region,
-      datetime: new Date(clock.now()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
-    })
-    const { headers: made } = await signer.sign()
-    made.delete('host')
-    return Object.fromEntries(made)
-  }
+  const signed = (method: string, id: string, hash: string, headers?: Headers) =>
+    signedHeaders(settings, clock, { method, url: urlOf(id), hash, headers })
   return {
     name: 's3',
     bucket: settings.url,
@@ -85,6 +66,29 @@ export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock):
     },
     close: () => http.close(),
   }
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** The headers of a signed request; `hash` is the SHA-256 of its body in hex. */
+async function signedHeaders(
+  settings: S3Settings,
+  clock: Clock,
+  { method, url, hash, headers }: { method: string; url: string; hash: string; headers: Headers | undefined },
+): Promise<Record<string, string>> {
+  const signer = new AwsV4Signer({
+    method,
+    url,
+    headers: { ...headers, 'x-amz-content-sha256': hash },
+    accessKeyId: settings.key_id,
+    secretAccessKey: settings.secret,
+    service: 's3',
+    region: settings.region,
+    datetime: new Date(clock.now()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
+  })
+  const signed = (await signer.sign()).headers
+  signed.delete('host')
+  return Object.fromEntries(signed)
 }
 
 async function hashOf(path: string, signal: AbortSignal): Promise<string> {

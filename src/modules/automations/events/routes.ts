@@ -20,7 +20,7 @@ const tag = 'Automation events'
 
 const answered = ({ receipt, duplicate }: AcceptedEvent) => reply(duplicate ? 200 : 202, receipt)
 
-export const eventRoutes = (events: EventQueue): Route[] => [
+const createAutomationEventRoute = (events: EventQueue): Route =>
   route({
     operation: 'automation_events.create',
     method: 'POST',
@@ -52,47 +52,54 @@ export const eventRoutes = (events: EventQueue): Route[] => [
       const event = { source, origin: 'api', ...eventContent(body, arrived_at) } as const
       return answered(await events.accept(event, (tx, accepted) => keep(tx, answered(accepted))))
     },
+  })
+
+const listAutomationEventsRoute = route({
+  operation: 'automation_events.list',
+  method: 'GET',
+  path: '/v1/automation_events',
+  scope: 'automation_events:read',
+  tag,
+  summary: 'List the receipts of reported events',
+  description:
+    'Newest first, with what has become of their runs. A page ends before its `limit` where it shows more than 4 MB of data.',
+  query: listQuery({
+    source: Type.Optional(Type.String({ minLength: 1, description: 'Of this integration source (`src_`).' })),
+    type: Type.Optional(Type.String({ minLength: 1, description: 'Of this type of event, as it was reported.' })),
+    status: Type.Optional(Type.String({ enum: [...receiptStatuses], description: 'With this status.' })),
+    created_after: Type.Optional(DateTimeQuery),
+    created_before: Type.Optional(DateTimeQuery),
   }),
-  route({
-    operation: 'automation_events.list',
-    method: 'GET',
-    path: '/v1/automation_events',
-    scope: 'automation_events:read',
-    tag,
-    summary: 'List the receipts of reported events',
-    description:
-      'Newest first, with what has become of their runs. A page ends before its `limit` where it shows more than 4 MB of data.',
-    query: listQuery({
-      source: Type.Optional(Type.String({ minLength: 1, description: 'Of this integration source (`src_`).' })),
-      type: Type.Optional(Type.String({ minLength: 1, description: 'Of this type of event, as it was reported.' })),
-      status: Type.Optional(Type.String({ enum: [...receiptStatuses], description: 'With this status.' })),
-      created_after: Type.Optional(DateTimeQuery),
-      created_before: Type.Optional(DateTimeQuery),
-    }),
-    // a rare type or status is searched among all receipts
-    expensive: {
-      when: ({ type, status }) => type !== undefined || status !== undefined,
-      narrow: 'Ask for a shorter time with created_after and created_before.',
-    },
-    replies: { 200: listOf(AutomationEvent) },
-    errors: [],
-    handler: async ({ caller, query, sql }) => {
-      const { data, has_more } = await listReceipts(sql, caller, query, pageOf(query))
-      return reply(200, { object: 'list', data, has_more, next_cursor: has_more ? data.at(-1)!.id : null })
-    },
-  }),
-  route({
-    operation: 'automation_events.retrieve',
-    method: 'GET',
-    path: '/v1/automation_events/{id}',
-    scope: 'automation_events:read',
-    tag,
-    summary: 'Retrieve the receipt of a reported event',
-    description: 'With the runs that came of it, and why where none did.',
-    replies: { 200: AutomationEvent },
-    errors: ['resource_missing'],
-    handler: async ({ caller, params, sql }) => reply(200, await getReceipt(sql, caller, params['id']!)),
-  }),
+  // a rare type or status is searched among all receipts
+  expensive: {
+    when: ({ type, status }) => type !== undefined || status !== undefined,
+    narrow: 'Ask for a shorter time with created_after and created_before.',
+  },
+  replies: { 200: listOf(AutomationEvent) },
+  errors: [],
+  handler: async ({ caller, query, sql }) => {
+    const { data, has_more } = await listReceipts(sql, caller, query, pageOf(query))
+    return reply(200, { object: 'list', data, has_more, next_cursor: has_more ? data.at(-1)!.id : null })
+  },
+})
+
+const retrieveAutomationEventRoute = route({
+  operation: 'automation_events.retrieve',
+  method: 'GET',
+  path: '/v1/automation_events/{id}',
+  scope: 'automation_events:read',
+  tag,
+  summary: 'Retrieve the receipt of a reported event',
+  description: 'With the runs that came of it, and why where none did.',
+  replies: { 200: AutomationEvent },
+  errors: ['resource_missing'],
+  handler: async ({ caller, params, sql }) => reply(200, await getReceipt(sql, caller, params['id']!)),
+})
+
+export const eventRoutes = (events: EventQueue): Route[] => [
+  createAutomationEventRoute(events),
+  listAutomationEventsRoute,
+  retrieveAutomationEventRoute,
 ]
 
 /** A receipt, or only `ping`. */

@@ -28,7 +28,7 @@ const etagNote = 'The ETag is `config_version`; with `If-None-Match` an unchange
 
 export const sourceRoutes = (sources: SourceService): Route[] => [...ownRoutes(sources), ...managing(sources)]
 
-const managing = (sources: SourceService): Route[] => [
+const upsertIntegrationSourceRoute = (sources: SourceService): Route =>
   route({
     operation: 'integration_sources.upsert',
     method: 'POST',
@@ -47,7 +47,9 @@ const managing = (sources: SourceService): Route[] => [
       const source = await sources.upsert(sql, caller, body)
       return reply('source_key' in source ? 201 : 200, source)
     },
-  }),
+  })
+
+const listIntegrationSourcesRoute = (sources: SourceService): Route =>
   route({
     operation: 'integration_sources.list',
     method: 'GET',
@@ -63,7 +65,9 @@ const managing = (sources: SourceService): Route[] => [
       const page = pageOf(query)
       return reply(200, pageReply(await sources.list(sql, caller, page), page.limit))
     },
-  }),
+  })
+
+const retrieveIntegrationSourceRoute = (sources: SourceService): Route =>
   route({
     operation: 'integration_sources.retrieve',
     method: 'GET',
@@ -77,7 +81,9 @@ const managing = (sources: SourceService): Route[] => [
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql, raw }) =>
       current(await sources.get(sql, caller, params['id']!), raw.headers['if-none-match']),
-  }),
+  })
+
+const updateIntegrationSourceRoute = (sources: SourceService): Route =>
   route({
     operation: 'integration_sources.update',
     method: 'PATCH',
@@ -92,7 +98,9 @@ const managing = (sources: SourceService): Route[] => [
     errors: ['resource_missing'],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await sources.update(sql, caller, params['id']!, body)),
-  }),
+  })
+
+const deleteIntegrationSourceRoute = (sources: SourceService): Route =>
   route({
     operation: 'integration_sources.delete',
     method: 'DELETE',
@@ -108,7 +116,9 @@ const managing = (sources: SourceService): Route[] => [
       await sources.remove(sql, caller, params['id']!)
       return reply(200, { id: params['id'], object: 'integration_source', deleted: true })
     },
-  }),
+  })
+
+const rollIntegrationSourceKeyRoute = (sources: SourceService): Route =>
   route({
     operation: 'integration_sources.roll_key',
     method: 'POST',
@@ -124,7 +134,15 @@ const managing = (sources: SourceService): Route[] => [
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql, keep }) =>
       reply(200, await sources.rollKey(sql, caller, params['id']!, keeping(keep, 200))),
-  }),
+  })
+
+const managing = (sources: SourceService): Route[] => [
+  upsertIntegrationSourceRoute(sources),
+  listIntegrationSourcesRoute(sources),
+  retrieveIntegrationSourceRoute(sources),
+  updateIntegrationSourceRoute(sources),
+  deleteIntegrationSourceRoute(sources),
+  rollIntegrationSourceKeyRoute(sources),
 ]
 
 /** Routes for plugins, with the key of their source. */

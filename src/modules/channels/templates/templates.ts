@@ -61,8 +61,6 @@ export function channelTemplates(deps: TemplateDeps) {
     age_max_ms: limits.cache_ms,
   })
   const lookup = templateLookups(deps)
-  /** When a refusal last caused a refresh, by channel, in elapsed ms. */
-  const refreshedAfterRefusal = new Map<string, number>()
 
   async function ofName(row: ChannelRow, name: string): Promise<readonly TemplateRow[]> {
     const key = `${row.id}|${name}`
@@ -95,12 +93,6 @@ export function channelTemplates(deps: TemplateDeps) {
     return await freshVerdict(row, written, 'not_again_so_soon')
   }
 
-  /** Schedules a refresh by the worker, as soon as this is committed. */
-  async function refreshSoon(sql: Db, row: ChannelRow): Promise<void> {
-    await store.scheduleRefresh(sql, tenantOf(row), row.id, isoTime(platform.clock.now()))
-    platform.notify(worker.name)
-  }
-
   return {
     worker,
     forget: (): void => cache.forget(),
@@ -110,6 +102,27 @@ export function channelTemplates(deps: TemplateDeps) {
         : await store.listTemplates(sql, tenantOf(row), row.id)
       return records.map((record) => templateObject(row, record))
     },
+    ...refreshRequests(platform, worker.name),
+    verdictOf,
+    /** As `verdictOf`, but always after a lookup at the provider. For messages that are checked once and sent often. */
+    verdictAsked: (row: ChannelRow, content: TemplateContent): Promise<TemplateVerdict> =>
+      isTestChannel(row) || adapters.adapterOf(row.provider)?.listTemplates === undefined
+        ? verdictOf(row, content, false)
+        : freshVerdict(row, content, 'again'),
+  }
+}
+
+function refreshRequests(platform: Platform, workerName: string) {
+  /** When a refusal last caused a refresh, by channel, in elapsed ms. */
+  const refreshedAfterRefusal = new Map<string, number>()
+
+  /** Schedules a refresh by the worker, as soon as this is committed. */
+  async function refreshSoon(sql: Db, row: ChannelRow): Promise<void> {
+    await store.scheduleRefresh(sql, tenantOf(row), row.id, isoTime(platform.clock.now()))
+    platform.notify(workerName)
+  }
+
+  return {
     refreshSoon,
     /** As `refreshSoon`, at most every ten seconds. */
     async refreshAfterRefusal(sql: Db, row: ChannelRow): Promise<void> {
@@ -119,12 +132,6 @@ export function channelTemplates(deps: TemplateDeps) {
       refreshedAfterRefusal.set(row.id, now)
       await refreshSoon(sql, row)
     },
-    verdictOf,
-    /** As `verdictOf`, but always after a lookup at the provider. For messages that are checked once and sent often. */
-    verdictAsked: (row: ChannelRow, content: TemplateContent): Promise<TemplateVerdict> =>
-      isTestChannel(row) || adapters.adapterOf(row.provider)?.listTemplates === undefined
-        ? verdictOf(row, content, false)
-        : freshVerdict(row, content, 'again'),
   }
 }
 

@@ -16,7 +16,7 @@ import { requireRecent, roleIn } from '../sign-in/sessions.ts'
 // revoking needs read access only; creating depends on the mode in the body
 const facts = { access: 'account', permission: 'revoke_keys', scope: null } as const
 
-export const keyRoutes = (platform: Platform, accounts: AccountService): ConsoleRoute[] => [
+const listApiKeysRoute = (accounts: AccountService): ConsoleRoute =>
   consoleRoute({
     ...facts,
     operation: 'api_keys.list',
@@ -36,7 +36,9 @@ export const keyRoutes = (platform: Platform, accounts: AccountService): Console
       const rows = await accounts.pageOfKeys(sql, { account_id: caller.account_id, mode: query.mode ?? null }, page)
       return reply(200, pageReply(rows.map(keyObject), page.limit))
     },
-  }),
+  })
+
+const createApiKeyRoute = (platform: Platform, accounts: AccountService): ConsoleRoute =>
   consoleRoute({
     ...facts,
     operation: 'api_keys.create',
@@ -67,7 +69,9 @@ export const keyRoutes = (platform: Platform, accounts: AccountService): Console
       )
       return reply(201, { ...keyObject(created), key: created.key })
     },
-  }),
+  })
+
+const revokeApiKeyRoute = (accounts: AccountService): ConsoleRoute =>
   consoleRoute({
     ...facts,
     operation: 'api_keys.revoke',
@@ -80,7 +84,12 @@ export const keyRoutes = (platform: Platform, accounts: AccountService): Console
     refuses: ['role_not_allowed'],
     handler: async ({ caller, params, sql }) =>
       reply(200, keyObject(await accounts.revokeKey(params['id']!, sql, caller.account_id))),
-  }),
+  })
+
+export const keyRoutes = (platform: Platform, accounts: AccountService): ConsoleRoute[] => [
+  listApiKeysRoute(accounts),
+  createApiKeyRoute(platform, accounts),
+  revokeApiKeyRoute(accounts),
 ]
 
 /** Throws `role_not_allowed` if the role may not create such keys in this mode. */

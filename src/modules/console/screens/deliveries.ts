@@ -7,6 +7,7 @@ import { WebhookDelivery } from '../../../api/resources/webhook-delivery.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { listOf, onePage, onePageQuery } from '../../../platform/http/paging.ts'
 import { reply } from '../../../platform/http/route.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import { consoleRoute, type ConsoleRoute, type ConsoleServices } from '../route.ts'
 
 const DeliveryRetry = Type.Object(
@@ -34,11 +35,10 @@ const DeliveryRetryProgress = Type.Object(
 
 const endpointField = { minLength: 1, maxLength: 100, description: 'The id of the endpoint (`we_`).' } as const
 
-export const deliveryRoutes = ({
-  platform,
-  messages,
-  webhooks,
-}: Pick<ConsoleServices, 'platform' | 'messages' | 'webhooks'>): ConsoleRoute[] => [
+const listMessageDeliveriesRoute = (
+  messages: ConsoleServices['messages'],
+  webhooks: ConsoleServices['webhooks'],
+): ConsoleRoute =>
   consoleRoute({
     operation: 'messages.list_deliveries',
     method: 'GET',
@@ -55,7 +55,9 @@ export const deliveryRoutes = ({
       const { id } = await messages.get(sql, caller, params['id']!)
       return reply(200, onePage(await webhooks.deliveries.listOfObject(sql, caller, id), query))
     },
-  }),
+  })
+
+const retryDeliveryRoute = (webhooks: ConsoleServices['webhooks']): ConsoleRoute =>
   consoleRoute({
     operation: 'deliveries.retry',
     method: 'POST',
@@ -88,7 +90,9 @@ export const deliveryRoutes = ({
         count: await webhooks.deliveries.retryAll(sql, caller, endpoint, status, dry_run),
       })
     },
-  }),
+  })
+
+const retryDeliveryProgressRoute = (platform: Platform, webhooks: ConsoleServices['webhooks']): ConsoleRoute =>
   consoleRoute({
     operation: 'deliveries.retry_progress',
     method: 'GET',
@@ -110,5 +114,14 @@ export const deliveryRoutes = ({
       const progress = await webhooks.deliveries.retryProgress(sql, caller, endpoint, created_until)
       return reply(200, { object: 'delivery_retry_progress', ...progress, created_until })
     },
-  }),
+  })
+
+export const deliveryRoutes = ({
+  platform,
+  messages,
+  webhooks,
+}: Pick<ConsoleServices, 'platform' | 'messages' | 'webhooks'>): ConsoleRoute[] => [
+  listMessageDeliveriesRoute(messages, webhooks),
+  retryDeliveryRoute(webhooks),
+  retryDeliveryProgressRoute(platform, webhooks),
 ]

@@ -13,7 +13,7 @@ const UploadQuery = Type.Object(
   { additionalProperties: false },
 )
 
-export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): ConsoleRoute[] => [
+const createImportRoute = (steps: ConsoleServices['imports']['steps']): ConsoleRoute =>
   consoleRoute({
     ...change,
     operation: 'imports.create',
@@ -37,7 +37,9 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
       const { draft, digest } = await steps.upload(sql, caller, raw, query)
       return { status: 201, body: draft, digest }
     },
-  }),
+  })
+
+const retrieveImportRoute = (steps: ConsoleServices['imports']['steps']): ConsoleRoute =>
   consoleRoute({
     ...facts,
     permission: 'read_imports',
@@ -50,7 +52,9 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
     replies: { 200: StepwiseImport },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await steps.get(sql, caller, params['id']!)),
-  }),
+  })
+
+const updateImportRoute = (steps: ConsoleServices['imports']['steps']): ConsoleRoute =>
   consoleRoute({
     ...change,
     operation: 'imports.update',
@@ -63,7 +67,9 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
     errors: ['resource_missing'],
     refuses: ['import_state_invalid'],
     handler: async ({ caller, params, body, sql }) => reply(200, await steps.change(sql, caller, params['id']!, body)),
-  }),
+  })
+
+const checkImportRoute = (steps: ConsoleServices['imports']['steps']): ConsoleRoute =>
   consoleRoute({
     ...change,
     operation: 'imports.check',
@@ -76,7 +82,9 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
     errors: ['resource_missing', 'parameter_missing', 'parameter_invalid'],
     refuses: ['import_state_invalid'],
     handler: async ({ caller, params, sql }) => reply(200, await steps.check(sql, caller, params['id']!)),
-  }),
+  })
+
+const startImportRoute = (steps: ConsoleServices['imports']['steps']): ConsoleRoute =>
   consoleRoute({
     ...change,
     operation: 'imports.start',
@@ -88,7 +96,9 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
     errors: ['resource_missing', 'consent_required'],
     refuses: ['import_state_invalid'],
     handler: async ({ caller, params, sql }) => reply(200, await steps.start(sql, caller, params['id']!)),
-  }),
+  })
+
+const cancelImportRoute = (steps: ConsoleServices['imports']['steps']): ConsoleRoute =>
   consoleRoute({
     ...change,
     operation: 'imports.cancel',
@@ -100,5 +110,13 @@ export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): Conso
     errors: ['resource_missing'],
     refuses: ['import_state_invalid'],
     handler: async ({ caller, params, sql }) => reply(200, await steps.cancel(sql, caller, params['id']!)),
-  }),
+  })
+
+export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): ConsoleRoute[] => [
+  createImportRoute(steps),
+  retrieveImportRoute(steps),
+  updateImportRoute(steps),
+  checkImportRoute(steps),
+  startImportRoute(steps),
+  cancelImportRoute(steps),
 ]

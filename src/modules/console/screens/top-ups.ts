@@ -9,7 +9,7 @@ import { insertAudit } from '../audit/repository.ts'
 import { consoleRoute, type ConsoleRoute } from '../route.ts'
 import { requireRecent } from '../sign-in/sessions.ts'
 
-export const topUpRoutes = (platform: Platform, { topUps }: BillingService): ConsoleRoute[] => [
+const listTopUpsRoute = (topUps: BillingService['topUps']): ConsoleRoute =>
   consoleRoute({
     operation: 'top_ups.list',
     method: 'GET',
@@ -26,7 +26,9 @@ export const topUpRoutes = (platform: Platform, { topUps }: BillingService): Con
       const page = pageOf(query)
       return reply(200, pageReply(await topUps.list(sql, caller, page), page.limit))
     },
-  }),
+  })
+
+const createTopUpRoute = (platform: Platform, topUps: BillingService['topUps']): ConsoleRoute =>
   consoleRoute({
     operation: 'top_ups.create',
     method: 'POST',
@@ -75,5 +77,9 @@ export const topUpRoutes = (platform: Platform, { topUps }: BillingService): Con
       })
       return reply(201, begun)
     },
-  }),
+  })
+
+export const topUpRoutes = (platform: Platform, { topUps }: BillingService): ConsoleRoute[] => [
+  listTopUpsRoute(topUps),
+  createTopUpRoute(platform, topUps),
 ]

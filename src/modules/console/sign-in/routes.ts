@@ -49,184 +49,221 @@ const Name = Type.String({
 const closed = { additionalProperties: false } as const
 const agentOf = (raw: Pick<IncomingMessage, 'headers'>): string => raw.headers['user-agent'] ?? ''
 
-export function sessionRoutes({ platform, accounts, sessions, takeTurn }: SessionRoutesParts): ConsoleRoute[] {
-  const { pool, settings } = platform
-  const begun = async (status: number, user: UserRow, from: From): Promise<Reply> => {
-    const cookie = await sessions.begin(pool, user, from)
-    const session = await sessions.find(cookie)
-    return reply(status, sessionObject(session!), { 'set-cookie': setCookie(settings, cookie) })
-  }
-  return [
-    consoleRoute({
-      operation: 'setup.create',
-      method: 'POST',
-      path: '/console/api/setup',
-      access: 'public',
-      scope: null,
-      summary: 'Make the first owner',
-      description:
-        'With the link that the service prints at its start while nobody can sign in. The first user owns the oldest account and administers the platform.',
-      body: Type.Object(
+async function startSession(
+  { platform: { pool, settings }, sessions }: SessionRoutesParts,
+  status: number,
+  user: UserRow,
+  from: From,
+): Promise<Reply> {
+  const cookie = await sessions.begin(pool, user, from)
+  const session = await sessions.find(cookie)
+  return reply(status, sessionObject(session!), { 'set-cookie': setCookie(settings, cookie) })
+}
+
+const setUpRoute = (parts: SessionRoutesParts): ConsoleRoute =>
+  consoleRoute({
+    operation: 'setup.create',
+    method: 'POST',
+    path: '/console/api/setup',
+    access: 'public',
+    scope: null,
+    summary: 'Make the first owner',
+    description:
+      'With the link that the service prints at its start while nobody can sign in. The first user owns the oldest account and administers the platform.',
+    body: Type.Object(
+      {
+        token: Type.String({ minLength: 1, maxLength: 100, description: 'What follows `#` in the link.' }),
+        name: Name,
+        email: Email,
+        password: Password('12 to 200 characters.'),
+      },
+      closed,
+    ),
+    replies: { 201: ConsoleSession },
+    errors: [],
+    refuses: ['token_invalid', 'invalid_credentials'],
+    async handler({ body, address, caller, raw }) {
+      parts.takeTurn(address)
+      return await startSession(
+        parts,
+        201,
+        await setUp(parts.platform, parts.accounts, body, address, caller.request_id),
         {
-          token: Type.String({ minLength: 1, maxLength: 100, description: 'What follows `#` in the link.' }),
-          name: Name,
-          email: Email,
-          password: Password('12 to 200 characters.'),
-        },
-        closed,
-      ),
-      replies: { 201: ConsoleSession },
-      errors: [],
-      refuses: ['token_invalid', 'invalid_credentials'],
-      async handler({ body, address, caller, raw }) {
-        takeTurn(address)
-        return await begun(201, await setUp(platform, accounts, body, address, caller.request_id), {
           address,
           user_agent: agentOf(raw),
-        })
-      },
-    }),
-    consoleRoute({
-      operation: 'session.create',
-      method: 'POST',
-      path: '/console/api/session',
-      access: 'public',
-      scope: null,
-      summary: 'Sign in',
-      description:
-        'Sets the cookie of the session. After five failures in a row signing in by an e-mail address, known or not, is locked for 15 minutes.',
-      body: Type.Object(
-        {
-          email: Email,
-          password: Password('The password.'),
-          code: Type.Optional(
-            Type.String({ maxLength: 100, description: 'Of the authenticator app, or a recovery code.' }),
-          ),
         },
-        closed,
-      ),
-      replies: { 201: ConsoleSession },
-      errors: [],
-      refuses: ['invalid_credentials', 'mfa_required', 'account_locked'],
-      async handler({ body, address, raw }) {
-        takeTurn(address)
-        return await begun(201, await signIn(platform, body), { address, user_agent: agentOf(raw) })
+      )
+    },
+  })
+
+const signInRoute = (parts: SessionRoutesParts): ConsoleRoute =>
+  consoleRoute({
+    operation: 'session.create',
+    method: 'POST',
+    path: '/console/api/session',
+    access: 'public',
+    scope: null,
+    summary: 'Sign in',
+    description:
+      'Sets the cookie of the session. After five failures in a row signing in by an e-mail address, known or not, is locked for 15 minutes.',
+    body: Type.Object(
+      {
+        email: Email,
+        password: Password('The password.'),
+        code: Type.Optional(
+          Type.String({ maxLength: 100, description: 'Of the authenticator app, or a recovery code.' }),
+        ),
       },
-    }),
-    consoleRoute({
-      operation: 'session.retrieve',
-      method: 'GET',
-      path: '/console/api/session',
-      access: 'session',
-      scope: null,
-      summary: 'Who is signed in',
-      replies: { 200: ConsoleSession },
-      errors: [],
-      handler: async ({ session }) => reply(200, sessionObject(session)),
-    }),
-    consoleRoute({
-      operation: 'session.delete',
-      unaudited: true,
-      method: 'DELETE',
-      path: '/console/api/session',
-      access: 'session',
-      scope: null,
-      summary: 'Sign out',
-      replies: { 200: deletedOf('session') },
-      errors: [],
-      async handler({ session }) {
-        await sessions.end(pool, session.user_id, session.id)
-        return reply(200, { id: session.id, object: 'session', deleted: true }, { 'set-cookie': clearCookie(settings) })
+      closed,
+    ),
+    replies: { 201: ConsoleSession },
+    errors: [],
+    refuses: ['invalid_credentials', 'mfa_required', 'account_locked'],
+    async handler({ body, address, raw }) {
+      parts.takeTurn(address)
+      return await startSession(parts, 201, await signIn(parts.platform, body), { address, user_agent: agentOf(raw) })
+    },
+  })
+
+const retrieveSessionRoute = consoleRoute({
+  operation: 'session.retrieve',
+  method: 'GET',
+  path: '/console/api/session',
+  access: 'session',
+  scope: null,
+  summary: 'Who is signed in',
+  replies: { 200: ConsoleSession },
+  errors: [],
+  handler: async ({ session }) => reply(200, sessionObject(session)),
+})
+
+const signOutRoute = ({ platform, sessions }: SessionRoutesParts): ConsoleRoute =>
+  consoleRoute({
+    operation: 'session.delete',
+    unaudited: true,
+    method: 'DELETE',
+    path: '/console/api/session',
+    access: 'session',
+    scope: null,
+    summary: 'Sign out',
+    replies: { 200: deletedOf('session') },
+    errors: [],
+    async handler({ session }) {
+      await sessions.end(platform.pool, session.user_id, session.id)
+      return reply(
+        200,
+        { id: session.id, object: 'session', deleted: true },
+        { 'set-cookie': clearCookie(platform.settings) },
+      )
+    },
+  })
+
+const listSessionsRoute = ({ sessions }: SessionRoutesParts): ConsoleRoute =>
+  consoleRoute({
+    operation: 'sessions.list',
+    method: 'GET',
+    path: '/console/api/sessions',
+    access: 'session',
+    scope: null,
+    summary: 'Where you are signed in',
+    replies: { 200: listOf(SessionSummary) },
+    errors: [],
+    async handler({ session }) {
+      const rows = await sessions.list(session.user_id)
+      return reply(200, onePage(rows.map((row) => summaryObject(row, session.id))))
+    },
+  })
+
+const deleteOtherSessionsRoute = ({ sessions }: SessionRoutesParts): ConsoleRoute =>
+  consoleRoute({
+    operation: 'sessions.delete_all',
+    method: 'DELETE',
+    path: '/console/api/sessions',
+    access: 'session',
+    scope: null,
+    summary: 'Sign out everywhere else',
+    replies: {
+      200: Type.Object({
+        object: Type.Literal('session_deletion', { description: 'Always `session_deletion`.' }),
+        count: Type.Integer({ description: 'Sessions that were ended.' }),
+      }),
+    },
+    errors: [],
+    async handler({ session, sql }) {
+      const { count } = await transact(sql, async (tx) => ({
+        count: await sessions.endOthers(tx, session.user_id, session.id),
+      }))
+      return reply(200, { object: 'session_deletion', count })
+    },
+  })
+
+const deleteSessionRoute = ({ sessions }: SessionRoutesParts): ConsoleRoute =>
+  consoleRoute({
+    operation: 'sessions.delete',
+    method: 'DELETE',
+    path: '/console/api/sessions/{id}',
+    access: 'session',
+    scope: null,
+    summary: 'Sign out somewhere else',
+    replies: { 200: deletedOf('session') },
+    errors: ['resource_missing'],
+    async handler({ session, params, sql }) {
+      await transact(sql, async (tx) => {
+        if (!(await sessions.end(tx, session.user_id, params['id']!)))
+          throw new Problem('resource_missing', 'None of your sessions has this id. Reload the list.')
+      })
+      return reply(200, { id: params['id'], object: 'session', deleted: true })
+    },
+  })
+
+const retrieveMeRoute = consoleRoute({
+  operation: 'me.retrieve',
+  method: 'GET',
+  path: '/console/api/me',
+  access: 'session',
+  scope: null,
+  summary: 'Who you are',
+  replies: { 200: ConsoleUser },
+  errors: [],
+  handler: async ({ session }) => reply(200, userObject(session)),
+})
+
+const updateMeRoute = ({ platform, sessions }: SessionRoutesParts): ConsoleRoute =>
+  consoleRoute({
+    operation: 'me.update',
+    method: 'PATCH',
+    path: '/console/api/me',
+    access: 'session',
+    scope: null,
+    summary: 'Change your name, e-mail address or password',
+    description:
+      'A new password takes the current one and ends your other sessions. Another e-mail address takes a password that was given lately.',
+    body: Type.Object(
+      {
+        name: Type.Optional(Name),
+        email: Type.Optional(Email),
+        current_password: Type.Optional(Password('Required for a new password.')),
+        new_password: Type.Optional(Password('12 to 200 characters.')),
       },
-    }),
-    consoleRoute({
-      operation: 'sessions.list',
-      method: 'GET',
-      path: '/console/api/sessions',
-      access: 'session',
-      scope: null,
-      summary: 'Where you are signed in',
-      replies: { 200: listOf(SessionSummary) },
-      errors: [],
-      async handler({ session }) {
-        const rows = await sessions.list(session.user_id)
-        return reply(200, onePage(rows.map((row) => summaryObject(row, session.id))))
-      },
-    }),
-    consoleRoute({
-      operation: 'sessions.delete_all',
-      method: 'DELETE',
-      path: '/console/api/sessions',
-      access: 'session',
-      scope: null,
-      summary: 'Sign out everywhere else',
-      replies: {
-        200: Type.Object({
-          object: Type.Literal('session_deletion', { description: 'Always `session_deletion`.' }),
-          count: Type.Integer({ description: 'Sessions that were ended.' }),
-        }),
-      },
-      errors: [],
-      async handler({ session, sql }) {
-        const { count } = await transact(sql, async (tx) => ({
-          count: await sessions.endOthers(tx, session.user_id, session.id),
-        }))
-        return reply(200, { object: 'session_deletion', count })
-      },
-    }),
-    consoleRoute({
-      operation: 'sessions.delete',
-      method: 'DELETE',
-      path: '/console/api/sessions/{id}',
-      access: 'session',
-      scope: null,
-      summary: 'Sign out somewhere else',
-      replies: { 200: deletedOf('session') },
-      errors: ['resource_missing'],
-      async handler({ session, params, sql }) {
-        await transact(sql, async (tx) => {
-          if (!(await sessions.end(tx, session.user_id, params['id']!)))
-            throw new Problem('resource_missing', 'None of your sessions has this id. Reload the list.')
-        })
-        return reply(200, { id: params['id'], object: 'session', deleted: true })
-      },
-    }),
-    consoleRoute({
-      operation: 'me.retrieve',
-      method: 'GET',
-      path: '/console/api/me',
-      access: 'session',
-      scope: null,
-      summary: 'Who you are',
-      replies: { 200: ConsoleUser },
-      errors: [],
-      handler: async ({ session }) => reply(200, userObject(session)),
-    }),
-    consoleRoute({
-      operation: 'me.update',
-      method: 'PATCH',
-      path: '/console/api/me',
-      access: 'session',
-      scope: null,
-      summary: 'Change your name, e-mail address or password',
-      description:
-        'A new password takes the current one and ends your other sessions. Another e-mail address takes a password that was given lately.',
-      body: Type.Object(
-        {
-          name: Type.Optional(Name),
-          email: Type.Optional(Email),
-          current_password: Type.Optional(Password('Required for a new password.')),
-          new_password: Type.Optional(Password('12 to 200 characters.')),
-        },
-        closed,
-      ),
-      replies: { 200: ConsoleUser },
-      errors: ['parameter_missing', 'resource_missing'],
-      refuses: ['reauthentication_required', 'email_taken', 'invalid_credentials', 'account_locked'],
-      async handler({ session, body, sql }) {
-        const changed = await updateMe(platform, sql, sessions, session, body)
-        return reply(200, userObject({ ...session, ...changed }))
-      },
-    }),
-  ]
-}
+      closed,
+    ),
+    replies: { 200: ConsoleUser },
+    errors: ['parameter_missing', 'resource_missing'],
+    refuses: ['reauthentication_required', 'email_taken', 'invalid_credentials', 'account_locked'],
+    async handler({ session, body, sql }) {
+      const changed = await updateMe(platform, sql, sessions, session, body)
+      return reply(200, userObject({ ...session, ...changed }))
+    },
+  })
+
+export const sessionRoutes = (parts: SessionRoutesParts): ConsoleRoute[] => [
+  setUpRoute(parts),
+  signInRoute(parts),
+  retrieveSessionRoute,
+  signOutRoute(parts),
+  listSessionsRoute(parts),
+  deleteOtherSessionsRoute(parts),
+  deleteSessionRoute(parts),
+  retrieveMeRoute,
+  updateMeRoute(parts),
+]

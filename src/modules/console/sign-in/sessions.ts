@@ -54,58 +54,13 @@ export interface Sessions {
 }
 
 export function sessions(platform: Platform, accounts: AccountService): Sessions {
-  const { pool, clock, ids } = platform
-  const bounds = (now: number) =>
-    [isoTime(now - sessionLifetime.idle_ms), isoTime(now - sessionLifetime.all_ms)] as const
+  const { pool, clock } = platform
   return {
-    async begin(sql, user, { address, user_agent }) {
-      const cookie = newCookieValue()
-      const at = isoTime(clock.now())
-      const agent = user_agent.slice(0, agentLengthMax).toWellFormed().replaceAll('\0', '')
-      const row = {
-        id: ids('ses'),
-        user_id: user.id,
-        token_hash: cookieHash(cookie),
-        authenticated_at: at,
-        seen_at: at,
-        address,
-        user_agent: agent,
-        created_at: at,
-      }
-      if (!(await repository.insertSession(sql, row, user)))
-        throw new Problem(
-          'invalid_credentials',
-          'The password or the second factor has changed just now. Sign in with what it is now.',
-        )
-      return cookie
-    },
-    async find(cookie) {
-      const now = clock.now()
-      const row = await repository.findSession(pool, cookieHash(cookie), ...bounds(now))
-      if (row === null) return null
-      if (now - Date.parse(row.seen_at) >= seenEveryMs) await repository.touchSession(pool, row.id, isoTime(now))
-      const impersonation = impersonationOf(row, isoTime(now))
-      const memberships =
-        impersonation === null
-          ? await listMemberships(pool, row.user_id)
-          : [{ account_id: impersonation.account_id, role: 'owner' as const }]
-      const names = await accounts.namesOf(
-        pool,
-        memberships.map(({ account_id }) => account_id),
-      )
-      return {
-        ...row,
-        impersonation,
-        accounts: memberships.map(({ account_id, role }) => ({
-          id: account_id,
-          name: names.get(account_id) ?? '',
-          role,
-        })),
-      }
-    },
+    begin: (sql, user, from) => createSession(platform, sql, user, from),
+    find: (cookie) => findSession(platform, accounts, cookie),
     async rolesOf(hashes) {
       const now = clock.now()
-      const rows = await repository.listEntrances(pool, hashes, ...bounds(now), isoTime(now))
+      const rows = await repository.listEntrances(pool, hashes, ...oldest(now), isoTime(now))
       const bySession = Map.groupBy(rows, ({ token_hash }) => token_hash)
       return new Map(
         [...bySession].map(([hash, own]) => [
@@ -114,7 +69,7 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
         ]),
       )
     },
-    list: (user_id) => repository.listSessions(pool, user_id, ...bounds(clock.now())),
+    list: (user_id) => repository.listSessions(pool, user_id, ...oldest(clock.now())),
     end: (sql, user_id, id) => repository.deleteSession(sql, user_id, id),
     async lockUser(tx, { user_id, id }) {
       const user = await lockUser(tx, user_id)
@@ -127,11 +82,70 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
     forgetEnded: () =>
       repository.forgetSessions(
         pool,
-        ...bounds(platform.retention_clock.now()),
+        ...oldest(platform.retention_clock.now()),
         isoTime(platform.retention_clock.now() - 24 * 3600_000),
       ),
   }
 }
+
+async function createSession(
+  { clock, ids }: Platform,
+  sql: Db,
+  user: UserRow,
+  { address, user_agent }: From,
+): Promise<string> {
+  const cookie = newCookieValue()
+  const at = isoTime(clock.now())
+  const agent = user_agent.slice(0, agentLengthMax).toWellFormed().replaceAll('\0', '')
+  const row = {
+    id: ids('ses'),
+    user_id: user.id,
+    token_hash: cookieHash(cookie),
+    authenticated_at: at,
+    seen_at: at,
+    address,
+    user_agent: agent,
+    created_at: at,
+  }
+  if (!(await repository.insertSession(sql, row, user)))
+    throw new Problem(
+      'invalid_credentials',
+      'The password or the second factor has changed just now. Sign in with what it is now.',
+    )
+  return cookie
+}
+
+async function findSession(
+  { pool, clock }: Platform,
+  accounts: AccountService,
+  cookie: string,
+): Promise<Session | null> {
+  const now = clock.now()
+  const row = await repository.findSession(pool, cookieHash(cookie), ...oldest(now))
+  if (row === null) return null
+  if (now - Date.parse(row.seen_at) >= seenEveryMs) await repository.touchSession(pool, row.id, isoTime(now))
+  const impersonation = impersonationOf(row, isoTime(now))
+  const memberships =
+    impersonation === null
+      ? await listMemberships(pool, row.user_id)
+      : [{ account_id: impersonation.account_id, role: 'owner' as const }]
+  const names = await accounts.namesOf(
+    pool,
+    memberships.map(({ account_id }) => account_id),
+  )
+  return {
+    ...row,
+    impersonation,
+    accounts: memberships.map(({ account_id, role }) => ({
+      id: account_id,
+      name: names.get(account_id) ?? '',
+      role,
+    })),
+  }
+}
+
+/** Sessions last used or created before these times have ended. */
+const oldest = (now: number) => [isoTime(now - sessionLifetime.idle_ms), isoTime(now - sessionLifetime.all_ms)] as const
 
 export const roleIn = ({ accounts }: Session, account_id: string): Role =>
   accounts.find(({ id }) => id === account_id)!.role

@@ -28,19 +28,20 @@ export const teamRoutes = (platform: Platform): ConsoleRoute[] => [
   ...invitationRoutes(platform),
 ]
 
-const memberRoutes = (platform: Platform): ConsoleRoute[] => [
-  consoleRoute({
-    ...facts,
-    operation: 'members.list',
-    method: 'GET',
-    path: '/console/api/members',
-    summary: 'List the members',
-    description: 'Who has been in the account longest comes first.',
-    replies: { 200: listOf(Member) },
-    errors: [],
-    handler: async ({ caller, sql }) =>
-      reply(200, onePage((await repository.listMembers(sql, caller.account_id)).map(memberObject))),
-  }),
+const listMembersRoute = consoleRoute({
+  ...facts,
+  operation: 'members.list',
+  method: 'GET',
+  path: '/console/api/members',
+  summary: 'List the members',
+  description: 'Who has been in the account longest comes first.',
+  replies: { 200: listOf(Member) },
+  errors: [],
+  handler: async ({ caller, sql }) =>
+    reply(200, onePage((await repository.listMembers(sql, caller.account_id)).map(memberObject))),
+})
+
+const updateMemberRoute = (platform: Platform): ConsoleRoute =>
   consoleRoute({
     ...facts,
     operation: 'members.update',
@@ -62,7 +63,9 @@ const memberRoutes = (platform: Platform): ConsoleRoute[] => [
         ),
       )
     },
-  }),
+  })
+
+const deleteMemberRoute = (platform: Platform): ConsoleRoute =>
   consoleRoute({
     ...facts,
     operation: 'members.delete',
@@ -79,10 +82,15 @@ const memberRoutes = (platform: Platform): ConsoleRoute[] => [
       await removeMember(sql, { account_id: caller.account_id, user_id: session.user_id }, params['id']!)
       return reply(200, { id: params['id'], object: 'member', deleted: true })
     },
-  }),
+  })
+
+const memberRoutes = (platform: Platform): ConsoleRoute[] => [
+  listMembersRoute,
+  updateMemberRoute(platform),
+  deleteMemberRoute(platform),
 ]
 
-const invitationRoutes = (platform: Platform): ConsoleRoute[] => [
+const listInvitationsRoute = (platform: Platform): ConsoleRoute =>
   consoleRoute({
     ...facts,
     operation: 'invitations.list',
@@ -99,7 +107,9 @@ const invitationRoutes = (platform: Platform): ConsoleRoute[] => [
       )
       return reply(200, onePage(rows.map((row) => invitationObject({ ...row, url: null }, mails))))
     },
-  }),
+  })
+
+const createInvitationRoute = (platform: Platform): ConsoleRoute =>
   consoleRoute({
     ...facts,
     operation: 'invitations.create',
@@ -138,7 +148,9 @@ const invitationRoutes = (platform: Platform): ConsoleRoute[] => [
       )
       return reply(201, invitationObject(made, await emailsOf(sql, made.email_id === null ? [] : [made.email_id])))
     },
-  }),
+  })
+
+const deleteInvitationRoute = (platform: Platform): ConsoleRoute =>
   consoleRoute({
     ...facts,
     operation: 'invitations.delete',
@@ -153,7 +165,12 @@ const invitationRoutes = (platform: Platform): ConsoleRoute[] => [
       await withdraw(sql, { account_id: caller.account_id, user_id: session.user_id }, params['id']!)
       return reply(200, { id: params['id'], object: 'invitation', deleted: true })
     },
-  }),
+  })
+
+const invitationRoutes = (platform: Platform): ConsoleRoute[] => [
+  listInvitationsRoute(platform),
+  createInvitationRoute(platform),
+  deleteInvitationRoute(platform),
 ]
 
 const memberObject = ({ id, name, email, role, two_factor, created_at }: repository.MemberRow) => ({

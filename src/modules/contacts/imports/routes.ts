@@ -68,7 +68,7 @@ const optionsOf = ({
   file_name,
 })
 
-export const importRoutes = (imports: ImportService): Route[] => [
+const createContactImportRoute = (imports: ImportService): Route =>
   route({
     operation: 'contact_imports.create',
     method: 'POST',
@@ -95,7 +95,9 @@ export const importRoutes = (imports: ImportService): Route[] => [
     errors: ['parameter_missing', 'consent_required', 'payload_too_large', 'invalid_json'],
     digestOf: ({ query, raw }) => imports.digest(raw, optionsOf(query)),
     handler: async ({ caller, query, raw, sql, keep }) => await imports.start(sql, caller, raw, optionsOf(query), keep),
-  }),
+  })
+
+const listContactImportsRoute = (imports: ImportService): Route =>
   route({
     operation: 'contact_imports.list',
     method: 'GET',
@@ -115,7 +117,9 @@ export const importRoutes = (imports: ImportService): Route[] => [
       const page = pageOf(query)
       return reply(200, pageReply(await imports.list(sql, caller, query.status, page), page.limit))
     },
-  }),
+  })
+
+const retrieveContactImportRoute = (imports: ImportService): Route =>
   route({
     operation: 'contact_imports.retrieve',
     method: 'GET',
@@ -127,7 +131,9 @@ export const importRoutes = (imports: ImportService): Route[] => [
     replies: { 200: ContactImport },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await imports.get(sql, caller, params['id']!)),
-  }),
+  })
+
+const listContactImportErrorsRoute = (imports: ImportService): Route =>
   route({
     operation: 'contact_imports.list_errors',
     method: 'GET',
@@ -142,5 +148,11 @@ export const importRoutes = (imports: ImportService): Route[] => [
       const lines = await imports.errors(sql, caller, params['id']!)
       return reply(200, lines, { 'content-disposition': `attachment; filename="${params['id']!}-errors.csv"` })
     },
-  }),
+  })
+
+export const importRoutes = (imports: ImportService): Route[] => [
+  createContactImportRoute(imports),
+  listContactImportsRoute(imports),
+  retrieveContactImportRoute(imports),
+  listContactImportErrorsRoute(imports),
 ]

@@ -14,7 +14,7 @@ import { listFailures, type ListBody, type ListService } from './service.ts'
 
 const tag = 'Contact lists'
 
-export const listRoutes = (lists: ListService): Route[] => [
+const createContactListRoute = (lists: ListService): Route =>
   route({
     operation: 'contact_lists.create',
     method: 'POST',
@@ -28,7 +28,9 @@ export const listRoutes = (lists: ListService): Route[] => [
     replies: { 201: ContactList },
     errors: [],
     handler: async ({ caller, body, sql }) => reply(201, await lists.create(sql, caller, body as ListBody)),
-  }),
+  })
+
+const listContactListsRoute = (lists: ListService): Route =>
   route({
     operation: 'contact_lists.list',
     method: 'GET',
@@ -44,7 +46,9 @@ export const listRoutes = (lists: ListService): Route[] => [
       const page = pageOf(query)
       return reply(200, pageReply(await lists.list(sql, caller, page), page.limit))
     },
-  }),
+  })
+
+const retrieveContactListRoute = (lists: ListService): Route =>
   route({
     operation: 'contact_lists.retrieve',
     method: 'GET',
@@ -56,7 +60,9 @@ export const listRoutes = (lists: ListService): Route[] => [
     replies: { 200: ContactList },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await lists.get(sql, caller, params['id']!)),
-  }),
+  })
+
+const updateContactListRoute = (lists: ListService): Route =>
   route({
     operation: 'contact_lists.update',
     method: 'PATCH',
@@ -71,7 +77,9 @@ export const listRoutes = (lists: ListService): Route[] => [
     errors: ['resource_missing'],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await lists.update(sql, caller, params['id']!, body as ListBody)),
-  }),
+  })
+
+const deleteContactListRoute = (lists: ListService): Route =>
   route({
     operation: 'contact_lists.delete',
     method: 'DELETE',
@@ -86,7 +94,9 @@ export const listRoutes = (lists: ListService): Route[] => [
       await lists.remove(sql, caller, params['id']!)
       return reply(200, { id: params['id']!, object: 'contact_list', deleted: true })
     },
-  }),
+  })
+
+const addContactListMembersRoute = (lists: ListService): Route =>
   route({
     operation: 'contact_lists.add_members',
     method: 'POST',
@@ -100,7 +110,9 @@ export const listRoutes = (lists: ListService): Route[] => [
     errors: ['resource_missing'],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await lists.addMembers(sql, caller, params['id']!, body.contacts)),
-  }),
+  })
+
+const removeContactListMembersRoute = (lists: ListService): Route =>
   route({
     operation: 'contact_lists.remove_members',
     method: 'POST',
@@ -114,5 +126,14 @@ export const listRoutes = (lists: ListService): Route[] => [
     errors: ['resource_missing'],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await lists.removeMembers(sql, caller, params['id']!, body.contacts)),
-  }),
+  })
+
+export const listRoutes = (lists: ListService): Route[] => [
+  createContactListRoute(lists),
+  listContactListsRoute(lists),
+  retrieveContactListRoute(lists),
+  updateContactListRoute(lists),
+  deleteContactListRoute(lists),
+  addContactListMembersRoute(lists),
+  removeContactListMembersRoute(lists),
 ]

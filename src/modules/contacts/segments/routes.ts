@@ -12,7 +12,7 @@ import { segmentFailures, type SegmentService } from './service.ts'
 
 const tag = 'Segments'
 
-export const segmentRoutes = (segments: SegmentService): Route[] => [
+const createSegmentRoute = (segments: SegmentService): Route =>
   route({
     operation: 'segments.create',
     method: 'POST',
@@ -27,7 +27,9 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     replies: { 201: Segment },
     errors: ['resource_missing'],
     handler: async ({ caller, body, sql }) => reply(201, await segments.create(sql, caller, body)),
-  }),
+  })
+
+const listSegmentsRoute = (segments: SegmentService): Route =>
   route({
     operation: 'segments.list',
     method: 'GET',
@@ -43,7 +45,9 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
       const page = pageOf(query)
       return reply(200, pageReply(await segments.list(sql, caller, page), page.limit))
     },
-  }),
+  })
+
+const retrieveSegmentRoute = (segments: SegmentService): Route =>
   route({
     operation: 'segments.retrieve',
     method: 'GET',
@@ -55,7 +59,9 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     replies: { 200: Segment },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await segments.get(sql, caller, params['id']!)),
-  }),
+  })
+
+const updateSegmentRoute = (segments: SegmentService): Route =>
   route({
     operation: 'segments.update',
     method: 'PATCH',
@@ -71,7 +77,9 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     errors: ['parameter_missing', 'resource_missing'],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await segments.update(sql, caller, params['id']!, body)),
-  }),
+  })
+
+const deleteSegmentRoute = (segments: SegmentService): Route =>
   route({
     operation: 'segments.delete',
     method: 'DELETE',
@@ -83,7 +91,9 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     replies: { 200: SegmentDeleted },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await segments.remove(sql, caller, params['id']!)),
-  }),
+  })
+
+const previewSegmentRoute = (segments: SegmentService): Route =>
   route({
     operation: 'segments.preview',
     method: 'GET',
@@ -97,5 +107,13 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     replies: { 200: SegmentPreview },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await segments.preview(sql, caller, params['id']!)),
-  }),
+  })
+
+export const segmentRoutes = (segments: SegmentService): Route[] => [
+  createSegmentRoute(segments),
+  listSegmentsRoute(segments),
+  retrieveSegmentRoute(segments),
+  updateSegmentRoute(segments),
+  deleteSegmentRoute(segments),
+  previewSegmentRoute(segments),
 ]
