@@ -13,7 +13,6 @@ import type { Metrics } from './observability/metrics.ts'
 import type { Tracing } from './observability/tracing.ts'
 import type { Secrets } from './secrets/secrets.ts'
 
-/** The roles of a process: answer requests, run workers, or both. */
 export const roles = ['api', 'worker'] as const
 export type Role = (typeof roles)[number]
 
@@ -22,7 +21,7 @@ export interface Platform {
   /** For reads whose cost depends on a tenant's data and query. */
   readonly reads: ReadPool
   readonly clock: SteadyClock
-  /** The time for everything that expires: use it instead of `clock` to delete, write off or fail something because of its age. */
+  /** Use it instead of `clock` to delete, write off or fail something because of its age. */
   readonly retention_clock: RetentionClock
   readonly ids: IdMaker
   readonly settings: Settings
@@ -32,17 +31,16 @@ export interface Platform {
   readonly domain_events: DomainEvents
   readonly recent_events: RecentEvents
   readonly tracing: Tracing
-  /** Whether the database accepts writes. Report failures to it. */
+  /** Report failures to it. */
   readonly storage: WriteHealth
-  /** The id of this process in the table `processes`. */
   readonly process_id: string
-  /** Wakes workers here and in other processes (NOTIFY). Only an accelerator: workers poll as well. */
+  /** Here and in other processes. Only an accelerator: workers poll as well. */
   notify(...workers: string[]): void
-  /** Wakes workers of this process only. */
+  /** Here only. */
   wake(...workers: string[]): void
 }
 
-/** A recurring task. One process at a time runs it; it must be small and safe to repeat. */
+/** One process at a time runs it; it must be small and safe to repeat. */
 export interface PeriodicJob {
   readonly name: string
   readonly every_ms: number
@@ -53,14 +51,13 @@ export interface PeriodicJob {
 /** A condition that `posthorn doctor` checks in one snapshot. */
 export interface Invariant {
   readonly name: string
-  /** Resolves to one sentence per violation, at most 20; empty when the invariant holds. */
+  /** One sentence per violation, at most 20. */
   breaches(sql: Db): Promise<string[]>
 }
 
-/** Violations that one invariant reports at most. */
 export const breachesMax = 20
 
-/** Builds an invariant: `find` returns violating rows, at most `breachesMax`; `sentence` describes one. */
+/** `find` returns violating rows; `sentence` describes one. */
 export const invariant = <Row>(
   name: string,
   find: (sql: Db) => Promise<readonly Row[]>,

@@ -13,24 +13,19 @@ import { isoTime, type Clock } from '../../lib/clock.ts'
 import { partitionsOf, tablesOf, type CarriedTable } from './catalogue.ts'
 import { headText, tableEnd, tableText, trailerText, type Manifest } from './format.ts'
 
-/** Fast, and a fifth of the text size. */
 const compressionLevel = 3
 const newline = 10
 
 export interface BackupParts {
   readonly pool: Pool
   readonly clock: Clock
-  /** The program version. */
   readonly version: string
-  /** Of one account, or null for all. */
   readonly account_id: string | null
-  /** Decides which rows of each table to read, on the snapshot of `sql`. */
   readonly rowsOf: (sql: Db) => Promise<RowsOf>
-  /** Receives progress: the table, its rows so far, and total bytes before compression. */
+  /** Receives the table, its rows so far, and total bytes before compression. */
   readonly told: (progress: Progress) => void
 }
 
-/** SQL of the table's columns, in order; undefined to skip the table. */
 export type RowsOf = (table: CarriedTable) => string | undefined
 
 export interface Progress {
@@ -41,7 +36,6 @@ export interface Progress {
 
 export interface BackupReport {
   readonly file: string
-  /** Size of the file. */
   readonly bytes: number
   readonly rows: number
   readonly tables: Readonly<Record<string, number>>
@@ -116,7 +110,6 @@ async function manifestOf({ clock, version, account_id }: BackupParts, sql: Db):
   }
 }
 
-/** Streams the text of all tables, and counts rows in `counts`. */
 async function* texts({ told, rowsOf }: BackupParts, sql: Db, counts: Record<string, number>): AsyncGenerator<Buffer> {
   let bytes = 0
   const rowsRead = await rowsOf(sql)
@@ -138,12 +131,10 @@ async function* texts({ told, rowsOf }: BackupParts, sql: Db, counts: Record<str
 }
 
 interface Narrowed {
-  /** SQL expressions that replace columns. */
   readonly columns?: Readonly<Record<string, string>>
   readonly where?: string
 }
 
-/** All rows of a table, or those that match a condition. */
 export const rowsText = ({ name, columns }: CarriedTable, { columns: replaced = {}, where }: Narrowed = {}): string =>
   `select ${columns.map((column) => `${replaced[column] ?? quoted(column)} as ${quoted(column)}`).join(', ')} from ${quoted(name)}${where === undefined ? '' : ` where ${where}`}`
 

@@ -4,11 +4,11 @@ import type { PartitionNote } from './format.ts'
 
 export interface CarriedTable {
   readonly name: string
-  /** Stored columns; generated ones are computed again. */
+  /** Generated columns are computed again. */
   readonly columns: readonly string[]
 }
 
-/** The tables, each after those that it references. */
+/** Each table comes after those that it references. */
 export async function tablesOf(sql: Db): Promise<CarriedTable[]> {
   const tables = await sql<{ name: string; columns: string[]; refers: string[] }[]>`
     select c.relname as name,
@@ -34,7 +34,6 @@ export async function tablesOf(sql: Db): Promise<CarriedTable[]> {
   return ordered
 }
 
-/** Partitions except the default ones. */
 export async function partitionsOf(sql: Db): Promise<PartitionNote[]> {
   return await sql<PartitionNote[]>`
     select c.relname as name, p.relname as of, pg_get_expr(c.relpartbound, c.oid) as bounds, coalesce(c.reloptions, '{}') as options
@@ -43,14 +42,12 @@ export async function partitionsOf(sql: Db): Promise<PartitionNote[]> {
     order by c.relname collate "C"`
 }
 
-/** Identity columns. */
 export async function identitiesOf(sql: Db): Promise<{ table: string; column: string }[]> {
   return await sql<{ table: string; column: string }[]>`
     select c.relname as table, a.attname as column from pg_attribute a join pg_class c on c.oid = a.attrelid
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and a.attidentity <> '' and not a.attisdropped`
 }
 
-/** Whether the schema contains anything. */
 export async function isBlank(sql: Db): Promise<boolean> {
   const [row] = await sql<{ blank: boolean }[]>`
     select not exists (select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S')) as blank`

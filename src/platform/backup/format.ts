@@ -9,11 +9,9 @@ import { OperatorError } from '../../lib/operator-error.ts'
 
 const magic = 'POSTHORN BACKUP 1\n'
 const trailerBytes = '\nsha256 '.length + 64 + 1
-/** A manifest is a few kilobytes. */
 const manifestBytesMax = 4 * 1024 * 1024
 const endOfRows = Buffer.from('\n\\.\n')
 
-/** A partition, so that its rows are restored to the same place. */
 export interface PartitionNote {
   readonly name: string
   readonly of: string
@@ -25,7 +23,6 @@ export interface PartitionNote {
 export interface Manifest {
   readonly program: string
   readonly created_at: string
-  /** The account, or null for all. */
   readonly account_id: string | null
   readonly migrations: readonly { readonly number: number; readonly name: string; readonly checksum: string }[]
   /** Verifies a secret key; not a secret itself. */
@@ -34,7 +31,6 @@ export interface Manifest {
   readonly partitions: readonly PartitionNote[]
 }
 
-/** One table in the stream. */
 export interface TableHead {
   readonly table: string
   readonly columns: readonly string[]
@@ -44,15 +40,12 @@ export const headText = (manifest: Manifest): string => `${magic}${JSON.stringif
 
 export const tableText = (head: TableHead): string => `${JSON.stringify(head)}\n`
 
-/** The line after the rows of a table. */
 export const tableEnd = '\\.\n'
 
 export const trailerText = (digest: string): string => `\nsha256 ${digest}\n`
 
-/** A verified file: its manifest, and where its tables begin and end. */
 export interface CheckedFile {
   readonly manifest: Manifest
-  /** Byte offsets of the stream's start and end. */
   readonly from: number
   readonly to: number
 }
@@ -121,13 +114,12 @@ async function digestOf(path: string, bytes: number, told: (bytes: number) => vo
   return hash.digest('hex')
 }
 
-/** Receives the rows of a table. */
 export interface TableSink {
   write(rows: Buffer): Promise<void>
   end(): Promise<void>
 }
 
-/** Parses the decompressed stream; `begin` returns the receiver for each table. Buffers only one chunk. */
+/** `begin` returns the receiver of each table. */
 export async function readTables(
   unpacked: AsyncIterable<Buffer>,
   begin: (head: TableHead) => Promise<TableSink>,

@@ -8,9 +8,7 @@ import { copyInto, copyWithoutTriggers, loadTables, partitionText, type RestoreP
 
 export interface ImportParts extends Pick<RestoreParts, 'keys' | 'checking' | 'told'> {
   readonly pool: Pool
-  /** Whether a table contains rows of accounts. */
   readonly isOwned: (table: string, account_id: string) => boolean
-  /** Tables whose rows are found by address hashes. */
   readonly hashed: readonly string[]
   readonly isThere: (sql: Db, account_id: string) => Promise<boolean>
 }
@@ -70,7 +68,7 @@ export async function importRows(parts: ImportParts, path: string): Promise<Impo
   }
 }
 
-/** Every installation hashes addresses with its own key: opt-outs under another key would never be found, and people who opted out would get messages. */
+/** Each installation hashes addresses with its own key: opt-outs under another key would not be found. */
 async function requireFindable(
   { keys, hashed }: ImportParts,
   sql: Db,
@@ -99,14 +97,13 @@ async function requireSameSchema(sql: Db, { migrations, program }: Manifest): Pr
     )
 }
 
-/** If the partition cannot be created because the default one has rows of its period, they go there too. */
+/** Without its partition, rows go to the default one. */
 async function makePartition(sql: Db, partition: PartitionNote): Promise<void> {
   await transact(sql, async (tx) => void (await tx.unsafe(partitionText(partition)))).catch((error: unknown) => {
     if (sqlState(error) === undefined) throw error
   })
 }
 
-/** For this transaction only, and only if the role may. */
 async function withoutTriggers(sql: Db): Promise<boolean> {
   return await transact(sql, async (tx) => await tx`set local session_replication_role = replica`).then(
     () => true,

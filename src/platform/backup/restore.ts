@@ -32,23 +32,18 @@ export interface RestoreParts {
   readonly pool: Pool
   readonly clock: Clock
   readonly keys: SecretKeys
-  /** Throws if the file is unsuitable. */
   readonly accepts: (manifest: Manifest) => void
-  /** Whether a table is part of a backup. */
   readonly isCarried: (table: string) => boolean
-  /** Receives the progress of verification. */
   readonly checking: (bytes: number, of: number) => void
   readonly told: (progress: Progress) => void
 }
 
 export interface RestoreReport {
   readonly file: string
-  /** When the backup was made, and by which version. */
   readonly created_at: string
   readonly program: string
   readonly rows: number
   readonly tables: Readonly<Record<string, number>>
-  /** Migrations added since the backup. */
   readonly applied: readonly string[]
 }
 
@@ -76,7 +71,6 @@ export async function restoreBackup(parts: RestoreParts, path: string): Promise<
   return { file: path, created_at: manifest.created_at, program: manifest.program, rows, ...done }
 }
 
-/** The migrations of the backup, from this program. */
 function schemaThen({ migrations, program }: Manifest, known: SchemaFiles): readonly Migration[] {
   try {
     const later = new Set(missing(known.migrations, [...migrations]).map(({ number }) => number))
@@ -108,12 +102,12 @@ const nameForm = /^[a-z_][a-z0-9_]{0,62}$/
 const boundsForm = /^FOR VALUES FROM \('[a-z0-9_]+'\) TO \('[a-z0-9_]+'\)$/
 const optionForm = /^[a-z_]+=[a-z0-9._]+$/
 
-/** Creates the partitions of the backup, because rows without one would stay in the default partition. */
+/** Rows without a partition would stay in the default one. */
 async function makePartitions(sql: Db, partitions: readonly PartitionNote[]): Promise<void> {
   for (const partition of partitions) await sql.unsafe(partitionText(partition))
 }
 
-/** The statement that creates a partition. Throws `OperatorError` for anything that this program would not create. */
+/** Throws `OperatorError` for anything that this program would not create. */
 export function partitionText({ name, of, bounds, options }: PartitionNote): string {
   if (
     ![name, of].every((one) => nameForm.test(one)) ||
@@ -124,7 +118,6 @@ export function partitionText({ name, of, bounds, options }: PartitionNote): str
   return `create table if not exists ${name} partition of ${of} ${bounds}${options.length === 0 ? '' : ` with (${options.join(', ')})`}`
 }
 
-/** Resolves to the row count of each table. */
 async function load(parts: RestoreParts, sql: Db, path: string, file: CheckedFile): Promise<Record<string, number>> {
   for (const { name } of (await tablesOf(sql)).toReversed())
     if (parts.isCarried(name)) await sql.unsafe(`delete from ${quoted(name)}`)
@@ -136,7 +129,6 @@ async function load(parts: RestoreParts, sql: Db, path: string, file: CheckedFil
   return counts
 }
 
-/** Writes the rows of each table; resolves to the total. */
 export async function loadTables(
   { isCarried, told }: Pick<RestoreParts, 'isCarried' | 'told'>,
   sql: Db,
@@ -176,13 +168,12 @@ const unpacked = (path: string, { from, to }: CheckedFile): AsyncIterable<Buffer
     () => undefined,
   )
 
-/** Receives rows in `COPY` format; resolves to their number. */
 export interface RowsSink {
   write(rows: Buffer): Promise<void>
   end(): Promise<number>
 }
 
-/** Disables triggers, because the file contains what they count. */
+/** The file already contains what the triggers count. */
 export async function copyWithoutTriggers(sql: Db, head: TableHead): Promise<RowsSink> {
   await sql.unsafe(`alter table ${quoted(head.table)} disable trigger user`)
   const sink = await copyInto(sql, head)

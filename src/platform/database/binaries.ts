@@ -1,4 +1,4 @@
-/** Finds the PostgreSQL programs installed by npm, and a way to run them. PostgreSQL refuses to run as root. */
+/** Finds the PostgreSQL programs that npm installed, and a way to run them: PostgreSQL refuses to run as root. */
 import { execFile, spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { access, chmod, constants, cp, lstat, mkdir, open, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -13,12 +13,10 @@ const run = promisify(execFile)
 export type Detour = 'uid' | 'namespace' | 'copy'
 
 export interface Programs {
-  /** The folder of `postgres` and `initdb`. */
   readonly bin: string
-  /** The owner of the cluster's files. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined
   readonly detour: Detour | undefined
-  /** Starts `program` on the cluster in `folder`; the arguments receive the path under which the program sees the folder. */
+  /** `args` receives the path under which the program sees the folder. */
   start(
     program: 'postgres' | 'initdb',
     folder: string,
@@ -35,7 +33,7 @@ const environment = {
   ...(process.env['PATH'] === undefined ? {} : { PATH: process.env['PATH'] }),
 }
 
-/** The programs as this user can run them on clusters in `dataDir`, which must exist. Throws a sentence with instructions if there are none. */
+/** `dataDir` must exist. Throws a sentence with instructions if there are no usable programs. */
 export async function findPrograms(
   dataDir: string,
   detours: readonly Detour[] = ['uid', 'namespace', 'copy'],
@@ -68,7 +66,7 @@ function packageFolder(): string {
   }
 }
 
-/** The package creates its library links in an install script, which may be disabled: creates them here, or in a copy if the package is read-only. */
+/** The package's install script, which creates its library links, may be disabled. */
 async function hydrated(native: string, dataDir: string): Promise<string> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as {
     source: string
@@ -102,7 +100,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error
 }
 
-/** A complete copy of `from` at `to`, copied to a temporary name and renamed, so that a partial copy is never used. */
+/** Copies to a temporary name and renames, so that a partial copy is never used. */
 async function copyOnce(from: string, to: string): Promise<string> {
   const marked = await stat(join(to, 'bin/postgres')).catch(() => undefined)
   const original = await stat(join(from, 'bin/postgres'))
@@ -125,7 +123,7 @@ function direct(bin: string): Programs {
   }
 }
 
-/** A container may run under a uid without a user. initdb needs a user name, so it runs in a namespace that has one. */
+/** A container may run under a uid without a user, but initdb needs a user name. */
 async function nameless(bin: string, dataDir: string, user: User | undefined): Promise<Programs> {
   const named = user === undefined ? undefined : await detourBy.namespace(bin, dataDir, user)
   return named === undefined ? direct(bin) : { ...named, owner: undefined }
@@ -191,7 +189,7 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
     }
   },
 
-  /** The user gets a readable copy of the programs, and the cluster as a file descriptor, which needs no access to the parent folders. */
+  /** The user gets a readable copy of the programs, and the cluster as a file descriptor. */
   async copy(bin, _dataDir, user) {
     const shared = '/var/tmp/posthorn-postgres'
     await mkdir(shared, { mode: 0o755 }).catch(ignoreExisting)
@@ -203,7 +201,6 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
   },
 }
 
-/** Runs the programs as this user, with the cluster as an open file descriptor. */
 const byDescriptor = (bin: string, user: User, detour: Detour): Programs => ({
   bin,
   owner: user,

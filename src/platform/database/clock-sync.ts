@@ -5,7 +5,10 @@ import type { Db } from './sql.ts'
 const samples = 3
 const everyMs = 60_000
 
-/** Sets the clock to database time, using the fastest of three queries. Resolves to the offset in milliseconds. Until then, and when the database fails, the old offset stays. */
+/**
+ * Uses the fastest of three queries. Resolves to the offset in milliseconds; when the database fails, the old one
+ * stays.
+ */
 export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
   let best = { took_ms: Infinity, offset_ms: 0 }
   const before = clock.offset_ms
@@ -23,7 +26,7 @@ export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
   return offset
 }
 
-/** Repeats this every minute until the signal aborts. `onError` is called when the database did not answer. */
+/** Repeats this every minute. `onError` is called when the database did not answer. */
 export async function followClock(
   sql: Db,
   clock: SystemClock,

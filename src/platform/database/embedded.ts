@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL: created in the data folder, supervised, adopted after its parent's death, shared by every process on the folder, and stopped by
- * the last one. Each process holds a shared advisory lock; the one that gets it exclusively is the last.
+ * The embedded PostgreSQL server: created in the data folder, supervised, shared by all processes on the folder. Each
+ * holds a shared advisory lock; the last one stops the server.
  */
 import { advisoryLocks } from './locks.ts'
 import { randomBytes } from 'node:crypto'
@@ -18,42 +18,34 @@ import { findPrograms, type Detour, type Programs } from './binaries.ts'
 import { runningPostmaster, stopPostmaster } from './postmaster.ts'
 
 export interface EmbeddedOptions {
-  /** The data folder; created if missing. */
   readonly dataDir: string
   readonly log: Log
-  /** Without durability, for test clusters only. */
+  /** Without durability, for tests only. */
   readonly throwaway?: boolean
-  /** Called when the first program runs, which may take a while. */
   readonly onStarted?: () => void
-  /** By default the machine's clock. */
   readonly clock?: Clock
   /** Ways for root to run PostgreSQL, tried in order. */
   readonly detours?: readonly Detour[]
 }
 
 export interface Embedded {
-  /** The URL of a superuser with its password. It survives restarts. */
   readonly url: string
-  /** The current server process. */
   readonly pid: number
-  /** Registers a listener for restarts of the server. */
   onRestarted(listener: () => void): void
-  /** Releases the server; the last process stops it cleanly. */
   stop(): Promise<void>
 }
 
 const readyWithinMs = 60_000
 const pollMs = 10
 const retryMs = 50
-/** Delay after the server refused a connection. */
 const refusedMaxMs = 500
-/** Delay between attempts to restart: on a full disk the server starts only after space was freed, and then must be up within five seconds. */
+/** On a full disk the server starts only after space was freed. */
 const recoverFirstMs = 250
 const recoverMaxMs = 2000
 const logBytesMax = 16 * 1024 * 1024
 const database = 'posthorn'
 
-/** Settings for many small transactions on a modest machine: little memory while idle, every commit on disk, fresh statistics. */
+/** For many small transactions on a modest machine. */
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -75,11 +67,11 @@ const settings: Readonly<Record<string, string>> = {
   max_wal_size: '1GB',
   checkpoint_timeout: '10min',
   autovacuum_naptime: '10s',
-  // queues analyze their tables themselves; the large tables mostly grow, and their statistics change slowly
+  // queues analyze their tables themselves
   autovacuum_vacuum_scale_factor: '0.2',
   autovacuum_analyze_scale_factor: '0.2',
   default_statistics_target: '25',
-  // for tables that only grow: not every ten seconds while they are small
+  // for tables that only grow
   autovacuum_vacuum_insert_threshold: '100000',
   autovacuum_vacuum_cost_limit: '2000',
   fsync: 'on',
@@ -94,7 +86,7 @@ const settings: Readonly<Record<string, string>> = {
 }
 const throwawaySettings = { fsync: 'off', full_page_writes: 'off', max_connections: '300', shared_buffers: '256MB' }
 
-/** Starts or adopts the server, and restarts it on the same port if it dies. Resolves when it is ready. */
+/** Starts or adopts the server, and restarts it if it dies. Resolves when it is ready. */
 export const startEmbedded = (options: EmbeddedOptions): Promise<Embedded> => hold(options, true)
 
 /** Adopts the server of a running service, or starts one temporarily. */
@@ -164,10 +156,9 @@ async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embe
   }
 }
 
-/** Retries until a server on the folder answers and we hold its shared lock. */
 async function acquire(holder: Holder, lost: () => void, port?: number): Promise<Held> {
   await makeCluster(holder)
-  // measured from the first refusal: creating a cluster and starting its server end by themselves, and may take over a minute on a slow machine
+  // measured from the first refusal, because creating a cluster may take over a minute on a slow machine
   let deadline: number | undefined
   let refused = 0
   let reason = ''
@@ -230,10 +221,7 @@ const openSession = (server: Address, name: string, options: { onclose?: () => v
     ...options,
   })
 
-/**
- * Creates the database in a fresh cluster. A wrong password means a foreign server, a full disk refuses logins; other errors pass while a server starts,
- * stops or recovers.
- */
+/** A wrong password means a foreign server, and a full disk refuses logins. Other errors are temporary. */
 async function notHeld(error: unknown, server: Address): Promise<{ readonly reason: string }> {
   const { code, message } = error as Error & { code?: string }
   if (code === '3D000') await makeDatabase(server)
@@ -249,7 +237,7 @@ async function notHeld(error: unknown, server: Address): Promise<{ readonly reas
   return { reason: message || String(code) }
 }
 
-/** Renames the database `postgres` of initdb: instant, while creating one copies for a tenth of a second. */
+/** Renaming the database `postgres` is instant; creating one takes a tenth of a second. */
 async function makeDatabase(server: Address): Promise<void> {
   const session = openSession(server, 'template1')
   try {
@@ -281,7 +269,7 @@ async function release(holder: Holder, held: Held): Promise<void> {
 
 const logFile = (holder: Holder): string => join(holder.folder, '../postgres.log')
 
-/** Starts a server and waits until it is ready; undefined if it ended for a temporary reason. */
+/** Undefined if the server ended for a temporary reason. */
 async function launch(
   holder: Holder,
   port?: number,
@@ -331,7 +319,6 @@ async function explainExit(holder: Holder, code: string, from: number): Promise<
   throw new OperatorError(`The embedded database did not start: ${reasonIn(written) ?? code} (${logFile(holder)})`)
 }
 
-/** The most informative line of the output of a PostgreSQL program that failed. */
 function reasonIn(written: string): string | undefined {
   const lines = written.split('\n').filter((line) => line.trim() !== '')
   return (
@@ -348,7 +335,7 @@ function exitOf(child: ChildProcess): Promise<string> {
   return promise
 }
 
-/** Creates the cluster if there is none: in a temporary folder that is then renamed, so that a partial one is never started. */
+/** Creates it in a temporary folder that is then renamed, so that a partial cluster is never started. */
 async function makeCluster(holder: Holder): Promise<void> {
   const { folder, programs, options } = holder
   if (await isThere(join(folder, 'PG_VERSION'))) return giveTo(programs, folder)
@@ -376,7 +363,7 @@ async function makeCluster(holder: Holder): Promise<void> {
 async function initdb({ programs, options }: Holder, folder: string, passwordFile: string): Promise<void> {
   const password = await open(passwordFile, 'r')
   try {
-    // the password goes through standard input, because an unprivileged user may not be able to read its file
+    // an unprivileged user may not be able to read a password file
     const args = (reached: string) => [
       '-D',
       reached,
@@ -389,7 +376,7 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
       '--builtin-locale=C.UTF-8',
       '--locale=C',
       '--data-checksums',
-      // a new WAL file is filled with zeros by the commit that needs it: 16 MB block every commit for 20 to 80 ms, 1 MB for 2
+      // the commit that opens a WAL file fills it with zeros: 16 MB block every commit for 20 to 80 ms, 1 MB for 2
       '--wal-segsize=1',
       '--no-instructions',
       ...syncing(options),
@@ -406,13 +393,12 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
   }
 }
 
-/** One sync of the file system is a second or two faster than syncing a thousand files. */
+/** One sync of the file system is a second or two faster than a thousand syncs of files. */
 function syncing({ throwaway }: EmbeddedOptions): string[] {
   if (throwaway === true) return ['--no-sync']
   return process.platform === 'linux' ? ['--sync-method=syncfs'] : []
 }
 
-/** Syncs the names in a folder to disk, where folders can be synced. */
 async function syncNames(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const opened = await open(folder, 'r')
@@ -425,7 +411,6 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Changes the owner of a folder and its content, if necessary. */
 async function giveTo({ owner }: Programs, path: string): Promise<void> {
   if (owner === undefined) return
   const found = await lstat(path)

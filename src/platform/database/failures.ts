@@ -1,7 +1,4 @@
-/**
- * Classifies database errors: the connection broke (the statement may have been committed), the database is unreachable, it accepts no writes, or the statement was
- * cancelled. Everything else is an error of the statement itself. Also tracks whether the database accepts writes.
- */
+/** Classifies database errors, and tracks whether the database accepts writes. */
 import { transact, type Pool } from './sql.ts'
 import type { Worker } from '../jobs/worker.ts'
 import type { Log } from '../observability/log.ts'
@@ -24,12 +21,12 @@ const lostCodes = new Set([
 ])
 const closedCodes = ['CONNECTION_ENDED', 'CONNECTION_DESTROYED']
 const refusedCodes = ['CONNECT_TIMEOUT', 'ECONNREFUSED', 'ENOENT', 'EHOSTUNREACH', 'ENOTFOUND', '57P03']
-/** Broken connection, shutting down, starting up, or no connection left (PostgreSQL: Appendix A). */
+/** PostgreSQL: Appendix A. */
 const unreachableState = /^(08...|57P0[1-5]|53300)$/
-/** Unknown login or database, or one that accepts no connections. In a statement these codes mean something else. */
+/** In a statement these codes mean something else. */
 const refusedLogin = /^(28...|3D000|55000)$/
 
-/** File system errors have codes of the same names, but also a `path`. */
+/** File system errors have the same codes, but also a `path`. */
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && !('path' in error) ? String(error.code) : ''
 
@@ -37,30 +34,29 @@ const codeOf = (error: unknown): string =>
 export const connectionLost = (error: unknown): boolean =>
   lostCodes.has(codeOf(error)) || codeOf(error).startsWith('08')
 
-/** This process closed the pool because it is stopping; the database is fine. */
+/** This process closed the pool because it is stopping. */
 export const poolClosed = (error: unknown): boolean => closedCodes.includes(codeOf(error))
 
-/** No connection was established: the statement was certainly not executed. */
+/** The statement was certainly not executed. */
 export const neverSent = (error: unknown): boolean => refusedCodes.includes(codeOf(error))
 
-/** Out of disk, memory or another resource, a failure of the disk, and read-only (PostgreSQL: Appendix A). */
+/** PostgreSQL: Appendix A. */
 const refusedState = /^(53[0-2]00|58030|25006)$/
 
-/** The database cannot write now: its disk is full, failing or read-only. The statement was not executed. */
+/** The disk is full, failing or read-only. The statement was not executed. */
 export const refusesWrites = (error: unknown): boolean =>
   refusedState.test(codeOf(error)) ||
   (codeOf(error) === '42501' && (error as Error).message.endsWith(': Read-only file system'))
 
-/** The statement was cancelled by an operator or a timeout. It was not executed. */
+/** The statement was not executed. */
 export const wasCancelled = (error: unknown): boolean => codeOf(error) === '57014'
 
-/** The database is unreachable. */
 export const isUnreachable = (error: unknown): boolean =>
   lostCodes.has(codeOf(error)) ||
   unreachableState.test(codeOf(error)) ||
   (refusedLogin.test(codeOf(error)) && endedSession(error))
 
-/** The error is temporary and not caused by the data: an unreachable database, refused writes, a cancelled statement, or a conflict. */
+/** The error is temporary and not caused by the data. */
 export const mayPass = (error: unknown): boolean =>
   connectionLost(error) ||
   isUnreachable(error) ||
@@ -71,20 +67,17 @@ export const mayPass = (error: unknown): boolean =>
 const endedSession = (error: unknown): boolean => (error as { severity?: unknown }).severity === 'FATAL'
 
 export interface WriteHealth {
-  /** False from a write that failed for lack of space, or an unreachable database, until a write succeeds (behaviour: operating 2.3). */
+  /** (behaviour: operating 2.3) */
   readonly writable: boolean
-  /** Reports a failure; those unrelated to storage are ignored. */
+  /** Ignores failures unrelated to storage. */
   failed(error: unknown): void
-  /** Probes the database while it is in doubt. */
   readonly worker: Worker
-  /** Called when the database accepts writes again. */
   onRecovered(listener: () => void): void
 }
 
 export interface WriteHealthParts {
   readonly pool: Pool
   readonly log: Log
-  /** Wakes the worker. */
   readonly wake: () => void
 }
 
@@ -92,7 +85,7 @@ export const writeHealthWorker = 'storage'
 
 const probeEveryMs = 250
 const idleMs = 60_000
-/** A megabyte of rows: with less space than that the next writes would fail again. */
+/** A megabyte of rows: with less space the next writes would fail again. */
 const probeRows = 30_000
 
 export function writeHealth({ pool, log, wake }: WriteHealthParts): WriteHealth {
@@ -125,7 +118,7 @@ export function writeHealth({ pool, log, wake }: WriteHealthParts): WriteHealth 
           await probe(pool)
         } catch (error) {
           if (poolClosed(error)) throw error
-          // any other failure is unrelated to storage, such as a role without the right to create the table
+          // other failures are unrelated to storage
           if (refusesWrites(error) || isUnreachable(error) || wasCancelled(error)) {
             refuse(error)
             return 1
@@ -141,7 +134,6 @@ export function writeHealth({ pool, log, wake }: WriteHealthParts): WriteHealth 
   }
 }
 
-/** Writes and drops a temporary table. */
 async function probe(pool: Pool): Promise<void> {
   await transact(pool, async (sql) => {
     await sql`set local statement_timeout = '5s'`

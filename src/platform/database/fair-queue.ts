@@ -2,23 +2,17 @@
 import type { Clock } from '../../lib/clock.ts'
 
 export interface QueueLimits {
-  /** Concurrent reads. */
   readonly running: number
-  /** Concurrent reads of one account. */
   readonly running_per_account: number
-  /** Queued reads. */
   readonly waiting: number
-  /** Queued reads of one account. */
   readonly waiting_per_account: number
 }
 
-/** Frees the slot. Call it once, when the read has ended. */
 export type Leave = () => void
 
 export interface FairQueue {
-  /** Resolves when a slot is free; to null when the queue is full, after `wait_ms`, or when `gone` aborts. */
+  /** Resolves to null when the queue is full, after `wait_ms`, or when `gone` aborts. */
   enter(account_id: string, wait_ms: number, gone: AbortSignal): Promise<Leave | null>
-  /** The length of the queue. */
   waiting(): number
 }
 
@@ -44,10 +38,8 @@ export function fairQueue(clock: Clock, limits: QueueLimits): FairQueue {
 
 interface QueueState {
   readonly limits: QueueLimits
-  /** Running reads by account; accounts without any are absent. */
   readonly running: Map<string, number>
   running_all: number
-  /** In order of arrival. */
   readonly waiters: Set<Waiter>
 }
 
@@ -81,7 +73,7 @@ function leave(state: QueueState, account_id: string): void {
   }
 }
 
-/** Of the accounts with the fewest reads under way, the one that has waited longest. */
+/** The oldest waiter among the accounts with the fewest running reads. */
 function nextOf(state: QueueState): Waiter | undefined {
   let next: Waiter | undefined
   for (const waiter of state.waiters) {
@@ -94,7 +86,7 @@ function nextOf(state: QueueState): Waiter | undefined {
   return next
 }
 
-/** True once it is the account's turn, with its place taken; false when the time is over or the caller gone. */
+/** True once the account has its slot; false after a timeout, or when the caller has left. */
 async function turnOf(
   state: QueueState,
   account_id: string,
@@ -111,6 +103,6 @@ async function turnOf(
   } finally {
     over.abort()
   }
-  // a waiter that is gone from the queue was admitted, possibly at the last moment
+  // a waiter that is no longer queued was admitted, possibly at the last moment
   return !state.waiters.delete(waiter)
 }

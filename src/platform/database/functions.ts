@@ -1,6 +1,6 @@
 /**
- * The functions that live in the database: one file each in the folder `sql/` of its feature, applied again whenever its text has changed. Unlike a migration
- * such a file is edited in place (docs/decisions/database-functions.md).
+ * SQL functions: one file each in a folder `sql/`, edited in place and applied when its text changes
+ * (docs/decisions/database-functions.md).
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
@@ -11,33 +11,27 @@ import { isoTime, type Clock } from '../../lib/clock.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import type { Db } from './sql.ts'
 
-/** The folder of `platform/` and `modules/`, whose parts may each have a folder `sql/`. */
 const sourceFolder = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A function as this program wants it. */
 export interface SqlFunction {
-  /** The name of the function, which its file has too; the functions of all features share one schema. */
   readonly name: string
-  /** For people: `modules/<feature>/sql/<name>.sql`. */
+  /** `modules/<feature>/sql/<name>.sql`. */
   readonly file: string
   readonly text: string
-  /** SHA-256 of the file, hex. */
   readonly checksum: string
 }
 
-/** The functions of one version of the program, in the order in which they are applied. */
 export interface SqlFunctions {
-  /** Of the program, `major.minor.patch`. */
+  /** `major.minor.patch`. */
   readonly version: string
   readonly functions: readonly SqlFunction[]
 }
 
-/** What has to be done to a database. */
 interface Changes {
   readonly apply: readonly SqlFunction[]
-  /** Names of functions that earlier versions had. */
+  /** Functions of earlier versions. */
   readonly drop: readonly string[]
-  /** Names of functions that are as this program wants them, and were applied by an older version. */
+  /** Functions that are up to date but were applied by an older version. */
   readonly keep: readonly string[]
 }
 
@@ -49,7 +43,7 @@ interface Recorded {
   exists: boolean
 }
 
-/** The functions of this program by path, those of the platform first: features may use them. Fails when two files have the same name. */
+/** Functions of the platform come first, because modules may use them. Throws when two files have the same name. */
 export async function readFunctions(folder = sourceFolder): Promise<SqlFunctions> {
   const folders = await Promise.all(['platform', 'modules'].map((name) => sqlFolders(join(folder, name))))
   const functions = (await Promise.all(folders.flat().map(filesOf))).flat()
@@ -60,8 +54,8 @@ export async function readFunctions(folder = sourceFolder): Promise<SqlFunctions
 }
 
 /**
- * Brings the functions of a database to what this program wants; the caller holds the lock of migrations. Returns what it did, for people. What a newer
- * version of the program has applied stays. Throws `OperatorError` where a newer version has dropped what this one needs.
+ * The caller holds the migration lock. Functions applied by a newer version stay. Throws `OperatorError` if a newer
+ * version has dropped a function that this one needs.
  */
 export async function applyFunctions(sql: Db, clock: Clock, wanted: SqlFunctions): Promise<string[]> {
   await sql`
@@ -86,7 +80,7 @@ export async function applyFunctions(sql: Db, clock: Clock, wanted: SqlFunctions
   return described({ apply, drop })
 }
 
-/** What `applyFunctions` would do, for people; throws as it does. Changes nothing. */
+/** A dry run of `applyFunctions`. */
 export async function missingFunctions(sql: Db, wanted: SqlFunctions): Promise<string[]> {
   const [table] = await sql<{ there: boolean }[]>`select to_regclass('schema_functions') is not null as there`
   return described(changes(wanted, table!.there ? await recordedFunctions(sql) : []))
@@ -131,14 +125,14 @@ async function recordedFunctions(sql: Db): Promise<Recorded[]> {
     from schema_functions order by name`
 }
 
-/** In all its shapes. */
+/** Drops all overloads. */
 async function dropFunction(sql: Db, name: string): Promise<void> {
   const shapes = await sql<{ shape: string }[]>`
     select oid::regprocedure::text as shape from pg_proc where proname = ${name} and pronamespace = current_schema()::regnamespace`
   for (const { shape } of shapes) await sql.unsafe(`drop function ${shape}`)
 }
 
-/** Numbers of a version from left to right; negative where `a` is the older one. */
+/** Negative where `a` is older. */
 function compareVersions(a: string, b: string): number {
   const [ours, theirs] = [a, b].map((version) => version.split(/[.+-]/, 3).map(Number))
   const at = ours!.findIndex((number, index) => number !== theirs![index])

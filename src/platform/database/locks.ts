@@ -1,6 +1,5 @@
-/** The keys of advisory locks, in one place so that they stay distinct. Per-tenant locks hash a text instead. */
+/** The keys of advisory locks in one place. Per-tenant locks hash a text instead. */
 export const advisoryLocks = {
-  /** Migrations: one process at a time. */
   migrate: 7_067_411_801,
   /** Shared by every process on a data folder; the last one stops the embedded server. */
   hold_embedded: 7_067_411_802,
@@ -11,6 +10,6 @@ export const advisoryLocks = {
   /** Creates the first account of an empty database. */
   first_account: 7_067_411_833,
   fold_status_counts: 7_067_411_834,
-  /** The first of 101 keys: the slots of the read pool. */
+  /** The first of 101 keys. */
   read_pool: 7_067_412_000,
 } as const

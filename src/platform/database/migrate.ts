@@ -1,4 +1,4 @@
-/** Brings a database to the schema of this code: migrations forward only, under a lock, each file once, then the functions; and updates the `installation` row. */
+/** Migrates a database to the schema of this program: new migrations under a lock, then the functions. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { isoTime, type Clock } from '../../lib/clock.ts'
@@ -8,32 +8,28 @@ import { OperatorError } from '../../lib/operator-error.ts'
 import { isPool, type Db, type Pool } from './sql.ts'
 import { needsUpgrade, upgrade, upgradeName, type AppliedMigration } from './upgrade.ts'
 
-/** The folder of the released migrations. */
 export const migrationsFolder = new URL('../../../migrations/', import.meta.url)
 
 export interface Migration {
   readonly number: number
   readonly name: string
   readonly text: string
-  /** SHA-256 of the file, hex. */
   readonly checksum: string
   /**
-   * False for a file that says `-- no transaction`: its statements run one by one, outside of a transaction, and each must be safe to repeat
-   * (`create index concurrently if not exists …`).
+   * False for a file that says `-- no transaction`: each of its statements must be safe to repeat (`create index
+   * concurrently if not exists …`).
    */
   readonly transactional: boolean
 }
 
-/** All that a database is made of by one version of the program. */
 export interface SchemaFiles {
   readonly migrations: readonly Migration[]
   readonly functions: SqlFunctions
 }
 
 export interface MigrationReport {
-  /** What was done now, in order: the names of migrations, then the files of functions, then `drop of <function>`. */
+  /** Names of migrations, then files of functions, then `drop of <function>`. */
   readonly applied: string[]
-  /** The number that the database stands at. */
   readonly version: number
 }
 
@@ -41,13 +37,12 @@ const versionMin = 160_000
 const tryLockEveryMs = 100
 const lockWaitMs = 120_000
 
-/** The migrations and functions of this program. */
 export async function readSchemaFiles(): Promise<SchemaFiles> {
   const [migrations, functions] = await Promise.all([readMigrations(), readFunctions()])
   return { migrations, functions }
 }
 
-/** The files of a folder by number. Fails when a name has no number or two share one. */
+/** Throws when a name has no number or two share one. */
 export async function readMigrations(folder: URL | string = migrationsFolder): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
   const read = await Promise.all(
@@ -66,9 +61,8 @@ export async function readMigrations(folder: URL | string = migrationsFolder): P
 }
 
 /**
- * Applies what is missing and updates the `installation` row: each migration in a transaction of its own, then the functions in one more. What a failed
- * migration had changed is undone; those before it stay. Any number of processes may call it at once: the others wait. Throws `OperatorError` for
- * PostgreSQL below 16, for a released file that changed, and for a database that is newer than this code.
+ * Each migration has its own transaction, and the functions one more. Processes that call it at once wait for each
+ * other. Throws `OperatorError` for PostgreSQL below 16, for a released file that changed, and for a newer database.
  */
 export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Promise<MigrationReport> {
   const known = files ?? (await readSchemaFiles())
@@ -84,7 +78,7 @@ export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Pr
   }
 }
 
-/** What `migrate` would apply, as it reports it; throws `OperatorError` as it does. Changes nothing. */
+/** A dry run of `migrate`. */
 export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<string[]> {
   const known = files ?? (await readSchemaFiles())
   await refuseOldServer(sql)
@@ -95,10 +89,10 @@ export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<s
   return [...migrations, ...(await missingFunctions(sql, known.functions))]
 }
 
-/** Runs one step of a migration: in a transaction of its own, or in the one that is open. */
+/** Runs one step in its own transaction, or in the open one. */
 type Step = <T>(work: (sql: Db) => Promise<T>) => Promise<T>
 
-/** Brings the schema of `sql` to that of this program, under the lock that the caller holds. Without `step` all of it happens in the open transaction. */
+/** The caller holds the migration lock. Without `step` everything happens in the open transaction. */
 export async function bringForward(
   sql: Db,
   clock: Clock,
@@ -158,14 +152,14 @@ async function lockSession(session: Session, clock: Clock): Promise<void> {
   }
 }
 
-/** Also where the lock was never got: the connection returns to its pool as it came. */
+/** Needed even if the lock was never acquired: it resets the session's settings. */
 async function unlockSession(session: Session): Promise<void> {
   await session
     .unsafe(`reset statement_timeout; select pg_advisory_unlock(${advisoryLocks.migrate})`)
     .catch(() => undefined) // a lost connection holds no lock
 }
 
-/** Locks migrations until the end of the open transaction. False where another process migrates now. */
+/** Until the end of the transaction. False while another process migrates. */
 export async function lockMigrations(sql: Db): Promise<boolean> {
   const [lock] = await sql<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${advisoryLocks.migrate}) as held`
   return lock!.held
@@ -178,7 +172,7 @@ async function makeRecord(sql: Db): Promise<void> {
     )`
 }
 
-/** Makes the schema of these migrations in an empty database, without the functions, in the open transaction. */
+/** Creates the schema of these migrations in an empty database, without the functions. */
 export async function makeSchema(sql: Db, clock: Clock, migrations: readonly Migration[]): Promise<void> {
   await makeRecord(sql)
   for (const migration of migrations) {
@@ -194,7 +188,7 @@ async function run(sql: Db, { name }: Migration, text: string): Promise<void> {
   })
 }
 
-/** Inside a transaction PostgreSQL refuses `concurrently`, which is of no use there: nobody else sees the table. */
+/** A transaction refuses `concurrently`, and does not need it. */
 async function runStatements(sql: Db, migration: Migration, concurrently: boolean): Promise<void> {
   const text = migration.text.replaceAll(/^\s*--.*$/gm, '')
   const statements = text.split(/;[ \t]*$/m).filter((statement) => statement.trim() !== '')
@@ -215,7 +209,7 @@ export async function appliedMigrations(sql: Db): Promise<AppliedMigration[]> {
     : []
 }
 
-/** The migrations of `known` that were not applied yet. Throws `OperatorError` where one was applied that this program does not know, or whose file changed since. */
+/** Throws `OperatorError` for an applied migration that is unknown or has changed. */
 export function missing(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
   const byNumber = new Map(known.map((migration) => [migration.number, migration]))
   for (const row of applied) {
@@ -243,10 +237,9 @@ async function refuseOldServer(sql: Db): Promise<void> {
 }
 
 /**
- * The row that orders the event feed. A restored dump starts counting transactions anew, so a cluster that is not the one
- * that wrote here last, or a feed that is ahead of the cluster, begins a new epoch: later events stay behind earlier ones.
- * Ahead of the cluster, and not of this transaction: while it migrates, others go on and write events behind it. A new epoch then would lose the events that
- * are about to be committed in the old one, for readers have passed them.
+ * A restored dump starts counting transactions anew, so another cluster, or positions ahead of this cluster, begin a
+ * new epoch: later events sort after earlier ones. Positions of running transactions do not count as ahead: a new epoch
+ * would make readers skip their events.
  */
 async function updateInstallation(sql: Db, clock: Clock): Promise<void> {
   const [there] = await sql<{ tables: boolean }[]>`

@@ -1,4 +1,4 @@
-/** Partitions of tables that are partitioned by ranges of an id: made ahead by day, week or month, dropped once everything in them is too old. */
+/** Partitions tables by ranges of an id: creates partitions ahead of time, and drops those that are too old. */
 import { idFloor } from '../../lib/ids.ts'
 import { sqlState, transact, type Pool, type Transaction } from './sql.ts'
 
@@ -7,28 +7,27 @@ const weekMs = 7 * dayMs
 /** 1970-01-05 was a Monday. */
 const firstMonday = 4 * dayMs
 const periodsAhead = 3
-/** Of the default partition in one round. */
 const rowsAtOnce = 5000
 const slicesMax = 20
-/** Whoever reads or writes the table waits behind a change of its partitions. */
 const lockTimeout = '500ms'
 const lockNotAvailable = '55P03'
-/** What only grows looks much the same when there is more of it; after each analysis every session plans its statements anew. */
 const analysedWhenDoubled = 'autovacuum_analyze_scale_factor = 1'
 
 export interface PartitionedTable {
   readonly table: string
-  /** The id that the table is partitioned by; default: `id`. */
+  /** Default: `id`. */
   readonly column?: string
-  /** Of the ids that the table is partitioned by. */
   readonly prefix: string
   /** Default: week. */
   readonly every?: 'day' | 'week' | 'month'
-  /** The share of a page that inserts fill, in per cent: the rest is for updates in place. */
+  /** In per cent; the rest of a page is for updates in place. */
   readonly fillfactor?: number
 }
 
-/** Makes the partitions of this period and the next three, and drops those that hold nothing made since `before_ms` (null: none). Resolves to the number of both. */
+/**
+ * Creates the partitions of this period and the next three, and drops those older than `before_ms` (null: none).
+ * Resolves to the number of both.
+ */
 export async function keepPartitions(
   pool: Pool,
   kept: PartitionedTable,
@@ -49,7 +48,7 @@ export async function keepPartitions(
   return changed
 }
 
-/** Null if the table stays locked, for example by a backup: the next round tries again. */
+/** Null if the table stays locked, for example by a backup: the next run tries again. */
 async function whenFree<T>(pool: Pool, work: (sql: Transaction) => Promise<T>): Promise<T | null> {
   try {
     return await transact(pool, async (sql) => {
@@ -65,7 +64,6 @@ async function whenFree<T>(pool: Pool, work: (sql: Transaction) => Promise<T>): 
 const dropPartition = async (pool: Pool, name: string): Promise<boolean> =>
   (await whenFree(pool, (sql) => sql.unsafe(`drop table ${name}`))) !== null
 
-/** The start of the period that a moment lies in. */
 export function startOf({ every }: PartitionedTable, at: number): number {
   if (every === 'day') return at - (at % dayMs)
   if (every !== 'month') return at - ((at - firstMonday) % weekMs)
@@ -73,7 +71,6 @@ export function startOf({ every }: PartitionedTable, at: number): number {
   return Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), 1)
 }
 
-/** The end of the period that begins then. */
 function endOf({ every }: PartitionedTable, begin: number): number {
   if (every === 'day') return begin + dayMs
   if (every !== 'month') return begin + weekMs
@@ -81,7 +78,7 @@ function endOf({ every }: PartitionedTable, begin: number): number {
   return Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1)
 }
 
-/** Rows that came before their period's partition stand in the default one; they go in slices. */
+/** Deletes rows in slices from the default partition. */
 async function emptyDefault(
   pool: Pool,
   { table, prefix, column = 'id' }: PartitionedTable,
@@ -104,7 +101,7 @@ async function emptyDefault(
 const nameOf = (table: string, from: number): string =>
   `${table}_${new Date(from).toISOString().slice(0, 10).replaceAll('-', '')}`
 
-/** The partitions of a table by name, with the start of their period; null for those that are of none. */
+/** By name, with the start of the period; null for partitions without one. */
 async function partitionsOf(pool: Pool, table: string): Promise<Map<string, number | null>> {
   const rows = await pool<{ name: string }[]>`
     select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = to_regclass(${table})`
@@ -117,8 +114,8 @@ function beginOf(name: string): number | null {
 }
 
 /**
- * Makes the partition of a period. Rows of it that came before stay in the default partition: then the new one begins behind the last of them. False where
- * the table was busy; the next round tries again.
+ * Earlier rows of the period stay in the default partition, and the new one begins after them. False where the table
+ * was busy.
  */
 async function makePartition(pool: Pool, kept: PartitionedTable, from: number): Promise<boolean> {
   const { table, prefix, column = 'id', fillfactor } = kept

@@ -3,27 +3,22 @@ import postgres from '#postgres'
 import type { Pool } from './sql.ts'
 
 export interface PoolOptions {
-  /** Maximum number of connections. */
   readonly max?: number
-  /** Milliseconds after which connecting fails. */
   readonly connect_timeout_ms?: number
-  /** Milliseconds after which PostgreSQL cancels a statement (57014). */
   readonly statement_timeout_ms?: number
-  /** Milliseconds after which PostgreSQL ends a session whose transaction waits for this process. */
   readonly idle_in_transaction_timeout_ms?: number
   /**
-   * Milliseconds of silence after which a connection with a pending statement is closed (ETIMEDOUT): the database hangs, or the network drops packets. Must
-   * exceed the longest statement. Absent: no limit.
+   * Closes a connection after this silence while a statement is pending (ETIMEDOUT). Must exceed the longest statement.
+   * Absent: no limit.
    */
   readonly silence_timeout_ms?: number
   readonly application_name?: string
-  /** Receives notices of PostgreSQL; ignored by default. */
   readonly onnotice?: (notice: { message?: string }) => void
 }
 
 const connectTimeoutMs = 5_000
 const statementTimeoutMs = 30_000
-/** No transaction waits for this process that long, because the event feed stops behind it. */
+/** The event feed waits for open transactions. */
 const idleInTransactionTimeoutMs = 15_000
 const reconnectSecondsMax = 0.5
 
@@ -36,15 +31,15 @@ const types = {
 } as unknown as Record<string, postgres.PostgresType>
 
 /**
- * A pool on `url` with sessions in UTC. bigint arrives as number, timestamptz as ISO text with milliseconds and Z, json parsed, date and numeric as text.
- * Connects at the first query.
+ * Sessions are in UTC. bigint arrives as number, timestamptz as ISO text with milliseconds and Z, json parsed, date and
+ * numeric as text.
  */
 export function openPool(url: string, options: PoolOptions = {}): Pool {
   return postgres(url, {
     max: options.max ?? 10,
     types,
     connect_timeout: (options.connect_timeout_ms ?? connectTimeoutMs) / 1000,
-    // reconnect soon after a restart of the database: the driver's own delays grow to twenty seconds
+    // the driver's own delays grow to twenty seconds
     backoff: (failures) => Math.min(0.02 * 2 ** failures, reconnectSecondsMax),
     ...(options.silence_timeout_ms === undefined ? {} : { silence_timeout: options.silence_timeout_ms / 1000 }),
     onnotice: options.onnotice ?? (() => undefined),
@@ -59,8 +54,8 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
 }
 
 /**
- * A second pool on the database of `pool`, so that other work keeps its connections. Its sessions use neither JIT nor parallel workers, so that each uses at
- * most one CPU; each query is planned for its own values. `name` is appended to the application name.
+ * A second pool on the same database, for other work. Each session uses at most one CPU, and each query is planned for
+ * its own values. `name` is appended to the application name.
  */
 export function openBeside(
   pool: Pool,
@@ -82,15 +77,11 @@ export function openBeside(
 }
 
 export interface PoolUse {
-  /** Connections with a statement or a transaction. */
   readonly in_use: number
-  /** Statements and transactions that wait for a connection. */
   readonly waiting: number
-  /** Maximum number of connections. */
   readonly max: number
 }
 
-/** The current use of the pool. */
 export const poolUse = (pool: Pool): PoolUse => pool.use()
 
 /** `2026-01-31 09:30:00.1+00` as `2026-01-31T09:30:00.100Z`; microseconds are cut off. */
@@ -105,13 +96,12 @@ function timeText(value: unknown): string {
 }
 
 export interface Listening {
-  /** Resolves once the connection is returned. */
   stop(): Promise<void>
 }
 
 /**
- * Calls `heard` with the payload of every NOTIFY on `channel`, on a separate connection that is reopened when it is lost. Calls `missed` when notifications
- * may have been missed: at the loss and after reconnecting. Rejects if the first connection fails.
+ * Passes the payload of every NOTIFY on `channel` to `heard`. Calls `missed` when notifications may have been missed:
+ * after losing the connection and after reconnecting. Rejects if the first connection fails.
  */
 export async function listen(
   pool: Pool,

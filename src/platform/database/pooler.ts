@@ -5,7 +5,7 @@ import type { Pool } from './sql.ts'
 
 const message =
   'DATABASE_URL leads to a connection pooler that shares connections between transactions (PgBouncer in transaction mode, for example). This service listens for notifications and holds advisory locks, which need a session each: connect to PostgreSQL itself, or to a pool in session mode.'
-/** Two transactions on two connections in this order: whichever connection a pooler hands out next, it is a different one. */
+/** A pooler must use two different connections for one of these orders. */
 const orders = [
   [0, 1],
   [0, 1],
@@ -13,13 +13,10 @@ const orders = [
 ] as const
 /** Not prepared, because the next statement may run on another connection. */
 const askPid = 'select pg_backend_pid() as pid'
-/**
- * A pool of one connection would block the second transaction for ever. Long, for machines that freeze for seconds; shorter than the idle-in-transaction
- * limit, which would end the first one (`pool.ts`).
- */
+/** Shorter than the idle-in-transaction limit, which would end the first transaction (`pool.ts`). */
 const lookWithinMs = 12_000
 
-/** Throws `OperatorError` when connections are shared between transactions. Session mode passes. */
+/** Throws `OperatorError` in transaction mode. Session mode passes. */
 export async function refuseSharedConnections(pool: Pool, clock: Clock): Promise<void> {
   if (!(await isBehindPooler(pool))) return
   const held = await Promise.all([pool.reserve(), pool.reserve()])

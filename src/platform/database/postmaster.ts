@@ -1,4 +1,4 @@
-/** One PostgreSQL server process on a folder: whether it runs, whether it belongs to the folder, and how to stop it. */
+/** One PostgreSQL server process on a folder: checks that it runs, and stops it. */
 import { execFile } from 'node:child_process'
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export interface Postmaster {
   readonly ready: boolean
 }
 
-/** The server that runs on this folder, if any. Removes the pid file of a dead server, whose pid may belong to another program now. */
+/** Removes the pid file of a dead server, whose pid may belong to another program now. */
 export async function runningPostmaster(folder: string): Promise<Postmaster | undefined> {
   const text = await readFile(pidFile(folder), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
@@ -29,7 +29,7 @@ export async function runningPostmaster(folder: string): Promise<Postmaster | un
   return undefined
 }
 
-/** Stops the server with a fast shutdown; after seven seconds immediately, and it recovers at the next start. */
+/** A fast shutdown; an immediate one after seven seconds. */
 export async function stopPostmaster(folder: string, pid: number, clock: Clock): Promise<void> {
   signal(pid, 'SIGINT')
   if (await gone(folder, pid, clock, fastStopMs)) return
@@ -48,7 +48,7 @@ async function gone(folder: string, pid: number, clock: Clock, limit_ms: number)
 
 const pidFile = (folder: string): string => join(folder, 'postmaster.pid')
 
-/** True for a PostgreSQL server on this folder; false for another process, a zombie or none. */
+/** False for another process, a zombie or none. */
 async function runsOn(pid: number, folder: string): Promise<boolean> {
   if (!isAlive(pid)) return false
   if (process.platform === 'linux') {

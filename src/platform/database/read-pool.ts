@@ -1,6 +1,6 @@
 /**
- * A separate pool for reads whose cost depends on a tenant's data and query: few connections, few reads per account, cancelled when the caller leaves
- * (behaviour: operating 7). See docs/decisions/expensive-reads.md.
+ * A separate pool for expensive reads: few connections, limits per account, cancelled when the caller leaves
+ * (behaviour: operating 7; docs/decisions/expensive-reads.md).
  */
 import { constants, setPriority } from 'node:os'
 import { Problem } from '../../api/problem.ts'
@@ -12,58 +12,51 @@ import { sqlState, type Db, type Pool, type Transaction } from './sql.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
 const readLimits = {
-  /** Concurrent reads of one account. */
   running_per_account: 2,
-  /** Queued reads in this process. */
   waiting: 200,
-  /** Queued reads of one account. */
   waiting_per_account: 20,
   wait_ms: 5_000,
   run_ms: 10_000,
 } as const
 
-/** PostgreSQL's own limit, in case this process dies before it enforces `run_ms`. */
+/** In case this process dies before it enforces `run_ms`. */
 const statementTimeoutMs = 15_000
 const retryAfterSeconds = 5
-/** Interval between checks for a free slot that other processes held. */
 const placesAgainMs = 100
-/** Interval between cancel requests: one that arrives between two statements has no effect. */
+/** A cancel request that arrives between two statements has no effect. */
 const cancelAgainMs = 20
 
-/** How long a read holds its slot after its caller left: starting a read costs too, and a client that keeps leaving would start them without limit. */
+/** Starting a read costs too, and a client that keeps leaving would start reads without limit. */
 const restAfterAbandonedMs = 1_000
 
 export interface ReadRequest {
   readonly account_id: string
-  /** Aborts when the caller has left. */
   readonly gone: AbortSignal
-  /** A sentence: how the caller can make a read that took too long shorter. */
+  /** A sentence that helps the caller shorten a slow read. */
   readonly narrow: string
-  /** Milliseconds to wait for a slot; by default `wait_ms`. */
+  /** By default `wait_ms`. */
   readonly wait_ms?: number
 }
 
 export interface ReadPool {
   /**
-   * Runs `work` in a read-only transaction. Throws 429 `rate_limit_exceeded` if no slot became free in time, and 503 `upstream_unavailable` if the read was
-   * cancelled after ten seconds or because the caller left; a Problem thrown by `work` takes precedence. Statements are cancelled; code between them must
-   * watch `ended`.
+   * Throws 429 `rate_limit_exceeded` if no slot became free in time, and 503 `upstream_unavailable` if the read was
+   * cancelled; a Problem thrown by `work` takes precedence. Code between statements must watch `ended`.
    */
   run<T>(request: ReadRequest, work: (sql: Transaction, ended: AbortSignal) => Promise<T>): Promise<T>
-  /** The connections; `waiting` counts queued reads. */
   use(): PoolUse
   readonly pool: Pool
   close(): Promise<void>
 }
 
 interface Parts {
-  /** The main pool, from which statements are cancelled. */
+  /** The main pool, which cancels statements. */
   readonly pool: Pool
   readonly clock: SteadyClock
   readonly metrics: Metrics
-  /** Concurrent reads in all processes together. */
+  /** In all processes together. */
   readonly connections: number
-  /** The database runs on this machine under the same user, so that reads can get a low CPU priority. */
+  /** The database runs on this machine under the same user, so that it can get a low CPU priority. */
   readonly local: boolean
 }
 
@@ -74,7 +67,6 @@ interface Reads extends Parts {
   readonly gate: FairQueue
 }
 
-/** Connects at the first read. */
 export function readPool(parts: Parts): ReadPool {
   const { pool, clock, connections } = parts
   const own = openBeside(pool, { max: connections, statement_timeout_ms: statementTimeoutMs, name: 'reads' })
@@ -109,7 +101,6 @@ async function run<T>(reads: Reads, request: ReadRequest, work: Work<T>): Promis
 
 const noPlace = Symbol('other processes hold all slots')
 
-/** Runs the work, unless other processes hold all slots. */
 async function attempt<T>(
   reads: Reads,
   { account_id, gone, narrow }: ReadRequest,
@@ -125,7 +116,7 @@ async function attempt<T>(
         const ended = AbortSignal.any([gone, deadline])
         return await endable(pool, pid, ended, () => work(tx, ended))
       } catch (error) {
-        // a bug, which must not count as a read-only database (503, not ready)
+        // a bug, which must not count as a read-only database
         if (sqlState(error) === '25006') throw new Error('an expensive read tried to write', { cause: error })
         if (gone.aborted) throw abandoned(metrics)
         if (!deadline.aborted) throw error
@@ -136,7 +127,7 @@ async function attempt<T>(
   })) as T | typeof noPlace
 }
 
-/** Gives the database process a low priority: on two CPUs, two reads would otherwise starve everything else. */
+/** On two CPUs, two reads would otherwise starve everything else. */
 function giveWay(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW)
@@ -145,7 +136,6 @@ function giveWay(pid: number): void {
   }
 }
 
-/** Runs the work of a session, and cancels its statements from the signal until the work has ended. */
 async function endable<T>(pool: Db, pid: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   let ended = false
   let cancelling: Promise<void> | undefined
@@ -170,7 +160,6 @@ async function endable<T>(pool: Db, pid: number, signal: AbortSignal, work: () =
   }
 }
 
-/** 503: the read took ten seconds. */
 export const tookTooLong = (narrow: string): Problem =>
   new Problem('upstream_unavailable', `The read was ended after ${readLimits.run_ms / 1000} seconds. ${narrow}`)
 
@@ -179,7 +168,6 @@ function abandoned(metrics: Metrics): Problem {
   return new Problem('upstream_unavailable', 'The client closed the connection before the answer; the read was ended.')
 }
 
-/** Why a read got no slot. */
 function refusal({ metrics }: Reads, { gone }: ReadRequest): Problem {
   if (gone.aborted) return abandoned(metrics)
   metrics.reads_ended.inc({ reason: 'refused' })
@@ -190,7 +178,7 @@ function refusal({ metrics }: Reads, { gone }: ReadRequest): Problem {
   )
 }
 
-/** Takes one of `places` slots of the installation and one of `own_places` slots of the account, as advisory locks that end with the transaction. */
+/** Advisory locks that end with the transaction. */
 async function takePlaces(
   tx: Transaction,
   account_id: string,
@@ -204,7 +192,7 @@ async function takePlaces(
   return row!
 }
 
-/** Ends the statement that the session runs; of one that rests between statements, nothing. */
+/** Has no effect on a session that is idle. */
 async function cancelStatement(sql: Db, pid: number): Promise<void> {
   await sql`select pg_cancel_backend(${pid})`
 }

@@ -1,30 +1,23 @@
-/**
- * Upgrades a database of the last version before the migrations were squashed: one file of differences, after which the squashed migrations are on record
- * as if they had made it (docs/decisions/squashed-migrations.md).
- */
+/** Upgrades a database from before the squash of migrations (docs/decisions/squashed-migrations.md). */
 import { readFile } from 'node:fs/promises'
 import { limits } from '../../api/limits.ts'
 import { isoTime, type Clock } from '../../lib/clock.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import type { Db } from './sql.ts'
 
-/** A migration as a database has it on record. */
 export interface AppliedMigration {
   number: number
   name: string
   checksum: string
 }
 
-/** The last migration of the version that can be upgraded. */
 const lastBefore = '0045_integrations.sql'
-/** The number of the last squashed migration. */
 const squashedTo = 12
 const file = new URL('../../../migrations/upgrade/0045.sql', import.meta.url)
 
-/** How the upgrade is reported, beside the names of migrations. */
 export const upgradeName = 'upgrade/0045.sql'
 
-/** Whether the database was made before the squash. Throws `OperatorError` for an older development version, which nothing upgrades. */
+/** Throws `OperatorError` for an older development version. */
 export function needsUpgrade(applied: readonly AppliedMigration[], known: readonly AppliedMigration[]): boolean {
   const squashed = new Map(known.filter(({ number }) => number <= squashedTo).map(({ number, name }) => [number, name]))
   if (applied.every(({ number, name }) => (squashed.get(number) ?? name) === name)) return false
@@ -36,7 +29,7 @@ export function needsUpgrade(applied: readonly AppliedMigration[], known: readon
   )
 }
 
-/** Makes the differences and records the squashed migrations. The caller holds the lock of migrations. Throws `OperatorError` while processes of the old version run. */
+/** The caller holds the migration lock. Throws `OperatorError` while processes of the old version run. */
 export async function upgrade(sql: Db, clock: Clock, known: readonly AppliedMigration[]): Promise<AppliedMigration[]> {
   await refuseRunning(sql, clock)
   const text = await readFile(file, 'utf8')
@@ -52,7 +45,6 @@ export async function upgrade(sql: Db, clock: Clock, known: readonly AppliedMigr
   return squashed
 }
 
-/** Processes of the old version know none of the new names. */
 async function refuseRunning(sql: Db, clock: Clock): Promise<void> {
   const alive_since = isoTime(clock.now() - limits.process_silent_ms)
   const running = await sql<{ id: string }[]>`select id from processes where beat_at > ${alive_since} order by id`

@@ -6,22 +6,19 @@ import type { KeepReply, Reply, Route, RouteRequest } from './route.ts'
 export interface Change {
   readonly route: Route
   readonly request: Pick<RouteRequest<unknown, unknown>, 'caller' | 'params' | 'body' | 'raw' | 'session'>
-  /** The response of the operation, or the result of its transaction. */
   readonly outcome: unknown
 }
 
-/** Writes the record of a change in the given transaction. */
+/** Writes the record in the given transaction. */
 export type Recorder = (tx: Db, change: Change) => Promise<void>
 
-/** The recorder of a route; undefined for routes that are not recorded. Called once per route. */
 export type RecorderOf = (route: Route) => Recorder | undefined
 
-/** An operation as the pipeline runs it. */
 export type Call = (sql: Db, keep: KeepReply) => Promise<Reply>
 
 /**
- * Wraps an operation so that it is recorded: at the end of its transaction; if the operation opens transactions itself, at the end of the first one that writes;
- * otherwise after the operation.
+ * Records at the end of the operation's transaction; if it opens transactions itself, at the end of the first one that
+ * writes; otherwise after the operation.
  */
 export function recorded(route: Route, write: (tx: Db, outcome: unknown) => Promise<void>, call: Call): Call {
   return async (sql, keep) => {
@@ -43,16 +40,15 @@ export function recorded(route: Route, write: (tx: Db, outcome: unknown) => Prom
   }
 }
 
-/** Such a route may run in one transaction: with an Idempotency-Key it always does. */
+/** With an Idempotency-Key such a route always runs in one transaction. */
 const isCreation = ({ method, path, idempotent, streamed }: Route): boolean =>
   method === 'POST' && idempotent === undefined && streamed !== true && !path.includes('{')
 
-/** A preparatory transaction, or one that failed to apply the change, results in a row count or null. */
+/** A preparatory transaction, or one without effect, results in a row count or null. */
 const isStep = (outcome: unknown): boolean => outcome === null || typeof outcome === 'number'
 
 type Work = (tx: Transaction) => Promise<unknown>
 
-/** Wraps the pool so that the first transaction that writes ends with the record. */
 function recordingPool(
   pool: Pool,
   write: (tx: Db, outcome: unknown) => Promise<void>,

@@ -7,7 +7,6 @@ import type { Scope } from '../../api/scopes.ts'
 import type { TraceContext } from '../../lib/trace-context.ts'
 import { clientAddress, timesGiven, type AddressList } from './headers.ts'
 
-/** An API key or a source key. */
 export interface KeyFacts extends Tenant {
   readonly account_name: string
   /** For a source key the id of its source. */
@@ -20,14 +19,13 @@ export interface KeyFacts extends Tenant {
   readonly suspended: boolean
   /** null: any address. */
   readonly allowlist: AddressList | null
-  /** The status of the source; null for an API key. */
+  /** null for an API key. */
   readonly source_status: 'active' | 'disabled' | null
 }
 
-/** Finds a key: synchronously from memory, otherwise from the database. null: unknown. */
 export type FindKey = (text: string) => KeyFacts | null | Promise<KeyFacts | null>
 
-/** The API key in the Authorization header. Throws `api_key_missing`, and `api_key_invalid` for two headers. */
+/** Throws `api_key_missing`, and `api_key_invalid` for two headers. */
 export function bearerOf(request: IncomingMessage): string {
   if (timesGiven(request, 'authorization') > 1)
     throw new Problem('api_key_invalid', 'The header Authorization is given more than once. Give it once.')
@@ -41,7 +39,7 @@ export function bearerOf(request: IncomingMessage): string {
 
 const rightHeader = 'Send the header Authorization: Bearer <API_KEY>.'
 
-/** The error for a missing Bearer header. A key that was sent elsewhere is pointed out, but never repeated. */
+/** A key that was sent elsewhere is pointed out, but never repeated. */
 function keyMissing({ headers }: IncomingMessage): Problem {
   const { authorization } = headers
   const words = authorization === undefined ? sentAside(headers) : wrongScheme(authorization)
@@ -64,7 +62,10 @@ function wrongScheme(authorization: string): string | undefined {
 const sourceKeyElsewhere =
   'This is a source key, which is good for the operations on its own source alone. Call this one with an API key.'
 
-/** Throws if the key may not be used now, or not from this address. A source key is valid only for the operations made for it. */
+/**
+ * Throws if the key may not be used now, or not from this address. A source key is valid only for the operations made
+ * for it.
+ */
 export function admit(
   key: KeyFacts | null,
   forSources: boolean,
@@ -80,7 +81,6 @@ export function admit(
   if (key.allowlist !== null && !key.allowlist(clientAddress(request, isTrusted))) throw new Problem('ip_not_allowed')
 }
 
-/** The caller of a key. */
 export const callerOf = (key: KeyFacts, request_id: Id<'req'>, trace?: TraceContext): Caller => ({
   account_id: key.account_id,
   mode: key.mode,

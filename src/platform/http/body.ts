@@ -1,4 +1,7 @@
-/** Request bodies: read within limits of size and memory, parsed as strict UTF-8 JSON, and checked for values that no field may hold (behaviour: conventions 4). */
+/**
+ * Reads request bodies within limits of size and memory, and parses them as strict UTF-8 JSON (behaviour: conventions
+ * 4).
+ */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Detail } from '../../api/errors.ts'
@@ -10,13 +13,10 @@ import { replaceLongIntegers } from '../../lib/json.ts'
 
 const empty = Buffer.alloc(0)
 
-/** A body over its limit is read and discarded up to here before the response, because many clients read only after they have written. */
+/** Many clients read the response only after they have written the whole body. */
 const discardedBytesMax = 64 * 1024 * 1024
 
-/**
- * Reads the whole body. Rejects with `payload_too_large` over the limit, and with the error of the budget when this body is evicted. While incomplete it counts
- * against the budget of `sender`.
- */
+/** Rejects with `payload_too_large` over the limit, and when the budget evicts this body. */
 export function readBody(
   request: IncomingMessage,
   bytesMax: number,
@@ -70,7 +70,7 @@ export function readBody(
   })
 }
 
-/** Collects chunks in one growing buffer: a body in many tiny chunks would take a hundred times its size if each chunk were kept. */
+/** One growing buffer: many tiny chunks would take a hundred times their size. */
 class Gathered {
   #bytes: Buffer = empty
   #size = 0
@@ -104,15 +104,14 @@ const tooLarge = (bytesMax: number): Problem =>
 const jsonType =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?(?:utf-?8|us-ascii)"?|(?!charset=)[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[^"\\]*"))[ \t]*)?)*$/i
 
-/** True for JSON in UTF-8, with or without a charset and irrelevant parameters. */
+/** True for JSON in UTF-8, with or without a charset. */
 export const isJsonType = (type: string | undefined): boolean =>
   type === 'application/json' || (type !== undefined && jsonType.test(type))
 
-/** True for a body without compression. */
 export const isPlainEncoding = (encoding: string | undefined): boolean =>
   encoding === undefined || /^(identity)?$/i.test(encoding.trim())
 
-/** Replaces an item with values that no field may hold; paths start at the item. */
+/** Replaces an item with values that no field may contain; paths start at the item. */
 export class UnfitItem {
   readonly details: readonly [Detail, ...Detail[]]
   constructor(details: readonly [Detail, ...Detail[]]) {
@@ -120,15 +119,15 @@ export class UnfitItem {
   }
 }
 
-/** An array whose items are checked one by one, up to `items_max`; a longer array is refused as a whole. */
+/** Items are checked one by one up to `items_max`; a longer array is refused as a whole. */
 export interface ItemsApart {
   readonly field: string
   readonly items_max: number
 }
 
 /**
- * The JSON object of a body. Throws `invalid_json`, or `parameter_invalid` for other JSON values and for values that no field may hold. In the array `apart` such
- * an item becomes an `UnfitItem` instead, so that the other items stay valid.
+ * Throws `invalid_json`, or `parameter_invalid` for other JSON values and for values that no field may contain. In the
+ * array `apart` such an item becomes an `UnfitItem`.
  */
 export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unknown> {
   if (bytes.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object.')
@@ -159,9 +158,8 @@ export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unk
   }
 }
 
-/** Facts about the text that a value was parsed from. */
 interface Reading {
-  /** It has `\u` escapes, without which no NUL or lone surrogate passes JSON and UTF-8. */
+  /** Without `\u` escapes, no NUL or lone surrogate passes JSON and UTF-8. */
   readonly withEscapes: boolean
   /** Integers that lost digits are marked. */
   readonly exact: boolean
@@ -170,7 +168,7 @@ interface Reading {
 /** Thrown for an integer that may have lost digits: only then the text is parsed a second time. */
 const digitsInDoubt = new Error('an integer may have lost digits')
 
-/** Replaces an integer that a number cannot represent. No valid text contains NUL. */
+/** No valid text contains NUL. */
 const lostDigits = '\0lost digits'
 const lostDigitsAsJson = JSON.stringify(lostDigits)
 
@@ -197,14 +195,14 @@ function fitOrNot(item: unknown, reading: Reading): unknown {
   return first === undefined ? item : new UnfitItem([first, ...rest])
 }
 
-/** Throws for a value that is nested too deeply, or holds a text or number that cannot be stored unchanged. */
+/** Throws for too deep nesting, and for a text or number that cannot be stored unchanged. */
 function refuseUnfit(value: object, reading: Reading): void {
   throwFailures(unfitIn(value, reading))
 }
 
 const detailsMax = limits.error_details_collected_max
 
-/** The values that cannot be stored; if nesting is too deep, only that. */
+/** If nesting is too deep, only that. */
 function unfitIn(value: object, reading: Reading): Detail[] {
   const details: Detail[] = []
   try {
@@ -271,7 +269,7 @@ function searchFields(
   }
 }
 
-/** Adds a failure for a text that PostgreSQL or UTF-8 cannot hold. */
+/** For texts that PostgreSQL or UTF-8 cannot represent. */
 export function checkText(text: string, param: string, details: Detail[]): void {
   if (details.length >= detailsMax) return
   if (text.includes('\0'))
@@ -290,22 +288,19 @@ export function checkText(text: string, param: string, details: Detail[]): void 
 
 const printable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD')
 
-/** Limits for one sender and in total. */
 export interface BodyBounds {
   readonly sender_bytes_max: number
   readonly bytes_max: number
 }
 
-/** The memory of one incomplete body. */
 export interface BodyReservation {
-  /** Adds bytes; may evict this body or an older one. */
+  /** May evict this body or an older one. */
   grow(bytes: number): void
-  /** The body is complete or discarded. */
   release(): void
 }
 
 export interface BodyBudget {
-  /** Starts a body of this sender. `evict` is called at most once, with the error, when others need the memory; the reservation is then released. */
+  /** `evict` is called at most once, when others need the memory; the reservation is then released. */
   reserve(sender: string, evict: (problem: Problem) => void): BodyReservation
 }
 
@@ -319,14 +314,13 @@ interface Entry {
 }
 
 interface Sender {
-  /** Oldest first. */
   readonly entries: Set<Entry>
   bytes: number
 }
 
 /**
- * Limits the memory of incomplete bodies. Over a limit the oldest body is evicted, because it is the slowest: honest clients finish within moments. Its sender
- * gets 429 over its own limit, and 503 over the total.
+ * Over a limit the oldest incomplete body is evicted, because it is the slowest. Its sender gets 429 over its own
+ * limit, and 503 over the total.
  */
 export function bodyBudget(bounds: BodyBounds = usualBounds): BodyBudget {
   const senders = new Map<string, Sender>()

@@ -1,4 +1,4 @@
-/** Mounts paths for callbacks of other services, which `take` authenticates by a signature over the raw body. */
+/** Mounts paths for callbacks of other services, authenticated by a signature over the raw body. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { limits } from '../../api/limits.ts'
 import { readBody, type BodyBudget } from './body.ts'
@@ -17,8 +17,8 @@ export interface HookAnswer {
 }
 
 /**
- * Resolves to the response once the payload is stored, because the response acknowledges it. `id` is the path parameter. Throws a Problem for a rejected
- * callback. The caller is not authenticated, so call `readBody` only after checking that `id` exists.
+ * Resolves to the response once the payload is stored. Throws a Problem for a rejected callback. Check that `id` exists
+ * before calling `readBody`: the caller is not authenticated.
  */
 export type TakeHook = (id: string, call: HookCall, readBody: () => Promise<Uint8Array>) => Promise<HookAnswer>
 
@@ -50,7 +50,6 @@ const flatHeaders = (request: FastifyRequest): Record<string, string> =>
     Object.entries(request.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   )
 
-/** The first value of a repeated parameter counts. */
 const flatQuery = (request: FastifyRequest): Record<string, string> =>
   Object.fromEntries(
     Object.entries(request.query as Record<string, string | string[]>).map(([name, value]) => [

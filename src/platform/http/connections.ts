@@ -9,15 +9,12 @@ import { addressList, type AddressList } from './headers.ts'
 import { rawAnswer } from './responses.ts'
 
 export interface ConnectionTimes {
-  /** Limit for the request line and headers, from the first byte; for the first request, from connecting. */
+  /** For the request line and headers. */
   readonly headMs: number
-  /** Limit for a whole request. */
   readonly requestMs: number
-  /** Idle time between two requests. */
   readonly idleMs: number
-  /** How often Node checks these limits. */
   readonly checkMs: number
-  /** How long a refused connection may take to read its response. */
+  /** How long a refused client may take to read its response. */
   readonly lingerMs: number
 }
 
@@ -29,15 +26,15 @@ export const connectionTimes: ConnectionTimes = {
   lingerMs: 500,
 }
 
-/** An idle connection may be closed in favour of a new one only after this long, because its client may be about to send. */
+/** A client that was idle for less may be about to send. */
 const minIdleMs = 5_000
-/** Refused connections that are reading their response; further ones are closed without one. */
+/** Further refused connections are closed without a response. */
 const lingeringMax = 256
 const warnEveryMs = 60_000
-/** Descriptors reserved for the database, outgoing requests and refused connections; half of them if there are few. */
+/** For the database, outgoing requests and refused connections; half of the descriptors if there are few. */
 const reservedDescriptors = 1_000
 
-/** The connection limit that the open-file limit allows; logs if it is below `wanted`. */
+/** Logs if the open-file limit is below `wanted`. */
 export function withinDescriptors(wanted: number, descriptors: number, log: Pick<Log, 'warn'>): number {
   const affordable = Math.floor(Math.max(descriptors - reservedDescriptors, descriptors / 2))
   if (affordable < wanted)
@@ -50,34 +47,31 @@ export function withinDescriptors(wanted: number, descriptors: number, log: Pick
 
 interface Connection {
   readonly socket: Socket
-  /** The connections of its address; undefined for a trusted proxy, which counts only in total. */
+  /** Undefined for a trusted proxy, which counts only in total. */
   readonly neighbours: Group | undefined
   /** Requests without a complete response. */
   answering: number
-  /** Called at the end of each response. */
   readonly answered: () => void
-  /** The latest request and response. */
   request: IncomingMessage | undefined
   response: ServerResponse | undefined
   idleSince: number
-  /** Bytes read at that time: more means that a request has begun. */
+  /** More bytes than this mean that a request has begun. */
   idleAtBytes: number
 }
 
-/** Connections that share a limit. Sets keep the order of insertion. */
+/** Connections that share a limit. Sets are in order of insertion. */
 interface Group {
   readonly address: string
   open: number
-  /** Connections that have not sent the headers of a request yet. */
+  /** Without the headers of a request so far. */
   readonly silent: Set<Connection>
-  /** Connections between two requests. */
+  /** Between two requests. */
   readonly idle: Set<Connection>
 }
 
 const groupOf = (address: string): Group => ({ address, open: 0, silent: new Set(), idle: new Set() })
 
 export class Connections {
-  /** Connections accepted so far. */
   admitted = 0
   readonly #platform: Platform
   readonly #isTrusted: AddressList
@@ -88,7 +82,7 @@ export class Connections {
   readonly #lingering = new Set<Socket>()
   readonly #onNone: (() => void)[] = []
   #closing = false
-  /** Requests that wait for `release`; undefined while requests are not held. */
+  /** Undefined while requests are not held. */
   #held: { readonly response: ServerResponse; readonly begin: () => void }[] | undefined
   #warnedAt = -Infinity
 
@@ -98,7 +92,6 @@ export class Connections {
     this.#times = times
   }
 
-  /** Options for Node's HTTP server. */
   get serverOptions() {
     const { headMs, requestMs, checkMs } = this.#times
     return { headersTimeout: headMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs }
@@ -108,7 +101,7 @@ export class Connections {
     return this.#times.idleMs
   }
 
-  /** Intercepts new connections before Node's HTTP. Call it before the server listens. */
+  /** Call it before the server listens. */
   attach(server: Server): void {
     const serve = server.listeners('connection')
     server.removeAllListeners('connection')
@@ -126,7 +119,7 @@ export class Connections {
     )
   }
 
-  /** Handles malformed and timed-out requests: `answer` writes the error and ends the connection. */
+  /** `answer` writes the error and ends the connection. */
   onClientError(error: NodeJS.ErrnoException, socket: Socket, answer: () => void): void {
     if (this.#lingering.has(socket)) return
     const connection = this.#open.get(socket)
@@ -149,7 +142,7 @@ export class Connections {
       if (response?.headersSent === false) response.setHeader('connection', 'close')
   }
 
-  /** Holds requests that arrive until `release`, so that their clients wait and do not reconnect. */
+  /** Holds new requests until `release`, so that their clients need not reconnect. */
   hold(): void {
     this.#held ??= []
   }
@@ -161,13 +154,11 @@ export class Connections {
     for (const { response, begin } of held) if (!response.closed) begin()
   }
 
-  /** Begins a request at once, or at `release` while requests are held. */
   begin(response: ServerResponse, begin: () => void): void {
     if (this.#held === undefined) begin()
     else this.#held.push({ response, begin })
   }
 
-  /** Resolves once no connection is open. */
   none(): Promise<void> {
     return this.#open.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onNone.push(resolve))
   }
@@ -246,7 +237,7 @@ export class Connections {
     connection.neighbours?.idle.add(connection)
   }
 
-  /** Closes the least useful connection: the one that has been silent longest, otherwise the one that has been idle longest. */
+  /** Closes the connection that has been silent longest, otherwise the one that has been idle longest. */
   #evict(group: Group): boolean {
     const [silent] = group.silent
     const [idlest] = group.idle
@@ -289,7 +280,7 @@ export class Connections {
     return false
   }
 
-  /** Gives the response time to arrive: closing a socket with unread bytes would reset it. */
+  /** Closing a socket with unread bytes would reset it before the response arrives. */
   #linger(socket: Socket): void {
     if (socket.destroyed) return
     const gone = new AbortController()
@@ -303,7 +294,6 @@ export class Connections {
   }
 }
 
-/** The connection has a request now. */
 function beginIn(group: Group, connection: Connection): void {
   if (!group.silent.delete(connection)) group.idle.delete(connection)
 }
@@ -311,7 +301,7 @@ function beginIn(group: Group, connection: Connection): void {
 const groupsOf = ({ neighbours }: Connection, all: Group): readonly Group[] =>
   neighbours === undefined ? [all] : [all, neighbours]
 
-/** The key of a client: an IPv4 address, mapped or not, or the first 64 bits of an IPv6 address, which one customer gets. */
+/** An IPv4 address, mapped or not, or the first 64 bits of an IPv6 address, which one customer gets. */
 function addressKey(text: string): string {
   try {
     const address = ipaddr.process(text.replace(/%.*$/, ''))
@@ -321,7 +311,6 @@ function addressKey(text: string): string {
   }
 }
 
-/** Written to the socket as it is. */
 const asWritten = { headers: { 'Retry-After': '1' } }
 
 const tooMany = (): Problem =>

@@ -1,7 +1,6 @@
 /** CORS for `/v1` from the origins in `POSTHORN_CORS_ORIGINS` (behaviour: conventions 1.7). */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 
-/** Response headers that pages may read. */
 const exposed =
   'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotent-Replayed, Service-Ignored-Fields'
 
@@ -12,7 +11,7 @@ const preflightHeaders = {
   'access-control-max-age': '7200',
 }
 
-/** The hook for these origins: adds the headers to responses, errors included, and answers preflight requests without a key or a rate limit. */
+/** Preflight requests need no key and have no rate limit. */
 export function answerOrigins(origins: readonly string[]) {
   const allowed = new Set(origins)
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {

@@ -2,7 +2,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Readable } from 'node:stream'
 
-/** The first and the last byte to send. */
 export interface Range {
   readonly first: number
   readonly last: number
@@ -11,14 +10,12 @@ export interface Range {
 export interface ServedFile {
   readonly bytes: number
   readonly headers: Readonly<Record<string, string>>
-  /** Opens a part of it. */
   read(range: Range, signal: AbortSignal): Promise<Readable>
 }
 
 /** Throws a Problem for what is not served. */
 export type OpenFile = (id: string, query: Readonly<Record<string, unknown>>) => Promise<ServedFile>
 
-/** `path` ends in `:id`. */
 export function mountFiles(server: FastifyInstance, path: string, open: OpenFile): void {
   server.route({
     method: ['GET', 'HEAD'],
@@ -41,7 +38,7 @@ export function mountFiles(server: FastifyInstance, path: string, open: OpenFile
   })
 }
 
-/** One range that lies in the file; undefined for any other header, for which the whole file is sent (RFC 9110 14.2). */
+/** Undefined for headers that are ignored (RFC 9110 14.2). */
 function rangeOf(header: string | undefined, bytes: number): Range | undefined {
   const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined

@@ -1,13 +1,13 @@
-/** File uploads in the field `file` of a multipart form: streamed, never held in memory. */
+/** Streams file uploads in the field `file` of a multipart form. */
 import busboy from 'busboy'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { invalid, Problem } from '../../api/problem.ts'
 
 export interface FormReader<T> {
-  /** Accepts a field, or returns a Problem. */
+  /** Returns a Problem to refuse the field. */
   field(name: string, value: string): Problem | null
-  /** Reads the file to its end; rejects with the Problem for the client. */
+  /** Rejects with the Problem for the client. */
   file(chunks: AsyncIterable<unknown>, file_name: string | null): Promise<T>
 }
 
@@ -17,7 +17,7 @@ export const formOverhead = 64 * 1024
 export const isForm = (request: IncomingMessage): boolean =>
   /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')
 
-/** Runs the reader of a streamed body. Rejects with the Problem for the client; the rest of the body is then discarded. */
+/** Rejects with the Problem for the client; the rest of the body is then discarded. */
 export async function receiving<T>(request: IncomingMessage, read: () => Promise<T>): Promise<T> {
   try {
     if (request.headers['content-encoding'] !== undefined && request.headers['content-encoding'] !== 'identity')
@@ -32,7 +32,7 @@ export async function receiving<T>(request: IncomingMessage, read: () => Promise
   }
 }
 
-/** Reads a form with one file in the field `file`; undefined if there is none. */
+/** Undefined if there is no file. */
 export async function readForm<T>(request: IncomingMessage, reader: FormReader<T>): Promise<T | undefined> {
   let reading: Promise<T> | undefined
   const form = openForm(request)
@@ -85,7 +85,6 @@ async function* piecesOf(stream: Readable): AsyncGenerator<unknown> {
   }
 }
 
-/** The error for an unexpected field. */
 export function unknownField(name: string, known: string): Problem {
   const shown = name.slice(0, 80)
   return invalid(

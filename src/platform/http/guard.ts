@@ -1,4 +1,4 @@
-/** Mounts routes behind another authentication than an API key; everything after it is the pipeline (behaviour: console 2). */
+/** Mounts routes behind another authentication than an API key (behaviour: console 2). */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Caller } from '../../api/caller.ts'
 import { prepare, perform, type Pipeline, type PreparedRoute } from './pipeline.ts'
@@ -6,7 +6,6 @@ import type { RecorderOf } from './audit-hook.ts'
 import type { Route } from './route.ts'
 import { responses, routerPath } from './responses.ts'
 
-/** The result of authentication. */
 export interface Entered {
   readonly caller: Caller
   /** Available to handlers as `session`. */
@@ -14,16 +13,14 @@ export interface Entered {
 }
 
 export interface Guard {
-  /** The path prefix of each route. */
   readonly prefix: string
   readonly routes: readonly Route[]
-  /** Authenticates and authorizes. Rejects with a Problem; may set response headers. */
+  /** Rejects with a Problem; may set response headers. */
   enter(request: FastifyRequest, reply: FastifyReply, route: Route): Promise<Entered>
-  /** Records changes made through the guard. */
   readonly recorderOf?: RecorderOf
 }
 
-/** Mounts the routes behind the guard, which applies its own rate limits. */
+/** The guard applies its own rate limits. */
 export function mountGuard(server: FastifyInstance, pipeline: Pipeline, guard: Guard): void {
   for (const given of guard.routes) {
     const route = { ...given, path: `${guard.prefix}${given.path}` }

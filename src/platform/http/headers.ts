@@ -1,14 +1,13 @@
-/** Request headers: the client's address and lists of addresses (behaviour: authentication 4), `Accept`, and headers that occur twice. */
+/** Request headers: client addresses (behaviour: authentication 4), `Accept`, and headers that occur twice. */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Whether the list covers an address. */
 export type AddressList = (address: string) => boolean
 
-/** An address or a CIDR range, IPv4 or IPv6; undefined for anything else. */
+/** Undefined for an invalid range. */
 function parseRange(entry: string): [Address, number] | undefined {
   try {
     if (entry.includes('/')) return ipaddr.parseCIDR(entry)
@@ -19,11 +18,11 @@ function parseRange(entry: string): [Address, number] | undefined {
   }
 }
 
-/** True for a valid entry of an address list. Prefix lengths with a leading zero are ambiguous and refused. */
+/** Prefix lengths with a leading zero are ambiguous and refused. */
 export const isAddressRange = (entry: string): boolean =>
   isPlain(entry.replace(/\/(0|[1-9]\d{0,2})$/, '')) && !entry.includes('%') && parseRange(entry) !== undefined
 
-/** Refuses the octal (`010.0.0.1` is 8.0.0.1) and short (`10.1`) forms that ipaddr.js accepts, because people mean something else by them. */
+/** Refuses the octal (`010.0.0.1` is 8.0.0.1) and short (`10.1`) forms that ipaddr.js accepts. */
 const isPlain = (address: string): boolean => isIP(address) !== 0
 
 /** Invalid entries cover nothing. */
@@ -51,7 +50,7 @@ function parseAddress(text: string): Address | undefined {
   }
 }
 
-/** The address of the socket, or, behind trusted proxies, the right-most untrusted entry of X-Forwarded-For. */
+/** Behind trusted proxies the right-most untrusted entry of X-Forwarded-For. */
 export function clientAddress(request: IncomingMessage, isTrusted: AddressList): string {
   let address = request.socket.remoteAddress ?? ''
   const forwarded = request.headers['x-forwarded-for']
@@ -69,14 +68,13 @@ export function clientAddress(request: IncomingMessage, isTrusted: AddressList):
 const withoutPort = (hop: string): string =>
   /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? hop
 
-/** Whether `Accept` names `text/csv`, with no lower weight than `application/json` (RFC 9110, 12.5.1). Wildcards do not count. */
+/** With no lower weight than `application/json` (RFC 9110, 12.5.1). Wildcards do not count. */
 export function asksForCsv(accept: string | undefined): boolean {
   if (accept === undefined) return false
   const csv = weightOf(accept, 'text/csv')
   return csv > 0 && csv >= weightOf(accept, 'application/json')
 }
 
-/** The weight of a media type that is named explicitly; otherwise 0. */
 function weightOf(accept: string, type: string): number {
   for (const range of accept.split(',')) {
     const [name, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
@@ -87,7 +85,7 @@ function weightOf(accept: string, type: string): number {
   return 0
 }
 
-/** How often a header occurs. Node joins repeated values, so only the raw list shows it. `name` is in lower case. */
+/** Node joins repeated values, so only the raw list shows them. `name` is in lower case. */
 export function timesGiven(
   { headers, rawHeaders }: IncomingMessage,
   name: 'host' | 'authorization' | 'content-type',
@@ -100,7 +98,6 @@ export function timesGiven(
   return count
 }
 
-/** The first value of a repeated header. */
 export function firstValue({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]!.toLowerCase() === name) return rawHeaders[at + 1]

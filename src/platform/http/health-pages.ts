@@ -5,7 +5,7 @@ import type { Platform } from '../platform.ts'
 
 const readyWithinMs = 2_000
 
-/** `/readyz` fails once `isStopping`, while remaining requests finish. */
+/** `/readyz` fails once `isStopping`. */
 export function mountOperatorPages(server: FastifyInstance, platform: Platform, isStopping: () => boolean): void {
   const also = { exposeHeadRoute: true } // many monitors use HEAD
   server.get('/healthz', also, (_request, reply) =>

@@ -6,11 +6,10 @@ import { cut } from '../../api/refusal-size.ts'
 import { nearest } from '../../lib/text.ts'
 import type { Route } from './route.ts'
 
-/** How much of the request is compared and shown. */
 const wordLengthMax = 64
 const stepsMax = 12
 const fieldsNamedMax = 10
-/** No id is longer: a path with a longer part is unknown. */
+/** A path with a longer part is unknown. */
 export const paramLengthMax = 300
 
 interface KnownPath {
@@ -18,30 +17,25 @@ interface KnownPath {
   readonly methods: Set<string>
 }
 
-/** The name of one of our operations in another service. */
 interface OtherPath {
   readonly steps: readonly string[]
   readonly method: string
   readonly path: string
 }
 
-/** Builds the 404 of an unknown path or method. */
 export type RefuseUnknown = (request: Pick<FastifyRequest, 'method' | 'url'>) => Problem
 
-/** Whether a page exists at the path. */
 export type HasPage = (path: string) => boolean
 
-/** A page outside of `/v1`. */
 export interface KnownPage {
   readonly path: string
   readonly method: string
-  /** For a path that ends in `*`: which paths below it exist. */
+  /** For a path that ends in `*`: whether a path below it exists. */
   readonly has_page?: HasPage | undefined
 }
 
 /**
- * Builds the errors for unknown paths; pages may be added later. For a known path with another method the error lists the allowed methods, also in `Allow`
- * (in `/v1` after authentication).
+ * For a known path with another method the error lists the allowed methods, also in `Allow`. `pages` may grow later.
  */
 export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPage[] = []): RefuseUnknown {
   const known = new Map<string, KnownPath>()
@@ -60,7 +54,7 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
     const ofPages = pages
       .filter((page) => page.has_page?.(path) ?? fits(stepsOf(page.path), given))
       .map((page) => page.method)
-    // the method is right: the thing that the path names does not exist
+    // the method is right: the resource does not exist
     if (ofPages.includes(method === 'HEAD' ? 'GET' : method))
       return new Problem('resource_missing', `There is no file ${cut(path, 200)}.`)
     const allowed = [...new Set([...methods, ...ofPages])].toSorted()
@@ -76,7 +70,7 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
   }
 }
 
-/** Methods and paths that do not exist but that a router would match to another route, a word in place of an id: `/things/export` for `/things/{id}`. */
+/** Paths that a router would match to another route with a word as the id: `/things/export` for `/things/{id}`. */
 export function pathsMistakenForIds(
   routes: readonly Pick<Route, 'method' | 'path'>[],
 ): Pick<Route, 'method' | 'path'>[] {
@@ -95,7 +89,6 @@ const fits = (steps: readonly string[], given: readonly string[]): boolean =>
   steps.length === given.length &&
   steps.every((step, at) => (isParameter(step) ? mayBe(step, given[at]!) : step === given[at]))
 
-/** Whether a router would match these words to this path, one of them as an id. */
 function isTakenFor(steps: readonly string[], words: readonly string[]): boolean {
   if (steps.length !== words.length) return false
   const differing = steps.flatMap((step, at) => (step === words[at] ? [] : [[step, words[at]!] as const]))
@@ -105,7 +98,6 @@ function isTakenFor(steps: readonly string[], words: readonly string[]): boolean
   )
 }
 
-/** Whether the word may be a value of this parameter. */
 const mayBe = (parameter: string, word: string): boolean =>
   word.length <= paramLengthMax && (parameter.endsWith('id}') ? isId(word) : word !== '')
 
@@ -118,7 +110,7 @@ function foreignPath(elsewhere: readonly OtherPath[], given: readonly string[], 
   return best && ` Did you mean ${best.method} ${best.path}?`
 }
 
-/** A sentence with the path that was probably meant, with the given ids; empty if none is near. */
+/** A sentence with the nearest path and the given ids; empty if none is near. */
 function meantPath(paths: readonly KnownPath[], given: readonly string[], method: string): string {
   if (given.length > stepsMax) return ''
   const start = given.findIndex((step) => !/^(api|v\d+)$/i.test(step))
@@ -156,7 +148,7 @@ function nearestPath(
   return candidates.find((candidate) => candidate.path === path)
 }
 
-/** The path with these parts; undefined if one of them differs too much. */
+/** Undefined if a part differs too much. */
 function spelt(steps: readonly string[], given: readonly string[]): string | undefined {
   if (steps.length !== given.length) return undefined
   const words: string[] = []
@@ -170,7 +162,7 @@ function spelt(steps: readonly string[], given: readonly string[]): string | und
 
 const prefixes = new RegExp(`^(${Object.values(idPrefixes).join('|')})_`)
 
-/** An id has one of our prefixes, or digits; another word is a different path. */
+/** An id has one of our prefixes, or digits. */
 const isId = (word: string): boolean => prefixes.test(word) || /[%\d]/.test(word)
 
 const isNear = (word: string, known: string): boolean =>
@@ -179,7 +171,7 @@ const isNear = (word: string, known: string): boolean =>
 const inWords = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
-/** The known field that an unknown one probably means: a name of another service, otherwise the nearest of `known`. */
+/** A name of another service, otherwise the nearest of `known`. */
 export function meantField(
   field: string,
   known: readonly string[],
@@ -195,7 +187,7 @@ export function meantField(
   )
 }
 
-/** Adds suggestions to the error of a body with unknown top-level fields. Other errors stay as they are. */
+/** Adds suggestions for unknown top-level fields. */
 export function namingUnknown(
   error: unknown,
   body: Readonly<Record<string, unknown>>,

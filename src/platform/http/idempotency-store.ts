@@ -5,7 +5,6 @@ import { limits } from '../../api/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../database/sql.ts'
 
-/** The identity of a keyed request. */
 export interface KeyedRequest extends Tenant {
   /** Method and path with its ids, and the user for requests from the console. */
   readonly operation: string
@@ -13,7 +12,6 @@ export interface KeyedRequest extends Tenant {
   readonly fingerprint: string
 }
 
-/** A row of `idempotency_keys`. */
 export interface KeyRow {
   readonly fingerprint: string
   readonly status: number | null
@@ -24,7 +22,7 @@ export interface KeyRow {
   readonly created_at: string
 }
 
-/** Inserts the key, or takes it over if it expired or its lease ended. False if it is taken. */
+/** Takes over a key that expired or whose lease ended. False if the key is taken. */
 export async function claimKey(
   sql: Db,
   request: KeyedRequest,
@@ -46,7 +44,7 @@ export async function claimKey(
   return rows.length === 1
 }
 
-/** The stored row of a keyed request, expired or not, or null. */
+/** Expired or not. */
 export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
     select fingerprint, status, response, encrypted_response, message_id, lease_until, created_at from idempotency_keys
@@ -54,7 +52,7 @@ export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | 
   return row ?? null
 }
 
-/** Stores a reply under a free key. False if it is taken; then the stored reply stays. */
+/** False if the key is taken; the stored reply stays. */
 export async function keepReply(
   sql: Db,
   request: KeyedRequest,
@@ -71,19 +69,18 @@ export async function keepReply(
   return rows.length === 1
 }
 
-/** An expired key is free. */
 const replaced = (sql: Db, aged_ms: number) => sql`
       set fingerprint = excluded.fingerprint, status = excluded.status, message_id = excluded.message_id, response = excluded.response, encrypted_response = null,
         lease_until = null, created_at = excluded.created_at
       where idempotency_keys.created_at <= ${isoTime(aged_ms - limits.idempotency_window_ms)}`
 
-/** A claimed key with the time of the claim, which distinguishes it from a later claim. */
+/** The time of the claim distinguishes it from a later claim of the same key. */
 export interface Claim {
   readonly request: KeyedRequest
   readonly claimed_at: string
 }
 
-/** Writes the reply of a claimed key. False if another request has claimed it. */
+/** False if another request has claimed the key. */
 export async function storeReply(
   sql: Db,
   { request, claimed_at }: Claim,
@@ -96,7 +93,6 @@ export async function storeReply(
   return result.count > 0
 }
 
-/** Renews a lease. */
 export async function extendLease(sql: Db, { request, claimed_at }: Claim, lease_until: string): Promise<void> {
   await sql`
     update idempotency_keys set lease_until = ${lease_until}
@@ -104,7 +100,7 @@ export async function extendLease(sql: Db, { request, claimed_at }: Claim, lease
       and status is null`
 }
 
-/** Releases a key whose operation had no effect. */
+/** For an operation without effect. */
 export async function freeKey(sql: Db, { request, claimed_at }: Claim): Promise<void> {
   await sql`
     delete from idempotency_keys
@@ -112,7 +108,6 @@ export async function freeKey(sql: Db, { request, claimed_at }: Claim): Promise<
       and status is null`
 }
 
-/** Deletes up to `limit` keys older than 24 hours. */
 export async function expireKeys(sql: Db, now: number, limit: number): Promise<number> {
   const rows = await sql`
     delete from idempotency_keys where ctid = any(array(
@@ -120,17 +115,17 @@ export async function expireKeys(sql: Db, now: number, limit: number): Promise<n
   return rows.count
 }
 
-/** The key of a request in the statement that accepts messages; all three are null without a key. */
+/** All three are null without a key. */
 export const keyColumns = ['operation', 'idempotency_key', 'fingerprint'] as const
 
-/** A sub-select that yields a row if the row `i` (account_id, mode and `keyColumns`) has no key, or one that expired at `aged_ms`. */
+/** Yields a row if the row `i` (account_id, mode and `keyColumns`) has no key, or one that expired at `aged_ms`. */
 export const freeKeys = (sql: Db, aged_ms: number) => sql`
   select from (values (true)) as one where i.idempotency_key is null or not exists (
     select from idempotency_keys where account_id = i.account_id and mode = i.mode and operation = i.operation and key = i.idempotency_key
       and created_at > ${isoTime(aged_ms - limits.idempotency_window_ms)}
   )`
 
-/** The rows of `submitted` whose key is stored. A 400 leaves its key free (behaviour: idempotency 3.2). */
+/** A 400 leaves its key free (behaviour: idempotency 3.2). */
 const kept = (sql: Db) =>
   sql`idempotency_key is not null and (value is not null or code is distinct from 'parameter_invalid')`
 
@@ -139,8 +134,9 @@ const statuses = JSON.stringify(
 )
 
 /**
- * The insert of the keys of `submitted` (n, account_id, mode, message_id, code, value and `keyColumns`): a message is replayed as its 202, a `code` as that
- * error, a `value` {status, response} as it is. Of rows that share a key the first one counts.
+ * Inserts the keys of `submitted` (n, account_id, mode, message_id, code, value and `keyColumns`): a message is
+ * replayed as its 202, a `code` as that error, a `value` {status, response} unchanged. The first of rows with the same
+ * key counts.
  */
 export const keepKeys = (sql: Db, now: number, aged_ms: number) => sql`
   insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, message_id, response, created_at)

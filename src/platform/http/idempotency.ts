@@ -1,7 +1,4 @@
-/**
- * Idempotency keys (behaviour: idempotency 1, 2, 3), unique per account, mode and operation (method and path with its ids). Operations on the database alone
- * write the key in their transaction; operations with a network call hold it under a lease.
- */
+/** Idempotency keys (behaviour: idempotency 1, 2, 3), unique per account, mode and operation. */
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Caller } from '../../api/caller.ts'
@@ -41,7 +38,7 @@ function canonical(value: unknown): string {
   return `${text}}`
 }
 
-/** The value of an Idempotency-Key header, which Node decodes as latin1. Throws if it is empty or too long. */
+/** Node decodes the header as latin1. Throws if it is empty or too long. */
 export function checkIdempotencyKey(header: string): string {
   const bytes = Buffer.from(header, 'latin1')
   const key = isUtf8(bytes) ? bytes.toString('utf8') : header
@@ -63,11 +60,11 @@ export function checkIdempotencyKey(header: string): string {
 /** Longer than any path with our ids; with the longest key it still fits an index entry. */
 const operationLengthMax = 1000
 
-/** The operation, or its digest if the path contains words longer than any id. */
+/** A digest if the path contains words longer than any id. */
 const shortened = (operation: string): string =>
   operation.length <= operationLengthMax ? operation : hash('sha256', operation, 'base64url')
 
-/** The identity of a keyed request. A key used in the console belongs to its user, because the reply may show what other members may not see. */
+/** A key used in the console belongs to its user, because the reply may show data that other members may not see. */
 export const keyedRequest = (caller: Caller, operation: string, key: string, fingerprint: string): KeyedRequest => ({
   account_id: caller.account_id,
   mode: caller.mode,
@@ -76,11 +73,9 @@ export const keyedRequest = (caller: Caller, operation: string, key: string, fin
   fingerprint,
 })
 
-/** The keys of requests that run in this process. */
 export interface InFlight {
   /** The fingerprint of the running request with this key, if any. */
   running(request: KeyedRequest): string | undefined
-  /** Registers a running request. */
   enter(request: KeyedRequest): void
   leave(request: KeyedRequest): void
   /** Claims whose end could not be written and is retried. */
@@ -98,17 +93,16 @@ export function inFlight(): InFlight {
   }
 }
 
-/** The steps of a keyed request. */
 interface KeyedTurn<A> {
-  /** Runs when no other request with this key runs here; `known` when the key turns out to be taken. */
+  /** Returns `known` when the key is taken. */
   first(): Promise<A | 'known'>
   /** Runs when the same request was answered before. */
   again(row: KeyRow): Promise<A>
 }
 
 /**
- * Runs a keyed request, one at a time per key. If the key is taken, the stored row decides; if nothing is stored yet, another request is running:
- * `idempotency_key_in_use`, or `idempotency_key_reused` if that is a different request.
+ * Runs one request at a time per key. Throws `idempotency_key_in_use` while another one runs, or
+ * `idempotency_key_reused` if that is a different request.
  */
 export async function oneAtATime<A>(
   platform: Platform,
@@ -122,7 +116,7 @@ export async function oneAtATime<A>(
     if (answer !== 'known') return answer
   }
   const row = await knownKey(platform, request)
-  // null: still running, or rolled back or expired between two statements, which is rare and safe to retry
+  // null: still running, or rolled back or expired between two statements
   if (row === null || row.status === null)
     throw refusalWhileRunning(row?.fingerprint ?? other ?? request.fingerprint, request)
   sameRequest(row, request)
@@ -141,31 +135,30 @@ async function alone<A>(flights: InFlight, request: KeyedRequest, { first }: Key
 const refusalWhileRunning = (fingerprint: string, request: KeyedRequest): Problem =>
   new Problem(fingerprint === request.fingerprint ? 'idempotency_key_in_use' : 'idempotency_key_reused')
 
-/** The stored row of a key that has not expired, or null. */
+/** null if the key expired. */
 export async function knownKey({ pool, retention_clock }: Platform, request: KeyedRequest): Promise<KeyRow | null> {
   const row = await findKey(pool, request)
   return row === null || Date.parse(row.created_at) <= retention_clock.now() - limits.idempotency_window_ms ? null : row
 }
 
-/** Marks a replayed response. */
 export const replayedHeaders = { 'idempotent-replayed': 'true' } as const
 
-/** Statuses of errors that the operation itself decided, and that are therefore stored. */
+/** The operation itself decided these errors. */
 const storedRefusals: ReadonlySet<number> = new Set([402, 404, 409, 422])
 
-/** True for an error that is stored and replayed; every other one leaves the key free. */
+/** Every other error leaves the key free. */
 export const isStoredRefusal = (error: unknown): error is Problem =>
   error instanceof Problem &&
   storedRefusals.has(error.status) &&
   error.code !== 'idempotency_key_in_use' &&
   error.code !== 'idempotency_key_reused'
 
-/** The stored part of an error: everything that does not belong to one request. */
+/** Without the parts that belong to one request. */
 export const storedRefusal = (problem: Problem): object => ({
   error: { code: problem.code, message: problem.message, param: problem.param, details: problem.details },
 })
 
-/** The stored outcome: a reply, or the error thrown again. The HTTP layer adds the new request id. */
+/** Returns the stored reply, or throws the stored error. The HTTP layer adds the new request id. */
 export function replay(platform: Pick<Platform, 'secrets'>, row: KeyRow): Reply {
   if (row.status! >= 400) throw replayedRefusal(storedBody(platform, row))
   return { status: row.status!, body: storedBody(platform, row), headers: replayedHeaders }
@@ -174,7 +167,6 @@ export function replay(platform: Pick<Platform, 'secrets'>, row: KeyRow): Reply 
 const storedBody = (platform: Pick<Platform, 'secrets'>, row: KeyRow): unknown =>
   row.encrypted_response === null ? row.response : JSON.parse(platform.secrets.open(row.encrypted_response))
 
-/** The Problem that `storedRefusal` stored. */
 export function replayedRefusal(stored: unknown): Problem {
   const { error } = stored as { error: { code: ErrorCode; message: string; param?: string; details?: Detail[] } }
   const more: { param?: string; details?: readonly Detail[]; headers: Record<string, string> } = {
@@ -189,15 +181,15 @@ export function replayedRefusal(stored: unknown): Problem {
   )
 }
 
-/** Separates the fingerprint known before a streamed body is read from the digest of the body; neither contains it. */
+/** Separates the fingerprint known before a streamed body is read from the digest of the body. */
 const digestMark = ':'
 
-/** Throws `idempotency_key_reused` unless the row belongs to the same request, as far as that is known before a streamed body is read. */
+/** Compares only the part that is known before a streamed body is read. */
 function sameRequest(row: KeyRow, request: KeyedRequest): void {
   if (row.fingerprint.split(digestMark, 1)[0] !== request.fingerprint) throw new Problem('idempotency_key_reused')
 }
 
-/** Refuses an invalid request whose key belongs to another request, stored or running, because the key is checked before the shape. */
+/** An invalid request is refused for its key first. */
 export async function refuseReused(platform: Platform, flights: InFlight, request: KeyedRequest): Promise<void> {
   const other = flights.running(request)
   const row = await knownKey(platform, request)
@@ -212,11 +204,11 @@ interface Operation {
   readonly request: KeyedRequest
   readonly secret: boolean
   readonly handler: (sql: Db, keep: KeepReply) => Promise<Reply>
-  /** Computes the digest of a repeated streamed body; null for an unreadable one. */
+  /** null for an unreadable body. */
   readonly digest?: () => Promise<string | null>
 }
 
-/** Runs an operation on the database alone: effects, reply and key share one transaction. */
+/** For operations on the database alone: effects, reply and key share one transaction. */
 export async function inTransaction(platform: Platform, flights: InFlight, operation: Operation): Promise<Reply> {
   const { request } = operation
   const first = async (): Promise<Reply | 'known'> => {
@@ -235,7 +227,7 @@ export async function inTransaction(platform: Platform, flights: InFlight, opera
   return await oneAtATime(platform, flights, request, { first, again: (row) => replayOf(platform, operation, row) })
 }
 
-/** Runs an operation with a network call: claims the key first, renews the lease during the operation, and completes it afterwards or together with the effect. */
+/** For operations with a network call: the lease is renewed until the operation has ended. */
 export async function underLease(platform: Platform, flights: InFlight, operation: Operation): Promise<Reply> {
   const { request } = operation
   const first = async (): Promise<Reply | 'known'> => {
@@ -251,7 +243,7 @@ export async function underLease(platform: Platform, flights: InFlight, operatio
   return await oneAtATime(platform, flights, request, { first, again: (row) => replayOf(platform, operation, row) })
 }
 
-/** False if the key is taken. A key that was claimed without a reply is released. */
+/** False if the key is taken. Claims a key without a reply again after its lease. */
 async function claimUnderLease(platform: Platform, flights: InFlight, claim: Claim, now: number): Promise<boolean> {
   try {
     return await claimKey(platform.pool, claim.request, isoTime(now + leaseMs), now, platform.retention_clock.now())
@@ -261,7 +253,7 @@ async function claimUnderLease(platform: Platform, flights: InFlight, claim: Cla
   }
 }
 
-/** Runs the operation while its lease is renewed; releases the key if no outcome is stored. */
+/** Releases the key if no outcome is stored. */
 async function attemptHolding(
   platform: Platform,
   flights: InFlight,
@@ -285,14 +277,14 @@ async function attemptHolding(
   }
 }
 
-/** Backoff between attempts to end a claim while the database is unreachable: first and maximum. */
+/** While the database is unreachable. */
 const [endAgainMs, endAgainMsMax] = [500, 5_000]
-/** Limits for retries in time and number; beyond them the lease simply expires. */
+/** Beyond these limits the lease simply expires. */
 const [endWithinMs, unsettledMax] = [600_000, 200]
 
 /**
- * Ends a claim. Rejects if that failed, then retries for ten minutes, so that repeated requests find the key in use no longer than the database was
- * unreachable. A claim taken over after the lease is a different one.
+ * Rejects if the database failed, and retries for ten minutes, so that the key is in use no longer than the database
+ * was unreachable.
  */
 async function endClaim(
   platform: Platform,
@@ -329,7 +321,7 @@ async function retryEndingClaim(
   unsettled.delete(claim)
 }
 
-/** Renews the lease until the operation has ended: an upload may take longer than one lease. */
+/** An upload may take longer than one lease. */
 async function keepLease(platform: Platform, claim: Claim, ended: AbortSignal): Promise<void> {
   const { pool, clock, log } = platform
   for (;;) {
@@ -343,7 +335,7 @@ async function keepLease(platform: Platform, claim: Claim, ended: AbortSignal): 
 
 type OperationOutcome = { readonly reply: Reply } | { readonly refusal: Problem }
 
-/** Turns stored errors into values; other exceptions pass and leave the key free. */
+/** Turns stored errors into values; other exceptions leave the key free. */
 async function attempt(work: () => Promise<unknown>): Promise<OperationOutcome> {
   try {
     return { reply: (await work()) as Reply }
@@ -358,7 +350,7 @@ function unwrap(outcome: OperationOutcome): Reply {
   return outcome.reply
 }
 
-/** The stored outcome for this request; throws if its streamed body differs. */
+/** Throws if the streamed body differs. */
 async function replayOf(platform: Platform, { digest }: Operation, row: KeyRow): Promise<Reply> {
   const [, known] = row.fingerprint.split(digestMark)
   if (known !== undefined && known !== (await digest?.())) throw new Problem('idempotency_key_reused')

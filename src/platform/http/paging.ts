@@ -4,7 +4,6 @@ import { objectName } from '../../api/resources/shared-fields.ts'
 import { limits } from '../../api/limits.ts'
 import { invalid, type Problem } from '../../api/problem.ts'
 
-/** The query fields of every list. */
 const pageQuery = {
   limit: Type.Optional(
     Type.Integer({
@@ -19,11 +18,11 @@ const pageQuery = {
   ),
 }
 
-/** The query schema of a list with these filters; unknown parameters are refused. */
+/** Unknown parameters are refused. */
 export const listQuery = <P extends TProperties>(filters: P) =>
   Type.Object({ ...filters, ...pageQuery }, { additionalProperties: false })
 
-/** The query schema of a list that is always one page, without a default limit. */
+/** For a list that is always one page; without a default limit. */
 export const onePageQuery = Type.Object(
   {
     ...pageQuery,
@@ -34,7 +33,6 @@ export const onePageQuery = Type.Object(
   { additionalProperties: false },
 )
 
-/** The list envelope for items of this schema. */
 export const listOf = <T extends TSchema>(item: T) =>
   Type.Object({
     object: objectName('list'),
@@ -57,8 +55,8 @@ export const pageOf = (query: { limit?: number; starting_after?: string }): Page
 })
 
 /**
- * Refuses a `starting_after` that `exists` does not find (parameter_invalid). `absence` begins the message: 'No channel has the id'. Cursors of deleted
- * objects stay valid, so `exists` must find those too.
+ * Throws `parameter_invalid`. `absence` begins the message: 'No channel has the id'. `exists` must find deleted objects
+ * too.
  */
 export async function requireCursor(
   cursor: string | undefined,
@@ -68,7 +66,7 @@ export async function requireCursor(
   if (cursor !== undefined && !(await exists(cursor))) throw wrongCursor(absence)
 }
 
-/** The error of `requireCursor`, for lists that check their cursor differently. */
+/** For lists that check their cursor differently. */
 export const wrongCursor = (absence: string): Problem =>
   invalid(
     'starting_after',
@@ -76,14 +74,14 @@ export const wrongCursor = (absence: string): Problem =>
     `${absence} given in starting_after. Use the next_cursor of the page before.`,
   )
 
-/** Wraps up to `limit + 1` rows, newest first, as a page: the extra row only sets `has_more`. */
+/** `rows` has up to `limit + 1` rows, newest first; the extra row only sets `has_more`. */
 export function pageReply<T extends { readonly id: string }>(rows: readonly T[], limit: number) {
   const data = rows.slice(0, limit)
   const has_more = rows.length > limit
   return { object: 'list' as const, data, has_more, next_cursor: has_more ? data[data.length - 1]!.id : null }
 }
 
-/** Everything in one page. `limit` and `starting_after` are honoured, and `has_more` is always false (behaviour: conventions 8.4). */
+/** `limit` and `starting_after` are honoured (behaviour: conventions 8.4). */
 export function onePage<T extends { readonly id?: string }>(
   all: readonly T[],
   query: { limit?: number; starting_after?: string } = {},

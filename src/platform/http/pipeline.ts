@@ -1,6 +1,6 @@
 /**
- * One request through one route: authentication and limits (`guard`), then body, key, shape and operation (`perform`). Everything possible is prepared once
- * per route.
+ * Runs one request through one route: authentication and limits (`guard`), then body, key, shape and operation
+ * (`perform`).
  */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { IncomingMessage } from 'node:http'
@@ -37,14 +37,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
     arrived_at: number
-    /** The route; null for unknown paths. */
+    /** null for unknown paths. */
     prepared: PreparedRoute | null
-    /** The session that a guard found; null for an API key. */
+    /** null for an API key. */
     session: unknown
   }
 }
 
-/** Shared by all requests. */
 export interface Pipeline {
   readonly platform: Platform
   readonly findKey: FindKey
@@ -55,7 +54,6 @@ export interface Pipeline {
   readonly refuseUnknown: RefuseUnknown
 }
 
-/** A route with everything that is prepared before the first request. */
 export interface PreparedRoute {
   readonly route: Route
   /** The rate limit bucket; 0 for unknown paths. */
@@ -64,10 +62,9 @@ export interface PreparedRoute {
   readonly readQuery: QueryReader
   readonly checkBody: Validator | undefined
   readonly bodyOptional: boolean
-  /** Known top-level fields; undefined if any field is allowed. */
+  /** Undefined if any field is allowed. */
   readonly known: ReadonlySet<string> | undefined
   readonly open: boolean
-  /** Records changes. */
   readonly record: Recorder | undefined
 }
 
@@ -94,7 +91,10 @@ export function prepare(route: Route, index: number, rate_limit: number, record?
   }
 }
 
-/** The hook before a route (undefined: before the 404 of an unknown path): authentication to mode, in this order (behaviour: conventions 3). */
+/**
+ * Checks from authentication to mode (behaviour: conventions 3). Without a route it precedes the 404 of an unknown
+ * path.
+ */
 export function guard(pipeline: Pipeline, prepared: PreparedRoute | undefined) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     if (prepared !== undefined) request.prepared = prepared
@@ -156,7 +156,7 @@ const overLimit = (limit: number): string =>
 const apiKeyOnSource =
   'This operation takes a source key (`svc_src_…`) and no API key. With an API key, the operation of the same method on the id of the source does the same.'
 
-/** Checks the key against the route. The request counts against the rate limit. */
+/** The request counts against the rate limit. */
 function forbidden(route: Route, key: KeyFacts): Problem | undefined {
   if (key.source_status === 'disabled') return new Problem('source_disabled')
   if (route.source_key === true && key.source_status === null) return new Problem('scope_missing', apiKeyOnSource)
@@ -171,7 +171,7 @@ function forbidden(route: Route, key: KeyFacts): Problem | undefined {
   return undefined
 }
 
-/** The handler's request; `signal` is created on demand. */
+/** `signal` is created on demand. */
 class Context implements RouteRequest<unknown, unknown> {
   readonly caller: Caller
   readonly params: Readonly<Record<string, string>>
@@ -227,7 +227,7 @@ class Context implements RouteRequest<unknown, unknown> {
   }
 }
 
-/** The handler of a route: body to operation, in this order (behaviour: conventions 3). */
+/** Runs from body to operation, in this order (behaviour: conventions 3). */
 export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const { route } = prepared
   const takesBody = (route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true
@@ -290,7 +290,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   }
 }
 
-/** The handler of a signed route, which checks everything itself. */
+/** A signed route checks everything itself. */
 export function performSigned(pipeline: Pipeline, route: Route, take: NonNullable<Route['take']>) {
   const bytesMax = route.body_bytes_max ?? limits.body_bytes
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -301,7 +301,7 @@ export function performSigned(pipeline: Pipeline, route: Route, take: NonNullabl
   }
 }
 
-/** Failures of the schema, and those that the handler would find in the fields of the right type. */
+/** Lists failures of the schema, and those that the handler would find. */
 function failuresOf(found: Detail[], given: Record<string, unknown>, { inspect }: Route): Detail[] {
   if (found.length === 0 || inspect === undefined) return found
   const named = new Set(found.map(({ param }) => param))
@@ -361,7 +361,6 @@ function operate(
     : inTransaction(platform, flights, operation)
 }
 
-/** The parts of a record. */
 const changeOf = ({ caller, params, raw, session }: FastifyRequest, body: unknown): Change['request'] => ({
   caller: caller!,
   params: params as Record<string, string>,
@@ -376,14 +375,16 @@ const operationOf = (route: Route, request: FastifyRequest): string =>
     encodeURIComponent(((request.params as Record<string, string>)[name] ?? '').toWellFormed()),
   )}`
 
-/** A streamed body is not held in memory: its length and type identify it until it has been read, then also its digest. */
+/** Length and type identify a streamed body until it has been read. */
 const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
   canonicalFingerprint(
     [request.headers['content-length'] ?? null, (request.headers['content-type'] ?? '').split(';')[0]],
     query as object,
   )
 
-/** The body, or a Problem for JSON with values that no field may hold, because the key is checked first. Throws for invalid JSON. */
+/**
+ * Returns a Problem for values that no field may contain, because the key is checked first. Throws for invalid JSON.
+ */
 function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): Record<string, unknown> | Problem {
   if (bytes.length === 0 && prepared.bodyOptional) return {}
   const { 'content-type': type, 'content-encoding': encoding } = raw.headers
@@ -419,7 +420,7 @@ function notJson(bytes: Buffer, type: string | undefined, encoding: string | und
 
 const namedMax = 20
 
-/** Lists unknown fields in `Service-Ignored-Fields`, and removes them if the schema is closed. */
+/** Lists them in `Service-Ignored-Fields`, and removes them if the schema is closed. */
 function ignoreUnknown(
   prepared: PreparedRoute,
   body: Record<string, unknown>,
@@ -439,7 +440,7 @@ function ignoreUnknown(
   return prepared.open ? body : Object.fromEntries(Object.entries(body).filter(([field]) => known.has(field)))
 }
 
-/** Sends a reply. An undeclared status is a bug, because its body would have no schema. */
+/** An undeclared status is a bug, because its body would have no schema. */
 function send(route: Route, reply: FastifyReply, { status, body, headers }: Reply): void {
   const schema = route.replies[status]
   if (schema === undefined)

@@ -1,4 +1,7 @@
-/** Query strings: refuses unknown, repeated and empty parameters, and converts the rest to the types of the schema (behaviour: conventions 5). */
+/**
+ * Query strings: refuses unknown, repeated and empty parameters, and converts the others to their types (behaviour:
+ * conventions 5).
+ */
 import type { TObject, TSchema } from 'typebox'
 import type { Detail } from '../../api/errors.ts'
 import { limits } from '../../api/limits.ts'
@@ -9,14 +12,14 @@ import { meantField } from './hints.ts'
 
 export type RawQuery = Readonly<Record<string, string | string[]>>
 
-/** Reads the parsed query of one route and its `url`: adds failures to `details` and returns the typed values. */
+/** Adds failures to `details` and returns the typed values. */
 export type QueryReader = (raw: RawQuery, url: string, details: Detail[]) => Record<string, unknown>
 
 type Coerce = (text: string) => unknown
 
 const none: Record<string, unknown> = Object.freeze({})
 
-/** The reader of a query schema; without one every parameter is unknown. */
+/** Without a schema every parameter is unknown. */
 export function queryReader(schema: TObject | undefined): QueryReader {
   const fields = new Map<string, Coerce>(
     Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, coercion(name, property)]),
@@ -24,7 +27,7 @@ export function queryReader(schema: TObject | undefined): QueryReader {
   const required = (schema as { required?: readonly string[] } | undefined)?.required ?? []
   const validate = schema === undefined ? undefined : validator(schema)
   const names = [...fields.keys()]
-  // invalid UTF-8 in parameters of other services passes, because it cannot be refused here
+  // invalid UTF-8 in parameters of other services passes
   const open = (schema as { additionalProperties?: unknown } | undefined)?.additionalProperties === true
   return (raw, url, details) => {
     const given = Object.keys(raw)
@@ -88,7 +91,7 @@ function readParameter(
   }
 }
 
-/** The names of parameters whose value is not valid UTF-8, which query parsers leave undecoded. */
+/** Query parsers leave these undecoded. */
 function undecodable(url: string): string[] {
   const start = url.indexOf('?')
   if (start === -1 || !url.includes('%', start)) return []
@@ -107,7 +110,7 @@ export function isDecodable(text: string): boolean {
   }
 }
 
-/** Converts text to the type of the schema; invalid text stays text, and validation reports it. */
+/** Invalid text stays text, and validation reports it. */
 function coercion(name: string, schema: TSchema): Coerce {
   const { type } = schema as { type?: string | string[] }
   if (type === 'integer' || type === 'number')
@@ -120,7 +123,6 @@ function coercion(name: string, schema: TSchema): Coerce {
 
 const isDateTime = (schema: TSchema): boolean => (schema as { format?: string }).format === 'date-time-query'
 
-/** Adds the defaults of the schema. */
 function normalise(schema: TObject | undefined, values: Record<string, unknown>): void {
   for (const [name, property] of Object.entries(schema?.properties ?? {})) {
     const { default: fallback } = property as { default?: unknown }

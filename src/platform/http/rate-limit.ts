@@ -1,19 +1,20 @@
-/** Rate limits (behaviour: conventions 9): one bucket per key and route, with windows of one second that start with the first request. */
+/**
+ * Rate limits per key and route, in windows of one second that start with the first request (behaviour: conventions 9).
+ */
 import type { SteadyClock } from '../../lib/clock.ts'
 
 export const windowMs = 1000
-/** Windows in memory; the oldest are dropped first. A dropped window only starts again. */
+/** The oldest windows are dropped first. */
 const keysMax = 50_000
 
 export interface Verdict {
   readonly allowed: boolean
   readonly remaining: number
-  /** Whole seconds until the window ends, at least 1. */
+  /** At least 1. */
   readonly reset_s: number
 }
 
 export interface RateLimiter {
-  /** Counts one request of a key on a route. */
   take(key_id: string, route: number, limit: number): Verdict | Promise<Verdict>
   close(): Promise<void>
 }
@@ -27,7 +28,6 @@ export interface ProcessRateLimiter extends RateLimiter {
   take(key_id: string, route: number, limit: number): Verdict
 }
 
-/** Limits within this process. */
 export function processRateLimiter(clock: Pick<SteadyClock, 'elapsed'>): ProcessRateLimiter {
   const keys = new Map<string, Window[]>()
   return {
@@ -50,7 +50,6 @@ export function processRateLimiter(clock: Pick<SteadyClock, 'elapsed'>): Process
   }
 }
 
-/** The verdict for a count. */
 export const verdict = (count: number, limit: number, rest_ms: number): Verdict => ({
   allowed: count <= limit,
   remaining: Math.max(0, limit - count),

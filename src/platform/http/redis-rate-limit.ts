@@ -1,4 +1,4 @@
-/** Rate limits shared by all processes through Redis. A separate file, because only installations with Redis load its client. */
+/** Rate limits that all processes share through Redis. Only installations with Redis load this file. */
 import { Redis } from 'ioredis'
 import type { SteadyClock } from '../../lib/clock.ts'
 import { deadlines } from '../../lib/deadlines.ts'
@@ -6,7 +6,7 @@ import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { processRateLimiter, verdict, windowMs, type RateLimiter } from './rate-limit.ts'
 
-/** Increments the counter, starts the window at the first request, and returns the remaining time. */
+/** Starts the window at the first request, and returns the count and the remaining time. */
 const script = `local n = redis.call('incr', KEYS[1])
 if n == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) return {1, tonumber(ARGV[1])} end
 local left = redis.call('pttl', KEYS[1])
@@ -16,10 +16,10 @@ return {n, left}`
 type CountingRedis = Redis & { posthornCount(key: string, window: number): Promise<[number, number]> }
 
 const answerWithinMs = 250
-/** How long to skip a Redis that did not answer, so that not every request waits for it. */
+/** Avoids that every request waits for a Redis that does not answer. */
 const askAgainMs = 1_000
 
-/** One pipelined round trip per request. Without Redis limits apply per process. */
+/** Without Redis limits apply per process. */
 export function redisRateLimiter(url: string, clock: SteadyClock, log: Log, metrics: Metrics): RateLimiter {
   const local = processRateLimiter(clock)
   const redis = new Redis(url, {

@@ -1,4 +1,7 @@
-/** Observes requests: duration metric, log line for refused requests (behaviour: operating 2.2), and trace span (behaviour: operating 9). */
+/**
+ * Observes requests: duration metric, log line for refused requests (behaviour: operating 2.2), and trace span
+ * (behaviour: operating 9).
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProblemCode } from '../../api/problem.ts'
 import { readTraceparent, type TraceContext } from '../../lib/trace-context.ts'
@@ -7,14 +10,13 @@ import type { Platform } from '../platform.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The error code, if the request was refused. */
     refused: ProblemCode | null
   }
 }
 
 const clientIdLengthMax = 128
 
-/** Called after every response; must be cheap and never throw. */
+/** Must be cheap and never throw. */
 export type NoteAnswer = (request: FastifyRequest, reply: FastifyReply) => void
 
 export function requestLog(platform: Platform, note: NoteAnswer | undefined) {
@@ -28,7 +30,7 @@ export function requestLog(platform: Platform, note: NoteAnswer | undefined) {
   }
 }
 
-/** Logs the route and ids, never the path, query, body or key, because those contain tenants' data. */
+/** Never logs the path, query, body or key, because those contain tenants' data. */
 function lineOf(request: FastifyRequest, reply: FastifyReply): object {
   const theirs = request.raw.headers['x-request-id']
   return {
@@ -47,13 +49,11 @@ function lineOf(request: FastifyRequest, reply: FastifyReply): object {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The trace of the request and everything that follows from it. */
     trace: TraceContext | undefined
     span: Span | undefined
   }
 }
 
-/** Without recording this only reads one header. */
 export function beginTrace(tracing: Tracing, request: FastifyRequest): void {
   const { traceparent } = request.raw.headers
   if (traceparent !== undefined) request.trace = readTraceparent(traceparent)
@@ -62,7 +62,7 @@ export function beginTrace(tracing: Tracing, request: FastifyRequest): void {
   request.trace = request.span?.context
 }
 
-/** Names the route, not the path, which may contain tenants' data. Requests without a route, such as health checks, are not recorded. */
+/** Named after the route, because the path may contain tenants' data. */
 export function endSpan({ span, prepared, caller, id, refused }: FastifyRequest, { statusCode }: FastifyReply): void {
   if (prepared === null) return
   const { method, path } = prepared.route

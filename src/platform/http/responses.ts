@@ -10,10 +10,9 @@ import type { Route } from './route.ts'
 
 import fastJsonStringify, { type Schema } from 'fast-json-stringify'
 
-/** Converts `{id}` parameters to the router's `:id`. */
+/** Converts `{id}` to the router's `:id`. */
 export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-/** The response schemas of a route by status; errors share one. */
 export function responses(route: Pick<Route, 'replies'>): Record<string, unknown> {
   const declared: Record<string, unknown> = { '4xx': apiError, '5xx': apiError }
   for (const [status, schema] of Object.entries(route.replies))
@@ -32,7 +31,7 @@ function whiteList(schema: object): unknown {
   return made
 }
 
-/** Removes `$id`, which names schemas in the documents: the serializer refuses repeated ones. */
+/** Removes `$id`: the serializer refuses repeated ones. */
 function plain(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(plain)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -49,7 +48,7 @@ type Serialise = (value: unknown) => string
 
 const serialisers = new WeakMap<object, Serialise>()
 
-/** The serializer of a schema. Compiled at first use, because compiling all of them costs more than the rest of a start (docs/decisions/http-pipeline.md). */
+/** Compiled at first use (docs/decisions/http-pipeline.md). */
 export function serialiser({ schema }: { readonly schema: object }): Serialise {
   const known = serialisers.get(schema)
   if (known !== undefined) return known
@@ -59,7 +58,7 @@ export function serialiser({ schema }: { readonly schema: object }): Serialise {
   return serialise
 }
 
-/** The error response for an exception; undefined for unexpected ones. A database that is unreachable or read-only is 503 (behaviour: conventions 7.5). */
+/** Undefined for unexpected exceptions. An unreachable or read-only database is 503 (behaviour: conventions 7.5). */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error
   if (isUnreachable(error) || refusesWrites(error))
@@ -77,7 +76,7 @@ export function problemOf(error: unknown): Problem | undefined {
   return undefined
 }
 
-/** The error object in the envelope and in items of a batch. */
+/** For the envelope and items of a batch. */
 export function errorBody(error: Problem, request_id: string, base_url: string): ErrorBody {
   const body: ErrorBody = {
     type: errorType(errorEntry(error.code).status),
@@ -92,7 +91,7 @@ export function errorBody(error: Problem, request_id: string, base_url: string):
   return body
 }
 
-/** Answers malformed HTTP and returns the error; undefined if the socket is no longer writable. */
+/** Undefined if the socket is no longer writable. */
 export function answerMalformed(
   error: NodeJS.ErrnoException,
   socket: Duplex,
@@ -116,7 +115,7 @@ export function answerMalformed(
   return problem
 }
 
-/** An error response as bytes, closing the connection: for connections without a request. */
+/** For connections without a request; closes the connection. */
 export function rawAnswer(problem: Problem, request_id: string, base_url: string): string {
   const body = JSON.stringify({ error: errorBody(problem, request_id, base_url) })
   const headers = {

@@ -8,7 +8,6 @@ import type { Db } from '../database/sql.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { ItemsApart } from './body.ts'
 
-/** A response. `replies` declares the body's schema for each status. */
 export interface Reply {
   readonly status: number
   readonly body: unknown
@@ -18,132 +17,135 @@ export interface Reply {
 }
 
 /**
- * Stores the reply under the request's Idempotency-Key in the transaction of the effect, so that a crash leaves both or neither. Throws `idempotency_key_in_use`
- * if another request has claimed the key meanwhile. Does nothing without a key, or when the key is stored another way.
+ * Stores the reply under the request's Idempotency-Key in the transaction of the effect. Throws
+ * `idempotency_key_in_use` if another request has claimed the key meanwhile.
  */
 export type KeepReply = (tx: Db, reply: Reply) => Promise<void>
 
 export interface RouteRequest<Q, B> {
   readonly caller: Caller
-  /** Path parameters, unchecked: the service answers malformed ids with 404. */
+  /** Unchecked: handlers answer malformed ids with 404. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Q
   readonly body: B
-  /** The pool; with `idempotent: 'transaction'` and an Idempotency-Key the transaction that also writes the key; for an expensive read its own transaction. */
+  /**
+   * The pool; with `idempotent: 'transaction'` and an Idempotency-Key the transaction that also writes the key; for an
+   * expensive read its own transaction.
+   */
   readonly sql: Db
   /** For routes with `idempotent: 'lease'`. */
   readonly keep: KeepReply
-  /** The Idempotency-Key, for routes with `idempotent: 'own'`. */
+  /** For routes with `idempotent: 'own'`. */
   readonly idempotency_key: string | undefined
-  /** The moment the request arrived, in milliseconds of the platform's clock. */
+  /** Milliseconds of the platform's clock. */
   readonly arrived_at: number
-  /** The session that a guard found (`guard.ts`); null for an API key. */
+  /** null for an API key. */
   readonly session: unknown
   /** For routes with `streamed: true`: the unread request. */
   readonly raw: IncomingMessage
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
 }
 
-/** The request of a signed route, which nothing has authenticated yet. */
+/** Not authenticated yet. */
 export interface SignedRequest {
   readonly params: Readonly<Record<string, string>>
-  /** With its body unread. */
   readonly raw: IncomingMessage
-  /** As in `RouteRequest`. */
   readonly arrived_at: number
-  /** Reads the whole body, counted against the memory budget of `sender`. Problems: payload_too_large; invalid_json for an incomplete body. */
+  /** Counts against the memory budget of `sender`. Problems: payload_too_large; invalid_json for an incomplete body. */
   readBody(sender: string): Promise<Buffer>
 }
 
-/** The settings that are rates of requests. */
 type RateLimitSetting = Extract<keyof Settings, `rate_limit_${string}`>
 
 export interface RouteDefinition<Q extends TObject, B extends TSchema> {
-  /** The operation id in documents and clients (behaviour: operating 1.2): resource, dot, action, such as `messages.list_events`. */
+  /** The operation id (behaviour: operating 1.2): resource, dot, action, such as `messages.list_events`. */
   readonly operation: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Parameters are in braces, such as `{id}`. */
+  /** With parameters in braces, such as `{id}`. */
   readonly path: string
   /** null: any valid key. */
   readonly scope: Scope | null
   /** Requires the key of an integration source instead of an API key. */
   readonly source_key?: boolean
-  /** Only keys of this mode may call it (`live_mode_required`, `test_mode_required`). */
+  /** Only keys of this mode may call it. */
   readonly mode?: Mode
   readonly summary: string
   readonly description?: string
   readonly tag: string
   /**
-   * How a POST stores its Idempotency-Key: in the transaction of the operation (default); under a lease, for operations with a network call; or by the handler
-   * itself.
+   * How a POST stores its Idempotency-Key: in the transaction of the operation (default); under a lease, for operations
+   * with a network call; or by the handler itself.
    */
   readonly idempotent?: 'transaction' | 'lease' | 'own'
   readonly query?: Q
   readonly body?: B
-  /** The body may be absent, with any content type or none (behaviour: conventions 4.3). Default: true when the schema requires no field. */
+  /** Default: true when the schema requires no field (behaviour: conventions 4.3). */
   readonly body_optional?: boolean
-  /** The handler validates the body itself; the schema is for the documents. */
+  /** The handler validates the body; the schema is for the documents. */
   readonly body_unchecked?: boolean
-  /** Further failures that the handler would find. Called only when the schema fails, so that one response lists all failures; the handler still checks. */
+  /** Called only when the schema fails, so that one response lists all failures; the handler still checks. */
   readonly inspect?: (body: Readonly<Record<string, unknown>>) => readonly Detail[]
-  /** An array whose items fail one by one: an item with values that no field may hold reaches the handler as an `UnfitItem`. */
+  /** An item with values that no field may contain reaches the handler as an `UnfitItem`. */
   readonly items_apart?: ItemsApart
-  /** Top-level body fields that are known although the schema does not name them. */
+  /** Known top-level fields that are not in the schema. */
   readonly known_fields?: readonly string[]
-  /** Field names of other services (lower-case letters and digits only) and the field that is meant, for suggestions in errors. */
+  /** Field names of other services (lower-case letters and digits only), for suggestions in errors. */
   readonly other_names?: Readonly<Record<string, string>>
-  /** Paths of other services for this operation, for suggestions in errors. */
+  /** Paths of other services, for suggestions in errors. */
   readonly other_paths?: readonly string[]
-  /** Paths of nested fields that the schema allows but the operation ignores; reported like ignored top-level fields. */
+  /** Paths of nested fields that the operation ignores, to report. */
   readonly ignored_within?: (body: Readonly<Record<string, unknown>>) => readonly string[]
-  /** The body limit in bytes; default 1 MB. */
+  /** Default 1 MB. */
   readonly body_bytes_max?: number
   /** The handler reads `raw` itself; no body limit, parsing or validation. */
   readonly streamed?: boolean
-  /** For routes with `streamed: true`, for the documents: body schemas by content type. */
+  /** For the documents of streamed routes: body schemas by content type. */
   readonly uploads?: Readonly<Record<string, { readonly schema: TSchema; readonly example?: string }>>
-  /** The example body in the documents; default: the smallest valid one. */
+  /** For the documents; default: the smallest valid one. */
   readonly example_body?: object
-  /** The example query in the documents, if the operation requires one. */
+  /** For the documents. */
   readonly example_query?: string
-  /** For routes with `streamed: true`: computes the digest of a repeated body without effect; null for an unreadable one. */
+  /** For streamed routes: the digest of a repeated body; null for an unreadable one. */
   readonly digestOf?: (request: Pick<RouteRequest<Static<Q>, Static<B>>, 'query' | 'raw'>) => Promise<string | null>
-  /** The setting with the requests per second that a key may send; default `rate_limit_default`. */
+  /** Requests per second per key; default `rate_limit_default`. */
   readonly rate_limit?: RateLimitSetting
   /**
-   * For reads that may take seconds: `sql` is a transaction of the read pool (`platform/database/read-pool.ts`). 429 if no slot becomes free, 503 if it takes too
-   * long.
+   * For reads that may take seconds: `sql` is a transaction of the read pool (`platform/database/read-pool.ts`). 429 if
+   * no slot becomes free, 503 if it takes too long.
    */
   readonly expensive?: {
-    /** Which requests; by default all. */
+    /** By default all requests. */
     readonly when?: (query: Static<Q>) => boolean
-    /** A sentence: how to make such a read shorter. */
+    /** A sentence that helps the caller shorten a slow read. */
     readonly narrow: string
   }
-  /** Authorizes by the content of the body, before the Idempotency-Key is looked up, so that no reply is replayed to a caller who lost the permission. */
+  /**
+   * Authorizes by the body before the Idempotency-Key is looked up, so that no reply is replayed to a caller without
+   * the permission.
+   */
   readonly permit?: (request: RouteRequest<Static<Q>, Static<B>>) => void
-  /** The stored reply contains a secret and is encrypted (behaviour: idempotency 3.4). */
+  /** The stored reply is encrypted (behaviour: idempotency 3.4). */
   readonly secret_reply?: boolean
   /**
-   * The body schema of every success status. A string instead of a schema is a non-JSON content type, with a string, Buffer or Readable as the body; declare 304
-   * with ''.
+   * The body schema of every success status. A string is a non-JSON content type, with a string, Buffer or Readable as
+   * the body; declare 304 with ''.
    */
   readonly replies: Readonly<Record<number, TSchema | string>>
-  /** Answers 200 with CSV if `Accept` asks for it: a Readable that uses the read pool itself. An Idempotency-Key has no effect then. */
+  /** Answers 200 with CSV if `Accept` asks for it; an Idempotency-Key has no effect then. */
   readonly csv?: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
   /** For the documents: the handler sends `ETag` and honours `If-None-Match`. */
   readonly etag?: boolean
-  /** Error codes besides those of every route. */
+  /** Besides those of every route. */
   readonly errors: readonly ErrorCode[]
   readonly handler: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
-  /** The handler of a signed route (`signedRoute`). */
+  /** The handler of a signed route. */
   readonly take?: (request: SignedRequest) => Promise<Reply>
 }
 
 export type Route = RouteDefinition<TObject, TSchema>
 
-/** Declares a route; the types of `query` and `body` follow from their schemas. */
+/** The types of `query` and `body` follow from their schemas. */
 export function route<Q extends TObject, B extends TSchema>(definition: RouteDefinition<Q, B>): Route {
   return definition as unknown as Route
 }
@@ -151,9 +153,7 @@ export function route<Q extends TObject, B extends TSchema>(definition: RouteDef
 type SignedDefinition = Omit<RouteDefinition<TObject, TSchema>, 'handler' | 'scope' | 'take'> &
   Required<Pick<RouteDefinition<TObject, TSchema>, 'take'>>
 
-/**
- * Declares a route that is authenticated by a signature over the raw body, which `take` checks. It has no rate limit, and ignores the query and Idempotency-Keys.
- */
+/** `take` checks a signature over the raw body. No rate limit; the query and Idempotency-Keys are ignored. */
 export const signedRoute = (definition: SignedDefinition): Route => ({
   ...definition,
   scope: null,
@@ -161,12 +161,10 @@ export const signedRoute = (definition: SignedDefinition): Route => ({
   handler: () => Promise.reject(new Error(`${definition.method} ${definition.path} has no caller`)),
 })
 
-/** Stores the given body as a reply with this status. */
 export const keeping =
   (keep: KeepReply, status: number) =>
   (tx: Db, shown: unknown): Promise<void> =>
     keep(tx, reply(status, shown))
 
-/** A reply with this status and body. */
 export const reply = (status: number, body: unknown, headers?: Record<string, string>): Reply =>
   headers === undefined ? { status, body } : { status, body, headers }

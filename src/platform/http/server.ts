@@ -1,4 +1,4 @@
-/** The HTTP server: Fastify around the pipeline, with a request id, an error envelope and metrics for every request, and a log line for every refusal. */
+/** The HTTP server: Fastify around the pipeline, with request ids, error envelopes, metrics and logs. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -31,11 +31,8 @@ export interface ServerParts {
   readonly flights?: InFlight
   readonly bodies?: BodyBudget
   readonly connections: Connections
-  /** Other ways into the routes than an API key. */
   readonly guards?: readonly Guard[]
-  /** Called after every response. */
   readonly note?: NoteAnswer
-  /** Records changes made with an API key. */
   readonly recorderOf?: RecorderOf
 }
 
@@ -62,7 +59,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
       ...connections.serverOptions,
     },
     clientErrorHandler: malformed,
-    // a path that the router cannot parse: no hook has run
+    // no hook has run for a path that the router cannot parse
     frameworkErrors: (_error, request, reply) => {
       begin(platform, request as unknown as FastifyRequest, reply as unknown as FastifyReply)
       unknown(request as unknown as FastifyRequest, reply as unknown as FastifyReply)
@@ -118,12 +115,12 @@ export function makeServer(parts: ServerParts): FastifyInstance {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** For a path that ends in `*`: which paths below it exist. */
+    /** For a path that ends in `*`: whether a path below it exists. */
     has_page?: HasPage
   }
 }
 
-/** Collects the paths mounted outside of `/v1`, for suggestions; HEAD and OPTIONS are left out. */
+/** For suggestions; without HEAD and OPTIONS. */
 function pagesOf(server: FastifyInstance): readonly KnownPage[] {
   const pages: KnownPage[] = []
   server.addHook('onRoute', ({ url, method, config }) => {
@@ -151,8 +148,8 @@ function pipelineOf(
 }
 
 /**
- * Normalizes a request target: drops a trailing slash, makes undecodable paths unknown (behaviour: conventions 1.3), takes the path of an absolute URL, and decodes
- * percent-encoded letters and digits (RFC 9112 3.2.2, RFC 3986 6.2.2.2).
+ * Drops a trailing slash, makes undecodable paths unknown (behaviour: conventions 1.3), takes the path of an absolute
+ * URL, and decodes letters and digits (RFC 9112 3.2.2, RFC 3986 6.2.2.2).
  */
 function routableUrl(target: string): string {
   const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
@@ -165,7 +162,7 @@ function routableUrl(target: string): string {
   return `${path.replaceAll(/%(3[0-9]|[46][1-9a-f]|[57][0-9a])/gi, (encoded) => decodeURIComponent(encoded))}${query}`
 }
 
-/** Node itself would refuse a missing Host without a body and a request id, and accept the first of two. */
+/** Node would refuse a missing Host without a request id, and accept the first of two. */
 function hostProblem(request: IncomingMessage): Problem | undefined {
   const hosts = timesGiven(request, 'host')
   if (hosts === 0 && request.httpVersion === '1.1')
@@ -174,7 +171,7 @@ function hostProblem(request: IncomingMessage): Problem | undefined {
   return undefined
 }
 
-/** The first of several Content-Type values counts; an invalid one means arbitrary bytes. */
+/** The first of several values counts; an invalid one means arbitrary bytes. */
 function normalizeContentType({ raw }: FastifyRequest): void {
   if (timesGiven(raw, 'content-type') > 1) raw.headers['content-type'] = firstValue(raw, 'content-type')
   const type = raw.headers['content-type']
@@ -201,7 +198,6 @@ function mount(
   })
 }
 
-/** The hook before a signed route: sets the route for metrics and log, without authentication. */
 const named =
   (prepared: PreparedRoute) =>
   (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
@@ -209,7 +205,7 @@ const named =
     done()
   }
 
-/** Answers unknown paths and methods: in `/v1` after authentication and rate limit; behind a guard without caching. */
+/** In `/v1` after authentication and rate limit; behind a guard without caching. */
 function unknownPath(pipeline: Pipeline, guards: readonly Guard[]) {
   const check = guard(pipeline, undefined)
   const isBehindGuard = (path: string): boolean =>
@@ -224,7 +220,6 @@ function unknownPath(pipeline: Pipeline, guards: readonly Guard[]) {
   }
 }
 
-/** Answers and logs malformed HTTP, which has no request. */
 function refuseMalformed({ ids, log, settings }: Platform, error: Error, socket: Socket): void {
   const request_id = ids('req')
   const refused = answerMalformed(error, socket, request_id, settings.base_url)
@@ -239,7 +234,6 @@ function begin(platform: Platform, request: FastifyRequest, reply: FastifyReply)
   beginTrace(platform.tracing, request)
 }
 
-/** Answers an exception: a Problem with its envelope, anything else with 500 and a log line. */
 function fail(platform: Platform, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // a disconnected client is no failure of the database
   if (!request.raw.readableAborted) platform.storage.failed(error)

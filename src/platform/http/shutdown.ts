@@ -1,21 +1,21 @@
-/** Stops the server without losing requests: responses ask clients to reconnect elsewhere, and the listener closes when nobody is connecting (behaviour: operating 4). */
+/** Stops the server without losing requests (behaviour: operating 4). */
 import type { Server } from 'node:http'
 import { Server as Listener } from 'node:net'
 import type { Clock, SteadyClock } from '../../lib/clock.ts'
 import type { Connections } from './connections.ts'
 
-/** How long the listener stays open, while each response closes its connection. */
+/** Until then, each response closes its connection. */
 const windowMs = 500
-/** After the signal, how long an idle connection stays open for its next request. */
+/** For the next request of an idle connection, after the signal. */
 const idleWithinMs = 2_000
-/** After the signal, how long clients may take to send the rest of their requests. */
+/** For the rest of requests, after the signal. */
 const finishWithinMs = 5_000
-/** The listener closes once nobody has connected for this long, or after this many tries, because clients on a busy machine are slow. */
+/** The listener closes once nobody has connected for this long, or after this many tries. */
 const quietMs = 100
 const quietTriesMax = 5
 /** A turn of the event loop this short did nothing but poll for connections. */
 const shortTurnMs = 0.05
-/** Give up waiting for such a turn, because held requests need an answer. */
+/** Held requests need an answer. */
 const shortTurnWithinMs = 200
 
 /** Resolves once no connection is open. */
@@ -40,8 +40,8 @@ export async function stopListening(server: Server, connections: Connections, cl
 }
 
 /**
- * Closes the listener only. The kernel resets connections that were not accepted yet, so this waits for a moment in which nobody connects. Requests are held until
- * then, because clients that wait for a response do not connect again.
+ * The kernel resets connections that were not accepted yet, so this waits for a moment in which nobody connects, and
+ * holds requests until then.
  */
 async function closeListener(server: Server, connections: Connections, clock: Clock): Promise<void> {
   connections.hold()
@@ -55,7 +55,7 @@ async function closeListener(server: Server, connections: Connections, clock: Cl
   connections.release()
 }
 
-/** Resolves right after a turn of the event loop without a new connection: it accepts one per turn. */
+/** After a turn of the event loop without a new connection: it accepts one per turn. */
 async function quietTurn(connections: Connections): Promise<void> {
   const began = performance.now()
   for (let turns = 0, at = began; at - began < shortTurnWithinMs; turns++) {
@@ -66,5 +66,4 @@ async function quietTurn(connections: Connections): Promise<void> {
   }
 }
 
-/** Resolves after one turn of the event loop. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

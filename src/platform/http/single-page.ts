@@ -1,4 +1,4 @@
-/** Serves a single-page application from a folder: one HTML page for all URLs, under a strict policy with a nonce, and immutable hashed files. */
+/** Serves a single-page application: one HTML page for all URLs, with a nonce, and immutable hashed files. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -6,19 +6,17 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface SinglePage {
-  /** The base path, such as `/console`: files below `assets/`, its API below `api/`, the page everywhere else. */
+  /** Such as `/console`: files below `assets/`, its API below `api/`, the page everywhere else. */
   readonly path: string
-  /** The folder with `index.html` and `assets/`, possibly with compressed variants. If it is missing, nothing is mounted. */
+  /** With `index.html` and `assets/`. If it is missing, nothing is mounted. */
   readonly folder: string
-  /** Whether to send HSTS. */
   readonly is_https: boolean
 }
 
-/** Placeholder for the nonce in the page. */
 const noncePlaceholder = /__NONCE__/g
 const yearSeconds = 31_536_000
 
-/** Mounts the application. Unanswered paths below `api/` are unknown paths like any other. */
+/** Unanswered paths below `api/` are unknown paths like any other. */
 export function mountSinglePage(server: FastifyInstance, { path, folder, is_https }: SinglePage): void {
   const page = join(folder, 'index.html')
   if (!existsSync(page)) return
@@ -36,12 +34,12 @@ export function mountSinglePage(server: FastifyInstance, { path, folder, is_http
     return isAsked(`${path}/${below}`) ? reply.callNotFound() : send(reply)
   })
   void server.register(async (files) => {
-    // an invalid path, such as one that leaves the folder, is a missing file
+    // an invalid path is a missing file
     files.setErrorHandler((error, _request, reply) => {
       if ((error as { code?: unknown }).code !== 'FST_STATIC_FORBIDDEN_PATH') throw error
       reply.callNotFound()
     })
-    // the client has another version, whose files differ: no error
+    // not an error: the client has another version, whose files differ
     files.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
       delete headers['if-match']
       delete headers['if-unmodified-since']
@@ -61,7 +59,7 @@ export function mountSinglePage(server: FastifyInstance, { path, folder, is_http
   })
 }
 
-/** Scripts come from this origin only, styles with the nonce too; nothing else is loaded, framed or posted to. */
+/** Allows scripts from this origin, and styles with the nonce. */
 const pageHeaders = (nonce: string, is_https: boolean): Record<string, string> => ({
   'content-security-policy': [
     "default-src 'self'",

@@ -1,16 +1,16 @@
-/** Bounds the answers that clients do not read: one per connection, in bytes for all connections, and in time (behaviour: operating 8). */
+/** Limits responses that clients have not read: in bytes, in time, and per connection (behaviour: operating 8). */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 
 export interface UnreadBounds {
-  /** Unread bytes that this process holds for all connections. */
+  /** For all connections of this process. */
   readonly bytesMax: number
-  /** How long a client may read nothing, on top of the time that the rate allows. */
+  /** How long a client may read nothing, in addition to the time that the rate allows. */
   readonly patienceMs: number
-  /** The slowest rate at which a client may read. */
+  /** The slowest allowed rate of a client. */
   readonly bytesPerSecond: number
-  /** Pipelined requests that one connection may have waiting. */
+  /** Pipelined requests per connection. */
   readonly aheadMax: number
 }
 
@@ -29,7 +29,7 @@ interface Waiting {
 export class UnreadAnswers {
   readonly #clock: Clock
   readonly #bounds: UnreadBounds
-  /** Answers that were not sent completely yet, oldest first, with the bytes that no other answer shares. */
+  /** Oldest first, with the bytes that no other response shares. */
   readonly #waiting = new Map<ServerResponse, Waiting>()
   readonly #ahead = new WeakMap<Socket, number>()
   #bytes = 0
@@ -39,17 +39,16 @@ export class UnreadAnswers {
     this.#bounds = bounds
   }
 
-  /** Unread bytes. */
   get bytes(): number {
     return this.#bytes
   }
 
   /**
-   * Calls `answer` once the earlier answers of the connection were sent: at once, unless the client pipelines. A client that pipelines more than
-   * `aheadMax` requests loses its connection, and no waiting request is begun.
+   * Calls `answer` once the earlier responses of the connection were sent. A client that pipelines more than `aheadMax`
+   * requests is disconnected.
    */
   inTurn({ socket }: IncomingMessage, response: ServerResponse, answer: () => void): void {
-    // Node goes on to parse what it has read of the connection, up to a thousand requests, also after it was destroyed
+    // Node continues to parse what it has read of a destroyed connection, up to a thousand requests
     if (socket.destroyed) return
     if (response.socket !== null) return answer()
     const ahead = (this.#ahead.get(socket) ?? 0) + 1
@@ -60,15 +59,15 @@ export class UnreadAnswers {
     }
     response.once('socket', () => {
       this.#ahead.set(socket, this.#ahead.get(socket)! - 1)
-      // not within the event: Node still has to flush what it holds of this answer
+      // not within the event: Node still has to flush this response
       process.nextTick(answer)
     })
   }
 
-  /** Watches an answer that was just written to its connection. `shared`: other answers use the same buffer, so its bytes are not counted. */
+  /** `shared`: other responses use the same buffer, so its bytes are not counted. */
   sent(response: ServerResponse, shared: boolean, streamed: boolean): void {
     const { socket } = response
-    // the client has gone: nothing waits, and `close` was emitted already
+    // the client has disconnected, and `close` was emitted already
     if (socket === null || response.closed || (socket.writableLength === 0 && !streamed)) return
     const bytes = shared ? 0 : socket.writableLength
     this.#waiting.set(response, { socket, bytes })
@@ -82,7 +81,7 @@ export class UnreadAnswers {
     this.#evict(response)
   }
 
-  /** Closes the connection when the client read nothing in the time that it is given. */
+  /** Closes the connection of a client that reads too slowly. */
   async #expect(socket: Socket, ended: AbortSignal): Promise<void> {
     const { patienceMs, bytesPerSecond } = this.#bounds
     for (let before = -1; !ended.aborted;) {
@@ -95,7 +94,7 @@ export class UnreadAnswers {
     }
   }
 
-  /** Closes the connections that have waited longest until the unread bytes are within their bound. */
+  /** Evicts the oldest until the unread bytes are within the limit. */
   #evict(newest: ServerResponse): void {
     for (const [response, { socket, bytes }] of this.#waiting) {
       if (this.#bytes <= this.#bounds.bytesMax || response === newest) return

@@ -3,26 +3,21 @@ import { listen, type Listening } from '../database/pool.ts'
 import type { Pool } from '../database/sql.ts'
 
 const channel = 'posthorn'
-/** Every worker. */
 const all = '*'
 
 export interface Notifications {
-  /** Wakes these names here and in other processes; all names when none is given. */
   notify(...names: string[]): void
-  /** Wakes these names in this process alone. */
   wake(...names: string[]): void
-  /** Calls `listener` whenever the name is woken. */
   on(name: string, listener: () => void): void
-  /** Calls `listener` whenever notifications may have been missed. */
+  /** Called whenever notifications may have been missed. */
   onMissed(listener: () => void): void
-  /** Resolves once all pending notifications were sent; for commands, which do not `open`. */
+  /** For commands, which do not `open`. */
   flush(): Promise<void>
-  /** Starts to listen to other processes. */
   open(): Promise<void>
   close(): Promise<void>
 }
 
-/** `me` identifies this process, so that it ignores its own notifications. While it is `alone` nothing is sent. */
+/** `me` identifies this process, so that it ignores its own notifications. Nothing is sent while it is `alone`. */
 export function notificationsOf(pool: Pool, me: string, alone: () => boolean = () => false): Notifications {
   const listeners = new Map<string, (() => void)[]>()
   const missedListeners: (() => void)[] = []

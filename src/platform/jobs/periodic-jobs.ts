@@ -13,10 +13,9 @@ const beatEveryMs = 2_000
 const periodicJobsEveryMs = 1_000
 const minute = 60_000
 const keysAtOnce = 5_000
-/** Rows of processes without a heartbeat for this long are deleted. */
 const forgottenAfterMs = 24 * 3600_000
 
-/** Writes a heartbeat every two seconds. A process without one for ten seconds counts as dead (behaviour: operating 3.2). */
+/** (behaviour: operating 3.2) */
 export const heartbeatWorker = (
   { process_id, clock, retention_clock }: Platform,
   roles: readonly string[],
@@ -33,15 +32,14 @@ export const heartbeatWorker = (
   },
 })
 
-/** Deletes the process row on an orderly stop, so that others can claim its work at once. */
+/** Other processes can then claim its work at once. */
 export async function signOff(platform: Platform): Promise<void> {
   await platform.pool`delete from processes where id = ${platform.process_id}`
 }
 
-/** Runs the periodic jobs that are due, unless another process is running them. */
 export function periodicJobsWorker(platform: Platform, periodicJobs: readonly PeriodicJob[]): Worker {
   const { pool, clock } = platform
-  /** By wall clock and elapsed time: a job is not delayed when the clock is set back, nor when the machine slept. */
+  /** By wall clock and elapsed time: the clock may be set back, and the machine may sleep. */
   const lastRun = new Map<string, Mark>()
   return {
     name: 'periodic-jobs',
@@ -72,7 +70,7 @@ export function periodicJobsWorker(platform: Platform, periodicJobs: readonly Pe
   }
 }
 
-/** A failing job does not stop the others. No job starts while the service stops. */
+/** A failing job does not stop the others. */
 async function runPeriodicJob(platform: Platform, periodicJob: PeriodicJob, stopping?: AbortSignal): Promise<void> {
   if (stopping?.aborted === true) return
   try {
@@ -86,10 +84,9 @@ async function runPeriodicJob(platform: Platform, periodicJob: PeriodicJob, stop
   }
 }
 
-/** How long a periodic job with a backlog may delay the others. */
 const backlogMs = 5_000
 
-/** Repeats a bounded step until it did less than `rows_max`, or for five seconds: transactions stay small, and the job keeps up with its backlog. */
+/** Repeats a bounded step until it did less than `rows_max`, or for five seconds. */
 export async function untilDone(
   clock: Pick<SteadyClock, 'elapsed'>,
   rows_max: number,
@@ -104,7 +101,6 @@ export async function untilDone(
   }
 }
 
-/** The periodic jobs of the platform itself. */
 export const platformPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   {
     name: 'idempotency keys',

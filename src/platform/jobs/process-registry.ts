@@ -8,16 +8,15 @@ import type { Platform } from '../platform.ts'
 
 export interface ProcessRegistry {
   /**
-   * Registers this process. If it is the only one, work claimed by dead processes is free at once (behaviour: messages 7.7). If another process was alone, waits
-   * until that has run its `beforeSharing`, or counts as dead.
+   * If this is the only process, work claimed by dead processes is free at once (behaviour: messages 7.7). If another
+   * process was alone, waits until it has run `beforeSharing`, or counts as dead.
    */
   open(): Promise<void>
   /**
-   * Called at every heartbeat: registers again after the connection was lost, and notices processes that came or went. Then runs `beat` on the connection that
-   * holds the lock, because tenants may use all connections of the pool.
+   * Called at every heartbeat: registers again after the connection was lost. `beat` runs on the connection that holds
+   * the lock, because tenants may use all connections of the pool.
    */
   keep(beat: (sql: Db) => Promise<void>): Promise<void>
-  /** True while no other process serves requests or runs workers; one that starts waits for `beforeSharing`. */
   alone(): boolean
   close(): void
 }
@@ -25,11 +24,10 @@ export interface ProcessRegistry {
 export interface ProcessHooks {
   /** Called before another process begins to work. */
   readonly beforeSharing: () => Promise<void>
-  /** Wakes the heartbeats of other processes. */
   readonly wakePeers: () => void
 }
 
-/** How long the result of a heartbeat is trusted: less than the silence after which other processes take this one for dead. */
+/** Less than the silence after which other processes take this one for dead. */
 const trustedForMs = limits.process_silent_ms - 2_000
 const lockWaitAgainMs = 500
 const { processes: key } = advisoryLocks
@@ -59,7 +57,6 @@ async function share(sql: ReservedSql, wait_ms: number): Promise<boolean> {
   }
 }
 
-/** Whether another process waits for the lock, or sends heartbeats without it. */
 async function hasCompany(sql: ReservedSql, process_id: string, alive_since: string): Promise<boolean> {
   const [row] = await sql<{ company: boolean }[]>`
     select exists (
@@ -71,7 +68,10 @@ async function hasCompany(sql: ReservedSql, process_id: string, alive_since: str
   return row!.company
 }
 
-/** Each process holds the lock shared. One that is alone also holds it exclusively, so that a newcomer waits in `open` until `beforeSharing` has run. */
+/**
+ * Each process holds the lock shared. One that is alone also holds it exclusively, so that a newcomer waits until
+ * `beforeSharing` has run.
+ */
 export function processRegistry(platform: Platform, hooks: ProcessHooks): ProcessRegistry {
   const { clock, log, pool, process_id } = platform
   let takesPart = false
@@ -135,19 +135,17 @@ export function processRegistry(platform: Platform, hooks: ProcessHooks): Proces
   }
 }
 
-/** Writes the heartbeat of this process. */
 export async function writeBeat(sql: Db, process_id: string, roles: readonly string[], at: string): Promise<void> {
   await sql`
     insert into processes (id, roles, started_at, heartbeat_at) values (${process_id}, ${[...roles]}::text[], ${at}, ${at})
     on conflict (id) do update set heartbeat_at = excluded.heartbeat_at`
 }
 
-/** Whether any process with the role `worker` has a heartbeat after `alive_since`. */
 export async function isAnyWorking(sql: Db, alive_since: string): Promise<boolean> {
   const rows = await sql`select 1 from processes where heartbeat_at > ${alive_since} and 'worker' = any(roles) limit 1`
   return rows.length > 0
 }
 
-/** SQL: whether the process has a heartbeat after `alive_since`. Only then it still owns the work that it claimed. */
+/** A process without a heartbeat after `alive_since` no longer owns the work that it claimed. */
 export const isAlive = (sql: Db, process_id: Fragment, alive_since: string): Fragment =>
   sql`exists (select from processes p where p.id = ${process_id} and p.heartbeat_at > ${alive_since})`

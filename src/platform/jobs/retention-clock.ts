@@ -1,23 +1,23 @@
 /**
- * The time by which data expires. It follows the clock, except for jumps of more than a day ahead, because deleted data does not come back. The expected time
- * comes from a time stored in the database and the elapsed time since (behaviour: operating 3.5). See docs/decisions/clock-jumps.md.
+ * The time by which data expires: the clock, without jumps of more than a day ahead (behaviour: operating 3.5;
+ * docs/decisions/clock-jumps.md).
  */
 import { isoTime, type SteadyClock } from '../../lib/clock.ts'
 import type { Db, Pool } from '../database/sql.ts'
 import type { Log } from '../observability/log.ts'
 
 export interface RetentionClock {
-  /** Milliseconds since 1970, never later than the clock. Use it wherever data is deleted, written off or failed because of its age. */
+  /** Never later than the clock. Use it to delete, write off or fail something because of its age. */
   now(): number
-  /** Whether a deadline has passed for a row created at `made_at` (ISO 8601): rows created after the jump expire by the clock, all others by `now`. */
+  /** `made_at` is ISO 8601. Rows created after the jump expire by the clock, all others by `now`. */
   isPast(deadline_ms: number, made_at: string): boolean
-  /** Milliseconds by which the clock is ahead of the trusted time; 0 while it is trusted. */
+  /** How far the clock is ahead of the trusted time; 0 while it is trusted. */
   ahead_ms(): number
-  /** Called at every heartbeat: exchanges the trusted time with other processes through the database. */
+  /** Called at every heartbeat: exchanges the trusted time through the database. */
   keep(sql: Db): Promise<void>
   /** Trusts the clock as it is, here and in running processes. */
   accept(): Promise<void>
-  /** For `posthorn doctor`: problems of the clock, in sentences. */
+  /** For `posthorn doctor`. */
   doubts(sql: Db): Promise<string[]>
 }
 
@@ -25,20 +25,16 @@ export interface RetentionClockParts {
   readonly pool: Pool
   readonly clock: SteadyClock
   readonly log: Log
-  /** Wakes the heartbeats of running processes. */
   readonly wakePeers: () => void
 }
 
 const jumpMs = 24 * 3600_000
-/** How often the trusted time is stored. */
 const keptEveryMs = 60_000
 
 interface State extends RetentionClockParts {
-  /** A trusted time, and the elapsed time at that moment. */
   believed_ms: number
   believed_at: number
   kept_at: number
-  /** The jump was logged. */
   warned: boolean
 }
 
@@ -89,7 +85,7 @@ function believe(state: State, at_ms: number): void {
   state.believed_at = state.clock.elapsed()
 }
 
-/** Follows the clock and returns 0 while it is trusted. A clock that was set back expires nothing and does not change the trusted time. */
+/** A clock that was set back expires nothing. */
 function aheadOf(state: State): number {
   const now = state.clock.now()
   const ahead_ms = now - expected(state)
@@ -108,7 +104,6 @@ const sentence = (ahead_ms: number): string =>
   `The clock is ${(ahead_ms / jumpMs).toFixed(1)} days ahead of the expected time: it jumped, or the service did not run. Until this is settled no data expires. ` +
   'Correct the clock, or confirm it with `posthorn doctor --accept-clock`.'
 
-/** The trusted time when this process started. */
 async function firstKnown(state: State, sql: Db): Promise<number> {
   const known = await knownIn(sql)
   const now = expected(state)
@@ -118,14 +113,14 @@ async function firstKnown(state: State, sql: Db): Promise<number> {
   return known ?? now
 }
 
-/** Stores the time of this process if it is later; resolves to the stored time. */
+/** Resolves to the later of both times. */
 async function exchange(state: State, sql: Db): Promise<number> {
   const [row] = await sql<{ trusted_at: string }[]>`
     update installation set trusted_at = greatest(trusted_at, ${isoTime(Math.floor(expected(state)))}::timestamptz) returning trusted_at`
   return row === undefined ? expected(state) : Date.parse(row.trusted_at)
 }
 
-/** Falls back to the last heartbeat, for a database of a version that stored no trusted time. */
+/** Falls back to the last heartbeat, for a database without a trusted time. */
 async function knownIn(sql: Db): Promise<number | null> {
   const [row] = await sql<{ known_at: string | null }[]>`
     select coalesce((select trusted_at from installation), (select max(heartbeat_at) from processes)) as known_at`

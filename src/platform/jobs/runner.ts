@@ -6,7 +6,6 @@ import type { ProcessRegistry } from './process-registry.ts'
 import { loop, type Loop, type Worker } from './worker.ts'
 import type { PeriodicJob, Platform, Role } from '../platform.ts'
 
-/** What a module contributes to the workers of a process. */
 export interface WorkerSource {
   readonly workers?: readonly Worker[]
   readonly apiWorkers?: readonly Worker[]
@@ -16,7 +15,6 @@ export interface WorkerSource {
 export interface Loops {
   /** Run whatever the roles; the heartbeat is the first. */
   readonly everywhere: readonly Loop[]
-  /** Run with the role `worker`. */
   readonly workers: readonly Loop[]
 }
 
@@ -47,7 +45,7 @@ export function loopsOf(
   return loops
 }
 
-/** A notification wakes the worker of its name, or empties the caches of its name. When some may have been missed, all of them. */
+/** A notification wakes the worker of its name or empties the caches of its name; a missed one may have been any. */
 export function wakeBy(
   notifications: Notifications,
   modules: readonly WorkerSource[],

@@ -1,4 +1,6 @@
-/** Structured logs on standard error: JSON lines, or readable text for a terminal. Never log secrets: keys, bodies, people's addresses. */
+/**
+ * Structured logs on standard error: JSON lines, or text for a terminal. Never log keys, bodies or people's addresses.
+ */
 import { isatty } from 'node:tty'
 import { destination, pino, type DestinationStream, type Logger } from 'pino'
 import { printable } from '../../lib/text.ts'
@@ -9,10 +11,10 @@ export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' |
 export type LogFormat = 'auto' | 'json' | 'text'
 
 const standardError = 2
-/** Buffer for a blocked standard error; further lines are lost. */
+/** For a blocked standard error; further lines are lost. */
 const waitingBytesMax = 16 * 1024 * 1024
 
-/** Logs to standard error, because standard output belongs to commands. `auto`: text on a terminal, otherwise JSON. */
+/** `auto`: text on a terminal, otherwise JSON. */
 export function makeLog(
   level: LogLevel,
   format: LogFormat = 'json',
@@ -32,7 +34,7 @@ const toStandardError = (): DestinationStream =>
 
 const causesMax = 3
 
-/** Removes from errors what the database adds about the row, because its values belong to tenants. */
+/** Removes what the database adds about the row, because its values belong to tenants. */
 function loggedError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code, constraint_name, table_name } = error as {
@@ -56,7 +58,6 @@ function loggedError(error: unknown, depth = 0): unknown {
 const withoutValues = (message: string, code: unknown): string =>
   typeof code === 'string' && /^22[0-9A-Z]{3}$/.test(code) ? message.replaceAll(/"[^"]*"/g, '"…"') : message
 
-/** Formats JSON lines as readable text. */
 export const readable = (stream: DestinationStream): DestinationStream => ({
   write: (line) => stream.write(`${textOf(line)}\n`),
 })
@@ -81,6 +82,5 @@ function textOf(line: string): string {
 
 const plain = /^[\w.:/@+{}-]+$/
 
-/** Text without spaces needs no quotes. */
 const shown = (value: unknown, bare = plain): string =>
   printable(typeof value === 'string' && bare.test(value) ? value : JSON.stringify(value))

@@ -1,12 +1,12 @@
-/** The metrics of `/metrics` (prom-client), in a separate registry, so that several services can run in one process. */
+/** The metrics of `/metrics` (prom-client), in a separate registry per service. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
 export type Metrics = ReturnType<typeof makeMetrics>
 
-/** Few buckets, because each is a series per channel type: they distinguish instant, seconds, minutes and hours. */
+/** Few buckets, because each is a series per channel type. */
 const lagBuckets = [0.01, 0.05, 0.25, 1, 5, 10, 60, 300, 3600]
 
-/** `ofProcess` adds memory, CPU and event loop metrics. All other names start with `posthorn_`; durations are in seconds. */
+/** `ofProcess` adds memory, CPU and event loop. Durations are in seconds. */
 export function makeMetrics(ofProcess = false) {
   const registry = new Registry()
   const registers = [registry]
@@ -87,7 +87,6 @@ export function makeMetrics(ofProcess = false) {
   }
 }
 
-/** Database connections. */
 function databaseMetrics(registers: Registry[]) {
   return {
     pool_connections: new Gauge({
@@ -111,7 +110,6 @@ function databaseMetrics(registers: Registry[]) {
   }
 }
 
-/** Database, its clock, and media files. */
 const storageMetrics = (registers: Registry[]) => ({
   media_overdue: new Gauge({
     name: 'posthorn_media_overdue',
@@ -135,7 +133,6 @@ const storageMetrics = (registers: Registry[]) => ({
   }),
 })
 
-/** Automations and their sources. */
 const automationMetrics = (registers: Registry[]) => ({
   automation_events: new Counter({
     name: 'posthorn_automation_events_total',
@@ -167,7 +164,6 @@ const automationMetrics = (registers: Registry[]) => ({
   }),
 })
 
-/** Channels and their providers. */
 const channelMetrics = (registers: Registry[]) => ({
   channels: new Gauge({
     name: 'posthorn_channels',
@@ -201,7 +197,6 @@ const channelMetrics = (registers: Registry[]) => ({
   }),
 })
 
-/** Client connections. */
 const clientMetrics = (registers: Registry[]) => ({
   connections_open: new Gauge({ name: 'posthorn_connections', help: 'Connections that clients hold.', registers }),
   console_streams: new Gauge({

@@ -1,4 +1,7 @@
-/** Exports spans to an OpenTelemetry collector by OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/). Loaded only when an endpoint is configured. */
+/**
+ * Exports spans by OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/). Loaded only when an endpoint is
+ * configured.
+ */
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags, type SpanContext } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
@@ -20,7 +23,7 @@ import type { SpanAttributes, SpanRecorder } from './tracing.ts'
 
 const stopMs = 2_000
 const exportMs = 10_000
-/** Spans that wait for a collector; further ones are lost. */
+/** Further spans are lost. */
 const queueMax = 2_048
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const
 
@@ -80,7 +83,7 @@ function samplerOf(name: TraceSettings['sampler'], ratio: number): Sampler {
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }
 
-/** Logs once when exporting fails, and once when it works again. */
+/** Logs only changes between failing and working. */
 function telling(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false
   return {

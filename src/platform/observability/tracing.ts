@@ -1,20 +1,18 @@
-/** Traces: links messages and events to the request that caused them, and records spans (docs/decisions/tracing.md). */
+/** Links messages and events to the request that caused them, and records spans (docs/decisions/tracing.md). */
 import type { TraceContext } from '../../lib/trace-context.ts'
 
 export type SpanKind = 'server' | 'client'
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** A timed operation. */
 export interface Span {
   readonly context: TraceContext
   /** `failed`: by our fault or that of the called service. */
   end(told: { readonly name?: string; readonly attributes: SpanAttributes; readonly failed: boolean }): void
 }
 
-/** Records spans. */
 export interface SpanRecorder {
   start(name: string, kind: SpanKind, parent: TraceContext | undefined, attributes: SpanAttributes): Span
-  /** Flushes recorded spans, for at most two seconds. */
+  /** Waits at most two seconds. */
   stop(): Promise<void>
 }
 
@@ -22,9 +20,8 @@ export interface Tracing {
   readonly isRecording: boolean
   /** Undefined without a recorder. */
   start(name: string, kind: SpanKind, parent: TraceContext | undefined, attributes: SpanAttributes): Span | undefined
-  /** Remembers the trace of a message or event, in memory, for about the ten thousand newest. */
+  /** In memory, for about the ten thousand newest. */
   remember(id: string, trace: TraceContext): void
-  /** Links an event to the trace of its object. */
   follow(event_id: string, object_id: string): void
   of(id: string): TraceContext | undefined
   stop(): Promise<void>

@@ -1,23 +1,22 @@
-/** Re-encrypts secrets under the current key after a rotation, so that the previous key can be removed. */
+/** Re-encrypts secrets after a key rotation, so that the previous key can be removed. */
 import type { Db } from '../database/sql.ts'
 import type { Platform } from '../platform.ts'
 import type { Secrets } from './secrets.ts'
 
 const pageRows = 500
 
-/** The id and the encrypted texts of a row. */
 type SealedRow = Readonly<Record<string, string | null>> & { readonly id: string }
 
 interface SealedTable<Row extends SealedRow> {
   /** The kind of row, for the log: `channel`. */
   readonly what: string
-  /** Rows with an id above `after`, in order. */
+  /** In the order of ids. */
   list(sql: Db, after: string, rows_max: number): Promise<readonly Row[]>
-  /** Writes the re-encrypted row, unless it differs from `old` meanwhile. */
+  /** Does nothing if the row is no longer `old`. */
   reseal(sql: Db, old: Row, row: Row): Promise<void>
 }
 
-/** Resolves to the number of changed rows. Logs and skips rows that cannot be decrypted. */
+/** Logs and skips rows that cannot be decrypted. Resolves to the number of changed rows. */
 export async function resealAll<Row extends SealedRow>(
   { pool, secrets, log }: Platform,
   table: SealedTable<Row>,

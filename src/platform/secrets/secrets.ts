@@ -1,17 +1,17 @@
-/** Secrets at rest: AES-256-GCM under the key of the installation, with rotation, and the keyed hash of suppressed addresses. */
+/** Encrypts secrets (AES-256-GCM) under the key of the installation, and hashes suppressed addresses. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { hmac, hmacKey } from '../../lib/hmac.ts'
 import type { Db } from '../database/sql.ts'
 
 export interface Secrets {
-  /** Encrypts a text under the current key. The result names the key, so that it can be opened after a rotation. */
+  /** The result names the key, so that it can be opened after a rotation. */
   seal(plain: string): string
-  /** Decrypts the result of `seal`; throws if the key is unknown or the text was altered. */
+  /** Throws if the key is unknown or the text was altered. */
   open(sealed: string): string
-  /** True for a text under the current key; periodic jobs re-encrypt others, until the previous key can be removed. */
+  /** False for a text under an earlier key. */
   isCurrent(sealed: string): boolean
-  /** HMAC-SHA256 under the installation's hash key, as 22 base64url characters. A rotation of the secret key does not change it. */
+  /** HMAC-SHA256 as 22 base64url characters. A rotation of the secret key does not change it. */
   keyedHash(text: string): string
 }
 
@@ -26,7 +26,7 @@ const ivBytes = 12
 const tagBytes = 16
 const keyCheckText = 'posthorn'
 
-/** The decoded keys, the current one first. Throws for one that is not 32 bytes in base64. */
+/** The current one first. Throws for a key that is not 32 bytes in base64. */
 function keyRing(keys: SecretKeys): Map<string, Buffer> {
   const ring = new Map<string, Buffer>()
   for (const text of [keys.current, ...keys.previous]) {
@@ -38,7 +38,6 @@ function keyRing(keys: SecretKeys): Map<string, Buffer> {
   return ring
 }
 
-/** Encrypts and decrypts with these keys; `hashKey` is for `keyedHash`. For tests and `openSecrets`. */
 export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
   const addressKey = hmacKey(hashKey)
   const ring = keyRing(keys)
@@ -70,8 +69,8 @@ export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
 }
 
 /**
- * The secrets of a database: at first use stores a proof of the key and a random hash key in `installation`; later refuses a wrong key. After a rotation
- * re-encrypts both.
+ * At first use stores a proof of the key and a random hash key; later refuses a wrong key. After a rotation re-encrypts
+ * both.
  */
 export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
   const sealer = makeSecrets(keys, randomBytes(32))
@@ -90,11 +89,11 @@ export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
   return makeSecrets(keys, Buffer.from(hashKey, 'base64'))
 }
 
-/** Throws `OperatorError` if none of the keys matches the database's row in `installation`. */
+/** Throws `OperatorError` if none of the keys matches. */
 export const requireFittingKey = (keys: SecretKeys, row: { key_check: string; address_hash_key: string }): void =>
   void proven(makeSecrets(keys, randomBytes(32)), row)
 
-/** Whether two databases use the same hash key. Throws like `requireFittingKey`. */
+/** Throws like `requireFittingKey`. */
 export function hashAlike(
   keys: SecretKeys,
   row: { key_check: string; address_hash_key: string },
