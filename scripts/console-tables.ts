@@ -12,7 +12,6 @@ interface Field {
   readonly kind: 'text' | 'secret' | 'number' | 'flag' | 'choice'
   readonly required: boolean
   readonly choices: readonly string[]
-  /** The default, as text; empty if there is none. */
   readonly fallback: string
 }
 
@@ -25,7 +24,6 @@ interface Schema {
   readonly default?: unknown
 }
 
-/** Providers that every account may connect. */
 export const providerFields = () =>
   providers
     .filter(({ offered }) => offered === 'always')
@@ -41,11 +39,9 @@ export const providerFields = () =>
       settings: settings === undefined ? [] : fieldsOf(settings),
     }))
 
-/** The initial content of a form, by message type. */
 export const contentExamples = (): Record<string, unknown> =>
   Object.fromEntries(messageTypes.map((type) => [type, contentTypes[type].example]))
 
-/** The fixed values of webhook endpoint filters. */
 export const endpointFilterValues = (): Record<string, readonly string[]> =>
   Object.fromEntries(
     Object.entries(EndpointFilters.properties).flatMap(([name, { items }]) => {

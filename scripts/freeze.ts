@@ -1,4 +1,7 @@
-/** Freezes the migrations of a release: writes the checksums of all into `migrations/released.json`. Refuses when a released one changed. */
+/**
+ * Freezes the migrations of a release: writes their checksums to `migrations/released.json`. Refuses when a released
+ * one changed.
+ */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { migrationsFolder, readMigrations } from '../src/platform/database/migrate.ts'

@@ -1,4 +1,4 @@
-/** The generated documents: the OpenAPI document, the Postman collection, llms.txt, the TypeScript client and the console's types from the routes, the pages of content types from their schemas, those of providers, settings and commands from what the program itself reads. */
+/** Collects all generated documents: OpenAPI, Postman, llms.txt, client and console types, reference pages. */
 import { contentPages } from '../src/api/content/reference.ts'
 import { routeDocuments } from '../src/openapi.ts'
 import { providerPages } from '../src/docs/provider-page.ts'
@@ -6,7 +6,7 @@ import { referenceTables } from './gen-reference-tables.ts'
 import { clientFiles, type Document } from './gen-typescript-client.ts'
 import { consoleFiles } from './gen-console.ts'
 
-/** Paths from the root of the checkout, with their texts. */
+/** By path from the repository root. */
 export async function generatedDocuments(): Promise<Record<string, string>> {
   const documents = await routeDocuments()
   return {

@@ -1,4 +1,4 @@
-/** The files of `vendor/postgres`: the published driver with every patch of `patches/` applied, in the order of their numbers (docs/decisions/patched-driver.md). */
+/** Builds `vendor/postgres`: the published driver with all patches of `patches/` (docs/decisions/patched-driver.md). */
 import { applyPatch, parsePatch } from 'diff'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..')
 const patchName = /^postgres\+(\d+\.\d+\.\d+)\+(\d{3})\+[a-z0-9-]+\.patch$/
 
-/** By path from the root of the checkout. Throws an error that names the patch which does not apply. */
+/** By path from the repository root. Throws an error that names a patch that does not apply. */
 export async function generatedDriver(
   published = join(root, 'node_modules/postgres'),
   patches = join(root, 'patches'),
@@ -39,7 +39,6 @@ function apply(files: Record<string, string>, name: string, text: string, versio
   }
 }
 
-/** What the program needs of the package: its ES modules and their types. */
 async function readPublished(folder: string): Promise<Record<string, string>> {
   const modules = (await readdir(join(folder, 'src'))).toSorted().map((file) => `src/${file}`)
   const paths = ['package.json', ...modules, 'types/index.d.ts', 'types/package.json']

@@ -22,7 +22,6 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>
 }
 
-/** The discriminator values of the event union. */
 const eventTypesOf = ({ components }: Document): string[] =>
   Object.keys(components.schemas['Event']?.discriminator?.mapping ?? {})
 
@@ -44,7 +43,7 @@ const folder = 'clients/typescript/src/generated'
 const opening = (purpose: string): string =>
   `/** ${purpose} Written by \`npm run gen\` from openapi.json: not by hand. */\n`
 
-/** File contents by path. Throws if two types would have the same name. */
+/** Throws if two types would have the same name. */
 export function clientFiles(document: Document): Record<string, string> {
   const schemas = Object.entries(document.components.schemas)
   const names = schemas.map(([name]) => name)

@@ -1,4 +1,4 @@
-/** The types that `openapi-fetch` reads, for the console: `paths`, `operations` and `components`, made by the generator of the TypeScript client. */
+/** Generates the types `paths`, `operations` and `components` for `openapi-fetch`, which the console uses. */
 import { declaration, type Schema, typeOf } from './gen-typescript-types.ts'
 
 interface Parameter {
@@ -22,7 +22,7 @@ export interface PathsDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** Headers and error responses are left out: the client of the console sets and parses them itself. */
+/** Without headers and error responses. */
 export function pathTypes({ paths, components }: PathsDocument): string {
   const schemas = Object.entries(components.schemas)
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -80,7 +80,7 @@ const contentType = (content: Content): string =>
     .map(([type, { schema }]) => `'${type}': ${typeOf(simplified(schema), '      ')}`)
     .join('; ')} }`
 
-/** Drops descriptions, for size, and lists of known values: `openapi-fetch` cannot map the type `'a' | (string & {})`. */
+/** Descriptions, for size, and known values: `openapi-fetch` cannot map the type `'a' | (string & {})`. */
 const dropped = new Set(['description', 'x-extensible-enum'])
 
 function simplified<T>(value: T, isNames = false): T {

@@ -1,13 +1,12 @@
 /** TypeScript types from the schemas of an OpenAPI document. */
 
-/** The part of JSON Schema that our documents use. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly description?: string
   readonly const?: unknown
   readonly enum?: readonly unknown[]
-  /** Known values; more may be added. */
+  /** More may be added. */
   readonly 'x-extensible-enum'?: readonly unknown[]
   readonly oneOf?: readonly Schema[]
   readonly anyOf?: readonly Schema[]
@@ -19,7 +18,6 @@ export interface Schema {
   readonly discriminator?: { readonly mapping: Readonly<Record<string, string>> }
 }
 
-/** The type expression of a schema. `indent` is that of its line. */
 export function typeOf(schema: Schema, indent = ''): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)!
   const union = schema.oneOf ?? schema.anyOf

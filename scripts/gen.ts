@@ -20,7 +20,7 @@ async function write(files: Record<string, string>): Promise<void> {
 }
 
 await write(await generatedDriver())
-// loaded only now: they use the driver
+// loaded late, because they use the generated driver
 const [{ generatedSchema }, { generatedDocuments }] = await Promise.all([
   import('./gen-schema.ts'),
   import('./gen-documents.ts'),

@@ -1,10 +1,9 @@
-/** Holds the OpenAPI document against the rules of Redocly (`recommended-strict`) and Spectral (`oas`), none of them off. Reads no other file and no network. */
+/** Checks the OpenAPI document against all rules of Redocly (`recommended-strict`) and Spectral (`oas`), offline. */
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core'
 import spectralParsers from '@stoplight/spectral-parsers'
 import spectralRulesets from '@stoplight/spectral-rulesets'
 
-/** Every problem and warning, with where it is; none where the document is as both want it. */
 export async function documentProblems(text: string): Promise<string[]> {
   return [...(await redoclyProblems(text)), ...(await spectralProblems(text))]
 }

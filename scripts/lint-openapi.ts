@@ -1,4 +1,4 @@
-/** `node scripts/run.mjs scripts/lint-openapi.ts`: tells what Redocly and Spectral find in `openapi.json`; a step of `npm run check`. */
+/** Reports problems of `openapi.json`; a step of `npm run check`. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { documentProblems } from './lint-document.ts'

@@ -27,7 +27,7 @@ import { makePlatform, platformModule, type PlatformParts } from './platform-mod
 import { roles, type Invariant, type PeriodicJob, type Platform, type Role } from './platform/platform.ts'
 import { consoleRoutesOf, hasConsole, httpServer, routesOf } from './server.ts'
 
-/** The modules of the product. Each uses services of those before it alone. */
+/** Each module uses only services of earlier ones. */
 export const modules = [
   platformModule,
   accountsModule,
@@ -43,21 +43,19 @@ export const modules = [
   consoleModule,
 ] as const
 
-/** Every table of the product. */
 export const tables = tablesOf(modules)
 
-/** The services of all modules, in one object. */
 type ServicesOf<M> = (M extends Module<never, infer S> ? (each: S) => void : never) extends (all: infer All) => void
   ? All
   : never
 export type Services = ServicesOf<(typeof modules)[number]>
 
-/** The parts of an app; those left out get their production value. */
+/** Absent parts get their production value. */
 export interface AppParts extends PlatformParts, Partial<AllContributions> {
   readonly ids?: IdMaker
   readonly process_id?: string
   readonly roles?: readonly Role[]
-  /** Shared rate limits; without it limits apply to this process. */
+  /** Without it limits apply to this process. */
   readonly limiter?: RateLimiter
 }
 
@@ -65,25 +63,22 @@ export interface App extends Pick<Lifecycle, 'start' | 'abandon'> {
   readonly platform: Platform
   readonly server: FastifyInstance
   readonly routes: readonly Route[]
-  /** The console's own operations, besides those of `/v1`. */
+  /** Besides those of `/v1`. */
   readonly consoleRoutes: readonly Route[]
   readonly services: Services
   readonly hasConsole: boolean
-  /** Every worker, also those that the roles do not run: tests `tick` them by hand. */
+  /** Including those that the roles do not run, for tests. */
   readonly workers: readonly Loop[]
   readonly periodicJobs: readonly PeriodicJob[]
   readonly invariants: readonly Invariant[]
-  /** The worker of this name. */
   worker(name: string): Loop
-  /** Whether other processes live; `start` registers this one. */
   readonly processes: ProcessRegistry
-  /** Sends pending notifications to running processes; for commands, which do not `start`. */
+  /** For commands, which do not `start`. */
   flush(): Promise<void>
-  /** Finishes requests, then workers. */
   stop(): Promise<void>
 }
 
-/** Builds the service. The caller listens (`server.listen`) and starts it. */
+/** The caller listens (`server.listen`) and starts it. */
 export function buildApp(parts: AppParts): App {
   const { pool, clock, ids = idMaker(parts.clock), limiter = processRateLimiter(parts.clock) } = parts
   const wanted = parts.roles ?? roles

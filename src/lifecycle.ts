@@ -18,16 +18,16 @@ export interface LifecycleParts {
 export interface Lifecycle {
   /** Listens to other processes, rescues the work of dead ones and runs the workers of the roles. */
   start(): Promise<void>
-  /** `closeRequests` refuses new requests and resolves once those in progress are answered. */
+  /** `closeRequests` resolves once requests in progress are answered. */
   stop(closeRequests: () => Promise<void>): Promise<void>
-  /** Ends the workers without the phases, for a `stop` that takes too long. */
+  /** For a `stop` that takes too long. */
   abandon(): Promise<void>
 }
 
 export function lifecycle({ platform, modules, loops, roles, notifications, processes }: LifecycleParts): Lifecycle {
   const ended = new AbortController()
   let running: Promise<void>[] = []
-  /** Modules were built after those that they depend on, so the last one stops first. */
+  /** Later modules depend on earlier ones, so they stop first. */
   const stopInTurn = async (phase: StopPhase) => {
     for (const module of modules.toReversed()) await module.stop?.[phase]?.()
   }
@@ -36,7 +36,7 @@ export function lifecycle({ platform, modules, loops, roles, notifications, proc
     await Promise.all(running)
   }
   const endPhase: Record<StopPhase, (closeRequests: () => Promise<void>) => Promise<unknown>> = {
-    // all at once: a module that does not stop yet may keep a request from ending
+    // all at once, because a module may hold requests until it stops
     requests: (closeRequests) => Promise.all([...modules.map((module) => module.stop?.requests?.()), closeRequests()]),
     producers: () => stopInTurn('producers'),
     async dispatch() {

@@ -1,4 +1,4 @@
-/** The interface through which each part of the product registers itself: its tables, routes, workers, periodic jobs, invariants and event handlers. */
+/** The interface of a module: its tables, routes, workers, periodic jobs, invariants and event handlers. */
 import type { FastifyInstance } from 'fastify'
 import type { DomainEventType } from './api/domain-events.ts'
 import type { Tables } from './platform/database/table-scope.ts'
@@ -14,24 +14,23 @@ import type { Worker } from './platform/jobs/worker.ts'
 import type { Invariant, PeriodicJob, Platform, Role } from './platform/platform.ts'
 
 /**
- * Extension points: each is declared by the module that reads it (`declare module`), and filled by the modules that name it in `contributions`. A contribution is
- * data, so a module may extend one that is built before it.
+ * Extension points, declared by the module that reads them (`declare module`) and filled by other modules'
+ * `contributions`, even earlier ones.
  */
 // oxlint-disable-next-line no-empty-interface, typescript/no-empty-object-type
 export interface Contributions {}
 
 export type AllContributions = { readonly [Point in keyof Contributions]: readonly Contributions[Point][] }
 
-/** What a module is built with, besides the services of the modules before it. */
 export interface ModuleContext {
   readonly platform: Platform
   readonly roles: readonly Role[]
-  /** True while no other process of the installation answers requests or runs workers. */
+  /** True while no other process of the installation runs. */
   readonly alone: () => boolean
   readonly contributions: AllContributions
 }
 
-/** A module: static data, and a function that builds its running parts from the services of earlier modules. Adding one is a line in `app.ts`. */
+/** `build` creates the running parts from the services of earlier modules. Add a module in `app.ts`. */
 export interface Module<Needs = never, Services extends object = object> {
   readonly name: string
   readonly tables: Tables
@@ -39,38 +38,31 @@ export interface Module<Needs = never, Services extends object = object> {
   readonly build: (context: ModuleContext, services: Needs) => ModuleParts<Services>
 }
 
-/** The phases in which a process stops: no more requests, no more new messages, no more sending, no more connections. */
+/** No more requests, no more new messages, no more sending, no more connections. */
 export const stopPhases = ['requests', 'producers', 'dispatch', 'connections'] as const
 export type StopPhase = (typeof stopPhases)[number]
 
 export interface ModuleParts<Services extends object = object> {
-  /** Offered to later modules, the command line and tests. */
   readonly services: Services
-  /** Operations under `/v1`. */
   readonly routes?: readonly Route[]
-  /** Operations under `/console/api`, besides those of `/v1`. */
   readonly consoleRoutes?: readonly Route[]
-  /** Other ways into the routes than an API key; `routes` are those of all modules. */
+  /** `routes` are those of all modules. */
   readonly guards?: (limiter: RateLimiter, routes: readonly Route[]) => readonly Guard[]
-  /** Finds the caller of a key. Returns null at once for a text that has the shape of another module's keys. */
+  /** Returns null at once for keys of other modules. */
   readonly findKey?: FindKey
-  /** Called after every answer. */
   readonly noteAnswer?: NoteAnswer
-  /** Audits changes made with API keys. */
   readonly recorderOf?: RecorderOf
-  /** Mounts paths outside of `/v1` and `/console`. */
   readonly mount?: (server: FastifyInstance, bodies: BodyBudget) => void
-  /** Run by processes with the role `worker`. */
+  /** Only with the role `worker`. */
   readonly workers?: readonly Worker[]
-  /** Run by processes with the role `api`. */
+  /** Only with the role `api`. */
   readonly apiWorkers?: readonly Worker[]
   readonly periodicJobs?: readonly PeriodicJob[]
-  /** Checked by `posthorn doctor`. */
   readonly invariants?: readonly Invariant[]
   readonly handlers?: readonly EventHandler[]
-  /** Caches to empty when another process sends the notification of this name, or when one may have been missed. */
+  /** Emptied by the notification of this name from another process, or when one may have been missed. */
   readonly caches?: Readonly<Record<string, () => void>>
-  /** Writes to the database what only this process knows, before a second process begins to work. */
+  /** Writes state that only this process has to the database, before a second process starts. */
   readonly beforeSharing?: () => Promise<unknown>
   /** Called before any worker runs. */
   readonly start?: () => Promise<unknown>
@@ -79,8 +71,7 @@ export interface ModuleParts<Services extends object = object> {
 }
 
 /**
- * The order in which the handlers of one domain event run: the order in which every transaction locks these rows. Two transactions that lock in different
- * orders can deadlock.
+ * The order in which handlers of one domain event run, and so the order of their row locks. Another order can deadlock.
  */
 const lockOrder = ['campaigns', 'automations', 'messages', 'conversations', 'emails'] as const
 export type LockRank = (typeof lockOrder)[number]
@@ -91,7 +82,7 @@ export interface EventHandler {
   readonly handle: DomainEventHandler<DomainEventType>
 }
 
-/** Declares a handler: it runs inside the transaction that publishes the event. Handlers of one rank run in the order in which their module lists them. */
+/** The handler runs inside the publishing transaction. */
 export const on = <T extends DomainEventType>(
   event: T,
   locks: LockRank,
@@ -102,7 +93,7 @@ export const on = <T extends DomainEventType>(
   handle: handle as unknown as DomainEventHandler<DomainEventType>,
 })
 
-/** Merges what the modules contribute to each extension point, then `more`, which names every point. */
+/** `more` names every extension point. */
 export function contributionsOf(
   modules: readonly Pick<Module, 'contributions'>[],
   more: AllContributions,
@@ -118,7 +109,7 @@ export interface BuiltModule extends ModuleParts {
   readonly name: string
 }
 
-/** Builds the modules in their order; `given` are services of modules that are not among them. */
+/** `given` are services of modules that are not in the list. */
 export function buildModules(
   modules: readonly Module[],
   context: ModuleContext,
@@ -134,7 +125,6 @@ export function buildModules(
   return { built, services }
 }
 
-/** Subscribes the handlers of all modules by lock order. */
 function subscribe({ domain_events }: Platform, built: readonly BuiltModule[]): void {
   const handlers = built.flatMap((module) => module.handlers ?? [])
   for (const rank of lockOrder)
@@ -142,6 +132,5 @@ function subscribe({ domain_events }: Platform, built: readonly BuiltModule[]): 
   domain_events.freeze()
 }
 
-/** The tables of all modules. */
 export const tablesOf = (modules: readonly Pick<Module, 'tables'>[]): Tables =>
   Object.assign({}, ...modules.map(({ tables }) => tables)) as Tables

@@ -10,7 +10,7 @@ import type { Route } from './platform/http/route.ts'
 import { makeLog } from './platform/observability/log.ts'
 import { makeSecrets } from './platform/secrets/secrets.ts'
 
-/** The routes of `/v1` and of the console. Opens no connection. */
+/** Opens no connection. */
 function everyRoute(): { readonly routes: readonly Route[]; readonly consoleRoutes: readonly Route[] } {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none')
   const secrets = makeSecrets({ current: Buffer.alloc(32).toString('base64'), previous: [] }, Buffer.alloc(32))
@@ -21,7 +21,7 @@ const base_url = 'http://127.0.0.1:8080'
 
 export const openapiText = (): string => `${JSON.stringify(openapiDocument(everyRoute().routes, base_url), null, 2)}\n`
 
-/** File contents by path from the repository root. */
+/** By path from the repository root. */
 export const routeDocuments = async (): Promise<Record<string, string>> => {
   const { routes, consoleRoutes } = everyRoute()
   return {

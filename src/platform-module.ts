@@ -31,7 +31,7 @@ export const platformModule: Module = {
   build: ({ platform }) => ({ services: {}, periodicJobs: platformPeriodicJobs(platform) }),
 }
 
-/** The parts of a platform; those left out get their production value. */
+/** Absent parts get their production value. */
 export interface PlatformParts {
   readonly pool: Pool
   readonly clock: SteadyClock

@@ -21,7 +21,6 @@ import { mountMarkdown, type MarkdownPages } from './docs/markdown-pages.ts'
 import { providerPageFile } from './docs/provider-page.ts'
 import type { Platform } from './platform/platform.ts'
 
-/** Documents of this repository that are served beside the API reference. */
 const documents: MarkdownPages = {
   root: join(import.meta.dirname, '../docs'),
   folders: [
@@ -37,10 +36,9 @@ const documents: MarkdownPages = {
   elsewhere: { 'reference/content': '/docs/content/' },
 }
 
-/** The output of `scripts/build-console.mjs`. It may be missing. */
+/** Built by `scripts/build-console.mjs`; may be missing. */
 const builtConsole = join(import.meta.dirname, '../console/dist')
 
-/** Whether the console has been built, and is served. */
 export const hasConsole = (): boolean => existsSync(join(builtConsole, 'index.html'))
 
 export interface HttpParts {
@@ -48,7 +46,7 @@ export interface HttpParts {
   readonly modules: readonly BuiltModule[]
   readonly connections: Connections
   readonly limiter: RateLimiter
-  /** False: a process that only runs workers shows health and metrics, nothing else. */
+  /** False for a process that only runs workers: health and metrics alone. */
   readonly servesApi: boolean
   readonly isStopping: () => boolean
 }
@@ -117,7 +115,7 @@ const recorderOf =
     return undefined
   }
 
-/** `base_url`: the address under which clients know the service. */
+/** `base_url`: the public address of the service. */
 function mountPages(
   server: FastifyInstance,
   routes: readonly Route[],

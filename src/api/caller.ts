@@ -1,17 +1,16 @@
-/** Who is behind a request, once authentication has passed. */
+/** The caller of an authenticated request. */
 import type { TraceContext } from '../lib/trace-context.ts'
 import type { Id } from './ids.ts'
 import type { Scope } from './scopes.ts'
 
 export type Mode = 'live' | 'test'
 
-/** Every query on tenant data takes these two. */
+/** Every query on tenant data is limited to these two. */
 export interface Tenant {
   readonly account_id: Id<'acc'>
   readonly mode: Mode
 }
 
-/** Whose a row is. */
 export const tenantOf = ({
   account_id,
   mode,
@@ -25,18 +24,17 @@ export const tenantOf = ({
 
 export interface Caller extends Tenant {
   readonly account_name: string
-  /** Of a source key the id of its source; null for a person in the console. */
+  /** For a source key the id of its source; null for a user of the console. */
   readonly key_id: Id<'key' | 'src'> | null
   readonly key_name: string
-  /** Who is signed in to the console; null for a program with a key. */
+  /** null for a program with a key. */
   readonly user_id: Id<'usr'> | null
   readonly scopes: readonly Scope[]
   readonly request_id: Id<'req'>
-  /** Which trace the request is of, where it is of one. */
   readonly trace?: TraceContext | undefined
 }
 
-/** Who made something, as the interface shows it. */
+/** The author of a resource. */
 export type Actor = { readonly type: 'api_key' | 'user'; readonly id: string }
 
 export const actorOf = ({ key_id, user_id }: Pick<Caller, 'key_id' | 'user_id'>): Actor =>

@@ -1,4 +1,4 @@
-/** The codes that the console's operations and callbacks of payment providers answer, and `/v1` never does (behaviour: console 5). */
+/** Error codes of the console and of payment callbacks; `/v1` never returns them (behaviour: console 5). */
 import type { ErrorEntry } from './errors.ts'
 
 export const consoleErrorCatalogue = {

@@ -1,16 +1,18 @@
-/** Domain events: what a module publishes for the modules after it, inside its own transaction (ARCHITECTURE.md, Invariants). */
+/**
+ * Domain events that a module publishes for later modules, inside its own transaction (ARCHITECTURE.md, Invariants).
+ */
 import type { Tenant } from './caller.ts'
 
-/** An opt-out or opt-in that has just become true for one recipient of one channel type. */
+/** An opt-out or opt-in that took effect for one recipient of one channel type. */
 export interface ConsentEvent extends Tenant {
   readonly channel_type: string
-  /** The recipient, in the form that messages of that channel type use. */
+  /** In the form that messages of the channel type use. */
   readonly address: string
-  /** Null: no contact has this address. */
+  /** null: no contact has this address. */
   readonly contact_id: string | null
 }
 
-/** An inbound message that was stored in this transaction; `message` is the Message object. */
+/** Stored in the same transaction; `message` is the Message object. */
 export interface InboundEvent extends Tenant {
   readonly message_id: string
   readonly channel_id: string
@@ -22,7 +24,7 @@ export interface InboundEvent extends Tenant {
   readonly received_at: string
 }
 
-/** With the contact of the sender; null where the account has reached its contact limit. */
+/** null where the account has reached its contact limit. */
 export interface LinkedInboundEvent extends InboundEvent {
   readonly contact_id: string | null
 }
@@ -45,18 +47,14 @@ export interface EndpointDisabledEvent extends Tenant {
   readonly endpoint_id: string
   readonly url: string
   readonly events: readonly string[]
-  /** Consecutive failures. */
   readonly failures: number
 }
 
 export interface DomainEventPayloads {
-  /** The recipient no longer accepts messages on this channel type. */
   opted_out: ConsentEvent
   inbound_stored: LinkedInboundEvent
   channel_deleted: ChannelDeletedEvent
-  /** The wallet has just fallen below its threshold; at most once in 24 hours. */
   balance_low: BalanceLowEvent
-  /** A webhook endpoint was disabled after too many failures in a row. */
   endpoint_disabled: EndpointDisabledEvent
   account_suspended: { readonly account_id: string }
   contact_deleted: ContactDeletedEvent

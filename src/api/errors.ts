@@ -1,10 +1,12 @@
-/** The error catalogue (behaviour: conventions 7): every code that `/v1` can answer, once. Types, statuses, `doc_url` pages and OpenAPI derive from it. */
+/**
+ * The error catalogue of `/v1` (behaviour: conventions 7). Types, statuses, `doc_url` pages and OpenAPI derive from it.
+ */
 
 export interface ErrorEntry {
   readonly status: number
-  /** One sentence: what went wrong. */
+  /** One sentence: what happened. */
   readonly title: string
-  /** One sentence: what the reader should do next. */
+  /** One sentence: what to do next. */
   readonly fix: string
 }
 
@@ -94,7 +96,7 @@ export const errorCatalogue = {
     title: 'The signature of the native platform webhook is missing or wrong.',
     fix: "Configure the platform with the source's current signing secret.",
   },
-  /** Of callbacks of providers, which are no part of `/v1`. */
+  /** for provider callbacks, outside of `/v1` */
   hook_token_invalid: {
     status: 401,
     title: "The signature of a provider's callback is missing or wrong.",
@@ -235,13 +237,12 @@ const typeByStatus: Readonly<Record<number, string>> = {
   503: 'api_error',
 }
 
-/** The category of a status (behaviour: conventions 7.2). */
+/** (behaviour: conventions 7.2) */
 export const errorType = (status: number): string => typeByStatus[status] ?? 'api_error'
 
-/** Every category. */
 export const errorTypes: readonly string[] = [...new Set(Object.values(typeByStatus))]
 
-/** Codes of one validation failure (behaviour: conventions 6.3). */
+/** (behaviour: conventions 6.3) */
 export const detailCodes = [
   'missing_field',
   'invalid_type',
@@ -256,7 +257,7 @@ export const detailCodes = [
 ] as const
 export type DetailCode = (typeof detailCodes)[number]
 
-/** One validation failure. `param` is a JavaScript path such as `button.action.buttons[0].reply.title`. */
+/** `param` is a JavaScript path such as `button.action.buttons[0].reply.title`. */
 export interface Detail {
   readonly param: string
   readonly code: DetailCode

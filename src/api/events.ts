@@ -24,7 +24,7 @@ export const eventTypes = {
 } as const satisfies Record<string, { object: string; when: string }>
 
 export type EventType = keyof typeof eventTypes
-/** What a filter of events may name: a type, or the prefix of several. */
+/** A type, or the prefix of several. */
 export const eventFilters: readonly string[] = [
   ...Object.keys(eventTypes),
   ...new Set(Object.keys(eventTypes).map((type) => `${type.split('.')[0]!}.*`)),

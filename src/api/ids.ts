@@ -1,4 +1,4 @@
-/** Identifier prefixes (behaviour: conventions 2). The text after the prefix is a UUIDv7 in 26 characters of lower-case Crockford base32. */
+/** The text after the prefix is a UUIDv7 as 26 characters of lower-case Crockford base32 (behaviour: conventions 2). */
 
 export const idPrefixes = {
   account: 'acc',
@@ -43,7 +43,7 @@ const shapes = new Map<string, RegExp>(
   Object.values(idPrefixes).map((prefix) => [prefix, new RegExp(`^${prefix}_${tail}$`)]),
 )
 
-/** True for text of the shape that ids of this prefix have; sandbox channel ids (`ch_test_<type>`) count as channel ids. */
+/** Checks the shape; sandbox channel ids (`ch_test_<type>`) count as channel ids. */
 export function isId<P extends IdPrefix>(prefix: P, text: unknown): text is Id<P> {
   if (typeof text !== 'string') return false
   return shapes.get(prefix)!.test(text) || (prefix === 'ch' && /^ch_test_[a-z]{1,20}$/.test(text))

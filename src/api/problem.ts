@@ -1,16 +1,13 @@
-/** An expected refusal, thrown by services and turned into the error envelope by the HTTP layer and the command line. */
+/** An expected error, thrown by services and turned into the error envelope. */
 import { consoleErrorCatalogue, type ConsoleErrorCode } from './console-errors.ts'
 import { errorCatalogue, type Detail, type ErrorCode, type ErrorEntry } from './errors.ts'
 import { limits } from './limits.ts'
 import { fitted, surelyFits, type Said } from './refusal-size.ts'
 
-/** For what passes by itself in a moment. */
 export const retrySoon = { 'retry-after': '1' } as const
 
-/** A code of the catalogue of `/v1`, or one that the console alone answers. */
 export type ProblemCode = ErrorCode | ConsoleErrorCode
 
-/** What the catalogues say of a code. */
 export const errorEntry = (code: ProblemCode): ErrorEntry =>
   code in errorCatalogue ? errorCatalogue[code as ErrorCode] : consoleErrorCatalogue[code as ConsoleErrorCode]
 
@@ -18,14 +15,13 @@ export class Problem extends Error {
   readonly code: ProblemCode
   readonly param: string | undefined
   readonly details: readonly Detail[] | undefined
-  /** Extra response headers, for example `Retry-After`. */
   readonly headers: Readonly<Record<string, string>> | undefined
-  /** Before it was cut. */
+  /** Before truncation. */
   readonly #said: Said
 
   /**
-   * `message` is a sentence that tells the reader what to do next; absent, the catalogue's own title and fix are used. Whatever is given, the
-   * problem is small: texts and paths are cut, and failures beyond those that are named are counted in the message.
+   * Without `message` the catalogue's title and fix are used. Texts and paths are truncated, and surplus failures only
+   * counted.
    */
   constructor(
     code: ProblemCode,
@@ -56,32 +52,30 @@ export class Problem extends Error {
     return errorEntry(this.code).status
   }
 
-  /** The same in at most `bytes_max` bytes of JSON. */
+  /** Truncated to this many bytes of JSON. */
   within(bytes_max: number): Problem {
     return surelyFits(this.#said, bytes_max)
       ? this
       : new Problem(this.code, this.#said.message, { ...this.#said, headers: this.headers }, bytes_max)
   }
 
-  /** The refusal for a round of validation failures: `parameter_missing` when each is a missing field, else `parameter_invalid`. It names the first hundred of them. */
+  /** `parameter_missing` if every failure is a missing field, otherwise `parameter_invalid`. */
   static invalid(details: readonly [Detail, ...Detail[]]): Problem {
     const code = details.every((detail) => detail.code === 'missing_field') ? 'parameter_missing' : 'parameter_invalid'
     return new Problem(code, details[0].message, { param: details[0].param, details })
   }
 }
 
-/** Throws `Problem.invalid` for what a round of validation found; nothing where it found nothing. */
 export function throwFailures(failures: readonly Detail[]): void {
   const [first, ...others] = failures
   if (first !== undefined) throw Problem.invalid([first, ...others])
 }
 
-/** A `parameter_invalid` or `parameter_missing` with one detail. */
 export function invalid(param: string, code: Detail['code'], message: string): Problem {
   return Problem.invalid([{ param, code, message }])
 }
 
-/** 404 for an object of this kind that the caller cannot see. */
+/** 404 for an object that the caller cannot see. */
 export function missing(kind: string, id: string, param?: string): Problem {
   return new Problem(
     'resource_missing',

@@ -1,19 +1,19 @@
-/** How much a refusal may say, whatever was sent: its texts are cut, and of its failures as many are named as find room (behaviour: conventions 6.1, 7.6). */
+/** Limits the size of errors: truncates texts and lists as many failures as fit (behaviour: conventions 6.1, 7.6). */
 import type { Detail } from './errors.ts'
 import { limits } from './limits.ts'
 
-/** What of an error is made from what was sent. */
+/** The parts of an error that depend on the request. */
 export interface Said {
   readonly message: string
   readonly param: string | undefined
   readonly details: readonly Detail[] | undefined
 }
 
-/** Bytes of an error's other fields: type, code, request id and the link to its entry. */
+/** Bytes of an error's other fields. */
 const restBytes = 1024
 const sentenceBytes = 100
 
-/** The text, or its beginning and an ellipsis: at most `length_max` UTF-16 units, and no half of a character at the cut. */
+/** Truncates to `length_max` UTF-16 units with an ellipsis, never within a character. */
 export function cut(text: string, length_max: number): string {
   if (text.length <= length_max) return text
   const end = length_max - 1
@@ -21,12 +21,11 @@ export function cut(text: string, length_max: number): string {
   return `${text.slice(0, splits ? end - 1 : end)}…`
 }
 
-/** A path as errors show it. */
 export const cutPath = (path: string): string => cut(path, limits.error_param_length_max)
 
-/** The same in at most `bytes_max` bytes of JSON. Failures that are left out are counted in the message, by what was collected of them. */
+/** Failures that do not fit are counted in the message. */
 export function fitted({ message, param, details }: Said, bytes_max: number): Said {
-  // of six bytes a unit at most, as `\u0001` has
+  // a unit has at most six bytes, as `\u0001`
   const length_max = Math.min(limits.error_text_length_max, Math.floor(bytes_max / 16))
   const short = { message: cut(message, length_max), param: param === undefined ? undefined : cutPath(param) }
   if (details === undefined) return { ...short, details }
@@ -42,7 +41,7 @@ export function fitted({ message, param, details }: Said, bytes_max: number): Sa
   return { ...short, message: short.message + unnamed(details.length, kept.length), details: kept }
 }
 
-/** True where no cut is needed, told from lengths alone. */
+/** True if the lengths alone show that no truncation is needed. */
 export const surelyFits = ({ message, param = '', details = [] }: Said, bytes_max: number): boolean =>
   details.length <= limits.error_details_max &&
   message.length <= limits.error_text_length_max &&

@@ -1,4 +1,4 @@
-/** Times as requests write them: strict RFC 3339 in bodies, a little more in queries (behaviour: conventions 10). */
+/** Times in requests: strict RFC 3339 in bodies, more forms in queries (behaviour: conventions 10). */
 
 const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?([Zz]|[+\- ]\d\d:?\d\d)?)?$/
 const strictPattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
@@ -7,9 +7,8 @@ const earliest = Date.parse('0001-01-01T00:00:00.000Z')
 const latest = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * The ISO 8601 text (UTC, milliseconds) of a time as a query may write it, or null for anything else. A space where an
- * unescaped `+` stood is read as `+`. Fractions beyond milliseconds are cut off, or rounded up with `round: 'up'`. A leap
- * second is the first of the next day, as clocks of computers have none.
+ * ISO 8601 (UTC, milliseconds), or null if invalid. A space is read as an unescaped `+`. Digits beyond milliseconds are
+ * cut off, or rounded up with `round: 'up'`. A leap second becomes the first second of the next day.
  */
 export function parseDateTime(text: string, round: 'down' | 'up' = 'down'): string | null {
   const parts = pattern.exec(text)
@@ -27,11 +26,10 @@ export function parseDateTime(text: string, round: 'down' | 'up' = 'down'): stri
   return result < earliest || result > latest ? null : new Date(result).toISOString()
 }
 
-/** The ISO 8601 text of a strict RFC 3339 time, as bodies carry it, or null. */
+/** null if invalid. */
 export const parseStrictDateTime = (text: string): string | null =>
   strictPattern.test(text) ? parseDateTime(text) : null
 
-/** True for a calendar day that exists, as YYYY-MM-DD. */
 export const isDay = (text: string): boolean => dayPattern.test(text) && parseDateTime(text) !== null
 
 function utcOf(year: number, month: number, day: number, hour: number, minute: number, second: number): number | null {
@@ -42,7 +40,7 @@ function utcOf(year: number, month: number, day: number, hour: number, minute: n
   return date.getUTCDate() === day ? date.getTime() : null
 }
 
-/** Leap seconds stand at the end of a month, in UTC. */
+/** In UTC. */
 const endsMonth = (ms: number): boolean => new Date(ms).toISOString().endsWith('-01T00:00:00.000Z')
 
 function zoneMinutes(zone: string | undefined): number | null {

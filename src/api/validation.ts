@@ -1,4 +1,4 @@
-/** Validation by schema: one round of it gives every failure as a Detail with a JavaScript path and a sentence that tells what to do. */
+/** Validates by JSON Schema, and reports every failure with a JavaScript path and a sentence. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import type { Detail, DetailCode } from './errors.ts'
@@ -7,26 +7,26 @@ import { cut, cutPath } from './refusal-size.ts'
 import { didYouMean, nearest } from '../lib/text.ts'
 import { isDay, parseDateTime, parseStrictDateTime } from './times.ts'
 
-/** Every failure of a value against one schema, in the order of the schema; none when the value fits. At most `error_details_collected_max`. */
+/** In schema order, at most `error_details_collected_max`; empty if valid. */
 export type Validator = (value: unknown, basePath?: string) => Detail[]
 
-/** Failures beyond the first ones are not worth a guess each. */
+/** Further failures get no suggestion. */
 const hintsMax = 20
 
-/** More than any schema lets an array have: of a longer one the rest says nothing new. */
+/** More than any schema allows: further items add no information. */
 const itemsLookedAt = 10_001
 
 let one: Ajv | undefined
 let every: Ajv | undefined
 
-/** The validator of a schema; compiled at its first use. Lengths count code points. */
+/** Compiled at first use. Lengths count code points. */
 export function validator(schema: TSchema): Validator {
   let check: ValidateFunction | undefined
   let checkAll: ValidateFunction | undefined
   return (value, basePath = '') => {
     check ??= (one ??= makeAjv(false)).compile(schema)
     if (check(value)) return []
-    // every failure is looked for only once there is one, and in no more than can tell anything
+    // collecting every failure is slow, so only after the fast check failed
     checkAll ??= (every ??= makeAjv(true)).compile(schema)
     const first = check.errors ?? []
     return detailsOf(checkAll(shortened(value)) ? first : (checkAll.errors ?? []), basePath)
@@ -45,10 +45,10 @@ function detailsOf(errors: readonly ErrorObject[], basePath: string): Detail[] {
   for (const error of errors) {
     if (details.length === limits.error_details_collected_max) break
     const detail = detailOf(error, basePath, details.length < hintsMax)
-    // of a value of the wrong type nothing else can be said: neither a list of values nor a bound is for it
+    // a value of the wrong type gets no further failures
     if (detail === null || said.has(`${detail.code} ${detail.param}`) || said.has(`invalid_type ${detail.param}`))
       continue
-    // of a value or null the value is meant, and what is wrong with it is said already
+    // skip the alternative `null` of a nullable value
     if (
       said.has(detail.param) &&
       (error.keyword === 'anyOf' || (error.keyword === 'type' && error.params['type'] === 'null'))
@@ -75,7 +75,7 @@ function makeAjv(allErrors: boolean): Ajv {
   return ajv
 }
 
-/** The formats that schemas may name, each with the words that describe it. */
+/** With the words that describe them. */
 const formats: Readonly<Record<string, { test: (text: string) => boolean; words: string }>> = {
   'date-time': {
     test: (text) => parseStrictDateTime(text) !== null,
@@ -100,23 +100,22 @@ const isUrl = (text: string, protocols: readonly string[]): boolean => {
   return url !== null && protocols.includes(url.protocol) && url.hostname !== ''
 }
 
-/** True for a name of the IANA time zone database; offsets such as +01:00 are none. */
+/** Offsets such as +01:00 are not names. */
 export function isTimezone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true
   } catch {
-    return false // the constructor's way of saying that it knows no such zone
+    return false // unknown zone
   }
 }
 
-/** True for a well-formed BCP 47 tag. */
 export function isLocale(tag: string): boolean {
   try {
     return Intl.getCanonicalLocales(tag).length === 1
   } catch {
-    return false // the function's way of saying that the tag is malformed
+    return false // malformed tag
   }
 }
 
@@ -146,7 +145,7 @@ const unknownField = (param: string, meant: string | undefined): Detail => ({
   message: `${name(param)} is not known here. ${meant === undefined ? 'Remove it or correct its spelling.' : `Did you mean \`${meant}\`?`}`,
 })
 
-/** Of an unknown field: the one of its object that is spelt nearest, and is not there. */
+/** The field of the same object with the nearest spelling that is not present. */
 function meantField({ params, parentSchema, data }: ErrorObject): string | undefined {
   const field = String(params['additionalProperty'])
   const { properties } = (parentSchema ?? {}) as { properties?: object }
@@ -157,7 +156,6 @@ function meantField({ params, parentSchema, data }: ErrorObject): string | undef
   )
 }
 
-/** Of a word that is none of an enumeration: the question whether its nearest was meant. */
 const meantValue = ({ keyword, params, data }: ErrorObject): string =>
   keyword === 'enum' && typeof data === 'string'
     ? didYouMean(
@@ -224,7 +222,7 @@ function typeWords(type: unknown): string {
   return types.map((entry) => words[String(entry)] ?? String(entry)).join(' or ')
 }
 
-/** A JSON pointer below a base path, read as in JavaScript: `button.action.buttons[0].reply.title`. */
+/** `button.action.buttons[0].reply.title`, below a base path. */
 function jsPath(pointer: string, basePath: string): string {
   let path = basePath
   if (pointer === '') return path
@@ -234,7 +232,7 @@ function jsPath(pointer: string, basePath: string): string {
 
 const stepLengthMax = 80
 
-/** One step further down a JavaScript path; what is too long to be shown is cut. */
+/** Truncates long names. */
 export function join(path: string, step: string): string {
   return cutPath(
     step.length > stepLengthMax ? `${path}[${JSON.stringify(cut(step, stepLengthMax))}]` : joined(path, step),

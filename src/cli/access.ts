@@ -1,4 +1,6 @@
-/** The service that a command calls and its API key: from options, then the environment, then the file that `posthorn login` writes (behaviour: command-line 8). */
+/**
+ * Finds the service and API key of a command: options, environment, then the login file (behaviour: command-line 8).
+ */
 import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -15,7 +17,6 @@ export interface AccessOptions {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** The options of a command that asks the service over HTTP, and examples below its help. */
 export const asksService = (command: Command, examples: readonly string[]): Command =>
   command
     .option(
@@ -30,13 +31,16 @@ export const asksService = (command: Command, examples: readonly string[]): Comm
     )
     .addHelpText('after', ['', 'Examples:', ...examples.map((example) => `  $ posthorn ${example}`)].join('\n'))
 
-/** The service, under the key of these options. Rejects with a UsageError where there is no key. */
+/** Rejects with a UsageError where there is no key. */
 export async function serviceOf(options: AccessOptions, env: Env): Promise<ServiceApi> {
   const [{ serviceApi }, access] = await Promise.all([import('./service-api.ts'), accessOf(options, env)])
   return serviceApi(access)
 }
 
-/** Rejects with a UsageError where there is no key, and with an OperatorError where the one that is kept is for another service. */
+/**
+ * Rejects with a UsageError where there is no key, and with an OperatorError where the stored one belongs to another
+ * service.
+ */
 export async function accessOf(options: AccessOptions, env: Env): Promise<Access> {
   const key = options.apiKey ?? keyOf(env)
   if (key !== undefined) return { key, base_url: await baseUrlOf(options, env) }
@@ -51,7 +55,7 @@ export async function accessOf(options: AccessOptions, env: Env): Promise<Access
   return kept
 }
 
-/** The key in the environment. Throws a UsageError where that is none. */
+/** Throws a UsageError for a malformed key. */
 export function keyOf(env: Env): string | undefined {
   const key = env['POSTHORN_API_KEY']?.trim() ?? ''
   if (key === '') return undefined
@@ -59,7 +63,7 @@ export function keyOf(env: Env): string | undefined {
   return key
 }
 
-/** Whether it can stand in a header; whether it is a key is for the service to say. */
+/** Only checks that it is valid in a header. */
 export const isKey = (text: string): boolean => /^[!-~]+$/.test(text)
 
 export function apiKey(text: string): string {
@@ -67,20 +71,24 @@ export function apiKey(text: string): string {
   return text
 }
 
-/** Of these options, else of the configuration. */
 export async function baseUrlOf({ baseUrl }: AccessOptions, env: Env): Promise<string> {
   return baseUrl === undefined ? (await import('../config/config.ts')).readConfig(env).base_url : withoutSlash(baseUrl)
 }
 
 const withoutSlash = (url: URL): string => url.href.replace(/\/+$/, '')
 
-/** `posthorn/login.json` under XDG_CONFIG_HOME, by default `~/.config`: https://specifications.freedesktop.org/basedir-spec/latest/ */
+/**
+ * `posthorn/login.json` under XDG_CONFIG_HOME, by default `~/.config`:
+ * https://specifications.freedesktop.org/basedir-spec/latest/
+ */
 export function loginFile(env: Env): string {
   const folder = env['XDG_CONFIG_HOME'] ?? ''
   return join(isAbsolute(folder) ? folder : join(homedir(), '.config'), 'posthorn', 'login.json')
 }
 
-/** undefined where nobody has logged in. Rejects with an OperatorError where others can read the file, or it holds something else. */
+/**
+ * undefined without a login. Rejects with an OperatorError for a file that others can read, and for invalid content.
+ */
 async function readLogin(file: string): Promise<Access | undefined> {
   const found = await stat(file).catch(() => undefined)
   if (found === undefined) return undefined
@@ -92,12 +100,12 @@ async function readLogin(file: string): Promise<Access | undefined> {
     const { base_url, key } = JSON.parse(await readFile(file, 'utf8')) as Partial<Access>
     if (typeof base_url === 'string' && typeof key === 'string') return { base_url, key }
   } catch {
-    // told below, as other content is
+    // reported below
   }
   throw new OperatorError(`${file} holds no login. Run \`posthorn login\` again.`)
 }
 
-/** Whole or not at all, and for its user alone. Rejects with an OperatorError where it cannot be written. */
+/** Atomic, and readable by this user only. Rejects with an OperatorError. */
 export async function writeLogin(file: string, access: Access): Promise<void> {
   const draft = `${file}.new`
   try {
@@ -118,7 +126,7 @@ export async function writeLogin(file: string, access: Access): Promise<void> {
   }
 }
 
-/** False where nobody had logged in. */
+/** False if there was no login. */
 export async function removeLogin(file: string): Promise<boolean> {
   const isThere = (await stat(file).catch(() => undefined)) !== undefined
   await rm(file, { force: true })

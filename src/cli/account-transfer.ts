@@ -1,4 +1,4 @@
-/** `posthorn accounts export` and `import`: one account, from one installation to another (behaviour: backup 3). */
+/** `posthorn accounts export` and `import`: moves one account between installations (behaviour: backup 3). */
 import type { Command } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import { tables, type App } from '../app.ts'
@@ -45,7 +45,6 @@ export async function exportAccount(cli: Cli, command: Command, given: string, f
   })
 }
 
-/** Of each table the rows that are the account's, as another installation can go on with them. */
 async function rowsOfAccount(
   app: App,
   sql: Parameters<App['services']['webhooks']['movedColumns']>[0],

@@ -1,4 +1,4 @@
-/** Parses arguments. A value that does not fit is a usage error (exit code 2). */
+/** Parses arguments. An invalid value is a usage error (exit code 2). */
 import { InvalidArgumentError, type Command } from 'commander'
 import { parseDateTime } from '../api/times.ts'
 import type { App } from '../app.ts'
@@ -7,7 +7,6 @@ import { OperatorError } from '../lib/operator-error.ts'
 import { eventFilters } from '../api/events.ts'
 import { nearest } from '../lib/text.ts'
 
-/** A whole number, 0 or more. */
 export function wholeNumber(text: string): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
   if (!Number.isSafeInteger(value))
@@ -15,42 +14,38 @@ export function wholeNumber(text: string): number {
   return value
 }
 
-/** A whole number, 1 or more. */
 export function positiveNumber(text: string): number {
   const value = wholeNumber(text)
   if (value === 0) throw new InvalidArgumentError('It must be 1 or more.')
   return value
 }
 
-/** How many items of a list to ask for: 1 to 100. */
 export function pageSize(text: string): number {
   const value = positiveNumber(text)
   if (value > 100) throw new InvalidArgumentError('It must be 100 or less.')
   return value
 }
 
-/** Comma-separated words. */
 export const words = (text: string): string[] =>
   text
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '')
 
-/** Comma-separated words, at least one: a list that is there but empty comes from a variable that was never set, and would mean the opposite of what was asked. */
+/** At least one: an empty list comes from an unset variable and would mean the opposite. */
 export function someWords(text: string): string[] {
   const found = [...new Set(words(text))]
   if (found.length === 0) throw new InvalidArgumentError('It must name at least one; leave the option out otherwise.')
   return found
 }
 
-/** An RFC 3339 time or a date, as ISO text. */
+/** As ISO text. */
 export function time(text: string): string {
   const iso = parseDateTime(text)
   if (iso === null) throw new InvalidArgumentError('It must be a time such as 2026-01-31T09:30:00Z, or a date.')
   return iso
 }
 
-/** One of these words. */
 export const oneOfWords =
   <T extends string>(known: readonly T[]) =>
   (text: string): T => {
@@ -59,7 +54,7 @@ export const oneOfWords =
     return word
   }
 
-/** An http or https URL; without a scheme it is http. */
+/** Without a scheme it is http. */
 export function httpUrl(text: string): URL {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
   if (url === null || !['http:', 'https:'].includes(url.protocol))
@@ -67,7 +62,7 @@ export function httpUrl(text: string): URL {
   return url
 }
 
-/** Throws an OperatorError where none is meant for certain. */
+/** Throws an OperatorError if the account is ambiguous. */
 export async function accountOf(app: App, account: string | undefined): Promise<Tenant['account_id']> {
   const all = await app.services.accounts.list()
   const found = account === undefined ? (all.length === 1 ? all[0] : undefined) : all.find(({ id }) => id === account)
@@ -83,7 +78,7 @@ export async function accountOf(app: App, account: string | undefined): Promise<
   )
 }
 
-/** All of them where none are given. What does not fit is wrong usage, as an argument is that is refused while it is read. */
+/** All types if none are given. Invalid ones are usage errors. */
 export function eventList(events: readonly string[] | undefined, command: Command): readonly string[] {
   if (events === undefined) return []
   if (events.length === 0)

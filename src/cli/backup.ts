@@ -1,4 +1,4 @@
-/** `posthorn backup` and `posthorn restore`: everything in one file, and back (behaviour: backup 1). */
+/** `posthorn backup` and `posthorn restore`: all data in one file (behaviour: backup 1). */
 import type { Command } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import { systemClock } from '../lib/clock.ts'
@@ -79,7 +79,7 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
       file,
     ),
   ).finally(() => teller.end())
-  // each message that is to be sent has a job
+  // every unsent message has a job
   const waiting = report.tables['dispatch_jobs'] ?? 0
   cli.print(command, {
     json: { object: 'restore', ...report, waiting },

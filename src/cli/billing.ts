@@ -1,4 +1,4 @@
-/** `posthorn wallet …`, `packages …` and `prices …`: the prepaid money of an account, its message credits, and what a message costs. */
+/** `posthorn wallet …`, `packages …` and `prices …`: wallet, message credits and prices of an account. */
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { positiveNumber, someWords, time, wholeNumber } from './arguments.ts'
@@ -13,7 +13,7 @@ interface CreditOptions {
   note?: string
 }
 
-/** Micro-USD as dollars, without rounding. */
+/** Micro-USD, without rounding. */
 export const dollars = (micros: number): string =>
   `${Math.trunc(micros / 1_000_000)}.${String(micros % 1_000_000)
     .padStart(6, '0')

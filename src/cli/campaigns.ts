@@ -1,4 +1,4 @@
-/** `posthorn campaigns …`: what campaigns have come to, and one watched while it runs (behaviour: command-line 7). */
+/** `posthorn campaigns …`: lists campaigns, and watches a running one (behaviour: command-line 7). */
 import { Argument, Option, type Command } from 'commander'
 import type { App } from '../app.ts'
 import type { Mode, Tenant } from '../api/caller.ts'
@@ -18,7 +18,7 @@ interface ListOptions {
 const modes: readonly Mode[] = ['live', 'test']
 const finished: readonly Campaign['status'][] = ['completed', 'cancelled', 'failed']
 const lookEveryMs = 1000
-/** Where each line stays, one is written when the status changes and else as often as this. */
+/** Without a terminal, the interval between lines of the same status. */
 const tellEveryMs = 10_000
 const looksKept = 30
 
@@ -89,7 +89,7 @@ async function listAll(app: App, { account, status }: ListOptions): Promise<Camp
   return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
 }
 
-/** In whichever account and mode it is; with `account` in that one alone. */
+/** In any account and mode, unless `account` is given. */
 async function find(
   app: App,
   account: string | undefined,
@@ -105,7 +105,7 @@ async function find(
   return { tenant, campaign: await campaigns.get(pool, tenant, id) }
 }
 
-/** Ends when the campaign does; with exit code 1 where it failed. */
+/** Ends with the campaign; exit code 1 if it failed. */
 async function watch(cli: Cli, id: string, account: string | undefined, command: Command): Promise<void> {
   const json = command.optsWithGlobals()['json'] === true
   const ended = await cli.withApp(async (app) => {
@@ -137,7 +137,7 @@ async function follow(
   }
 }
 
-/** On a terminal one line is written over and over; elsewhere each stays. */
+/** A terminal overwrites one line; elsewhere every line stays. */
 function tellerOf({ out, rewrites }: Terminal): (looks: readonly Look[], isLast: boolean) => void {
   let told: Look | undefined
   if (rewrites === true) return (looks, isLast) => out(`\r\u001b[K${progressLine(looks)}${isLast ? '\n' : ''}`)
@@ -173,29 +173,27 @@ function shownText(campaign: Campaign): string {
   ].join('\n')
 }
 
-/** Before the snapshot of a segment nobody knows. */
+/** Unknown before the snapshot of a segment. */
 const estimateText = ({ estimated_wallet_micros: wallet, estimated_credits: credits }: Campaign['cost']): string =>
   wallet === null || credits === null ? '' : `; estimated ${dollars(wallet)} and ${credits} credits`
 
-/** What was seen at one look. */
 export interface Look {
   /** Milliseconds. */
   readonly at: number
   readonly campaign: Campaign
 }
 
-/** A rate is taken over so much of what was seen: long enough to be steady, short enough to follow a pause. */
+/** Long enough for a steady rate, short enough to follow a pause. */
 const rateOverMs = 10_000
 const barWidth = 24
 
-/** Recipients for whom nothing remains to be sent. */
 const doneOf = ({ counters: { total, queued } }: Campaign): number => total - queued
 
-/** Whole per cent of the recipients that are done, never 100 while one is not; 0 before the snapshot. */
+/** Whole per cent, never 100 before the end; 0 before the snapshot. */
 const percentOf = (campaign: Campaign): number =>
   campaign.counters.total === 0 ? 0 : Math.floor((100 * doneOf(campaign)) / campaign.counters.total)
 
-/** Recipients a second over the last looks, the newest last; null while that cannot be told. */
+/** Recipients per second over the last looks; null if unknown. */
 function measuredRate(looks: readonly Look[]): number | null {
   const last = looks.at(-1)
   const first = looks.find(
@@ -205,7 +203,7 @@ function measuredRate(looks: readonly Look[]): number | null {
   return (1000 * (doneOf(last.campaign) - doneOf(first.campaign))) / (last.at - first.at)
 }
 
-/** A line of how far it is: `[######......] 52 %  520/1000  sending  19.8/s  24 s left  3 failed, 12 skipped`. */
+/** `[######......] 52 %  520/1000  sending  19.8/s  24 s left  3 failed, 12 skipped`. */
 export function progressLine(looks: readonly Look[]): string {
   const { campaign } = looks.at(-1)!
   const { total, queued, failed, skipped, cancelled } = campaign.counters
@@ -227,7 +225,6 @@ export function progressLine(looks: readonly Look[]): string {
     .join('  ')
 }
 
-/** Its status with the reason, where it has one. */
 export const statusOf = ({ status, pause_reason, failure_reason }: Campaign): string => {
   const reason = pause_reason ?? failure_reason
   return reason === null ? status : `${status} (${reason})`

@@ -1,4 +1,4 @@
-/** `posthorn channels …`: the account's own senders, connected from the command line (behaviour: command-line 6). */
+/** `posthorn channels …`: connects channels of an account (behaviour: command-line 6). */
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
@@ -80,7 +80,7 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
     const channel = await app.services.channels
       .create(app.platform.pool, tenant, creation, async () => undefined)
       .catch(everyFailure)
-    // a token that is shown once is shown before anything else can go wrong
+    // print a token that is shown once before anything can fail
     const guide = guideUrl(app, app.services.channels.offered().find(({ name }) => name === channel.provider)?.guide)
     const { channels } = app.services
     const hasSession = channels.needsSession(await channels.get(tenant, channel.id))
@@ -99,7 +99,6 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
   cli.exit(1)
 }
 
-/** All that is wrong with the fields, a line each. */
 function everyFailure(error: unknown): never {
   if (error instanceof Problem && (error.details?.length ?? 0) > 1)
     throw new OperatorError(
@@ -127,7 +126,6 @@ async function listChannels(app: App, tenant: Tenant): Promise<Channel[]> {
 
 type Pause = Awaited<ReturnType<App['services']['messages']['pauses']>>[number]
 
-/** null: its provider takes messages, as far as is known. */
 const pauseObject = (pause: Pause | undefined) =>
   pause === undefined ? null : { since: pause.paused_at, next_try_at: pause.paused_until, times: pause.times }
 
@@ -136,7 +134,6 @@ const pauseText = (pause: Pause | undefined): string =>
     ? ''
     : `\n  throttled by its provider since ${pause.paused_at}, ${pause.times} times in a row; its messages wait, and one goes at ${pause.paused_until}`
 
-/** Served by the service itself. */
 const guideUrl = (app: App, guide: string | undefined): string | null =>
   guide === undefined ? null : `${app.platform.settings.base_url}/docs/guides/${guide}`
 
@@ -165,7 +162,6 @@ const testText = ({ status, error, next }: TestMessage): string =>
     next,
   ].join(' ')
 
-/** What a provider needs, and what it can. */
 const described = (app: App, provider: Provider) => ({
   json: providerObject(app, provider),
   text: providerText(provider),
@@ -199,7 +195,7 @@ export interface Given {
   readonly type?: string
   readonly name?: string
   readonly identifier?: string
-  /** JSON: the credentials, or the body of `POST /v1/channels` as a whole. */
+  /** JSON: the credentials, or the whole body of `POST /v1/channels`. */
   readonly file?: string
 }
 
@@ -214,7 +210,7 @@ export interface Creation {
 
 type Fields = Record<string, unknown>
 
-/** Options win over the file. Throws an OperatorError for what is missing where nobody can be asked. */
+/** Options win over the file. Throws an OperatorError for missing fields without a terminal. */
 async function creationOf(given: Given, offered: readonly Provider[], ask: Terminal['ask']): Promise<Creation> {
   const file = given.file === undefined ? {} : await readCreation(given.file)
   const interactive = given.file === undefined ? ask : undefined
@@ -249,7 +245,7 @@ async function readCreation(path: string): Promise<Fields> {
   try {
     parsed = JSON.parse(text)
   } catch {
-    throw refused // what the parser says would show a part of the file
+    throw refused // the parser's message would show a part of the file
   }
   if (!isFields(parsed)) throw refused
   if (!('credentials' in parsed)) return { credentials: parsed }
@@ -319,7 +315,7 @@ function helpOf(name: string, schema: TSchema): string {
   return [title ?? name, description].filter((part) => part !== undefined).join(': ')
 }
 
-/** As the schema wants it; what does not fit is left for the check of all fields. */
+/** Invalid answers are left for the check of all fields. */
 function valueOf(schema: TSchema, answer: string): unknown {
   const { type } = schema as { type?: string }
   if (type === 'boolean')

@@ -1,4 +1,4 @@
-/** `posthorn completion SHELL`: a script that makes a shell complete commands and options (behaviour: command-line 11). */
+/** `posthorn completion SHELL`: prints a completion script (behaviour: command-line 11). */
 import { Argument, type Command } from 'commander'
 import type { Register } from './program.ts'
 
@@ -25,13 +25,12 @@ export const registerCompletion: Register = (program, cli) => {
     })
 }
 
-/** A word that may stand at a place, and what it means. */
 interface Word {
   readonly word: string
   readonly about: string
 }
 
-/** What may follow a command; its path is '' at the top, '/keys/create' below. */
+/** The path is '' at the top, '/keys/create' below. */
 interface Place {
   readonly path: string
   readonly words: readonly Word[]
@@ -63,7 +62,6 @@ function placesOf(command: Command, path = ''): Place[] {
   ]
 }
 
-/** Options that a value follows, as patterns of the path and the word before. */
 const beforeValues = (places: readonly Place[]): string[] =>
   places.flatMap(({ path, options }) =>
     options.filter(({ takesValue }) => takesValue).map(({ flag }) => `'${path} ${flag}'`),
@@ -71,7 +69,7 @@ const beforeValues = (places: readonly Place[]): string[] =>
 
 const paths = (places: readonly Place[]): string => places.flatMap(({ path }) => (path === '' ? [] : [path])).join('|')
 
-/** In single quotes, as the shell reads them. */
+/** As shells read it. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 const fishQuoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 

@@ -1,4 +1,4 @@
-/** Opens the database and the service for one command, and closes both again. Loaded when a command needs it: `--help` and a wrong command line do not. */
+/** Opens the database and the service for one command. Loaded on demand, not for `--help`. */
 import type { App } from '../app.ts'
 import { readConfig, secretKeys, type Config } from '../config/config.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -37,7 +37,7 @@ export async function withApp<T>(
         log,
         roles: [],
       })
-      // heard by running processes, so that what changes here is in force there at once
+      // notify running processes of changes
       try {
         const result = await work(app)
         await app.flush()
@@ -53,7 +53,6 @@ export async function withApp<T>(
   }
 }
 
-/** Opens the database alone, whatever is in it, and closes it again. */
 export async function withDatabase<T>(env: Environment, work: (pool: Pool, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig(env)
   const embedded =
@@ -69,7 +68,6 @@ export async function withDatabase<T>(env: Environment, work: (pool: Pool, confi
   }
 }
 
-/** Applies the migrations that the database lacks; resolves to what was applied, and the version that it has now. */
 export async function migrateConfigured(env: Environment) {
   return await withDatabase(env, (pool) => migrate(pool, systemClock()))
 }

@@ -28,7 +28,7 @@ export const registerDatabase: Register = (program, cli) => {
     .action(async ({ acceptClock }: { acceptClock?: true }, command: Command) => {
       if (acceptClock === true) await cli.withApp((app) => app.platform.retention_clock.accept())
       const findings = await proofs(cli).catch((error: unknown) => {
-        // what keeps the proof from being made is a finding too, for who reads JSON
+        // an error of the check is a finding too
         const [name, ...breaches] =
           error instanceof OperatorError ? [error.subject, ...reasonsOf(error)] : ['database', wordsOf(error)]
         if (command.optsWithGlobals()['json'] === true)
@@ -56,7 +56,7 @@ async function proofs(cli: Cli): Promise<Finding[]> {
   ])
 }
 
-/** The lines of an error: below its first one, where it lists several. */
+/** The lines after the first one. */
 function reasonsOf(error: OperatorError): string[] {
   const [first, ...rest] = error.message.split('\n').map((line) => line.trim())
   return rest.length === 0 ? [first!] : rest
@@ -67,10 +67,10 @@ interface Finding {
   readonly breaches: readonly string[]
 }
 
-/** Every invariant in one snapshot, so that what goes on meanwhile cannot look like a breach. */
+/** One snapshot: concurrent changes must not look like violations. */
 async function examine(app: App): Promise<Finding[]> {
   const findings: Finding[] = [
-    // what is wrong with it has kept the app from being built
+    // an invalid configuration would have prevented the app
     { name: 'configuration', breaches: [] },
     { name: 'database', breaches: [] },
   ]

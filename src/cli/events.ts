@@ -1,4 +1,4 @@
-/** `posthorn events …`: what happens, as it happens (behaviour: command-line 10). */
+/** `posthorn events …`: lists events, and follows new ones (behaviour: command-line 10). */
 import type { Command } from 'commander'
 import type { Event } from '../api/resources/event.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
@@ -18,7 +18,6 @@ interface TailOptions extends AccessOptions {
   full?: boolean
 }
 
-/** An event in a line: when, what, its id, and what it is about. */
 export function eventLine({ created_at, type, id, data }: Event): string {
   const { id: object_id, status, name } = data.object as Readonly<Record<string, unknown>>
   const about = [object_id, status, name].filter((value) => typeof value === 'string').map(printable)
@@ -61,11 +60,10 @@ interface Tail {
   readonly types: readonly string[]
   readonly after: string | undefined
   readonly count: number | undefined
-  /** Told of each event, and the how manieth it is. */
   show(event: Event, n: number): void
 }
 
-/** Resolves to the number of events that were shown, once the signal aborts or there were enough. */
+/** Resolves to the number of events shown. */
 async function tail(options: FeedOptions, { types, after, count, show }: Tail): Promise<number> {
   const { clock, signal, tell } = options
   let cursor = after ?? (await newestEvent(options))
@@ -93,17 +91,18 @@ export interface FeedOptions {
   readonly base_url: string
   readonly key: string
   readonly clock: Clock
-  /** Told what happens, a line at a time. */
   readonly tell: (line: string) => void
   readonly signal: AbortSignal
 }
 
 const pageSize = 100
-/** How long to wait where nothing new was there. */
 export const idleMs = 500
 export const backoffMs = { first: 1_000, max: 30_000 }
 
-/** The next events behind this one, in their order, from the start of the feed for ''. undefined when the signal aborted before. Rejects with an OperatorError when the service refuses. */
+/**
+ * Starts at the beginning of the feed for ''. undefined when the signal aborted. Rejects with an OperatorError when the
+ * service refuses.
+ */
 export async function eventsAfter(
   options: FeedOptions,
   cursor: string,
@@ -114,29 +113,28 @@ export async function eventsAfter(
   )
 }
 
-/** The id of the newest event, or nothing when there is none; null when the signal aborted before the service answered. */
+/** Empty if there is no event; null when the signal aborted. */
 export async function newestEvent(options: FeedOptions): Promise<string | null> {
   const events = await ask(options, '/v1/events?limit=1')
   return events === undefined || events === 'unknown_cursor' ? null : (events[0]?.id ?? '')
 }
 
-/** What to say where the place in the feed is gone. */
 export const beginsAnew =
   'The service no longer knows the place in the feed, as after a reset of its database: beginning with what happens next.'
 
-/** Whether an event of this type is among these types and prefixes; none at all mean every one. */
+/** No types at all match every event. */
 export const isWanted = (type: string, events: readonly string[]): boolean =>
   events.length === 0 ||
   events.some(
     (entry) => entry === '*' || entry === type || (entry.endsWith('.*') && type.startsWith(entry.slice(0, -1))),
   )
 
-/** Asks the service until it answers; undefined when the signal aborted before. */
+/** Retries until the service answers; undefined when the signal aborted. */
 async function ask(options: FeedOptions, path: string): Promise<readonly Event[] | 'unknown_cursor' | undefined> {
   const { clock, signal, tell } = options
   for (let wait = backoffMs.first; !signal.aborted; wait = Math.min(wait * 2, backoffMs.max)) {
     const answer = await get(options, path)
-    // what was asked was given up
+    // the request was aborted
     if (answer.status === 0 && signal.aborted) return undefined
     if (answer.status === 200) return (answer.body as { data: Event[] }).data
     const { error } = (answer.body ?? {}) as { error?: ErrorBody }
@@ -154,7 +152,7 @@ async function ask(options: FeedOptions, path: string): Promise<readonly Event[]
   return undefined
 }
 
-/** Status 0: no answer. */
+/** Status 0: no response. */
 async function get({ base_url, key, signal }: FeedOptions, path: string): Promise<{ status: number; body: unknown }> {
   try {
     const answer = await request(`${base_url}${path}`, {
@@ -166,6 +164,6 @@ async function get({ base_url, key, signal }: FeedOptions, path: string): Promis
     const text = await answer.body.text()
     return { status: answer.statusCode, body: text.startsWith('{') ? (JSON.parse(text) as unknown) : undefined }
   } catch {
-    return { status: 0, body: undefined } // refused, reset or ended: asked again
+    return { status: 0, body: undefined } // refused, reset or ended: retried
   }
 }

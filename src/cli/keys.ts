@@ -1,4 +1,4 @@
-/** `posthorn keys …`: API keys. A key's text is shown once, by the command that makes it. */
+/** `posthorn keys …`: API keys. A key's text is shown only when it is created. */
 import { InvalidArgumentError, type Command } from 'commander'
 import type { App } from '../app.ts'
 import type { Mode } from '../api/caller.ts'
@@ -10,7 +10,7 @@ import type { Register } from './program.ts'
 
 type Key = Awaited<ReturnType<App['services']['accounts']['listKeys']>>[number]
 
-/** A key as commands print it: never its hash. */
+/** Without its hash. */
 const shown = (key: Key) => ({
   id: key.id,
   object: 'api_key',
@@ -26,7 +26,6 @@ const shown = (key: Key) => ({
   created_at: key.created_at,
 })
 
-/** What becomes of requests with it at `now_ms`. */
 const stateOf = (key: Key, now_ms: number): string =>
   key.revoked_at !== null
     ? 'revoked'

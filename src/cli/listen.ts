@@ -1,4 +1,4 @@
-/** `posthorn listen`: webhooks on a laptop without a tunnel (behaviour: command-line 5). */
+/** `posthorn listen`: forwards webhooks to a local address without a tunnel (behaviour: command-line 5). */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { hash, randomBytes } from 'node:crypto'
@@ -64,7 +64,7 @@ export const registerListen: Register = (program, cli) => {
             folder: join(data_dir === '' ? join(homedir(), '.posthorn') : data_dir, 'listen'),
             clock,
             poster,
-            // with --json standard output holds one value and nothing else
+            // with --json standard output is one JSON value
             tell: (line) => (json ? err : out)(`${printable(line)}\n`),
             signal,
           })
@@ -82,29 +82,28 @@ export const registerListen: Register = (program, cli) => {
 
 export interface ListenerOptions extends FeedOptions {
   readonly forward_to: string
-  /** Event types and prefixes such as `message.*`; empty: all. */
+  /** Prefixes such as `message.*` are allowed; empty: all. */
   readonly events: readonly string[]
-  /** Where the place in the feed and the secret are kept. */
+  /** Stores the cursor and the secret. */
   readonly folder: string
   readonly poster: HttpPoster
 }
 
-/** What survives a restart. */
 interface State {
   readonly secret: string
-  /** The last event that was acknowledged or passed over; empty: the start of the feed; null: what happens once the service can be reached. */
+  /** The last acknowledged or skipped event; empty: the start of the feed; null: begin with the next event. */
   cursor: string | null
 }
 
 export interface Listener {
   readonly secret: string
-  /** Follows the feed until the signal aborts. Rejects with an OperatorError when the service refuses the key. */
+  /** Rejects with an OperatorError when the service refuses the key. */
   follow(): Promise<void>
 }
 
 const timeoutMs = 10_000
 
-/** Takes up where an earlier listener with this key, service and address left off; the first one begins with what happens next. */
+/** Continues where an earlier listener with the same key, service and address stopped. */
 export async function makeListener(options: ListenerOptions): Promise<Listener> {
   const file = join(
     options.folder,
@@ -154,14 +153,14 @@ async function follow(options: ListenerOptions, file: string, state: State): Pro
   }
 }
 
-/** Posts until it is acknowledged. False when the listener was ended before. */
+/** Retries until acknowledged. False when the listener was stopped. */
 async function forward(options: ListenerOptions, key: SigningKey, event: Event): Promise<boolean> {
   const { clock, signal, poster, forward_to, tell } = options
   const body = Buffer.from(JSON.stringify(event))
   for (let wait = backoffMs.first; ; wait = Math.min(wait * 2, backoffMs.max)) {
     if (signal.aborted) return false
     const headers = eventHeaders([key], event, body, clock.now())
-    // an exchange that has begun is finished, so that what is acknowledged while ending is not posted again
+    // finish an exchange that has begun, so that an acknowledged event is not posted again
     const outcome = await poster.post({ url: forward_to, headers, body, timeout_ms: timeoutMs })
     if (outcome.error === null) {
       tell(`${event.type} ${event.id} → ${outcome.status}`)
@@ -178,11 +177,11 @@ async function readState(file: string): Promise<State | null> {
     const { secret, cursor } = state
     return typeof secret === 'string' && (typeof cursor === 'string' || cursor === null) ? { secret, cursor } : null
   } catch {
-    return null // the first start
+    return null // first start
   }
 }
 
-/** On the disk before it returns, whole or not at all: what was acknowledged is never posted again. */
+/** Atomic and durable: an acknowledged event is never posted again. */
 async function writeState(file: string, state: State): Promise<void> {
   const draft = `${file}.new`
   const handle = await open(draft, 'w', 0o600)

@@ -110,7 +110,7 @@ function bodyOf(options: SendOptions): object {
   throw new UsageError('error: give either --text, or --type and --content together')
 }
 
-/** Under a key, so that what was not answered can be sent again. */
+/** The key allows to repeat a request without a response. */
 async function send(api: ServiceApi, body: object, idempotencyKey: string): Promise<Message> {
   const { NoAnswer } = await import('./service-api.ts')
   try {
@@ -128,7 +128,7 @@ function jsonObject(text: string): object {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {
-    // told below, as other JSON is
+    // reported below
   }
   throw new InvalidArgumentError(`It must be a JSON object such as '{"body":"Hello"}'.`)
 }

@@ -1,4 +1,4 @@
-/** The command line (behaviour: command-line 1): what every command shares. One file per command group; each registers itself here. */
+/** The command line (behaviour: command-line 1). Each command group registers itself here. */
 import { Command, CommanderError, Option } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
@@ -8,7 +8,7 @@ import { isUnreachable, refusesWrites } from '../platform/database/failures.ts'
 import { OperatorError, UsageError } from '../lib/operator-error.ts'
 import { ReaderGone, type Terminal } from './terminal.ts'
 
-/** What a command prints: one JSON value with `--json`, else text for people. */
+/** JSON with `--json`, otherwise text. */
 export interface Printed {
   readonly json: unknown
   readonly text: string
@@ -16,22 +16,21 @@ export interface Printed {
 
 export interface Cli {
   readonly terminal: Terminal
-  /** Prints what a command found; exactly one JSON value with `--json`. */
+  /** Exactly one JSON value with `--json`. */
   print(command: Command, printed: Printed): void
-  /** Opens the service beside a running one or without one, runs `work`, and closes it again. No server, no workers. */
+  /** Without server and workers, also beside a running service. */
   withApp<T>(work: (app: App) => Promise<T>): Promise<T>
-  /** As `withApp`, but changes nothing: where the database lacks migrations, `behind` is told which instead. */
+  /** As `withApp`, read-only: if migrations are missing, calls `behind` with them instead. */
   examine<T>(work: (app: App) => Promise<T>, behind: (missing: readonly string[]) => T): Promise<T>
-  /** The exit code with which a command ends although it printed its result. */
+  /** For a command that ends with this code although it printed its result. */
   exit(code: number): void
 }
 
-/** Adds the commands of one group to the program. */
 export type Register = (program: Command, cli: Cli) => void
 
 const exitCodes = { done: 0, refused: 1, usage: 2 } as const
 
-/** Runs one command line; resolves to the exit code. Never rejects. */
+/** Resolves to the exit code. Never rejects. */
 export async function runCli(
   argv: readonly string[],
   terminal: Terminal,
@@ -51,7 +50,7 @@ export async function runCli(
       code = wanted
     },
   }
-  // what commander itself writes there: the version and help
+  // commander writes the version and help here
   const tell = (text: string) =>
     terminal.out(
       text === `${posthorn.version}\n`
@@ -92,16 +91,16 @@ function failure(error: unknown, terminal: Terminal): number {
   return error instanceof UsageError ? exitCodes.usage : exitCodes.refused
 }
 
-/** What a command says of what ended it: a sentence, or of something that nobody expected all that is known. */
+/** A sentence; for an unexpected error everything that is known. */
 export function wordsOf(error: unknown): string {
   if (error instanceof Problem || error instanceof OperatorError) return error.message
-  // PgBouncer takes no parameters of a session that it does not know
+  // PgBouncer refuses unknown session parameters
   if (error instanceof Error && error.message.startsWith('unsupported startup parameter'))
     return `DATABASE_URL leads to a connection pooler, which says: ${error.message}. Connect to PostgreSQL itself; or let a pool in session mode ignore statement_timeout and idle_in_transaction_session_timeout (PgBouncer: ignore_startup_parameters), which then bound nothing.`
-  // a full disk keeps PostgreSQL from opening sessions too (behaviour: command-line 1.7)
+  // a full disk prevents PostgreSQL from opening sessions (behaviour: command-line 1.7)
   if (refusesWrites(error))
     return `The database cannot do that now: ${(error as Error).message}. See to its disk and memory, then try again.`
-  // FATAL is what PostgreSQL says instead of opening a session: of a parameter in the URL that it does not know, for example
+  // PostgreSQL refuses the session with FATAL, for example for an unknown parameter in the URL
   if (isUnreachable(error) || (error as { severity?: string } | null)?.severity === 'FATAL')
     return `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -1,4 +1,4 @@
-/** `posthorn serve`: what it takes. What it does is loaded when it runs. */
+/** The options of `posthorn serve`. Its implementation is loaded when it runs. */
 import { InvalidArgumentError, type Command } from 'commander'
 import { roles as allRoles, type Role } from '../platform/platform.ts'
 import { words } from './arguments.ts'

@@ -1,4 +1,4 @@
-/** What `posthorn serve` does: the service itself, until it is told to stop. */
+/** `posthorn serve`: runs the service until it is stopped. */
 import { createServer } from 'node:net'
 import type { SpanRecorder } from '../platform/observability/tracing.ts'
 import { advisoryLocks } from '../platform/database/locks.ts'
@@ -23,21 +23,21 @@ import type { Cli } from './program.ts'
 
 import posthorn from '../../package.json' with { type: 'json' }
 
-/** A stop ends within this time, 10 s in all (behaviour: command-line 2.2): what is in hand is finished for the first part of it, the rest is the database's. */
+/** Of 10 s in all (behaviour: command-line 2.2); the database gets the rest. */
 const stopWithinMs = 8_500
 const finishWithinMs = 6_500
-/** For the passes of workers that are given up then. */
+/** For workers after the stop timed out. */
 const giveUpWithinMs = 500
-/** Every connection plans every hot statement for itself, so few do more than many; keyed requests hold one each while they work. */
+/** Every connection plans the hot statements for itself, so few are better; each keyed request holds one. */
 const poolConnections = 12
-/** Every statement of the service has ended by then, by the pool's `statement_timeout`. */
+/** Longer than the pool's `statement_timeout`. */
 const silenceTimeoutMs = 40_000
 const sameSignalMs = 1_000
 
-/** What another program may add to the service: the benchmark's has a projection. */
+/** For programs that extend the service, such as benchmarks. */
 export type ServedParts = Pick<AppParts, 'projections'>
 
-/** Runs the service in these roles until SIGTERM or SIGINT, and ends the process then. Throws an OperatorError for what its operator has to mend. */
+/** Ends the process at SIGTERM or SIGINT. Throws an OperatorError for what the operator can fix. */
 export async function serve(cli: Cli, command: Command, roles: readonly Role[], parts: ServedParts): Promise<void> {
   const config = await withPort(readConfig(cli.terminal.env))
   const log = makeLog(config.log_level, config.log_format)
@@ -78,23 +78,23 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
       void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
       await stopped(stop)
     } finally {
-      // also where it came up half: what runs would keep the process alive
+      // also after a partial start
       stopBy = clock.elapsed() + stopWithinMs
       await finish(app, log)
     }
   } finally {
-    // a database that neither answers nor goes must not keep the process: whoever starts next adopts it
+    // a hanging database must not keep the process
     const closed = await inTime(clock, (stopBy ?? clock.elapsed() + stopWithinMs) - clock.elapsed(), log, async () => {
       await pool.end({ timeout: 1 })
       await embedded?.stop()
     })
     if (!closed) log.warn('the database did not let go in time')
   }
-  // whatever is still open, a look-up of a name for example, would keep the process alive; the log is written to its end by this
+  // open handles, such as a DNS look-up, would keep the process alive; this also flushes the log
   process.exit(0)
 }
 
-/** Migrations may take as long as they take: on a pool of their own, which waits for them. */
+/** On a separate pool without time limits. */
 async function migrateBeside(url: string, clock: Clock) {
   const pool = openPool(url, { max: 1, application_name: 'posthorn' })
   try {
@@ -104,7 +104,7 @@ async function migrateBeside(url: string, clock: Clock) {
   }
 }
 
-/** The database starts while the application is loaded: either takes half a second, and the one needs no hand of the other. */
+/** Starts the database while the application loads: each takes half a second. */
 async function load(config: Config, log: Log) {
   const { promise: started, resolve: onStarted } = Promise.withResolvers<void>()
   const starting: Promise<Embedded> | undefined =
@@ -118,7 +118,6 @@ async function load(config: Config, log: Log) {
   return { embedded, buildApp, makeMetrics }
 }
 
-/** Limits shared through Redis, where there is one. */
 async function sharedLimits(
   config: Config,
   clock: SteadyClock,
@@ -130,16 +129,15 @@ async function sharedLimits(
   return { limiter: redisRateLimiter(config.redis_url, clock, log, metrics) }
 }
 
-/** Spans for a collector, where there is one. */
 async function recordedSpans({ traces }: Config, clock: Clock, log: Log): Promise<{ spans?: SpanRecorder }> {
   if (traces === undefined) return {}
   const { openTelemetry } = await import('../platform/observability/opentelemetry.ts')
   return { spans: openTelemetry(traces, posthorn.version, clock, log) }
 }
 
-/** Starts everything and says so; on an empty database it makes the first account. */
+/** On an empty database it creates the first account. */
 async function run(cli: Cli, command: Command, app: App, config: Config, stop: AbortSignal, log: Log): Promise<void> {
-  // a start that cannot listen will not come to tell what it made: the keys, or a link that ends the one before
+  // a failed start could not print the keys it created, or would replace the setup link
   await freeAddress(config)
   const first = await firstAccount(app)
   const people = await consoleLinks(app, config)
@@ -147,7 +145,7 @@ async function run(cli: Cli, command: Command, app: App, config: Config, stop: A
   await app.server.listen({ host: oneAddress(config.host), port: config.port }).catch((error: unknown) => {
     throw notListening(config, error)
   })
-  // keys that were made are told, stopping or not
+  // print created keys even when stopping
   if (stop.aborted && first === undefined) return
   log.info({ base_url: config.base_url }, 'listening')
   const json = { base_url: config.base_url, ...people, ...first }
@@ -166,7 +164,7 @@ interface FirstAccount {
   readonly test_key: string
 }
 
-/** One account with a key of each mode, where there is no account at all. Of several processes one makes it. */
+/** Creates an account with a key of each mode in an empty database; one of several processes does. */
 async function firstAccount(app: App): Promise<FirstAccount | undefined> {
   const { accounts } = app.services
   if ((await accounts.list()).length > 0) return undefined
@@ -186,11 +184,10 @@ async function firstAccount(app: App): Promise<FirstAccount | undefined> {
 
 interface ConsoleLinks {
   readonly console_url?: string
-  /** Where the first owner is made; only while nobody can sign in. */
+  /** Only while there is no user. */
   readonly setup_url?: string
 }
 
-/** Where people go; nowhere without the console. */
 async function consoleLinks(app: App, config: Config): Promise<ConsoleLinks> {
   if (!app.hasConsole) return {}
   const setup_url = await app.services.operators.offerSetup()
@@ -216,7 +213,7 @@ Send a message with the test key; nothing is delivered or billed:
 Then, step by step: ${config.base_url}/docs/guides/first-message, or in TypeScript ${config.base_url}/docs/guides/typescript
 `
 
-/** A port of 0 is settled before anything is told the address. */
+/** Replaces port 0 by a free one before the address is printed. */
 async function withPort(config: Config): Promise<Config> {
   if (config.port !== 0) return config
   const port = await freePort(config.host).catch((error: unknown) => {
@@ -225,10 +222,10 @@ async function withPort(config: Config): Promise<Config> {
   return { ...config, port, base_url: config.base_url.replace(/:0$/, `:${port}`) }
 }
 
-/** For this name Fastify opens a second server beside the one whose connections are bounded and ended, where it has two addresses. */
+/** For this name Fastify opens a second server, whose connections are not limited. */
 const oneAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host)
 
-/** Tries the address. Throws an OperatorError where none can. */
+/** Throws an OperatorError if it cannot listen. */
 async function freeAddress(config: Config): Promise<void> {
   const probe = createServer()
   await new Promise<void>((resolve, reject) =>
@@ -239,7 +236,10 @@ async function freeAddress(config: Config): Promise<void> {
   await new Promise((resolve) => probe.close(resolve))
 }
 
-/** Aborts at the first SIGTERM or SIGINT; one that comes a second later ends the process at once. Sooner it is the same one, told twice: to the group and by npm. */
+/**
+ * A second signal after a second ends the process at once; an earlier one is the same signal, sent to the group and by
+ * npm.
+ */
 function stopSignals(log: Log, clock: Pick<SteadyClock, 'elapsed'>): AbortSignal {
   const stop = new AbortController()
   let first = 0
@@ -260,7 +260,7 @@ const stopped = (stop: AbortSignal): Promise<void> =>
     else stop.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** False when the work fails, as where the database is gone, or takes longer; it is not waited for any more. */
+/** False when the work fails or times out. */
 async function inTime(clock: Clock, ms: number, log: Log, work: () => Promise<void>): Promise<boolean> {
   const late = new AbortController()
   const failed = (error: unknown) => {

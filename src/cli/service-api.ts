@@ -1,22 +1,22 @@
-/** The service over HTTP, as commands ask it that need nothing but an API key. */
+/** The HTTP API, for commands that need only an API key. */
 import { request } from 'undici'
 import type { ErrorBody } from '../api/resources/api-error.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 
-/** An API key and the service that it belongs to: it is never sent to another one. */
+/** A key is never sent to another service. */
 export interface Access {
   readonly base_url: string
   readonly key: string
 }
 
 export interface Asked {
-  /** What is undefined is left out. */
+  /** Omits undefined. */
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Each rejects with an OperatorError where the service refuses, fails or cannot be reached. */
+/** Rejects with an OperatorError if the service refuses, fails or is unreachable. */
 export interface ServiceApi {
   readonly access: Access
   get<T>(path: string, asked?: Asked): Promise<T>
@@ -24,7 +24,7 @@ export interface ServiceApi {
   delete(path: string): Promise<void>
 }
 
-/** The service did not answer: it may have done what it was asked. */
+/** The request may have been executed. */
 export class NoAnswer extends OperatorError {}
 
 const timeoutMs = 30_000
@@ -57,7 +57,6 @@ export function serviceApi(access: Access): ServiceApi {
   }
 }
 
-/** What was refused and why, with each failure where there are several. */
 function refusal(status: number, { code, message, details, request_id }: ErrorBody): string {
   const others = (details?.length ?? 0) > 1 ? details!.map((detail) => `  ${detail.param}: ${detail.message}`) : []
   return [`${message} (${status} ${code}, request ${request_id})`, ...others].join('\n')

@@ -3,13 +3,12 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { OperatorError } from '../lib/operator-error.ts'
 
-/** Where a command reads and writes; tests pass their own. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Throws ReaderGone when the reader of standard output is gone. */
   out(text: string): void
   err(text: string): void
-  /** Asks a question; absent without a terminal. Rejects with an OperatorError when the input ends. */
+  /** Absent without a terminal. Rejects with an OperatorError when the input ends. */
   readonly ask?: (question: Question) => Promise<string>
   /** `out` is a terminal, where a line can be overwritten. */
   readonly rewrites?: boolean
@@ -17,14 +16,13 @@ export interface Terminal {
 
 export interface Question {
   readonly text: string
-  /** The answer is not shown while it is typed. */
   readonly hidden: boolean
 }
 
-/** Thrown by what writes to a pipe whose reader is gone: the command unwinds, and nothing is said of it. */
+/** The reader of the pipe is gone: the command ends silently. */
 export class ReaderGone extends Error {}
 
-/** Writes to standard output. Throws ReaderGone once the other end of the pipe is closed. */
+/** Throws ReaderGone once the pipe is closed. */
 export function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
   let isGone = false
   whenGone(stream, () => (isGone = true))
@@ -34,7 +32,7 @@ export function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
   }
 }
 
-/** Writes to standard error: what a command does counts, whoever reads of it. */
+/** To standard error, whose reader does not matter. */
 export function tellerTo(stream: NodeJS.WriteStream): (text: string) => void {
   whenGone(stream, () => undefined)
   return (text) => void stream.write(text)
@@ -47,7 +45,7 @@ function whenGone(stream: NodeJS.WriteStream, then: () => void): void {
   })
 }
 
-/** The signal aborts at Ctrl-C, at SIGTERM, and where nobody reads standard output any more. Resolves and rejects as the work does. */
+/** The signal aborts at Ctrl-C, SIGTERM, and when the reader of standard output is gone. */
 export async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const end = new AbortController()
   const stop = () => end.abort()
@@ -90,9 +88,7 @@ const rewriteEveryMs = 200
 const lineEveryMs = 5_000
 
 export interface ProgressTeller {
-  /** May be called as often as there is something new. */
   tell(line: string): void
-  /** Leaves nothing half written. */
   end(): void
 }
 

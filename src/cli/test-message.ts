@@ -1,4 +1,4 @@
-/** The test message of a channel that was just connected: sent as any other, and followed until nothing more is to be expected. */
+/** Sends a test message on a new channel, and follows it to its final status. */
 import type { App } from '../app.ts'
 import type { Tenant } from '../api/caller.ts'
 import { limits } from '../api/limits.ts'
@@ -9,25 +9,24 @@ import { isoTime } from '../lib/clock.ts'
 import { isAnyWorking } from '../platform/jobs/process-registry.ts'
 
 export interface TestMessage {
-  /** null where it was refused. */
+  /** null if it was refused. */
   readonly id: string | null
   readonly status: MessageStatus | null
-  /** What went wrong, if anything did. */
   readonly error: { readonly code: string; readonly message: string } | null
-  /** What to do next: a sentence. */
+  /** A sentence. */
   readonly next: string
 }
 
-/** What there is to see of a message under way. */
+/** The observed state of the message. */
 interface Sight {
   readonly status: MessageStatus
   readonly error: { readonly code: string; readonly message: string } | null
-  /** Whether some process hands messages over. */
+  /** Whether any worker process runs. */
   readonly isServed: boolean
   /** `none`: the channel needs none. `waiting`: no process has it yet. */
   readonly session: 'none' | 'waiting' | 'held'
   readonly isConnected: boolean
-  /** What the last hand-over came to, where it was not taken. */
+  /** The failure of the last send attempt. */
   readonly lastAnswer: string | null
 }
 
@@ -35,17 +34,17 @@ const followMs = 60_000
 const betweenLooksMs = 500
 const final: readonly MessageStatus[] = ['delivered', 'read', 'failed']
 
-/** Telegram tells of no deliveries: nothing comes after `sent`. */
+/** Telegram reports no deliveries. */
 const isFinal = ({ type }: Channel, status: MessageStatus): boolean =>
   final.includes(status) || (type === 'telegram' && status === 'sent')
 
-/** WhatsApp takes nothing but a template before the recipient has written; `hello_world` is the sample that every account has. */
+/** WhatsApp requires a template before the recipient has written; every account has `hello_world`. */
 const contentOf = ({ type }: Channel): object =>
   type === 'whatsapp'
     ? { type: 'template', template: { name: 'hello_world', language: { code: 'en_US' } } }
     : { type: 'text', text: { body: 'This is a test message of Posthorn.' } }
 
-/** Never throws what refuses the message: the channel is connected all the same. `told` hears of each status, and of what it waits for. */
+/** Resolves also for a refused message. Calls `told` with each status, and the reason for waiting. */
 export async function sendTestMessage(
   app: App,
   tenant: Tenant,
@@ -96,7 +95,7 @@ function refused(
   return { id: null, status: null, error: { code, message: new Problem(code).message }, next }
 }
 
-/** For a minute, or until it is final, or for nothing: where no process hands messages over. */
+/** For a minute, or until it is final; not at all without a worker process. */
 async function follow(
   app: App,
   tenant: Tenant,
@@ -143,7 +142,6 @@ async function look({ platform, services }: App, tenant: Tenant, id: string, cha
   }
 }
 
-/** What a message waits for, as far as can be seen. */
 function waitingFor(channel: Channel, { status, isServed, session, isConnected, lastAnswer }: Sight): string[] {
   if (status === 'sent' && !isFinal(channel, status)) return ['waiting up to a minute for its delivery']
   if (status !== 'queued' && status !== 'sending') return []

@@ -1,4 +1,4 @@
-/** `posthorn top`: rates, queues and lags of running processes, live in a terminal (behaviour: command-line 12). */
+/** `posthorn top`: live rates, queues and lags of running processes (behaviour: command-line 12). */
 import type { Command } from 'commander'
 import { request } from 'undici'
 import { systemClock, type SteadyClock } from '../lib/clock.ts'
@@ -19,7 +19,7 @@ interface Top extends TopOptions {
   answer_within_ms: number
 }
 
-/** The command, whose processes have so long to answer. */
+/** `ms` limits each response. */
 export const topWithin =
   (answer_within_ms: number): Register =>
   (program, cli) => {
@@ -35,7 +35,6 @@ export const topWithin =
       )
   }
 
-/** As people have it. */
 export const registerTop = topWithin(5_000)
 
 async function top(cli: Cli, command: Command, { baseUrl, every, answer_within_ms }: Top): Promise<void> {
@@ -105,7 +104,7 @@ const figuresOf = (between: Between, processes: number) => {
   }
 }
 
-/** What is 0 is left out. */
+/** Omits zeros. */
 const rounded = (found: Map<string, number>): Record<string, number> =>
   Object.fromEntries(
     [...found].filter(([, value]) => value > 0).map(([name, value]) => [name, Number(value.toFixed(1))]),
@@ -158,7 +157,7 @@ export interface Series {
 const line = /^(\w+)(?:\{(.*)\})? (\S+)$/
 const label = /(\w+)="((?:[^"\\]|\\.)*)"/g
 
-/** The series of a page in Prometheus' format; whatever else stands there is passed over. */
+/** Parses Prometheus' text format; skips other lines. */
 export function seriesIn(page: string): Series[] {
   return page.split('\n').flatMap((text) => {
     const [, name, labels, value] = line.exec(text) ?? []
@@ -173,14 +172,13 @@ export function seriesIn(page: string): Series[] {
   })
 }
 
-/** A look at every process, in the order in which they were named. */
+/** A sample of every process. */
 export interface Look {
   /** Milliseconds. */
   readonly at: number
   readonly processes: readonly (readonly Series[])[]
 }
 
-/** Two looks, one after the other. */
 export class Between {
   readonly seconds: number
   readonly #before: Look
@@ -192,7 +190,7 @@ export class Between {
     this.#after = after
   }
 
-  /** How much a counter has grown a second in all processes, by the values of these labels joined by a space. A process that began anew counts from 0. */
+  /** Per second, over all processes, by the label values joined by a space. A restarted process counts from 0. */
   rates(name: string, ...by: readonly string[]): Map<string, number> {
     const grown = new Map<string, number>()
     for (const { labels, value } of this.#grown(name)) {
@@ -202,7 +200,7 @@ export class Between {
     return grown
   }
 
-  /** The bound of the bucket that holds this share of what a histogram was told meanwhile; null where it was told nothing. */
+  /** The upper bound of the bucket; null without observations. */
   quantile(name: string, share: number): number | null {
     const buckets = new Map<number, number>()
     for (const { labels, value } of this.#grown(`${name}_bucket`)) {
@@ -214,7 +212,7 @@ export class Between {
     return all === 0 ? null : sorted.find(([, count]) => count >= all * share)![0]
   }
 
-  /** What a gauge stands at, of all processes: their sum, or the most of any. By the values of these labels. */
+  /** Sum or maximum over all processes, by label values. */
   now(name: string, over: 'sum' | 'most', ...by: readonly string[]): Map<string, number> {
     const found = new Map<string, number>()
     for (const { labels, value } of this.#after.processes.flat().filter((series) => series.name === name)) {

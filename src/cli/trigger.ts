@@ -1,4 +1,4 @@
-/** `posthorn trigger EVENT`: makes a real event happen in test mode, and waits for it (behaviour: command-line 10). */
+/** `posthorn trigger EVENT`: triggers a real event in test mode, and waits for it (behaviour: command-line 10). */
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { eventTypes, type EventType } from '../api/events.ts'
 import type { Event } from '../api/resources/event.ts'
@@ -29,7 +29,7 @@ export const registerTrigger: Register = (program, cli) => {
     'trigger message.delivered',
     'trigger webhook.test --endpoint we_…',
   ])
-    // the choices are for the completion of shells
+    // the choices are for shell completion
     .addArgument(new Argument('[event]', 'its type').choices(types).argParser(eventType))
     .option('--endpoint <endpoint>', 'the webhook endpoint for webhook.test; default: the only one')
     .addHelpText(
@@ -60,7 +60,7 @@ function eventType(text: string): EventType {
   throw new InvalidArgumentError(`${meant === undefined ? '' : `Did you mean ${meant}? `}${known}`)
 }
 
-/** Rejects with an OperatorError where the event does not happen in time. */
+/** Rejects with an OperatorError after a timeout. */
 async function eventOf(
   api: ServiceApi,
   clock: SteadyClock,
@@ -87,7 +87,7 @@ export interface TriggerContext {
   readonly endpoint: string | undefined
 }
 
-/** What was done, and by what the event that follows is found: the object that it is about, or its own id. */
+/** How to find the event: by its object or its own id. */
 export interface Triggered {
   readonly told: string
   readonly object_id: string
@@ -98,7 +98,7 @@ type Trigger = (context: TriggerContext) => Promise<Triggered>
 
 const noMoney = 'test mode has no money; in live mode it follows'
 
-/** A text says why there is no way, and what makes it happen in live mode. */
+/** A text explains why the event cannot be triggered. */
 export const triggers: Readonly<Record<EventType, Trigger | string>> = {
   'message.sent': messageTo('+15005550006'),
   'message.delivered': messageTo('+15005550006'),
@@ -120,7 +120,7 @@ export const triggers: Readonly<Record<EventType, Trigger | string>> = {
 
 const body = 'Made by posthorn trigger.'
 
-/** A recipient whose outcome is fixed (behaviour: test-mode 2.1). */
+/** A recipient with a fixed outcome (behaviour: test-mode 2.1). */
 function messageTo(to: string): Trigger {
   return async ({ api }) => {
     const message = await api.post<Message>('/v1/messages', {
@@ -153,7 +153,7 @@ async function startCampaign({ api }: TriggerContext): Promise<Triggered> {
   return { told: `Launched ${campaign.id}.`, object_id: campaign.id }
 }
 
-/** One that is not to begin for an hour, so that it cannot be over before; it is cancelled afterwards. */
+/** Scheduled in an hour, so that it cannot finish first; cancelled afterwards. */
 async function pauseCampaign({ api, clock }: TriggerContext): Promise<Triggered> {
   const schedule = { send_at: isoTime(clock.now() + 3_600_000) }
   const campaign = await api.post<Campaign>('/v1/campaigns', { body: { ...campaignOf(toOne), schedule } })
@@ -162,10 +162,10 @@ async function pauseCampaign({ api, clock }: TriggerContext): Promise<Triggered>
   return { told: `Launched ${campaign.id}, paused and then cancelled it.`, object_id: campaign.id }
 }
 
-/** For its list to be deleted before it begins, also where the service takes its time. */
+/** Time to delete the list on a slow service. */
 const failsAfterMs = 8_000
 
-/** Its list is gone when it begins. */
+/** Deletes the list before the campaign starts. */
 async function failCampaign({ api, clock }: TriggerContext): Promise<Triggered> {
   const list = await api.post<{ id: string }>('/v1/contact_lists', {
     body: { name: `posthorn trigger ${clock.now()}` },

@@ -1,7 +1,7 @@
 /** Checks combinations of settings (behaviour: configuration 1). */
 
 type Given = Readonly<Record<string, unknown>>
-/** One line per problem. A setting in `misread` has its own error already. */
+/** One line per problem. A setting in `misread` has its own error. */
 export function problemsTogether(values: Given, misread: ReadonlySet<string>): string[] {
   const halves = together.flatMap(({ names, why }) => {
     const absent = names.filter((name) => values[name] === undefined && !misread.has(name))
@@ -12,7 +12,6 @@ export function problemsTogether(values: Given, misread: ReadonlySet<string>): s
   return [...sharedKeywords(values), ...halves, ...deliveriesWithoutEvents(values)]
 }
 
-/** Settings that must be given together. */
 const together: readonly { readonly names: readonly string[]; readonly why: string }[] = [
   {
     names: ['POSTHORN_MEDIA_S3_URL', 'POSTHORN_MEDIA_S3_KEY_ID', 'POSTHORN_MEDIA_S3_SECRET'],

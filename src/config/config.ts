@@ -1,4 +1,4 @@
-/** Environment → Config (behaviour: configuration 1). One table defines all settings: defaults, checks and README rows. Reports all problems at once. */
+/** Reads the configuration from the environment (behaviour: configuration 1). One table defines all settings. */
 import { randomUUID } from 'node:crypto'
 import { access, constants, copyFile, link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -45,10 +45,9 @@ export interface Config extends Settings {
 export interface Setting {
   /** Throws the words that follow the variable's name. */
   readonly read: Reader<unknown>
-  /** The default as text; undefined: absent by default. */
+  /** Undefined: absent by default. */
   readonly fallback: string | undefined
   readonly about: string
-  /** Never shown. */
   readonly secret?: true
 }
 
@@ -57,7 +56,6 @@ const logFormats: readonly LogFormat[] = ['auto', 'json', 'text']
 const dayMs = 24 * 3600_000
 const optOut = 'STOP,STOPALL,STOP ALL,UNSUBSCRIBE,CANCEL,END,QUIT,OPTOUT,REVOKE,REMOVE,ARRET'
 
-/** Every setting. */
 export const settingsTable = {
   DATABASE_URL: {
     read: databaseUrl,
@@ -319,7 +317,6 @@ export const settingsTable = {
   },
 } as const satisfies Record<string, Setting>
 
-/** Provider API URLs: one setting per provider, defined by the provider. */
 const providerSettings: Readonly<Record<string, Setting>> = Object.fromEntries(
   providers.flatMap(({ url: own }) =>
     own === undefined
@@ -330,7 +327,7 @@ const providerSettings: Readonly<Record<string, Setting>> = Object.fromEntries(
 
 const allSettings: Readonly<Record<string, Setting>> = { ...settingsTable, ...providerSettings }
 
-/** The rows of the table in docs/reference/settings.md. */
+/** For docs/reference/settings.md. */
 export const settingRows = (): string[] =>
   Object.entries(allSettings).map(
     ([name, { fallback, about }]) =>
@@ -341,7 +338,7 @@ type Name = keyof typeof settingsTable
 type Values = { [N in Name]: ReturnType<(typeof settingsTable)[N]['read']> | Absent<N> }
 type Absent<N extends Name> = (typeof settingsTable)[N]['fallback'] extends string ? never : undefined
 
-/** Reads the environment. Throws an OperatorError with one line per problem. An empty variable counts as absent. */
+/** Throws an OperatorError with one line per problem. An empty variable counts as absent. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
@@ -456,10 +453,10 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
   }
 }
 
-/** Variables of commands that call the service over HTTP (behaviour: command-line 8); not settings. */
+/** Not settings (behaviour: command-line 8). */
 const ofCommands: readonly string[] = ['POSTHORN_API_KEY']
 
-/** Finds misspelt settings, which would silently keep their default. Variables of commands and tests are skipped. */
+/** Finds misspelt settings, which would silently keep their default. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const prefix = 'POSTHORN_'
   const names = Object.keys(allSettings).filter((name) => name.startsWith(prefix))
@@ -476,12 +473,12 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
   })
 }
 
-/** The secret keys; if none is configured, the one in the data folder, created at first use. */
+/** Without a configured key, the one in the data folder, created at first use. */
 export async function secretKeys(config: Config): Promise<SecretKeys> {
   return { current: config.secret_key ?? (await keyFile(config.data_dir)), previous: config.previous_secret_keys }
 }
 
-/** The secret keys, where one must exist already. */
+/** Throws instead of creating a key. */
 export async function secretKeysThere(config: Config): Promise<SecretKeys> {
   const path = join(config.data_dir, 'secret.key')
   if (config.secret_key === undefined && !(await isThere(path)))
@@ -497,7 +494,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Creates the key under a temporary name and links it, so that concurrent processes read the same key and a crash leaves no partial one. */
+/** Atomic: concurrent processes read the same key. */
 async function makeKey(path: string): Promise<void> {
   const fresh = `${path}.${randomUUID()}`
   try {

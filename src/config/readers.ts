@@ -1,11 +1,11 @@
-/** Parses one setting. A reader returns the value, or throws the words that follow the variable's name. */
+/** Parses single settings. A reader throws the words that follow the variable's name. */
 import { isAddressRange } from '../platform/http/headers.ts'
 
 export type Reader<T> = (text: string) => T
 
 export const text: Reader<string> = (given) => given
 
-/** An integer between two bounds, inclusive. */
+/** Inclusive bounds. */
 export const whole =
   (min: number, max: number): Reader<number> =>
   (given) => {
@@ -21,7 +21,7 @@ export const duration: Reader<number> = (given) => {
   return value
 }
 
-/** A ratio from 0 to 1. */
+/** From 0 to 1. */
 export const ratio: Reader<number> = (given) => {
   const value = /^(?:0|1|0?\.\d{1,15}|1\.0+)$/.test(given) ? Number(given) : NaN
   if (!(value >= 0 && value <= 1)) throw 'must be a number from 0 to 1'
@@ -36,7 +36,7 @@ export const oneOf =
     return value
   }
 
-/** Comma-separated entries, trimmed, without empty ones. */
+/** Comma-separated, trimmed, without empty entries. */
 export const listOf =
   <T>(read: Reader<T>): Reader<readonly T[]> =>
   (given) =>
@@ -48,7 +48,7 @@ export const listOf =
 
 export const keyword: Reader<string> = (given) => given.toUpperCase()
 
-/** A URL with one of these protocols, without a trailing slash. */
+/** Without a trailing slash. */
 export const url =
   (protocols: readonly string[]): Reader<string> =>
   (given) => {
@@ -59,7 +59,7 @@ export const url =
 
 const loopback = ['127.0.0.1', '[::1]', 'localhost']
 
-/** The issuer of an OpenID Connect provider, unchanged, because it is compared with tokens. */
+/** Unchanged, because it is compared with tokens. */
 export const issuerUrl: Reader<string> = (given) => {
   const parsed = URL.parse(given)
   const isSafe = parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && loopback.includes(parsed.hostname))
@@ -68,7 +68,7 @@ export const issuerUrl: Reader<string> = (given) => {
   return given
 }
 
-/** The URL of a bucket, whose name is the path. */
+/** The bucket name is the path. */
 export const bucketUrl: Reader<string> = (given) => {
   const parsed = URL.parse(given)
   if (
@@ -108,7 +108,7 @@ export const baseUrlOf: Reader<string> = (given) => {
   return given.replace(/\/+$/, '')
 }
 
-/** An origin as browsers write it: scheme, host, and a port unless it is the default. */
+/** Scheme, host, and a port unless it is the default. */
 export const webOrigin: Reader<string> = (given) => {
   const parsed = URL.parse(given)
   const bare = parsed !== null && ['http:', 'https:'].includes(parsed.protocol) && parsed.href === `${parsed.origin}/`

@@ -2,20 +2,18 @@
 export interface Settings {
   /** Absolute path. */
   readonly data_dir: string
-  /** URL without a trailing slash. */
+  /** Without a trailing slash. */
   readonly base_url: string
   readonly rate_limit_messages: number
   readonly rate_limit_default: number
-  /** Duration of a console session. */
   readonly rate_limit_console: number
-  /** Attempts per minute and address. */
+  /** Per minute and address. */
   readonly rate_limit_sign_in: number
   readonly reauthenticate_after_ms: number
-  /** Connections of the read pool, in all processes together. */
+  /** In all processes together. */
   readonly read_connections: number
-  /** Client connections in total. */
   readonly connection_limit: number
-  /** Client connections per address, except for trusted proxies. */
+  /** Except for trusted proxies. */
   readonly address_connection_limit: number
   readonly contact_limit: number
   readonly campaign_recipient_limit: number
@@ -23,26 +21,25 @@ export interface Settings {
   readonly webhook_endpoint_limit: number
   readonly webhook_timeout_ms: number
   readonly webhook_disable_after: number
-  /** Seconds before each retry. */
+  /** In seconds. */
   readonly webhook_retry_delays: readonly number[]
   /** `host:port` pairs in lower case that are exempt from the address and https checks. */
   readonly webhook_allowed_hosts: readonly string[]
-  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted. */
+  /** Addresses and CIDR ranges whose X-Forwarded-For is trusted. */
   readonly trusted_proxies: readonly string[]
-  /** Origins of web pages that may call `/v1`. */
   readonly cors_origins: readonly string[]
   readonly smtp_url: string | undefined
-  /** Keywords in upper case that match a whole message (behaviour: consent 3.2). */
+  /** In upper case; match a whole message (behaviour: consent 3.2). */
   readonly opt_out_keywords: readonly string[]
   readonly opt_in_keywords: readonly string[]
   readonly help_keywords: readonly string[]
-  /** Provider API URLs by setting name. */
+  /** By setting name. */
   readonly provider_urls: Readonly<Record<string, string>>
-  /** Stripe account for top-ups; absent: only by command line. */
+  /** Absent: top-ups only by command line. */
   readonly stripe: StripeSettings | undefined
-  /** Single sign-on; absent: only passwords. */
+  /** Absent: only passwords. */
   readonly oidc: OidcSettings | undefined
-  /** Storage of media files; absent: the data folder. */
+  /** Absent: media files are in the data folder. */
   readonly media_s3: S3Settings | undefined
   readonly media_retention_days: number
   /** null: for ever. */
@@ -52,13 +49,11 @@ export interface Settings {
   readonly request_log_retention_ms: number
   /** Absent: no tracing. */
   readonly traces: TraceSettings | undefined
-  /** The simulator provider, for live-mode tests and benchmarks; never in production. */
+  /** For live-mode tests and benchmarks; never in production. */
   readonly simulator: boolean
 }
 
-/** Where spans go, and which are recorded. */
 export interface TraceSettings {
-  /** The URL of a collector. */
   readonly address: string
   readonly service_name: string
   readonly sampler: (typeof traceSamplers)[number]
@@ -66,7 +61,7 @@ export interface TraceSettings {
   readonly ratio: number
 }
 
-/** Sampler names of OpenTelemetry. */
+/** As OpenTelemetry names them. */
 export const traceSamplers = [
   'always_on',
   'always_off',
@@ -76,30 +71,26 @@ export const traceSamplers = [
   'parentbased_traceidratio',
 ] as const
 
-/** A bucket in S3-compatible storage. */
 export interface S3Settings {
-  /** URL with the bucket as its path, without a trailing slash. */
+  /** With the bucket as its path, without a trailing slash. */
   readonly url: string
   readonly region: string
   readonly key_id: string
   readonly secret: string
 }
 
-/** A Stripe account. */
 export interface StripeSettings {
-  /** The URL of its API, without a trailing slash. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly secret_key: string
-  /** `whsec_…`: the secret of the webhook endpoint for paid checkouts. */
+  /** `whsec_…`: of the webhook endpoint for paid checkouts. */
   readonly webhook_secret: string
 }
 
-/** A client at an OpenID Connect provider. */
 export interface OidcSettings {
-  /** As the provider writes it, with or without a trailing slash. */
+  /** Unchanged. */
   readonly issuer: string
   readonly client_id: string
   readonly client_secret: string
-  /** The display name. */
   readonly name: string
 }

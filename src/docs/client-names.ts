@@ -1,4 +1,4 @@
-/** How operations and resources are called in the TypeScript client, which its generator and the samples share. */
+/** Names of operations and resources in the TypeScript client, shared with the samples. */
 
 /** `webhook_endpoints` as `webhookEndpoints`. */
 export const camelCase = (name: string): string =>

@@ -1,4 +1,4 @@
-/** The same request in curl, TypeScript and Python. */
+/** Code samples of a request in curl, TypeScript and Python. */
 import { camelCase } from './client-names.ts'
 import type { Route } from '../platform/http/route.ts'
 import { requestExample } from './openapi.ts'
@@ -12,18 +12,17 @@ export interface CodeSample {
 
 const titles = { curl: 'curl', typescript: 'TypeScript', python: 'Python' } as const
 
-/** One request, as the samples of all languages need it. */
 interface Sample {
   readonly site: Site
   readonly route: Route
   readonly path: string
   readonly query: URLSearchParams
   readonly body: unknown
-  /** The type of a file that is the body. */
+  /** The content type of an uploaded file. */
   readonly upload: string | undefined
 }
 
-/** What the operation is called with. A signed operation is called by shops and not by programs of one's own: curl alone shows it. */
+/** Signed operations, which shops call, are only shown in curl. */
 export function codeSamples(site: Site, route: Route): CodeSample[] {
   const upload = Object.keys(route.uploads ?? {})[0]
   const sample: Sample = {
@@ -39,7 +38,7 @@ export function codeSamples(site: Site, route: Route): CodeSample[] {
   return [curl, { language: 'typescript', text: typescriptOf(sample) }, { language: 'python', text: pythonOf(sample) }]
 }
 
-/** Tabs that need no script: buttons of a radio group, each before its text. */
+/** Tabs without a script: radio buttons. */
 export const codeTabs = (samples: readonly CodeSample[]): string =>
   `<div class="tabs">${samples
     .map(
@@ -48,7 +47,6 @@ export const codeTabs = (samples: readonly CodeSample[]): string =>
     )
     .join('')}</div>`
 
-/** Which variable of the environment the samples take the key from. */
 const variableOf = ({ source_key }: Route): string => (source_key === true ? 'POSTHORN_SOURCE_KEY' : 'POSTHORN_API_KEY')
 
 function curlOf({ site, route, path, query, body, upload }: Sample): string {
@@ -71,7 +69,7 @@ function curlOf({ site, route, path, query, body, upload }: Sample): string {
   return lines.join(' \\\n  ')
 }
 
-/** In a line where it is short. */
+/** On one line if short. */
 const jsonOf = (value: unknown): string => {
   const line = JSON.stringify(value)
   return line.length <= 72 ? line : JSON.stringify(value, null, 2)
@@ -105,7 +103,7 @@ function typescriptOf({ site, route, path, query, body, upload }: Sample): strin
   ].join('\n')
 }
 
-/** A query as the client takes it: booleans and numbers are values of their own. */
+/** Booleans and numbers become values. */
 const typed = (query: URLSearchParams): Record<string, unknown> =>
   Object.fromEntries(
     [...query].map(([name, value]) => [name, /^(true|false|\d+)$/.test(value) ? JSON.parse(value) : value]),
@@ -141,13 +139,11 @@ function pythonOf({ site, route, path, query, body, upload }: Sample): string {
   ].join('\n')
 }
 
-/** How a language writes values. */
 interface Notation {
   readonly indent: string
   readonly words: Readonly<Record<string, string>>
   readonly key: (name: string) => string
   readonly text: (value: string) => string
-  /** Within the braces of an object that stands on one line. */
   readonly pad: string
 }
 
@@ -166,7 +162,7 @@ const python: Notation = {
   pad: '',
 }
 
-/** A value as a program writes it: on one line where that is short, else a line each. */
+/** On one line if short. */
 function literal(value: unknown, notation: Notation): string {
   const { indent, words, key, text, pad } = notation
   if (typeof value === 'string') return text(value)

@@ -1,11 +1,7 @@
 /**
- * The schemas of the document: those with an `$id` stand among its components, once, and the rest refers to them. What validates and serialises stays as it is;
- * the document alone says more about requests, and less about answers:
- *
- * - requests are closed (`additionalProperties: false`), so that a typed client finds a misspelt field, which the server ignores and names;
- * - an enumeration in an answer is open: `{ "type": "string", "x-extensible-enum": ["queued", "sent"] }`, for a later version may add a value. A client types it as
- *   the values it knows, or any other string. Answers that are written with `const` stay as they are;
- * - `SendMessage`, `Message`, `Event` and the like, flat for the server, are unions there (`unions.ts`).
+ * The component schemas of the OpenAPI document. Requests are closed (`additionalProperties: false`), so that a typed
+ * client finds misspelt fields; enumerations in responses are open (`x-extensible-enum`), because later versions may
+ * add values; some flat schemas become unions (`unions.ts`).
  */
 import type { TSchema } from 'typebox'
 import { contentSchemaId } from '../api/content/documented.ts'
@@ -16,10 +12,10 @@ import { documented } from './unions.ts'
 
 export type Json = Record<string, unknown>
 
-/** Who writes the value: the client, the service, for content whoever sends the message, so that it is the same in both; a form is shown as it is. */
+/** The writer of the value: the client, the service, or either for content. A form is shown unchanged. */
 type Side = 'request' | 'response' | 'content' | 'form'
 
-/** The schemas of content: read back as it was sent. */
+/** Read back as sent. */
 const contentIds = new Set([
   'CampaignMessage',
   'AutomationMessage',
@@ -36,13 +32,13 @@ export class Components {
   readonly #schemas = new Map<string, Json>()
   readonly #sides = new Map<string, Side>()
 
-  /** The body of a request. Its top level is closed although its flat schema lets unknown fields pass. */
+  /** Closed at its top level. */
   request(schema: TSchema): unknown {
     const { additionalProperties, ...rest } = schema as unknown as Json
     return this.#walk(additionalProperties === true && rest['properties'] !== undefined ? rest : schema, 'request')
   }
 
-  /** A part of a request that is taken as it is: a parameter, a form, what another service sends. */
+  /** Shown unchanged: a parameter, a form, the payload of another service. */
   parameter(schema: unknown): unknown {
     return this.#walk(schema, 'form')
   }
@@ -51,7 +47,6 @@ export class Components {
     return this.#walk(schema, 'response')
   }
 
-  /** By name, in its order. */
   all(): Json {
     return Object.fromEntries([...this.#schemas].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   }
@@ -65,7 +60,7 @@ export class Components {
     return this.#named($id, contentIds.has($id) ? 'content' : side, value as Json)
   }
 
-  /** Puts it among the components where it is new, and refers to it. */
+  /** Registers the schema if it is new. */
   #named($id: string, side: Side, schema: Json): Json {
     const known = this.#sides.get($id)
     if (known !== undefined && known !== side)
@@ -79,7 +74,7 @@ export class Components {
     return { $ref: `#/components/schemas/${$id}` }
   }
 
-  /** A reference that keeps what is said where it stands: which fields there are differs. */
+  /** Without fields, which differ. */
   #rules({ type, description, examples }: Json): Json {
     const group = this.#named('Rules', 'content', documentedRules)
     return { description, examples, ...([type].flat().includes('null') ? { anyOf: [group, { type: 'null' }] } : group) }
@@ -104,7 +99,6 @@ export class Components {
   }
 }
 
-/** The schema with what the document says beyond it. */
 function sided(schema: Json, side: Side): Json {
   const { format, enum: values, ...rest } = schema
   const shown: Json = rest
@@ -117,7 +111,6 @@ function sided(schema: Json, side: Side): Json {
   return shown
 }
 
-/** A property with what the document says beyond its schema: an example, and that a moment of an answer is a date and time. */
 function told(name: string, schema: Json, side: Side): Json {
   const types = [schema['type']].flat()
   const format =

@@ -1,4 +1,4 @@
-/** The OpenAPI document of the console's own operations, below `/console/api`: derived as that of `/v1` is. */
+/** The OpenAPI document of the console's API below `/console/api`. */
 import type { FastifyInstance } from 'fastify'
 import { errorEntry, type ProblemCode } from '../api/problem.ts'
 import { codesAtGuard, type ConsoleRoute } from '../modules/console/service.ts'
@@ -10,7 +10,7 @@ const intro = `What the console has beyond \`/v1\`, for people who are signed in
 
 A session is a cookie. Every request but a GET carries \`Service-Console: 1\`; where an operation is about an account, \`Service-Account\` names it, and \`Service-Mode\` the mode.`
 
-/** A session is what lets people in, and nobody's Idempotency-Key could be kept without an account. */
+/** Sessions have no account for Idempotency-Keys. */
 const bySession: Entrance = {
   codesOf(route) {
     const { refuses = [] } = route as ConsoleRoute
@@ -25,7 +25,7 @@ const bySession: Entrance = {
       ]),
     )
   },
-  // of who is signed in: the session goes on
+  // a wrong password of a signed-in user is 400, because the session stays valid
   statusOf: (route, code) =>
     code === 'invalid_credentials' && (route as ConsoleRoute).access === 'session' ? 400 : errorEntry(code).status,
   takesKey: (route) => route.method === 'POST' && (route as ConsoleRoute).access === 'account',
@@ -48,7 +48,7 @@ export function consoleDocument(routes: readonly Route[], base_url: string): Jso
   }
 }
 
-/** Serves the document; made at the first request for it. */
+/** Built at the first request. */
 export function mountConsoleDocument(server: FastifyInstance, routes: () => readonly Route[], base_url: string): void {
   let text: string | undefined
   server.get('/console/api/openapi.json', (_request, reply) => {

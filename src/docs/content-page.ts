@@ -1,4 +1,4 @@
-/** The pages `/docs/content`, every content type in a line, and `/docs/content/<type>`, its fields, rules and a complete request, read off the schemas that validate it. */
+/** The pages `/docs/content` and `/docs/content/<type>`, derived from the content schemas. */
 import { contentSchemaId } from '../api/content/documented.ts'
 import { contentReference, inboundWords, type ContentReference, type FieldReference } from '../api/content/reference.ts'
 import { navEntry, navSection, startLinks } from './navigation.ts'
@@ -6,14 +6,13 @@ import { escape, inline, page, prose } from './page.ts'
 
 const typeById = new Map(contentReference().map(({ type }) => [contentSchemaId(type), type]))
 
-/** The content type whose schema this is, for links to its page. */
 export const typeOfContent = (schema: object): string | undefined =>
   typeById.get(String((schema as { $id?: unknown }).$id))
 
-/** The page of a content type: `/docs/content/text`. */
+/** `/docs/content/text`. */
 export const contentPath = (type: string): string => `/docs/content/${type}`
 
-/** Each type has the anchor of the time when all of them stood on this page whole; the script leads from it to the type's page. */
+/** Keeps the anchors of an earlier version of this page. */
 export function contentPage(): string {
   const intro = prose(
     'A message names its kind in `type` and carries its content under the key of that name; content objects of other types are ignored. A channel takes the types in its `capabilities`.\n\nLengths count Unicode code points. Fields that are not listed are kept and handed to the channel. Where a field may be left out, `null` means the same. Every failure of a request is listed at once in `details`, each with its path.',
@@ -45,7 +44,6 @@ function navigation(here: string): string {
   return startLinks(here) + links('Types to send', 'both') + links('Types that only come in', 'inbound')
 }
 
-/** The page of a content type of the registry. */
 export function contentTypePage(type: string): string {
   const found = contentReference().find((one) => one.type === type)!
   const main = `<p class="crumbs"><a href="/docs/content">Message content</a></p><h1><code>${type}</code></h1>${entry(found)}`

@@ -1,4 +1,4 @@
-/** What programs read of the routes beside the OpenAPI document: the Postman collection and `/llms.txt`. Served, and written by `npm run gen`. */
+/** The Postman collection and `/llms.txt`, derived from the routes; served, and written by `npm run gen`. */
 import type { FastifyInstance } from 'fastify'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ const documents: readonly DerivedDocument[] = [
   },
 ]
 
-/** The texts of these routes by the file that each is kept in, from the root of the checkout. */
+/** By path from the repository root. */
 export async function derivedDocuments(routes: readonly Route[], base_url: string): Promise<Record<string, string>> {
   return Object.fromEntries(
     await Promise.all(
@@ -36,7 +36,7 @@ export async function derivedDocuments(routes: readonly Route[], base_url: strin
   )
 }
 
-/** Each is made at the first request for it: most processes are never asked. */
+/** Built at the first request. */
 export function mountDerived(server: FastifyInstance, routes: readonly Route[], base_url: string): void {
   const made = preparedOnce()
   for (const { path, type, make } of documents)

@@ -1,4 +1,7 @@
-/** The reference that the service serves itself: `/docs`, a page for each resource and operation, `/docs/errors`, `/docs/content` and `/docs/openapi.json`, all from the routes and catalogues. */
+/**
+ * The API reference that the service serves: `/docs`, pages for resources, operations, errors and content types, and
+ * `/docs/openapi.json`.
+ */
 import type { FastifyInstance } from 'fastify'
 import { contentTypes } from '../api/content/registry.ts'
 import { Problem } from '../api/problem.ts'
@@ -17,7 +20,7 @@ import { resourcePage } from './resource-page.ts'
 import { searchIndex } from './search-index.ts'
 import { operationPath, siteOf, type Site } from './site.ts'
 
-/** Tools on other sites read the document too: it says nothing that is secret (behaviour: operating 1.2). */
+/** Not secret, and tools on other sites read it (behaviour: operating 1.2). */
 const forAnyOrigin = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'ETag, X-Request-Id',
@@ -28,7 +31,7 @@ const preflight = {
   'access-control-max-age': '86400',
 } as const
 
-/** `documents` are found by the search beside what is made of the routes. Everything is made at the first request for it: most processes are never asked. */
+/** `documents` are included in the search. Pages are built at the first request. */
 export function mountDocs(
   server: FastifyInstance,
   routes: readonly Route[],
@@ -72,7 +75,7 @@ export function mountDocs(
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** The refusal of an address that has no page, with the one that was probably meant. */
+/** Suggests the nearest page. */
 function noPage(pages: Pages, path: string): Problem {
   const all = [...pages.keys(), ...startPaths]
   const meant = nearest(nameOf(path).slice(0, 40), all.map(nameOf))
@@ -83,10 +86,10 @@ function noPage(pages: Pages, path: string): Problem {
   return new Problem('resource_missing', `There is no page ${path.slice(0, 80)}. ${hint}`)
 }
 
-/** What makes each page, by its address. */
+/** By address. */
 type Pages = ReadonlyMap<string, () => string>
 
-/** The pages below `/docs` that are made of the routes and catalogues, operations first: of two that may be meant it is the operation. */
+/** Operations come first, so that suggestions prefer them. */
 function pagesOf(site: Site): Pages {
   const operations = site.resources.flatMap((resource) =>
     resource.routes.map((route) => [operationPath(route), () => operationPage(site, resource, route)] as const),

@@ -1,4 +1,4 @@
-/** The pages `/docs/errors`, every code with what it means and what to do, to which `doc_url` of a refusal leads, and `/docs/errors/<code>`, with the answer and the operations that give it. */
+/** The pages `/docs/errors` and `/docs/errors/<code>`, which `doc_url` links to. */
 import { consoleErrorCatalogue } from '../api/console-errors.ts'
 import { errorCatalogue, errorType, type ErrorCode } from '../api/errors.ts'
 import { navEntry, navSection, startLinks } from './navigation.ts'
@@ -6,10 +6,10 @@ import { codesOf, errorExample } from './openapi.ts'
 import { escape, inline, page, prose } from './page.ts'
 import { operationPath, type Site } from './site.ts'
 
-/** In the order of the catalogue. */
+/** In catalogue order. */
 export const errorCodes = Object.keys(errorCatalogue) as ErrorCode[]
 
-/** The page of a code: `/docs/errors/resource_missing`. */
+/** `/docs/errors/resource_missing`. */
 export const errorPath = (code: ErrorCode): string => `/docs/errors/${code}`
 
 const byStatus = [...Map.groupBy(errorCodes, (code) => errorCatalogue[code].status)].toSorted(
@@ -21,7 +21,6 @@ export function errorsPage(): string {
   return page('Error codes · Posthorn', navigation('/docs/errors'), main)
 }
 
-/** What refusals below `/console/api` and callbacks lead to as well. */
 const consoleCodes = `<h2 id="console">Of the console and callbacks</h2>${prose('Below `/console/api`, and where providers call back; `/v1` answers none of them.')}${Object.entries(
   consoleErrorCatalogue,
 )
@@ -55,7 +54,7 @@ ${operations(site, code)}`
   return page(`${code} · Error codes · Posthorn`, navigation(errorPath(code)), main)
 }
 
-/** Where most operations answer it, none is listed. */
+/** Lists none if most operations return the code. */
 function operations({ resources }: Site, code: ErrorCode): string {
   const all = resources.flatMap(({ routes }) => routes)
   const answering = all.filter((route) => codesOf(route).includes(code))

@@ -1,12 +1,11 @@
-/** Tables of fields, as a schema has them. */
+/** Tables of schema fields. */
 import { contentPath, typeOfContent } from './content-page.ts'
 import { escape, inline } from './page.ts'
 import type { Schema } from './schema.ts'
 
-/** Fields within fields are listed so many levels deep. */
 const depthMax = 3
 
-/** The fields of an object, and those of objects within it where `nested`; of what is asked for, `required` ones are marked. Empty where there are none. */
+/** `nested` includes fields of nested objects; `required` marks required ones. Empty without fields. */
 export function fieldTable(
   schema: Schema | undefined,
   { nested, asked }: { readonly nested: boolean; readonly asked: boolean },

@@ -1,8 +1,8 @@
-/** `/llms.txt` (https://llmstxt.org): what there is to read, and every operation in a line, for programs that write programs. */
+/** `/llms.txt` (https://llmstxt.org): an overview of the documents and operations for language models. */
 import { limits } from '../api/limits.ts'
 import type { Route } from '../platform/http/route.ts'
 
-/** The text for these routes, as served under `base_url`; `guides` is the Markdown of the index of guides, which names each of them. */
+/** `guides` is the Markdown of the index of guides. */
 export function llmsText(routes: readonly Route[], guides: string, base_url: string): string {
   return [
     '# Posthorn',

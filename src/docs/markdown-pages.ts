@@ -1,4 +1,4 @@
-/** Markdown of this repository, served as pages: whole folders, and documents that stand alone. Which ones there are and where they stand is for the caller to say. */
+/** Serves Markdown folders and files of this repository as pages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
@@ -12,30 +12,28 @@ import { page, pageHeaders } from './page.ts'
 import { html, preparedOnce, sendPrepared } from './prepared.ts'
 
 export interface MarkdownFolder {
-  /** Where it is served: `/docs/behaviour`. */
+  /** `/docs/behaviour`. */
   readonly path: string
-  /** From the folder of documents, with slashes: `reference/behaviour`. Its `README.md` is the index and names every page. */
+  /** Relative to the documents folder: `reference/behaviour`. Its `README.md` is the index and names every page. */
   readonly folder: string
 }
 
 export interface MarkdownDocument {
-  /** Where it is served: `/docs/threat-model`. */
+  /** `/docs/threat-model`. */
   readonly path: string
-  /** From the folder of documents, with slashes: `reference/threat-model.md`. */
+  /** Relative to the documents folder: `reference/threat-model.md`. */
   readonly file: string
 }
 
 export interface MarkdownPages {
-  /** The folder of documents on the disk. */
   readonly root: string
   readonly folders: readonly MarkdownFolder[]
-  /** Those that stand alone. */
   readonly documents: readonly MarkdownDocument[]
-  /** Folders of documents that are served otherwise, by the start of their pages' addresses: `reference/content` is `/docs/content/`. */
+  /** Folders that are served elsewhere, by the prefix of their pages: `reference/content` is `/docs/content/`. */
   readonly elsewhere: Readonly<Record<string, string>>
 }
 
-/** Pages are read and rendered at the first request for them, for most processes are never asked. */
+/** Rendered at the first request. */
 export function mountMarkdown(server: FastifyInstance, pages: MarkdownPages): void {
   const made = preparedOnce()
   for (const document of pages.documents)
@@ -65,7 +63,6 @@ export function mountMarkdown(server: FastifyInstance, pages: MarkdownPages): vo
 
 const pictureName = /^[a-z0-9-]+\.webp$/
 
-/** A picture of a page, from its folder. */
 async function sendPicture(reply: FastifyReply, folder: string, name: string): Promise<FastifyReply> {
   const missing = new Problem(
     'resource_missing',
@@ -80,7 +77,7 @@ async function sendPicture(reply: FastifyReply, folder: string, name: string): P
     .send(bytes)
 }
 
-/** The refusal of a page that is not in the folder, with the one that was probably meant. */
+/** Suggests the nearest page. */
 function noPage({ path }: MarkdownFolder, { names }: Index, name: string): Problem {
   const meant = nearest(name.slice(0, 40), names)
   const hint = meant === undefined ? `${path} lists them all.` : `Did you mean ${path}/${meant}?`
@@ -89,7 +86,7 @@ function noPage({ path }: MarkdownFolder, { names }: Index, name: string): Probl
 
 interface Index {
   readonly title: string
-  /** The pages in the order in which the index names them, without `.md`. */
+  /** In the order of the index, without `.md`. */
   readonly names: readonly string[]
   readonly titles: ReadonlyMap<string, string>
 }
@@ -105,7 +102,7 @@ async function indexOf(pages: MarkdownPages, folder: MarkdownFolder): Promise<In
   return { title: titleOf(markdown), names, titles: new Map(titles) }
 }
 
-/** A document and its sections, for the search. */
+/** For the search. */
 export interface Outline {
   readonly path: string
   readonly title: string
@@ -115,7 +112,6 @@ export interface Outline {
   readonly html: string
 }
 
-/** What can be found in the documents: each with its sections and its text. */
 export async function outlines(pages: MarkdownPages): Promise<Outline[]> {
   const { renderMarkdown } = await import('./markdown.ts')
   const nowhere = (): undefined => undefined
@@ -142,7 +138,7 @@ export async function outlines(pages: MarkdownPages): Promise<Outline[]> {
 }
 
 async function pageOf(pages: MarkdownPages, folder: MarkdownFolder, index: Index, name: string): Promise<string> {
-  // loaded here, for no start needs it
+  // loaded on demand
   const { renderMarkdown } = await import('./markdown.ts')
   const rendered = renderMarkdown(await read(pages, folder, name), linksFrom(pages, folder.folder))
   const title = name === 'README' ? rendered.title : `${rendered.title} · ${index.title}`
@@ -176,10 +172,10 @@ function onThisPage({ sections }: Rendered): string {
   )
 }
 
-/** A fragment as `#3-retries`, which GitHub understands, is the section with this number. */
+/** GitHub understands `#3-retries`; our anchor is the number. */
 const anchorOf = (fragment: string): string => /^(\d+)-/.exec(fragment)?.[1] ?? fragment
 
-/** Links between documents lead to where those are served; `from` is the folder of the one that holds them. */
+/** `from` is the folder of the document that contains the link. */
 function linksFrom({ folders, documents, elsewhere }: MarkdownPages, from: string): LinkTo {
   const starts = { ...Object.fromEntries(folders.map(({ path, folder }) => [folder, `${path}/`])), ...elsewhere }
   return (href) => {

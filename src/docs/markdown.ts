@@ -1,13 +1,12 @@
-/** Markdown of this repository as safe HTML: numbered headings and paragraphs get anchors, links go where the linked page is served. */
+/** Renders Markdown as safe HTML, with anchors for numbered headings and paragraphs, and links to served pages. */
 import { Marked, Renderer, type Tokens } from 'marked'
 import { escape } from './page.ts'
 
-/** The address of a link as it stands in the text; undefined where nothing is served: the words stay, without a link. */
+/** Undefined where nothing is served: the text stays, without a link. */
 export type LinkTo = (href: string) => string | undefined
 
-/** A heading of the second level, for a table of contents. */
 export interface Section {
-  /** The anchor: the number of `## 3. Retries`, else words joined by dashes. */
+  /** The number of `## 3. Retries`, otherwise words joined by dashes. */
   readonly id: string
   readonly title: string
 }
@@ -21,7 +20,7 @@ export interface Rendered {
 const numberedHeading = /^(\d+)\. (.+)$/
 const paragraphNumber = /^\d+\.\d+$/
 
-/** HTML in the text is shown as it is written, and comments are not. Of images those are shown that are served here, in the scheme of the reader where there is one of each; of others the words stay. */
+/** Escapes HTML and drops comments. Shows served images, in the light and dark variant; others become text. */
 export function renderMarkdown(markdown: string, linkTo: LinkTo): Rendered {
   const sections: Section[] = []
   const marked = new Marked({ gfm: true, renderer: rendererOf(linkTo, sections) })
@@ -76,7 +75,7 @@ function pictureOf(light: string, alt: string): string {
   return `<picture><source media="(prefers-color-scheme: dark)" srcset="${escape(light.replace(/light\.webp$/, 'dark.webp'))}">${image}</picture>`
 }
 
-/** On a phone cells stand below each other: all but the first say what of. */
+/** On a phone cells are stacked, and all but the first are labelled. */
 const labelOf = ({ text }: Tokens.TableCell, at: number): string =>
   at === 0 || text === '' ? '' : ` data-label="${escape(text.replaceAll('`', ''))}"`
 

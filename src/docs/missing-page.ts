@@ -1,11 +1,11 @@
-/** What a browser is shown where there is no page: the refusal that programs get as JSON, in the frame of the reference, with the search and the ways on. */
+/** The 404 page for browsers, with the search and a suggestion. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorBody } from '../api/resources/api-error.ts'
 import { startLinks } from './navigation.ts'
 import { escape, page, pageHeaders } from './page.ts'
 import { html } from './prepared.ts'
 
-/** Turns the refusal of a page into HTML for whoever names `text/html` in `Accept`; every other answer stays as it is. */
+/** For clients whose `Accept` names `text/html`; others get JSON. */
 function asPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -20,7 +20,7 @@ function asPage(
   done(null, missingPage(error))
 }
 
-/** How every route is mounted that may find no page. */
+/** For every route that may find no page. */
 export const pageOptions = { exposeHeadRoute: true, onSend: asPage } as const
 
 function missingPage({ message, request_id }: ErrorBody): string {

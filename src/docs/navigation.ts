@@ -1,4 +1,4 @@
-/** What stands beside a page of the reference: where to begin, every resource, and the operations of the one that is open. */
+/** The navigation of the reference: start pages, resources, and operations of the open resource. */
 import { escape } from './page.ts'
 import { operationPath, type Resource, type Site } from './site.ts'
 
@@ -14,20 +14,19 @@ const start = [
   ['/docs/threat-model', 'Threat model'],
 ] as const
 
-/** The addresses of the pages to begin with. */
 export const startPaths: readonly string[] = start.map(([path]) => path)
 
 export const navEntry = (href: string, text: string, here = false): string =>
   `<li><a href="${href}"${here ? ' aria-current="page"' : ''}>${escape(text)}</a></li>`
 
-/** The pages to begin with; `here` is the address of the page that it stands on. */
+/** `here` is the address of the current page. */
 export const startLinks = (here = ''): string =>
   `<h2>Start</h2><ul>${start.map(([href, title]) => navEntry(href, title, href === here)).join('')}</ul>`
 
 export const navSection = (title: string, entries: readonly string[]): string =>
   entries.length === 0 ? '' : `<h2>${title}</h2><ul>${entries.join('')}</ul>`
 
-/** All resources; `open` is the one whose operations are listed, `here` the address of the page that it stands on. */
+/** `open` is the resource whose operations are listed, `here` the address of the current page. */
 export function navigation({ resources }: Site, here: string, open?: Resource): string {
   const entries = resources.map((resource) => {
     const entry = navEntry(resource.path, resource.title, resource.path === here)

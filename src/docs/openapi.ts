@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, derived from the routes and the catalogues. Nothing in it is written twice. */
+/** Derives the OpenAPI 3.1 document from the routes and catalogues. */
 import type { TSchema } from 'typebox'
 import { errorType, type ErrorCode } from '../api/errors.ts'
 import { errorEntry, type ProblemCode } from '../api/problem.ts'
@@ -11,7 +11,7 @@ import { propertyExample } from './property-examples.ts'
 import { exampleId, sample } from './samples.ts'
 import { eventsTag, webhookOperations } from './webhook-operations.ts'
 
-/** The version of the API (behaviour: operating 1.2); the path prefix is `/v1`. */
+/** (behaviour: operating 1.2) */
 const version = '1.0.0'
 
 const intro = `Send messages on several channels through one API, and hear back through signed webhooks.
@@ -27,12 +27,11 @@ Repeat a POST safely by sending the same \`Idempotency-Key\` (up to ${limits.ide
 Lists are newest first: \`limit\` (1 to ${limits.page_max}, default ${limits.page_default}) and \`starting_after\` (the \`next_cursor\` of the page before). \
 To poll with \`updated_after\`, go back a few seconds before the last request: changes become visible when they are committed, and what comes twice has the same id.`
 
-/** What follows for routes from the way in which they are come to. */
+/** What depends on the authentication of the routes. */
 export interface Entrance {
-  /** Every code that the route can answer. */
   codesOf(route: Route): ProblemCode[]
   statusOf(route: Route, code: ProblemCode): number
-  /** Whether a repeated request is answered as the first one was. */
+  /** Whether the route honours an Idempotency-Key. */
   takesKey(route: Route): boolean
 }
 
@@ -42,7 +41,6 @@ const byKey: Entrance = {
   takesKey: (route) => route.method === 'POST' && route.take === undefined,
 }
 
-/** The document of these routes as served under `base_url`. */
 export function openapiDocument(
   routes: readonly Route[],
   base_url: string,
@@ -152,7 +150,7 @@ const ifNoneMatch: Json = {
 
 type PathParameter = Json & { readonly name: string; readonly description: string; readonly example: string }
 
-/** What stands in a path: the id of what the segment before it lists, where the name says no more. */
+/** A parameter is named after the path segment before it. */
 export function pathParameters(route: Pick<Route, 'path'>): PathParameter[] {
   return [...route.path.matchAll(/(?<=(\w+)\}?\/)\{(\w+)\}/g)].map(([, before, name]) => {
     if (name === 'platform')
@@ -211,7 +209,7 @@ function uploadBody(uploads: NonNullable<Route['uploads']>, components: Componen
   return { required: true, content: Object.fromEntries(content) }
 }
 
-/** What the route shows as its body, else the smallest that the operation takes. */
+/** The route's own example, otherwise the smallest valid body. */
 export function requestExample(route: Route): unknown {
   const { body, example_body } = route
   if (example_body !== undefined) return example_body
@@ -234,7 +232,7 @@ const always: readonly ErrorCode[] = [
   'parameter_invalid',
 ]
 
-/** Every code that a route can answer, those of the conventions included. */
+/** Including those of every route. */
 export function codesOf(route: Route): ErrorCode[] {
   if (route.take !== undefined)
     return byStatus(new Set<ErrorCode>(['internal_error', 'upstream_unavailable', ...route.errors]))
@@ -244,10 +242,9 @@ export function codesOf(route: Route): ErrorCode[] {
   return byStatus(codes)
 }
 
-/** Codes of an Idempotency-Key. */
 export const keyCodes = ['idempotency_key_in_use', 'idempotency_key_reused'] as const satisfies ErrorCode[]
 
-/** The codes that follow from what a route takes, whoever calls it. */
+/** Codes that follow from the route's options. */
 export function codesOfShape(route: Route): Set<ErrorCode> {
   const codes = new Set<ErrorCode>(route.errors)
   if (route.mode !== undefined) codes.add(route.mode === 'live' ? 'live_mode_required' : 'test_mode_required')
@@ -258,7 +255,6 @@ export function codesOfShape(route: Route): Set<ErrorCode> {
   return codes
 }
 
-/** In the order in which documents name them. */
 export const byStatus = <C extends ProblemCode>(codes: ReadonlySet<C>): C[] =>
   [...codes].toSorted((a, b) => errorEntry(a).status - errorEntry(b).status || (a < b ? -1 : 1))
 
@@ -310,7 +306,6 @@ const descriptions: Readonly<Record<number, string>> = {
   304: 'Not changed since.',
 }
 
-/** What an answer with this code looks like. */
 export const errorExample = (code: ProblemCode): Json => ({
   error: {
     type: errorType(errorEntry(code).status),

@@ -1,4 +1,4 @@
-/** The page of one operation: what it does, what it takes and answers, how it is called. */
+/** The page of one operation: description, parameters, responses and samples. */
 import { errorCatalogue } from '../api/errors.ts'
 import type { Route } from '../platform/http/route.ts'
 import { codeSamples, codeTabs } from './code-samples.ts'
@@ -84,7 +84,6 @@ function answers(site: Site, route: Route): string {
   return `<h2>Answers</h2>${listed.join('')}${csv}`
 }
 
-/** The bodies of its answers, the first one open. */
 function examples(route: Route): string {
   const bodies = Object.entries(route.replies).filter(([, reply]) => typeof reply !== 'string')
   return bodies
@@ -103,7 +102,7 @@ function errors(route: Route): string {
   return `<h2>Errors</h2><div class="scroll"><table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }
 
-/** The operations before and behind it. */
+/** The previous and the next operation. */
 function neighbours({ routes }: Resource, route: Route): string {
   const at = routes.indexOf(route)
   const link = (other: Route | undefined, label: string) =>

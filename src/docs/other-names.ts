@@ -1,4 +1,4 @@
-/** What people type into the search who know a thing by another name, by the address where we speak of it. */
+/** Search aliases: what other services call the subject of a page. */
 export const otherNames: Readonly<Record<string, string>> = {
   '/docs/guides/templates':
     'otp one-time password passcode 2fa mfa two-factor verification code authentication hsm preapproved',

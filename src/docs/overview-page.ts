@@ -1,4 +1,4 @@
-/** The page `/docs`: the first call, what holds for every request, and every operation with the way to its page. */
+/** The page `/docs`: the first call, conventions, and all operations. */
 import { eventTypes } from '../api/events.ts'
 import { limits } from '../api/limits.ts'
 import { scopes } from '../api/scopes.ts'
@@ -32,7 +32,7 @@ ${site.resources.map(operations).join('')}`
   return page('Posthorn reference', navigation(site, '/docs'), main)
 }
 
-/** The anchors are those of the time when every operation stood on this page. */
+/** Keeps the anchors of an earlier version of this page. */
 const operations = (resource: Resource): string =>
   `<h3 id="operations-${slug(resource.title)}"><a href="${resource.path}">${escape(resource.title)}</a></h3>${prose(resource.description)}${operationList(resource, formerAnchor)}`
 

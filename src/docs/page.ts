@@ -1,19 +1,18 @@
-/** The frame of the pages that the service serves itself: one self-contained HTML document that loads nothing from elsewhere. */
+/** The frame of all pages: a self-contained HTML document. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Text made safe for HTML. */
 export const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
-/** Safe HTML of a description: paragraphs, with `code` marked. */
+/** Paragraphs, with `code` marked. */
 export const prose = (text: string): string =>
   text
     .split(/\n\n+/)
     .map((paragraph) => `<p>${inline(paragraph)}</p>`)
     .join('')
 
-/** Safe HTML of one line, with `code` marked. */
+/** One line, with `code` marked. */
 export const inline = (text: string): string => escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 
 interface Assets {
@@ -24,7 +23,7 @@ interface Assets {
 
 let known: Assets | undefined
 
-/** The style and the script of every page, which stand in it, and the headers that let the two work and nothing else. */
+/** Inline style and script, and a policy that allows nothing else. */
 function assets(): Assets {
   if (known !== undefined) return known
   const read = (file: string) => readFileSync(join(import.meta.dirname, 'browser', file), 'utf8')
@@ -52,10 +51,9 @@ function assets(): Assets {
   return known
 }
 
-/** Nothing is loaded from elsewhere; the page's own script runs, and asks this service alone. */
 export const pageHeaders = (): Readonly<Record<string, string>> => assets().headers
 
-/** A whole page. `nav` and `main` are HTML. */
+/** `nav` and `main` are HTML. */
 export function page(title: string, nav: string, main: string): string {
   const { style, script } = assets()
   return `<!doctype html>

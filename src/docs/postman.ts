@@ -1,10 +1,13 @@
-/** The Postman collection of the API (https://schema.postman.com/collection/json/v2.1.0/draft-07/docs/index.html), derived from the routes: a folder for each resource, a request with its example for each operation. */
+/**
+ * Derives the Postman collection (https://schema.postman.com/collection/json/v2.1.0/draft-07/docs/index.html) from the
+ * routes.
+ */
 import type { Route } from '../platform/http/route.ts'
 import { pathParameters, requestExample } from './openapi.ts'
 
 type Json = Record<string, unknown>
 
-/** The collection of these routes. `base_url` becomes the variable of that name, and a test key stands in the variable `api_key`. */
+/** `base_url` and `api_key` become variables of the collection. */
 export function postmanCollection(routes: readonly Route[], base_url: string): Json {
   return {
     info: {
@@ -75,7 +78,7 @@ function urlOf({ path, query, example_query }: Route): Json {
     description: (schema as { description?: string }).description ?? '',
     disabled: !given.has(key),
   }))
-  // an empty one would name the list
+  // an empty one would request the list
   const variables = pathParameters({ path }).map(({ name, description, example }) => ({
     key: name,
     value: example,

@@ -1,4 +1,4 @@
-/** Documents that are made once and then served as they are: compressed beforehand, with an ETag, and 304 for whoever has them. */
+/** Serves documents that are built once: compressed, with an ETag and 304. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -12,7 +12,7 @@ type Encoding = keyof typeof encoders
 
 export interface Prepared {
   readonly type: string
-  /** Weak, for it is the same in every encoding. */
+  /** Weak, because all encodings share it. */
   readonly etag: string
   readonly plain: Buffer
   readonly encoded: Readonly<Record<Encoding, Buffer>>
@@ -21,7 +21,7 @@ export interface Prepared {
 export const html = 'text/html; charset=utf-8'
 export const json = 'application/json; charset=utf-8'
 
-/** `text` in every encoding in which it is served. `type` is its content type. */
+/** `type` is the content type. */
 export async function prepared(type: string, text: string): Promise<Prepared> {
   const plain = Buffer.from(text)
   const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`
@@ -34,7 +34,7 @@ export async function prepared(type: string, text: string): Promise<Prepared> {
   return { type, etag, plain, encoded: { br, gzip } }
 }
 
-/** Makes each document at the first request for it. */
+/** Builds each document at its first request. */
 export function preparedOnce(): (
   name: string,
   type: string,
@@ -44,7 +44,6 @@ export function preparedOnce(): (
   return (name, type, make) => made(name, async () => prepared(type, await make()))
 }
 
-/** Answers with the document, in the encoding that the client prefers, or with 304. */
 export function sendPrepared(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -57,12 +56,12 @@ export function sendPrepared(
   return reply.type(type).header('content-encoding', encoding).send(encoded[encoding])
 }
 
-/** Whether `If-None-Match` names this ETag (RFC 9110, 13.1.2: compared weakly). */
+/** RFC 9110, 13.1.2: compared weakly. */
 const isKnown = (given: string | undefined, etag: string): boolean =>
   given !== undefined &&
   given.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag.slice(2))
 
-/** Brotli before gzip; what is named with the weight 0 is not wanted (RFC 9110, 12.5.3). */
+/** Prefers Brotli; the weight 0 excludes an encoding (RFC 9110, 12.5.3). */
 function encodingFor(given: string | undefined): Encoding | undefined {
   const wanted = new Map(
     (given ?? '').split(',').map((range) => {

@@ -1,7 +1,6 @@
-/** Examples of properties and parameters for the document, where neither their schema nor `samples.ts` knows a telling one. */
+/** Examples of properties and parameters that neither their schema nor `samples.ts` provides. */
 import { exampleId, sample } from './samples.ts'
 
-/** By the name of the property. */
 const byName: Readonly<Record<string, unknown>> = {
   scopes: ['messages:read', 'messages:write'],
   reason: 'consent_missing',
@@ -61,7 +60,6 @@ const byName: Readonly<Record<string, unknown>> = {
   automation: exampleId('aut'),
 }
 
-/** What the document shows as the value of a property or parameter. */
 export function propertyExample(name: string, schema: object): unknown {
   const value = sample(schema, name)
   const telling = [value].flat()[0]

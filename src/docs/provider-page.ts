@@ -1,17 +1,14 @@
-/** The reference of providers, from what each says of itself: its fields and where to find them, what it carries, its limits, its guide. */
+/** The reference page of providers, derived from their definitions. */
 import type { TObject, TSchema } from 'typebox'
 import type { ChannelType } from '../api/resources/channel.ts'
 import { shapeOf, wordsFor } from '../api/content/check.ts'
 import type { Provider } from '../providers/provider.ts'
 import { providers } from '../providers/registry.ts'
 
-/** From the folder of documents. */
 export const providerPageFile = 'reference/providers.md'
 
-/** Those that anybody may connect. */
 const offered = providers.filter((provider) => provider.offered === 'always')
 
-/** The Markdown page by its path in the repository; `npm run gen` writes it. */
 export const providerPages = (): Record<string, string> => ({ [`docs/${providerPageFile}`]: page(offered) })
 
 const page = (listed: readonly Provider[]): string =>
@@ -54,7 +51,7 @@ function section(provider: Provider): string[] {
   ]
 }
 
-/** What it takes with no settings, and what `mms` adds. */
+/** Without settings, and with `mms`. */
 function carried({ capabilities }: Provider, type: ChannelType): string {
   const [plain, withMms] = [capabilities(type, {}), capabilities(type, { mms: true })]
   const added = withMms.filter((capability) => !plain.includes(capability))

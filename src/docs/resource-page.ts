@@ -1,4 +1,4 @@
-/** The page of a resource: its operations, and the objects that they answer with, field by field. */
+/** The page of a resource: its operations and objects. */
 import { fieldTable } from './fields.ts'
 import { navigation } from './navigation.ts'
 import { methodAndPath } from './operation-page.ts'
@@ -16,7 +16,7 @@ ${objects.map(objectEntry).join('')}`
   return page(`${resource.title} · Posthorn`, navigation(site, resource.path, resource), main)
 }
 
-/** Its operations with links; `idOf` gives each an anchor. */
+/** `idOf` gives each operation an anchor. */
 export const operationList = ({ routes }: Resource, idOf?: (route: Resource['routes'][number]) => string): string =>
   `<ul class="operations">${routes
     .map(

@@ -1,14 +1,13 @@
-/** An example value of a schema: what the schema names as one, else the plainest value that fits. */
+/** Example values of schemas: the schema's own example, otherwise the simplest valid value. */
 import { Message } from '../api/resources/message.ts'
 import type { Schema } from './schema.ts'
 
 const tail = '01m7z10y8texgrjk0p9bvk2cq6'
-/** An id with this prefix, of nothing. */
 export const exampleId = (prefix: string): string => `${prefix}_${tail}`
 
 const moment = '2026-01-31T09:30:00.000Z'
 
-/** Values of fields whose name says what they hold. */
+/** By field name. */
 const byName: Readonly<Record<string, unknown>> = {
   to: '+15005550006',
   from: '+15005550100',
@@ -91,7 +90,7 @@ export function sample(schema: unknown, name = '', required = false): unknown {
   return plainest(given, types[0], name)
 }
 
-/** With `required` only what must be there: the smallest request. */
+/** `required`: only required fields. */
 function sampleObject(schema: Schema, required: boolean): Record<string, unknown> {
   const names = Object.keys(schema.properties!).filter((name) => !required || (schema.required ?? []).includes(name))
   const value = Object.fromEntries(names.map((name) => [name, sample(schema.properties![name], name, required)]))
@@ -109,7 +108,7 @@ function plainest(schema: Schema, type: string | undefined, name: string): unkno
   if (type === 'integer' || type === 'number') return schema.minimum ?? 0
   if (type === 'boolean') return false
   if (type === 'array') return schema.items === undefined ? [] : [sample(schema.items, name.replace(/s$/, ''))]
-  if (type === 'object') return name === 'object' ? sample(Message) : {} // `data.object` of an event of whatever type
+  if (type === 'object') return name === 'object' ? sample(Message) : {} // `data.object` of any event
   if (schema.format === 'date') return '2026-01-31'
   if (/_at$|^date|_after$|_before$/.test(name) || schema.format?.startsWith('date-time') === true) return moment
   if (name === 'id') return tail

@@ -1,4 +1,4 @@
-/** What the pages read of a JSON schema. */
+/** The part of JSON Schema that the pages use. */
 export interface Schema {
   readonly $id?: string
   readonly type?: string | readonly string[]

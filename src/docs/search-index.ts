@@ -1,4 +1,4 @@
-/** What the search of the pages looks through: operations, objects, error codes, content types, and every document by sections, with their words. Made once, and fetched by a page when somebody searches. */
+/** The search index of the pages: operations, objects, error codes, content types and document sections. */
 import { contentReference } from '../api/content/reference.ts'
 import { errorCatalogue, type ErrorCode } from '../api/errors.ts'
 import { eventTypes } from '../api/events.ts'
@@ -8,10 +8,10 @@ import { outlines, type MarkdownPages, type Outline } from './markdown-pages.ts'
 import { otherNames } from './other-names.ts'
 import { operationPath, type Site } from './site.ts'
 
-/** A title, its address, what kind of thing it is, further names by which it is found, and the words of its text. */
+/** `names` are aliases, `words` the words of the text. */
 type SearchEntry = readonly [title: string, href: string, kind: string, names: string, words: string]
 
-/** Everything that can be found, and the words that are in every text, as JSON. */
+/** JSON, with the words that all texts share. */
 export async function searchIndex(site: Site, documents: MarkdownPages): Promise<string> {
   const found = [...startEntries, ...referenceEntries(site), ...(await outlines(documents)).flatMap(documentEntries)]
   const entries = found.map(([title, href, kind, names, words]): SearchEntry => [
@@ -73,7 +73,6 @@ function referenceEntries({ resources, objects }: Site): SearchEntry[] {
   ]
 }
 
-/** A document, and each of its sections. */
 function documentEntries({ path, title, within, sections, html }: Outline): SearchEntry[] {
   const page = title === within ? title : `${within} · ${title}`
   const [opening = '', ...parts] = html.split(/(?=<h2 id=")/)
@@ -98,14 +97,14 @@ const textOf = (html: string): string =>
       code === undefined ? (characters[name!] ?? all) : String.fromCodePoint(Number(code)),
     )
 
-/** Nobody searches for them, and they stand everywhere. */
+/** Too common to search for. */
 const ignored = new Set(
   'a about all alone also an and any are as at be been but by can do does each else for from goes had has have how if in into is it its may more my no not of on one only or other our own so such than that the their them then there they this to too until up was we what when where which who whose why will with without would you your'.split(
     ' ',
   ),
 )
 
-/** Each word once, in small letters. */
+/** Each word once, in lower case. */
 function wordsOf(text: string): string {
   const words = text.toLowerCase().match(/[\p{L}\p{N}_]+(?:[.'-][\p{L}\p{N}_]+)*/gu) ?? []
   return [...new Set(words)].filter((word) => word.length > 1 && word.length <= 40 && !ignored.has(word)).join(' ')

@@ -1,10 +1,10 @@
-/** What all pages of the reference share: which resources, operations and objects there are, and where each has its page. */
+/** Resources, operations and objects, and the addresses of their pages. */
 import type { Route } from '../platform/http/route.ts'
 import { openapiDocument } from './openapi.ts'
 import { sample } from './samples.ts'
 import type { Schema } from './schema.ts'
 
-/** Operations that stand together: those of one tag. */
+/** The operations of one tag. */
 export interface Resource {
   readonly title: string
   readonly path: string
@@ -12,7 +12,7 @@ export interface Resource {
   readonly routes: readonly Route[]
 }
 
-/** What the API answers with: its fields stand on the page of the resource whose operations answer it. */
+/** An object in responses; its resource's page lists its fields. */
 export interface ShownObject {
   readonly name: string
   readonly schema: Schema
@@ -28,10 +28,10 @@ export interface Site {
 
 export const slug = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 
-/** The page of an operation: `/docs/api/messages.send`. */
+/** `/docs/api/messages.send`. */
 export const operationPath = ({ operation }: Route): string => `/docs/api/${operation}`
 
-/** The anchor that an operation had when all of them stood on one page; `/docs` still has it, and leads on. */
+/** An anchor of an earlier version of `/docs`, which still works. */
 export const formerAnchor = ({ method, path }: Route): string =>
   `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+/g, '-')}`.replace(/-$/, '')
 
@@ -47,7 +47,7 @@ export function siteOf(routes: readonly Route[], base_url: string): Site {
   return { base_url, resources, objects: objectsOf(resources) }
 }
 
-/** The schemas with a name that replies are made of, each with the resource that retrieves it, else the first that answers it. */
+/** Each with the resource that retrieves it, otherwise the first that returns it. */
 function objectsOf(resources: readonly Resource[]): Map<string, ShownObject> {
   const objects = new Map<string, ShownObject>()
   const answers = resources.flatMap((resource) => resource.routes.map((route) => ({ resource, route })))
@@ -64,14 +64,14 @@ function objectsOf(resources: readonly Resource[]): Map<string, ShownObject> {
 
 export const objectAnchor = (name: string): string => `object-${slug(name.replaceAll(/([a-z])([A-Z])/g, '$1-$2'))}`
 
-/** The named object that a reply is, or holds as the items of its list. */
+/** The named object of a reply or of the items of its list. */
 export function namedIn(schema: Schema): Schema | undefined {
   if (schema.$id !== undefined && schema.properties !== undefined) return schema
   const item = schema.properties?.['data']?.items
   return item?.$id !== undefined && item.properties !== undefined ? item : undefined
 }
 
-/** Its path with ids that look real in place of parameters: those of the objects that the paths before them answer. */
+/** With realistic ids of the objects in the path. */
 export function examplePath({ resources }: Site, { path }: Route): string {
   const routes = resources.flatMap((resource) => resource.routes)
   const segments = path.split('/')

@@ -1,9 +1,9 @@
-/** The form that sends an operation's request from its page, with a test key. The script of the page shows it; what it sends goes to this service alone. */
+/** The form that sends an operation's request from its page with a test key. */
 import type { Route } from '../platform/http/route.ts'
 import { requestExample } from './openapi.ts'
 import { escape } from './page.ts'
 
-/** Empty where there is nothing to try: signed operations, and those of live mode. */
+/** Empty for signed operations and those of live mode. */
 export function tryIt(route: Route): string {
   if (route.take !== undefined || route.mode === 'live') return ''
   const [kind, prefix] = route.source_key === true ? ['source', 'svc_src_'] : ['test', 'svc_test_']

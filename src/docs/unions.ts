@@ -1,14 +1,8 @@
 /**
- * The unions of the document, derived from the flat schemas that validate and serialise: `oneOf` named variants, told apart by a `discriminator` on `type`.
- *
- * - `SendMessage`: `SendTextMessage`, … over the capabilities; closed, with its one content object under the key that `type` names.
- * - `InboundMessage`: `InboundTextMessage`, … over what can be simulated; closed like those, but without a `discriminator`, for a text needs no `type`.
- * - `CampaignMessage`, `AutomationMessage`: `TaggedTextMessage`, …, whose strings may hold merge tags and are held to their bounds once those are filled in.
- * - `Message`: `TextMessage`, … over every content type, each `allOf` the shared `MessageFields` and what `type` decides.
- * - `Event`: `MessageSentEvent`, …, whose `data.object` is the resource that the type speaks of.
- * - `consent` of the requests that write contacts: a channel type to a status, or to an object with more.
- *
- * A later version may add variants to `Message` and `Event`: a client ignores a type that it does not know.
+ * Derives the unions of the document from flat schemas: `oneOf` named variants with a `discriminator` on `type`.
+ * `InboundMessage` has none, because `type` is optional for a text; strings of `CampaignMessage` and
+ * `AutomationMessage` are unbounded, because limits apply after merging tags. Clients must ignore unknown variants of
+ * `Message` and `Event`.
  */
 import { contentSchemaId } from '../api/content/documented.ts'
 import type { ContentType } from '../api/content/content-type.ts'
@@ -30,7 +24,6 @@ interface ObjectSchema extends Json {
   readonly required?: readonly string[]
 }
 
-/** The schema as the document shows it: a union where it has one, else a copy. */
 export function documented(schema: Json): Json {
   const make = unions[String(schema['$id'])]
   return make === undefined ? { ...schema } : make(schema as ObjectSchema)
@@ -62,7 +55,6 @@ const taggedName = (type: string): string => `Tagged${camel(type)}Message`
 
 const eventName = (type: EventType): string => `${camel(type.replaceAll('.', '_'))}Event`
 
-/** The schema of an event of this type, under its `$id`. */
 export const eventSchema = (type: EventType): Json => ({
   ...eventVariant(Event as unknown as ObjectSchema, type),
   $id: eventName(type),
@@ -85,7 +77,6 @@ function union(
 
 const contentOf = (type: string): ContentType => contentTypes[type as keyof typeof contentTypes]
 
-/** `type`, whose one value tells the variant. */
 const typed = (type: string): Json => ({
   type: 'string',
   const: type,
@@ -127,7 +118,7 @@ function taggedVariant(_flat: ObjectSchema, type: string): Json {
   }
 }
 
-/** Without the bounds that a string with merge tags keeps only once they are filled in. */
+/** Removes limits that apply only after merging tags. */
 function unbounded(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(unbounded)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -137,7 +128,7 @@ function unbounded(schema: unknown): unknown {
   )
 }
 
-/** What came in of this type is wider than what may be sent; where it is not, the two are one. */
+/** A union if inbound content is wider than outbound content. */
 const anyContent = (type: string): Json => {
   const { inbound_schema, summary, example } = contentOf(type)
   if (inbound_schema === undefined) return sentContent(type)
@@ -149,7 +140,7 @@ const anyContent = (type: string): Json => {
   }
 }
 
-/** What can come in: all but templates. */
+/** All but templates. */
 const simulated = Object.keys(contentTypes).filter((type) => type !== 'template')
 
 function inboundVariant(flat: ObjectSchema, type: string): Json {

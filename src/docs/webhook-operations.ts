@@ -1,15 +1,14 @@
-/** The `webhooks` of the document: one request for each event type, as an endpoint gets it. */
+/** The `webhooks` of the document: one request per event type. */
 import { eventTypes, type EventType } from '../api/events.ts'
 import type { Components, Json } from './components.ts'
 import { eventSchema } from './unions.ts'
 import { sample } from './samples.ts'
 
-/** The tag of these operations. */
 export const eventsTag = 'Webhook events'
 
 const signature = 'a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90'
 
-/** What a delivery carries beside its body (behaviour: webhooks 4.1). */
+/** (behaviour: webhooks 4.1) */
 const deliveryHeaders: readonly (readonly [name: string, description: string, example: string])[] = [
   [
     'Service-Signature',

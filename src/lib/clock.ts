@@ -1,7 +1,7 @@
 /**
- * Time as a dependency: no other file reads the machine's clock. The clock may be set at any moment. Use `now()` for times that are stored, compared with stored
- * times, sent or shown, and `elapsed()` for durations within this process. Use both (`ageOf`) for what other processes may change meanwhile, such as leases and
- * cached keys, because `elapsed()` may stop while the machine sleeps.
+ * Time as a dependency: no other file reads the machine's clock. Use `now()` for times that are stored or shown, and
+ * `elapsed()` for durations within this process; use both (`ageOf`) for leases and caches, because `elapsed()` may stop
+ * while the machine sleeps.
  */
 import { setMaxListeners } from 'node:events'
 import { clearTimeout, setTimeout } from 'node:timers'
@@ -10,25 +10,22 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface Clock {
   /** Milliseconds since 1970. Jumps when the clock is set. */
   now(): number
-  /** Resolves after `ms` milliseconds; at once for a negative time or when the signal aborts. Never rejects. */
+  /** At once for a negative time or when the signal aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** A clock that also measures durations, unaffected by setting the clock. */
+/** Also measures durations, unaffected by setting the clock. */
 export interface SteadyClock extends Clock {
-  /** Monotonic milliseconds since an arbitrary moment. May stop while the machine sleeps. */
+  /** Milliseconds since an arbitrary moment. May stop while the machine sleeps. */
   elapsed(): number
 }
 
 /** The machine's clock plus an offset, which follows database time. */
 export interface SystemClock extends SteadyClock {
-  /** Milliseconds added to the machine's time. */
   readonly offset_ms: number
-  /** Sets the offset to database time, in milliseconds. */
   adjust(offset_ms: number): void
 }
 
-/** A moment by wall clock and elapsed time. */
 export interface Mark {
   readonly now_ms: number
   readonly elapsed_ms: number
@@ -39,14 +36,13 @@ export const mark = (clock: Pick<SteadyClock, 'now' | 'elapsed'>): Mark => ({
   elapsed_ms: clock.elapsed(),
 })
 
-/** Older than any moment. */
 export const longAgo: Mark = { now_ms: -Infinity, elapsed_ms: -Infinity }
 
-/** The age of a moment by wall clock or elapsed time, whichever is more: safe for leases when the clock jumps ahead or back, and when the machine slept. */
+/** By wall clock or elapsed time, whichever is more: safe when the clock jumps and when the machine slept. */
 export const ageOf = (clock: Pick<SteadyClock, 'now' | 'elapsed'>, { now_ms, elapsed_ms }: Mark): number =>
   Math.max(clock.now() - now_ms, clock.elapsed() - elapsed_ms)
 
-/** The longest timeout of Node's timers: 24 days. */
+/** The longest timeout of Node's timers. */
 const longestMs = 2 ** 31 - 1
 
 export function systemClock(): SystemClock {
@@ -64,7 +60,7 @@ export function systemClock(): SystemClock {
   }
 }
 
-/** Node's promise timers create an error with a stack for every abort, and workers are woken hundreds of times a second. */
+/** Node's promise timers create an error with a stack for every abort. */
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()
@@ -78,13 +74,13 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Waits in real time, to pace work by the machine's speed. Not for the product's time. */
+/** Real time, to pace work by the machine's speed. */
 export const pause = (ms: number): Promise<void> => delay(ms)
 
 /** The reason for aborting a wait: without one Node creates an error with a stack. */
 export const over = new Error('The wait is over.')
 
-/** Runs work with a signal that aborts after `ms` milliseconds; resolves and rejects as the work does. */
+/** `signal` aborts after `ms` milliseconds. */
 export async function withDeadline<T>(
   clock: Pick<Clock, 'sleep'>,
   ms: number,
@@ -105,7 +101,7 @@ export async function withDeadline<T>(
 
 let lastTime = { ms: 0, text: '1970-01-01T00:00:00.000Z' }
 
-/** An ISO 8601 timestamp (behaviour: conventions 10.1). Caches the last one, because rows of a batch share it. */
+/** Caches the last one, because rows of a batch share it (behaviour: conventions 10.1). */
 export function isoTime(ms: number): string {
   if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() }
   return lastTime.text

@@ -1,7 +1,7 @@
 /** Limits, orders and shares asynchronous work within this process. */
 import { pause } from './clock.ts'
 
-/** Runs work, at most `max` pieces at a time, in the order in which it was given. */
+/** In the given order. */
 export function atOnce(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0
   const waiting: (() => void)[] = []
@@ -18,11 +18,9 @@ export function atOnce(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
-/** Runs work on the same key one after the other. */
 export class InOrder {
   readonly #last = new Map<string, Promise<unknown>>()
 
-  /** Starts the work once all earlier work of this key has ended; resolves and rejects as the work does. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key) ?? Promise.resolve()
     const mine = before.then(work, work)
@@ -35,20 +33,19 @@ export class InOrder {
   }
 }
 
-/** Real time, because the thread is shared whatever a clock says. */
+/** Real time, because the thread is shared. */
 const turnMs = 5
 
-/** Divides long computations into slices of a few milliseconds, with as long a break after each for the other work of the thread. */
+/** Divides long computations into slices of a few milliseconds with equal breaks. */
 export class Turns {
   readonly #ended: AbortSignal | undefined
   #beganMs = performance.now()
 
-  /** `ended` aborts when the result is no longer needed. */
   constructor(ended?: AbortSignal) {
     this.#ended = ended
   }
 
-  /** Await this between steps of less than a millisecond: it resolves at once until the slice is over. Rejects with the reason of `ended`. */
+  /** Await this between steps of less than a millisecond. Rejects with the reason of `ended`. */
   async next(): Promise<void> {
     if (performance.now() - this.#beganMs < turnMs) return
     await pause(turnMs)
@@ -57,7 +54,7 @@ export class Turns {
   }
 }
 
-/** Round robin by key, keeping the order within each key: about `most` items, so that a key with many items takes only the capacity that others leave. */
+/** About `most` items, in order within each key: a key with many items only takes the capacity that others leave. */
 export function inTurn<Item>(items: readonly Item[], keyOf: (item: Item) => string, most = Infinity): Item[] {
   const ordered: Item[] = []
   let queues = [...Map.groupBy(items, keyOf).values()]
@@ -69,8 +66,8 @@ export function inTurn<Item>(items: readonly Item[], keyOf: (item: Item) => stri
 }
 
 /**
- * Resolves when a batch is worth its commit: it has `full` items, `due` (milliseconds of `performance.now()`) has passed, or nothing was added for a millisecond
- * (docs/decisions/group-commit.md).
+ * Resolves when the batch has `full` items, `due` (milliseconds of `performance.now()`) has passed, or nothing was
+ * added for a millisecond (docs/decisions/group-commit.md).
  */
 export async function filled(waiting: () => number, full: number, due: number): Promise<void> {
   let before = -1
@@ -80,13 +77,12 @@ export async function filled(waiting: () => number, full: number, due: number): 
   }
 }
 
-/** Memoizes `make`; a failed call is repeated at the next request. */
+/** A failed call is repeated at the next request. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   const made = onceEach<T>()
   return () => made('', make)
 }
 
-/** As `once`, for any number of values by name. */
 export function onceEach<T>(): (name: string, make: () => Promise<T>) => Promise<T> {
   const made = new Map<string, Promise<T>>()
   return (name, make) => {

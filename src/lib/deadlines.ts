@@ -1,15 +1,12 @@
-/** Many deadlines with one timer for each duration: deadlines of the same duration expire in the order in which they were added. */
+/** Many deadlines with one timer per duration: those of the same duration expire in the order of their creation. */
 import type { SteadyClock } from './clock.ts'
 
 export interface Deadline {
-  /** True once it has passed. */
   readonly over: boolean
-  /** `expire` will not be called. */
   cancel(): void
 }
 
 export interface Deadlines {
-  /** Calls `expire` after `ms` milliseconds, unless it was cancelled before. */
   add(ms: number, expire: () => void): Deadline
 }
 
@@ -26,7 +23,6 @@ interface Queue {
   last: Entry
 }
 
-/** When `signal` aborts no deadline expires any more. */
 export function deadlines(clock: Pick<SteadyClock, 'elapsed' | 'sleep'>, signal: AbortSignal): Deadlines {
   const queues = new Map<number, Queue>()
   return {

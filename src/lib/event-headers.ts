@@ -1,11 +1,13 @@
-/** The headers of a posted event (behaviour: webhooks 4.1), signed in two ways: `Service-Signature` and Standard Webhooks (https://www.standardwebhooks.com). */
+/**
+ * The headers of a webhook (behaviour: webhooks 4.1), signed as `Service-Signature` and as Standard Webhooks
+ * (https://www.standardwebhooks.com).
+ */
 import { hmac, hmacKey, signatureHeader, type HmacKey } from './hmac.ts'
 
-/** The keys of a signing secret. */
 export interface SigningKey {
-  /** Of `Service-Signature`: the whole text of the secret. */
+  /** The whole text of the secret. */
   readonly service: HmacKey
-  /** Of Standard Webhooks: the bytes that the base64 after `whsec_` encodes. */
+  /** The bytes that the base64 after `whsec_` encodes. */
   readonly standard: HmacKey
 }
 
@@ -15,7 +17,7 @@ export const signingKey = (secret: string): SigningKey => ({
   standard: hmacKey(Buffer.from(secret.replace(/^whsec_/, ''), 'base64')),
 })
 
-/** Names and values in turn, signed with every key at `now` (milliseconds). */
+/** Names and values in turn. `now` is in milliseconds. */
 export function eventHeaders(
   keys: readonly SigningKey[],
   event: { readonly id: string; readonly type: string },

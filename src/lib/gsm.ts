@@ -1,31 +1,31 @@
-/** Encodes SMS texts: GSM 7-bit alphabet (3GPP TS 23.038) if possible, otherwise UCS-2, split into parts (3GPP TS 23.040). */
+/** Encodes SMS texts: GSM 7-bit (3GPP TS 23.038) if possible, otherwise UCS-2, split into parts (3GPP TS 23.040). */
 
 export type SmsEncoding = 'gsm7' | 'ucs2'
 
 export interface SmsShape {
   readonly encoding: SmsEncoding
-  /** The number of parts, at least 1. */
+  /** At least 1. */
   readonly segments: number
 }
 
-/** The basic alphabet: one septet each. It lacks the backtick, brackets and most control characters of ASCII. */
+/** One septet each. */
 const basic =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
-/** The extension table: an escape septet plus one. */
+/** An escape septet plus one. */
 const extension = '\f^{}\\[~]|€'
 
-/** Septets or UTF-16 units that fit a single message, and each of several parts, which need a header. */
+/** Septets or UTF-16 units; parts need a header. */
 const capacity = { gsm7: { single: 160, part: 153 }, ucs2: { single: 70, part: 67 } } as const
 
-/** Characters of one septet, which nearly every English text consists of. */
+/** One septet each. */
 const plain = /^[ -Z_a-z\n\r]*$/
 
-/** Septets by UTF-16 unit, 0 for characters outside of the alphabet. Its highest character is the euro sign, U+20AC. */
+/** By UTF-16 unit, 0 outside of the alphabet, whose highest character is U+20AC. */
 const septets = new Uint8Array(0x20ad)
 for (const character of basic) septets[character.charCodeAt(0)] = 1
 for (const character of extension) septets[character.charCodeAt(0)] = 2
 
-/** The encoding and the number of parts of a text. An extension character counts two and, like a surrogate pair, is never split. */
+/** An extension character counts two. Like a surrogate pair, it is never split. */
 export function smsEncoding(body: string): SmsShape {
   if (plain.test(body))
     return {
@@ -37,7 +37,7 @@ export function smsEncoding(body: string): SmsShape {
   return { encoding: 'gsm7', segments: total <= capacity.gsm7.single ? 1 : gsmParts(body) }
 }
 
-/** The length of a text in septets, or null if the GSM alphabet lacks one of its characters. */
+/** null if the alphabet lacks a character. */
 function septetsOf(body: string): number | null {
   let total = 0
   for (let i = 0; i < body.length; i++) {
@@ -76,7 +76,7 @@ function ucs2PartEnd(body: string, start: number): number {
 const isPair = (text: string, at: number): boolean =>
   (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
 
-/** The parts of a text, as many as `segments`. Neither an escaped character nor a surrogate pair is split. */
+/** As many as `segments`. */
 export function splitSms(body: string): { readonly encoding: SmsEncoding; readonly parts: readonly string[] } {
   const { encoding, segments } = smsEncoding(body)
   if (segments === 1) return { encoding, parts: [body] }
@@ -115,7 +115,7 @@ const extensionBytes: Readonly<Record<string, number>> = {
 const basicByByte = new Map([...basicBytes].map(([character, byte]) => [byte, character]))
 const extensionByByte = new Map(Object.entries(extensionBytes).map(([character, byte]) => [byte, character]))
 
-/** Encodes with one septet per byte; other characters become question marks. */
+/** One septet per byte; other characters become question marks. */
 export function gsmBytes(text: string): Uint8Array {
   const bytes: number[] = []
   for (const character of text) {
@@ -126,7 +126,7 @@ export function gsmBytes(text: string): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
-/** Decodes bytes with one septet each. An escape before a character without an extended form yields that character, as the standard requires. */
+/** An escape before a character without an extended form yields that character, as the standard requires. */
 export function gsmText(bytes: Uint8Array): string {
   let text = ''
   for (let i = 0; i < bytes.length; i++) {

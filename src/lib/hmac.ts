@@ -1,7 +1,7 @@
-/** Keyed signatures over texts: HMAC-SHA256, and a comparison in constant time. */
+/** HMAC-SHA256 signatures, and comparison in constant time. */
 import { hash, timingSafeEqual } from 'node:crypto'
 
-/** A key that is ready to sign: the pads of RFC 2104. */
+/** The pads of RFC 2104. */
 export interface HmacKey {
   readonly inner: Buffer
   readonly outer: Buffer
@@ -18,10 +18,7 @@ export function hmacKey(key: string | Uint8Array): HmacKey {
   return { inner: pad(0x36), outer: pad(0x5c) }
 }
 
-/**
- * The HMAC-SHA256 of the parts, one after the other. Made of two one-shot hashes: `createHmac` makes objects of OpenSSL for each signature, which cost a
- * webhook cycle 8 % of Node's time (docs/decisions/deleted-machinery.md).
- */
+/** Two one-shot hashes: `createHmac` costs a webhook cycle 8 % of Node's time (docs/decisions/deleted-machinery.md). */
 export function hmac(
   key: HmacKey | string,
   encoding: 'hex' | 'base64' | 'base64url',
@@ -36,7 +33,6 @@ export function hmac(
 export const hmacHex = (key: HmacKey | string, ...parts: readonly (string | Uint8Array)[]): string =>
   hmac(key, 'hex', ...parts)
 
-/** Compares two texts in constant time. */
 export function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && timingSafeEqual(left, right)
@@ -51,12 +47,12 @@ export function signatureHeader(
   return `t=${unixSeconds}${keys.map((key) => `,v1=${hmacHex(key, `${unixSeconds}.`, body)}`).join('')}`
 }
 
-/** Signatures that one header may hold; two while a secret is rolled. */
+/** Two while a secret is rolled. */
 const signaturesMax = 10
 
 /**
- * Checks a header in the form of `signatureHeader`, which is also Stripe's. Returns what is wrong: its form, its time (more than `toleranceMs` from `now`,
- * in milliseconds), or its signatures; null where one of them signs the body.
+ * For headers of `signatureHeader` and Stripe. Returns what is wrong: format, time (more than `toleranceMs` from
+ * `now`), or signatures; null if one signature is valid.
  */
 export function signatureHeaderFault(
   key: HmacKey | string,
@@ -71,7 +67,7 @@ export function signatureHeaderFault(
   if (!/^\d{1,12}$/.test(t) || signatures.length === 0 || signatures.length > signaturesMax) return 'form'
   if (Math.abs(now - Number(t) * 1000) > toleranceMs) return 'time'
   const expected = hmacHex(key, `${t}.`, body)
-  // compares all of them: constant time
+  // compare all of them: constant time
   const fits = signatures.map((signature) => sameText(signature.toLowerCase(), expected))
   return fits.includes(true) ? null : 'signature'
 }

@@ -1,4 +1,6 @@
-/** Calls provider APIs: public addresses only, persistent connections, bounded responses, one deadline for the whole exchange, no redirects. */
+/**
+ * Calls provider APIs: public addresses only, persistent connections, bounded responses, one deadline, no redirects.
+ */
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
 import type { Clock, SteadyClock } from './clock.ts'
@@ -9,11 +11,11 @@ import { addressKind, hostPort, isAllowed, isLiteral } from './public-address.ts
 import { AddressNotPublic, connector, notPublic, type SocketOptions } from './sockets.ts'
 import { traceHeaders } from './trace-context.ts'
 
-/** Retrying is useless. The message is a sentence without secrets. */
+/** Retrying is useless. The message contains no secrets. */
 export class PermanentError extends Error {}
 
 /**
- * `answer`: a response with any status. `unsent`: the request certainly reached nobody and may be repeated. `unknown`: it may have arrived, but there is no
+ * `unsent`: the request certainly reached nobody and may be repeated. `unknown`: it may have arrived, but there is no
  * complete response.
  */
 export type HttpAnswer =
@@ -31,21 +33,21 @@ export interface HttpCall {
   readonly headers?: Readonly<Record<string, string>>
   /** A stream needs a `content-length` header. */
   readonly body?: string | Uint8Array | Readable
-  /** Limit for the whole exchange; `signal` may end it earlier. Default 20 s, for downloads 120 s. */
+  /** For the whole exchange. Default 20 s, for downloads 120 s. */
   readonly timeout_ms?: number
-  /** Limit for the response body; a longer one is `unknown`. Default 1 MB. */
+  /** A longer response is `unknown`. Default 1 MB. */
   readonly answer_bytes_max?: number
   readonly signal?: AbortSignal
-  /** The server delays its response until there is news: uses a separate connection pool, so that it does not block other requests. */
+  /** The server delays its response until there is news: uses separate connections. */
   readonly long_poll?: boolean
 }
 
 export interface HttpClient {
-  /** Never rejects. `unsent` if the fence of the caller (`fence.ts`) no longer holds when the request is written. */
+  /** Never rejects. `unsent` if the fence of the caller (`fence.ts`) no longer holds. */
   call(call: HttpCall): Promise<HttpAnswer>
   /**
-   * Streams a 2xx body. Rejects with a PermanentError for a refused address, for 404 and 410 (MissingFile), and for a body longer than `answer_bytes_max`;
-   * with another Error for any other response and for a body that ends early.
+   * Streams a 2xx body. Rejects with a PermanentError for a refused address, for 404 and 410 (MissingFile), and for a
+   * body longer than `answer_bytes_max`; otherwise with an Error.
    */
   download(
     call: HttpCall & { readonly answer_bytes_max: number },
@@ -55,14 +57,14 @@ export interface HttpClient {
 
 export interface HttpClientOptions extends SocketOptions {
   readonly clock: SteadyClock
-  /** `host:port` pairs that are exempt from the address check and may use http. */
+  /** `host:port` pairs that may be private and use http. */
   readonly allowed_hosts: readonly string[]
 }
 
 const defaultTimeoutMs = 20_000
 const defaultDownloadMs = 120_000
 const defaultAnswerBytes = 1024 * 1024
-/** Connections per origin. A request that waits for one until its deadline is `unsent`. */
+/** Per origin. A request that waits for a connection until its deadline is `unsent`. */
 const connectionsMax = 128
 const keepAliveMs = 15_000
 const userAgent = 'Posthorn'
@@ -128,7 +130,7 @@ const answerOf = ({ status, headers, body, error, begun }: ExchangeEnd): HttpAns
     ? { kind: 'answer', status: status ?? 0, headers: flatHeaders(headers), body }
     : { kind: begun ? 'unknown' : 'unsent', ...error }
 
-/** Why a URL is refused before connecting. Literal addresses are checked here, because they need no look-up, which the socket guard sees. */
+/** Checks literal addresses, which need no look-up. */
 function refusedAddress(url: URL, allowed: boolean): string | undefined {
   if (allowed) return undefined
   if (url.protocol !== 'https:') return `${hostPort(url)} is not called without https.`

@@ -1,20 +1,21 @@
-/** One HTTP request with its complete response, for provider calls and webhooks: ends once, by the response, a failure, a deadline or the caller. */
+/**
+ * One HTTP exchange of provider calls and webhooks, ended once by its response, a failure, a deadline or the caller.
+ */
 import type { Dispatcher } from 'undici'
 import { fencedOff, type Fence } from './fence.ts'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 export interface ExchangeEnd {
-  /** The status of the response; null if none arrived. Also set when the exchange failed after the headers. */
+  /** null if none arrived. Also set when the exchange failed after the headers. */
   readonly status: number | null
   readonly headers: Headers
-  /** Empty when the body is discarded. */
   readonly body: Buffer
-  /** Null after a complete response with any status. */
+  /** null after a complete response with any status. */
   readonly error: PostError | null
-  /** The response exceeded the limit and was not read to its end. */
+  /** The response exceeded the limit. */
   readonly cut: boolean
-  /** False: the request certainly reached nobody, so it may be repeated. */
+  /** False: the request certainly reached nobody. */
   readonly begun: boolean
 }
 
@@ -33,7 +34,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #headers: Headers = {}
   #bytes = 0
 
-  /** `bytes_max` limits the response body. Without `keeps_body` the body is read and discarded. Nothing is written if the fence no longer holds at the first byte. */
+  /** Without `keeps_body` the response body is discarded. Nothing is written if the fence no longer holds. */
   constructor(bytes_max: number, keeps_body: boolean, fence?: Fence) {
     const { promise, resolve } = Promise.withResolvers<ExchangeEnd>()
     this.ended = promise
@@ -43,24 +44,23 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#fence = fence
   }
 
-  /** The current phase, for error messages. */
+  /** For error messages. */
   get phase(): string {
     if (this.#controller === undefined) return 'connecting'
     return this.#status === null ? 'waiting for the answer' : 'reading the answer'
   }
 
-  /** Ends the exchange at once, also before it is connected. */
+  /** Also before it is connected. */
   stop(code: PostErrorCode, message: string): void {
     this.#end({ code, message })
     this.#controller?.abort(dropped)
   }
 
-  /** Ends the exchange with an error. The error alone does not show whether the request began: TLS may break long after its handshake. */
+  /** The error alone does not show whether the request began: TLS may break long after its handshake. */
   fail(error: unknown): void {
     this.#end(postErrorOf(error))
   }
 
-  /** Called before the first byte is written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (!this.#ended && this.#fence?.() === false) this.#end({ code: 'aborted', message: fencedOff })
     if (this.#ended) controller.abort(dropped)
@@ -132,7 +132,6 @@ export type PostErrorCode =
 
 export interface PostError {
   readonly code: PostErrorCode
-  /** One or two sentences. */
   readonly message: string
 }
 
@@ -140,7 +139,7 @@ const tlsCodes =
   /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH)/
 const dnsCodes = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED|EBADNAME|ENONAME)/
 
-/** Translates errors of sockets, TLS and the HTTP parser into a code, and a sentence that an engineer can act on. */
+/** Returns a code, and a sentence that an engineer can act on. */
 export function postErrorOf(error: unknown): PostError {
   const cause = error instanceof AggregateError && error.errors.length > 0 ? (error.errors[0] as unknown) : error
   if (hasPostError(cause)) return cause.postError

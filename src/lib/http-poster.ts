@@ -1,4 +1,4 @@
-/** Posts webhooks: to public addresses only, with one deadline for the whole exchange, without redirects, discarding response bodies. */
+/** Posts webhooks: public addresses only, one deadline, no redirects, response bodies discarded. */
 import { Client, type buildConnector } from 'undici'
 import type { SteadyClock } from './clock.ts'
 import { deadlines } from './deadlines.ts'
@@ -8,41 +8,40 @@ import { connector, notPublic, type Resolve } from './sockets.ts'
 
 export interface Post {
   readonly url: string
-  /** Names and values in turn, sent in this spelling and order. */
+  /** Names and values in turn. */
   readonly headers: readonly string[]
   readonly body: Buffer
   /** From the DNS look-up to the end of the response body. */
   readonly timeout_ms: number
-  /** Abandons the exchange, with the outcome `aborted`. */
+  /** Ends with the error `aborted`. */
   readonly signal?: AbortSignal
 }
 
 export interface PostOutcome {
-  /** The status of the response; null if none arrived. Also set when the exchange failed after the headers. */
+  /** null if none arrived. Also set when the exchange failed after the headers. */
   readonly status: number | null
-  /** Null after a complete 2xx response. */
+  /** null after a complete 2xx response. */
   readonly error: PostError | null
 }
 
 export interface HttpPoster {
   /** Never rejects. */
   post(post: Post): Promise<PostOutcome>
-  /** Closes every connection; exchanges in progress end with `connection_reset`. */
+  /** Exchanges in progress end with `connection_reset`. */
   close(): Promise<void>
 }
 
 export interface HttpPosterOptions {
   readonly clock: SteadyClock
   readonly resolve: Resolve
-  /** `host:port` pairs that are exempt from the address check and may use http. */
+  /** `host:port` pairs that may be private and use http. */
   readonly allowed_hosts: readonly string[]
-  /** Certificates to trust besides the system's, for tests. */
+  /** For tests. */
   readonly ca?: string
 }
 
-/** Response bytes that are read to keep a connection; beyond this it is closed instead. */
+/** Beyond this the connection is closed. */
 const answerBytesMax = 64 * 1024
-/** Parsed URLs in memory. */
 const placesMax = 1000
 
 interface Place {
@@ -68,7 +67,7 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
   return {
     async post(post) {
       const { url, allowed } = placeOf(post.url)
-      // the guard of sockets sees look-ups, which an address does not need
+      // socket guards only see look-ups
       if (!allowed && isLiteral(url.hostname) && addressKind(url.hostname) !== 'public')
         return { status: null, error: notPublic(url.hostname) }
       const quit = () => post.signal?.aborted ?? false
@@ -92,7 +91,7 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
             !deadline.over &&
             !quit()
           kept.giveBack(connection, end.error === null)
-          // the receiver had closed the idle connection: try a new one, but only once, because the receiver may have read the request
+          // the receiver had closed the idle connection; retry once, because it may have read the request
           if (!stale) return outcomeOf(end)
         }
       } finally {
@@ -126,7 +125,7 @@ const outcomeOf = ({ status, headers, error, cut }: ExchangeEnd): PostOutcome =>
   error: error === null || cut ? statusError(status ?? 0, headers['location']) : error,
 })
 
-/** The error of a status; null for 2xx. */
+/** null for 2xx. */
 function statusError(status: number, location: string | string[] | undefined): PostError | null {
   if (status >= 200 && status < 300) return null
   if (status >= 300 && status < 400 && status !== 304) {
@@ -139,25 +138,24 @@ function statusError(status: number, location: string | string[] | undefined): P
   return { code: `status_${status}`, message: `The receiver answered with status ${status}; any 2xx is success.` }
 }
 
-/** An undici client with one connection, opened on demand and again when it is lost. */
+/** One connection, reopened when it is lost. */
 export interface Connection {
   readonly origin: string
   readonly client: Client
-  /** It carried a request before, so the receiver may have closed it. */
+  /** The receiver may have closed it since. */
   used: boolean
 }
 
 export interface Connections {
-  /** The most recently used idle connection, or a new one; `fresh` forces a new one. `free`: exempt from the address check. */
+  /** `fresh` forces a new connection. `free`: exempt from the address check. */
   take(origin: string, free: boolean, fresh: boolean): Connection
-  /** `whole`: its response was read to the end, so that it can be used again. */
+  /** `whole`: the response was read to its end, so that the connection can be reused. */
   giveBack(connection: Connection, whole: boolean): void
   close(): Promise<void>
 }
 
-/** Idle connections per origin. */
 const idlePerOriginMax = 128
-/** Origins with idle connections; the oldest is dropped first. */
+/** The oldest is dropped first. */
 const originsMax = 1000
 const keepAliveMs = 15_000
 

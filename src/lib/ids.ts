@@ -6,13 +6,10 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const digits = Buffer.from(alphabet, 'latin1')
 const poolBytes = 10 * 400
 
-/**
- * How far the clock may be set back before ids follow it. Lists bound ids by `created_at` and allow one second between the two
- * (`messages/queries/list-store.ts`), so that this must stay well below a second.
- */
+/** Lists bound ids by `created_at` with a tolerance of one second, so that this must be well below a second. */
 const setBackMaxMs = 500
 
-/** Makes the ids of one process. They sort in the order in which they were made, unless the clock was set back by more than half a second in between. */
+/** Ids of one process sort in the order of their creation, unless the clock was set back by more than half a second. */
 export interface IdMaker {
   <P extends string>(prefix: P): `${P}_${string}`
 }
@@ -23,7 +20,7 @@ export interface FollowingIdMaker extends IdMaker {
   follow(id: string): void
 }
 
-/** `fill` overwrites its argument with random bytes; tests pass a seeded one. */
+/** `fill` overwrites its argument with random bytes. */
 export function idMaker(clock: Clock, fill: (bytes: Uint8Array) => unknown = randomFillSync): FollowingIdMaker {
   const pool = new Uint8Array(poolBytes)
   let used = poolBytes
@@ -68,7 +65,7 @@ function typeId(prefix: string, ms: number, sequence: number, random: Uint8Array
   return encoded(prefix)
 }
 
-// shared buffers: ids are made by the thousand, and allocating for each one costs more than the rest
+// shared buffers, because allocating for each id costs more than the rest
 const uuid = new Uint8Array(16)
 const text = Buffer.alloc(64)
 
@@ -82,7 +79,6 @@ function writeMs(ms: number): void {
   uuid[5] = ms
 }
 
-/** The content of `uuid`, as text. */
 function encoded(prefix: string): string {
   let at = 0
   for (; at < prefix.length; at++) text[at] = prefix.charCodeAt(at)
@@ -107,14 +103,14 @@ function encoded(prefix: string): string {
   return text.toString('latin1', 0, at)
 }
 
-/** The smallest id of a millisecond: a bound for ranges of ids and for partitions. */
+/** The smallest id of a millisecond. */
 export function idFloor(prefix: string, ms: number): string {
   uuid.fill(0)
   writeMs(ms)
   return encoded(prefix)
 }
 
-/** The milliseconds since 1970 at which an id was made. */
+/** Milliseconds since 1970. */
 export function idTime(id: string): number {
   const text = id.slice(id.lastIndexOf('_') + 1)
   let ms = 0

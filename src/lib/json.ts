@@ -1,11 +1,11 @@
-/** Reads JSON of unknown shape, and makes it fit for PostgreSQL and for JavaScript numbers. */
+/** Reads JSON of unknown shape, and makes it safe for PostgreSQL and JavaScript numbers. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The object in a JSON text; null for any other JSON value and for text that is not JSON, such as the error page of a proxy. */
+/** null for other JSON values and for invalid JSON. */
 export function parsedObject(text: Uint8Array): Fields | null {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text).toString('utf8'))
@@ -16,8 +16,8 @@ export function parsedObject(text: Uint8Array): Fields | null {
 }
 
 /**
- * Replaces what PostgreSQL cannot store: NUL characters, lone surrogates, infinite numbers, and anything nested deeper than `depth_max`. Returns the same
- * object when nothing has to be replaced.
+ * Replaces NUL characters, lone surrogates, infinite numbers, and values nested deeper than `depth_max`. Returns the
+ * same object if nothing is replaced.
  */
 export const storable = (value: unknown, depth_max: number): unknown =>
   isStorable(value, depth_max) ? value : madeStorable(value, depth_max)
@@ -44,10 +44,10 @@ function madeStorable(value: unknown, depth_max: number): unknown {
   )
 }
 
-/** JSON strings, so that nothing is found inside them, and numbers that may lose digits. */
+/** Matches strings too, to skip their content. */
 const textOrLongNumber = /"[^"\\]*(?:\\[^][^"\\]*)*"|(?<![\d.eE+-])-?\d{16}[\d.eE+-]*/g
 
-/** Replaces each integer in a JSON text that a JavaScript number cannot represent exactly. */
+/** Replaces each integer that a JavaScript number cannot represent exactly. */
 export const replaceLongIntegers = (json: string, write: (token: string) => string): string =>
   json.replaceAll(textOrLongNumber, (token) => (losesDigits(token) ? write(token) : token))
 

@@ -1,18 +1,18 @@
-/** Caches look-ups, bounded in number and age, with one look-up at a time per key. Ages by wall clock and by elapsed time, which packages such as lru-cache do not. */
+/** Caches look-ups, bounded in number and age, with one look-up at a time per key. */
 import { ageOf, mark, type Mark, type SteadyClock } from './clock.ts'
 
 export interface LookupCache<T> {
-  /** The cached value, or the promise of a look-up in progress. */
+  /** The value, or the promise of a look-up in progress. */
   get(key: string): T | Promise<T> | undefined
-  /** Looks the value up. A failed look-up is not cached. */
+  /** A failed look-up is not cached. */
   read(key: string, lookUp: () => Promise<T>): Promise<T>
-  /** Drops one value or all. The result of a look-up in progress is not cached, because it may be outdated; its callers still receive it. */
+  /** Drops one value or all. The result of a look-up in progress is not cached either. */
   forget(key?: string): void
 }
 
 export interface LookupCacheOptions {
   readonly entries_max: number
-  /** Milliseconds since the look-up began, by wall clock or elapsed time, whichever is more. */
+  /** Milliseconds since the look-up began, by wall clock or elapsed time. */
   readonly age_max_ms: number
 }
 

@@ -1,8 +1,8 @@
 /** Errors that only the operator can fix: a configuration, data folder, key or database that this program cannot use. */
 
-/** Thrown before the service runs, so without an API error code. The command line prints the message, which says what to do, and exits with 1. */
+/** Thrown without an API error code. The command line prints the message and exits with 1. */
 export class OperatorError extends Error {
-  /** The name under which `posthorn doctor` reports the error. */
+  /** How `posthorn doctor` names the error. */
   readonly subject: 'configuration' | 'database'
 
   constructor(message: string, subject: OperatorError['subject'] = 'configuration') {
@@ -12,5 +12,5 @@ export class OperatorError extends Error {
   }
 }
 
-/** Invalid command-line arguments, which have an exit code of their own (behaviour: command-line 1). */
+/** Invalid command-line arguments (behaviour: command-line 1). */
 export class UsageError extends OperatorError {}

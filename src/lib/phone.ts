@@ -1,4 +1,4 @@
-/** Phone numbers: parses them as people write them, finds the key that national variants of a number share, and their country. */
+/** Phone numbers: parses national and international forms, finds national variants of a number, and its country. */
 import {
   getCountries,
   getCountryCallingCode,
@@ -10,16 +10,13 @@ import {
 
 const e164 = /^\+[1-9]\d{6,14}$/
 
-/** True for E.164 text: `+`, a digit from 1 to 9, and 6 to 14 more. Deliberately no numbering plan: fictional numbers pass. */
+/** Deliberately no numbering plan: fictional numbers pass. */
 export const isE164 = (text: string): boolean => e164.test(text)
 
-/** True for the ISO 3166 alpha-2 code, in upper or lower case, of a country that has phone numbers. */
+/** ISO 3166 alpha-2, in upper or lower case. */
 export const isCountry = (text: string): boolean => isSupportedCountry(text.toUpperCase())
 
-/**
- * E.164 from text written with spaces, dots, dashes, slashes and brackets, or null. A number without `+` is read with the
- * rules of `defaultCountry` (ISO 3166 alpha-2), and refused when there is none.
- */
+/** E.164, or null. A number without `+` needs `defaultCountry` (ISO 3166 alpha-2). */
 export function normalisePhone(text: string, defaultCountry?: string): string | null {
   if (e164.test(text)) return text
   if (text.length > 40) return null
@@ -36,23 +33,19 @@ export function normalisePhone(text: string, defaultCountry?: string): string | 
   return number !== undefined && e164.test(number) ? number : null
 }
 
-/** The parts of a country's numbering plan that plain national numbers need. */
 interface Plan {
   readonly code: string
   /** No other country has this calling code. */
   readonly alone: boolean
-  /** The prefix of international calls. */
   readonly international: RegExp
-  /** The trunk prefix of national calls. */
   readonly trunk: RegExp | null
   readonly numbers: RegExp
   readonly lengths: readonly number[]
 }
 
-/** Loaded on first use, per country. */
 const plans = new Map<CountryCode, Plan>()
 
-/** E.164 of digits that have one possible reading. Ten times as fast as libphonenumber; undefined where only that can decide. */
+/** Ten times as fast as libphonenumber; undefined where only that can decide. */
 function readNational(digits: string, country: CountryCode): string | undefined {
   let plan = plans.get(country)
   if (plan === undefined) plans.set(country, (plan = readPlan(country)))
@@ -69,7 +62,7 @@ function readNational(digits: string, country: CountryCode): string | undefined 
 function readPlan(country: CountryCode): Plan {
   const metadata = new Metadata()
   metadata.selectNumberingPlan(country)
-  // the published types leave most of it out
+  // the published types are incomplete
   const plan = metadata.numberingPlan as unknown as {
     callingCode(): string
     IDDPrefix(): string
@@ -90,8 +83,9 @@ function readPlan(country: CountryCode): Plan {
 }
 
 /**
- * The key that all national variants of an E.164 number share: Brazilian mobiles with and without the ninth digit, Mexican ones with and without the old 1,
- * Argentinian ones with and without the 9 (or with the domestic 15). The key is E.164 itself; every other number is its own key. Idempotent.
+ * The E.164 number that all national variants share: Brazilian mobiles with and without the ninth digit, Mexican ones
+ * with and without the old 1, Argentinian ones with and without the 9 (or the domestic 15). Other numbers are their own
+ * key. Idempotent.
  */
 export function phoneKey(number: string): string {
   if (number.charCodeAt(1) !== 53 /* 5 */) return number
@@ -115,7 +109,7 @@ function argentinianKey(number: string): string {
   return parsed !== undefined && parsed.length === 14 && parsed.charCodeAt(3) === 57 ? `+54${parsed.slice(4)}` : number
 }
 
-/** Every E.164 number with this key, the key first: the addresses of one phone. */
+/** The key first. */
 export function phoneVariants(key: string): string[] {
   if (/^\+55\d{2}9[6-9]\d{7}$/.test(key)) return [key, key.slice(0, 5) + key.slice(6)]
   if (/^\+52\d{10}$/.test(key)) return [key, `+521${key.slice(3)}`]
@@ -123,9 +117,8 @@ export function phoneVariants(key: string): string[] {
   return [key]
 }
 
-/** Calling codes that only one country has; loaded on first use. */
 let singleCountryCodes: ReadonlyMap<string, CountryCode> | undefined
-/** Countries by North American area code, because parsing costs 100 times a look-up. At most 1,000 entries. */
+/** By area code, because parsing costs 100 times a look-up. At most 1,000 entries. */
 const northAmerica = new Map<string, string | null>()
 
 function readCallingCodes(): ReadonlyMap<string, CountryCode> {
@@ -140,7 +133,7 @@ function readCallingCodes(): ReadonlyMap<string, CountryCode> {
   return single
 }
 
-/** The ISO 3166 alpha-2 country of an E.164 number, or null if the number does not determine it. */
+/** ISO 3166 alpha-2; null if the number does not determine it. */
 export function countryOf(number: string): string | null {
   singleCountryCodes ??= readCallingCodes()
   for (let digits = 1; digits <= 3; digits++) {
@@ -156,24 +149,21 @@ export function countryOf(number: string): string | null {
 
 const parsedCountry = (number: string): string | null => parsePhoneNumberFromString(number)?.country ?? null
 
-/** The last digits of a number, which are the same with a plus, a country prefix or a national prefix. */
+/** The same with a plus, a country prefix or a national prefix. */
 const lastDigits = 7
 
 const endOf = (address: string): string | null => (/^\+?\d{7,}$/.test(address) ? address.slice(-lastDigits) : null)
 
-/** Whether two numbers may be the same. */
 const areSameNumber = (one: string, other: string): boolean => endOf(one) !== null && endOf(one) === endOf(other)
 
-/** Whether two numbers certainly differ. */
 const areOtherNumbers = (one: string, other: string): boolean =>
   endOf(one) !== null && endOf(other) !== null && endOf(one) !== endOf(other)
 
-/** The sender and the recipient in a delivery receipt. */
 interface NamedAddresses {
   readonly from: string
   readonly to: string
 }
 
-/** Whether a delivery receipt belongs to another recipient. Some providers swap sender and recipient. */
+/** Some providers swap sender and recipient. */
 export const areOfAnother = ({ from, to }: NamedAddresses, recipient: string): boolean =>
   areOtherNumbers(from, recipient) && !areSameNumber(to, recipient)

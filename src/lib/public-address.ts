@@ -8,7 +8,7 @@ const documentationRanges = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'
   (range) => ipaddr.parseCIDR(range),
 )
 
-/** IPv4 ranges that are not public, from IANA's special-purpose registry (behaviour: webhooks 3.1). */
+/** From IANA's special-purpose registry (behaviour: webhooks 3.1). */
 const privateV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -31,7 +31,7 @@ const privateV4 = [
 const globalV6 = ipaddr.parseCIDR('2000::/3')
 const privateV6 = ['2001::/23', '2002::/16', '2620:4f:8000::/48', '5f00::/16'].map((range) => ipaddr.parseCIDR(range))
 
-/** The kind of an IP address in any textual form; anything else is `private`. */
+/** Accepts any textual form; anything else is `private`. */
 export function addressKind(text: string): AddressKind {
   const plain = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
   if (!ipaddr.isValid(plain)) return 'private'
@@ -46,32 +46,30 @@ function within(address: ipaddr.IPv4 | ipaddr.IPv6, [range, bits]: [ipaddr.IPv4 
   return address.kind() === range.kind() && (address as ipaddr.IPv6).match(range as ipaddr.IPv6, bits)
 }
 
-/** ISATAP (RFC 5214): the interface id `[02]00:5efe` before an IPv4 address, under any prefix. */
+/** ISATAP (RFC 5214): the interface id `[02]00:5efe` before an IPv4 address. */
 function hidesV4(address: ipaddr.IPv6): boolean {
   const [high, marker] = [address.parts[4]!, address.parts[5]!]
   return marker === 0x5efe && (high === 0 || high === 0x0200)
 }
 
-/** Host names with a local suffix, whatever they resolve to. */
 const localNames = /(^|\.)(localhost|local|internal)\.?$/
 
 export type UrlRefusal = 'unparsable' | 'not_https' | 'user_info' | 'local_name' | 'private_address'
 
-/** The `host:port` of a URL in lower case, with default ports: the form of the operator's exceptions. */
+/** In lower case, with default ports. */
 export function hostPort(url: URL): string {
   const port = url.port === '' ? (url.protocol === 'http:' ? '80' : '443') : url.port
   return `${url.hostname.replace(/\.$/, '')}:${port}`.toLowerCase()
 }
 
-/** True when the operator exempts this `host:port` from the address and https checks. */
 export const isAllowed = (url: URL, allowed: readonly string[]): boolean => allowed.includes(hostPort(url))
 
-/** Errors that the URL parser corrects silently: white space, and missing slashes before the host. */
+/** Errors that the URL parser corrects silently. */
 const lenient = /\s|^https?:(?!\/\/[^/\\])/i
 
 /**
- * Why a URL may not be called, judged by its text, or null. The URL parser normalizes decimal, octal, hexadecimal and full-width spellings of IPv4.
- * Documentation ranges pass here and are refused on connecting.
+ * null if allowed. The URL parser normalizes decimal, octal, hexadecimal and full-width IPv4. Documentation ranges pass
+ * here and are refused on connecting.
  */
 export function urlRefusal(text: string, allowed: readonly string[]): UrlRefusal | null {
   if (!URL.canParse(text)) return 'unparsable'
@@ -86,9 +84,8 @@ export function urlRefusal(text: string, allowed: readonly string[]): UrlRefusal
   return localNames.test(host) ? 'local_name' : mended
 }
 
-/** Whether a URL can be called from outside, also with http. */
+/** Also with http. */
 export const isReachable = (url: string): boolean => urlRefusal(url.replace(/^http:/, 'https:'), []) === null
 
-/** True for a URL host that is an IP address. */
 export const isLiteral = (host: string): boolean =>
   host.startsWith('[') || ipaddr.IPv4.isValidFourPartDecimal(host.replace(/\.$/, ''))

@@ -1,4 +1,4 @@
-/** Connects to hosts that tenants choose, at public addresses only: checks the resolved addresses of a name, then the peer of the socket. */
+/** Connects to tenants' hosts at public addresses only: checks the resolved addresses, then the peer of the socket. */
 import { lookup as systemLookup, Resolver } from 'node:dns'
 import { once } from 'node:events'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
@@ -11,7 +11,7 @@ import { addressKind } from './public-address.ts'
 
 export interface SocketOptions {
   readonly resolve: Resolve
-  /** Certificates to trust besides the system's, for tests. */
+  /** For tests. */
   readonly ca?: string
 }
 
@@ -22,7 +22,6 @@ export const notPublic = (address: string): PostError => ({
   message: `The host leads to ${address}, which is not a public address; nothing was sent.`,
 })
 
-/** An undici connector. When `guarded`, it refuses addresses that are not public. */
 export function connector({ resolve, ca }: SocketOptions, guarded: boolean): buildConnector.connector {
   const base = buildConnector({
     allowH2: false,
@@ -47,7 +46,6 @@ export function connector({ resolve, ca }: SocketOptions, guarded: boolean): bui
 export const unmapped = (address: string): string =>
   address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
 
-/** The host resolved to an address that is not public. */
 export class AddressNotPublic extends Error {
   readonly postError: PostError
   constructor(address: string) {
@@ -77,15 +75,15 @@ export interface Call {
   readonly signal: AbortSignal
 }
 
-/** Resolves to a connected socket, which the caller owns; rejects with an error for `postErrorOf`. */
+/** Rejects with an error for `postErrorOf`. */
 export type Dial = (call: Call) => Promise<Socket>
 
 export interface DialOptions {
   readonly clock: Clock
   readonly resolve: Resolve
-  /** `host:port` pairs that are exempt from the address check. */
+  /** `host:port` pairs that may be private. */
   readonly allowed_hosts: readonly string[]
-  /** Certificates to trust besides the system's, for tests. */
+  /** For tests. */
   readonly ca?: string
 }
 
@@ -126,13 +124,13 @@ export interface NetworkAddress {
   readonly family: number
 }
 
-/** Resolves a name to at least one address, or rejects with an error that has a `code`. Injected by tests. */
+/** Rejects with an error that has a `code`. */
 export type Resolve = (hostname: string) => Promise<readonly NetworkAddress[]>
 
-/** getaddrinfo blocks a thread of a small pool while it waits, so one dead name server must not block them all. */
+/** getaddrinfo blocks a thread of a small pool while it waits. */
 const systemLookupsMax = 2
 
-/** Resolves names over DNS, which blocks no threads, then as the operating system does. Each name server is asked twice, for `timeout_ms`. */
+/** Uses DNS, which blocks no threads, then getaddrinfo. Each name server is asked twice, for `timeout_ms`. */
 export function nameResolver(timeout_ms = 2000): Resolve {
   const resolver = new Resolver({ timeout: timeout_ms, tries: 2 })
   const system = atOnce(systemLookupsMax)
@@ -140,7 +138,7 @@ export function nameResolver(timeout_ms = 2000): Resolve {
     const [v4, v6] = await Promise.all([ask(resolver, hostname, 4), ask(resolver, hostname, 6)])
     const found = [...v4.addresses, ...v6.addresses]
     if (found.length > 0) return found
-    // a name server that does not answer will not answer getaddrinfo either; only an unknown name may be in the hosts file
+    // only an unknown name may be in the hosts file
     if (v4.code === 'ETIMEOUT' || v6.code === 'ETIMEOUT')
       throw Object.assign(new Error(`the name servers did not answer for ${hostname}`), { code: 'ETIMEOUT' })
     return system(() => systemAddresses(hostname))

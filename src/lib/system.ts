@@ -6,11 +6,11 @@ import { mkdir, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
 
-/** Below the ephemeral range, so that outgoing connections do not take the port during a restart. */
+/** Below the ephemeral range, so that outgoing connections do not take the port. */
 const [lowest, highest] = [20_000, 32_767]
 const triesMax = 100
 
-/** A random port that is free now; it is not reserved. Rejects when the host cannot be listened on. */
+/** The port is not reserved. Rejects when the host cannot be listened on. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let tries = 0; tries < triesMax; tries++) {
     const port = randomInt(lowest, highest + 1)
@@ -19,7 +19,7 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   throw new Error(`none of ${triesMax} ports from ${lowest} to ${highest} is free`)
 }
 
-/** Whether nothing listens on the port. Rejects when the host cannot be listened on. */
+/** Rejects when the host cannot be listened on. */
 export async function isFree(host: string, port: number): Promise<boolean> {
   const server = createServer().listen(port, host)
   try {
@@ -34,8 +34,8 @@ export async function isFree(host: string, port: number): Promise<boolean> {
 }
 
 /**
- * Creates a folder and its parents, readable by this user alone. Rejects with the error of the first folder that cannot be created. Node's recursive `mkdir`
- * never returns below a file system that allows none, such as /proc.
+ * Creates parents too, readable by this user only. Node's recursive `mkdir` never returns below a file system such as
+ * /proc.
  */
 export async function makeFolder(path: string): Promise<void> {
   const folder = resolve(path)
@@ -58,7 +58,7 @@ async function makeOne(folder: string): Promise<NodeJS.ErrnoException | undefine
   }
 }
 
-/** How many files and sockets this process may have open: the soft limit, which Node raises to the hard limit at start. Infinity if unlimited. */
+/** The soft limit, which Node raises to the hard limit at start. Infinity if unlimited. */
 export function descriptorLimit(): number {
   try {
     return descriptorLimitIn(readFileSync('/proc/self/limits', 'utf8'))
@@ -67,7 +67,7 @@ export function descriptorLimit(): number {
   }
 }
 
-/** The soft limit in the text of `/proc/<pid>/limits`. */
+/** Parses `/proc/<pid>/limits`. */
 export function descriptorLimitIn(limits: string): number {
   return numberOf(/^Max open files +(\S+)/m.exec(limits)?.[1])
 }

@@ -1,8 +1,8 @@
-/** Text tools: suggestions for misspelled words, safe output to terminals, and search in linear time. */
+/** Text tools: suggestions for misspelled words, safe terminal output, and search in linear time. */
 
 /**
- * The known word that is nearest to `given`: one that contains it (or is contained), otherwise the one with the smallest edit distance, at most a third of
- * the letters. Two swapped letters count as one edit. Only letters and digits count, whatever their case.
+ * A word that contains `given` or is contained in it, otherwise the one with the smallest edit distance, at most a
+ * third of the letters. Compares letters and digits only, ignoring case.
  */
 export function nearest(given: string, known: readonly string[]): string | undefined {
   const wanted = plain(given)
@@ -14,7 +14,7 @@ export function nearest(given: string, known: readonly string[]): string | undef
 /** Longer words get no suggestion. */
 const wordLengthMax = 80
 
-/** A sentence to append to an error: ` Did you mean …?`, or nothing if no known word is near. */
+/** ` Did you mean …?`, or empty. */
 export function didYouMean(given: string, known: readonly string[]): string {
   const meant = given.length > wordLengthMax || plain(given) === '' ? undefined : nearest(given, known)
   return meant === undefined ? '' : ` Did you mean \`${meant}\`?`
@@ -27,7 +27,7 @@ function scoreOf(one: string, other: string): number {
   return Math.min(held ? 1 : Infinity, changes(one, other))
 }
 
-/** Optimal string alignment distance (Damerau–Levenshtein where no letter is edited twice): a swap, the most common typo, is one edit. */
+/** Optimal string alignment distance: a swap is one edit. */
 function changes(one: string, other: string): number {
   let before: number[] = []
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
@@ -52,16 +52,18 @@ export const printable = (text: string): string =>
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** As `printable`, but keeps line breaks. */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
 
-/** JSON on one line. It parses to the same value, because the escapes of `printable` are valid in JSON strings. */
+/** Parses to the same value, because the escapes of `printable` are valid in JSON. */
 export const printableJson = (value: unknown): string => printable(JSON.stringify(value))
 
 /** Up to this length the naive search is as fast. */
 const shortMax = 16
 
-/** Tests texts for a substring in linear time (Knuth–Morris–Pratt). `includes` is quadratic when both texts repeat themselves, and tenants choose both. */
+/**
+ * Substring search in linear time (Knuth–Morris–Pratt): `includes` is quadratic for repetitive texts, which tenants
+ * choose.
+ */
 export function finderOf(wanted: string): (text: string) => boolean {
   if (wanted.length <= shortMax) return (text) => text.includes(wanted)
   const back = fallbacksOf(wanted)

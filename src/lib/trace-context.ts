@@ -4,16 +4,15 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly trace_id: string
-  /** 16 hexadecimal digits: the parent span. */
+  /** 16 hexadecimal digits. */
   readonly span_id: string
-  /** Whether the caller records the trace. */
   readonly sampled: boolean
 }
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const lengthMax = 512
 
-/** Parses the header; undefined if it is missing or malformed. Later versions may append fields. */
+/** Undefined if the header is missing or malformed. Later versions may append fields. */
 export function readTraceparent(header: string | readonly string[] | undefined): TraceContext | undefined {
   if (typeof header !== 'string' || header.length > lengthMax) return undefined
   const [, version, trace_id, span_id, flags, more] = form.exec(header) ?? []
@@ -28,11 +27,11 @@ export const traceparentOf = ({ trace_id, span_id, sampled }: TraceContext): str
 
 const current = new AsyncLocalStorage<TraceContext>()
 
-/** Runs work as part of a trace, which the HTTP client propagates. */
+/** The HTTP client propagates the trace. */
 export const withinTrace = <T>(trace: TraceContext | undefined, work: () => T): T =>
   trace === undefined ? work() : current.run(trace, work)
 
-/** The header for outgoing requests; undefined outside of a trace. */
+/** Undefined outside of a trace. */
 export function traceHeaders(): Readonly<Record<string, string>> | undefined {
   const trace = current.getStore()
   return trace && { traceparent: traceparentOf(trace) }

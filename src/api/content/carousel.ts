@@ -24,7 +24,7 @@ const card = Type.Object({
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A card's kind of action and its number of buttons, or null where the card itself is wrong. */
+/** null for an invalid card. */
 function actionOf(card: unknown): string | null {
   const hasUrl = !isAbsent(at(card, 'action', 'parameters'))
   const hasButtons = !isAbsent(at(card, 'action', 'buttons'))
@@ -57,7 +57,7 @@ function oneAction(card: unknown, i: number, walk: Walk): void {
     )
 }
 
-/** WhatsApp takes a carousel of pictures or one of videos (Meta: interactive media carousel messages). */
+/** Meta: interactive media carousel messages. */
 const cardHeaders: Rule = (value, walk) => {
   const kinds: unknown[] = itemsAt(value, 'cards')
     .slice(0, cardsMax)

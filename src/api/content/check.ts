@@ -1,4 +1,4 @@
-/** Turns the schemas of content objects into checks that name every failure with its path and a sentence for the writer; a valid value costs no allocation. */
+/** Compiles content schemas to checks that report every failure with its path and a sentence. */
 import type { TSchema } from 'typebox'
 import { didYouMean } from '../../lib/text.ts'
 import type { Detail, DetailCode } from '../errors.ts'
@@ -7,13 +7,11 @@ import { limits } from '../limits.ts'
 export type Key = string | number
 export type Check = (value: unknown, walk: Walk) => void
 
-/** Where a check stands in the value, and what it has found so far. */
 export interface Walk {
   readonly keys: Key[]
   details: Detail[] | null
 }
 
-/** The part of JSON Schema that content schemas are written in. */
 export interface Shape {
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, Shape>>
@@ -33,7 +31,7 @@ export interface Shape {
 
 export const shapeOf = (schema: TSchema): Shape => schema as Shape
 
-/** Notes a failure at the walk's place, or below it when `keys` are given. `sentence` is given the path. */
+/** Adds a failure at the current path, or below it when `keys` are given. */
 export function fail(walk: Walk, code: DetailCode, sentence: (path: string) => string, ...keys: readonly Key[]): void {
   walk.details ??= []
   if (walk.details.length >= limits.error_details_collected_max) return
@@ -47,7 +45,7 @@ function pathText(keys: readonly Key[], more: readonly Key[]): string {
   return text
 }
 
-/** Compiles a schema once, at start. Unknown fields pass; null passes only where the schema's type says so. */
+/** Unknown fields pass; null passes only if the schema's type allows it. */
 export function compile(shape: Shape): Check {
   const nullable = Array.isArray(shape.type) && shape.type.includes('null')
   const check = checkOfType(shape)
@@ -58,7 +56,6 @@ export function compile(shape: Shape): Check {
     : check
 }
 
-/** The JSON type that a shape asks for, `null` aside. */
 export const typeOf = (shape: Shape): string =>
   typeof shape.type === 'string' ? shape.type : (shape.type?.find((type) => type !== 'null') ?? 'any')
 
@@ -184,7 +181,7 @@ function typeWords(value: unknown): string {
   return type === 'object' ? 'an object' : `a ${type}`
 }
 
-/** Lengths count Unicode code points (behaviour: conventions 6.5). */
+/** (behaviour: conventions 6.5) */
 function codePoints(text: string): number {
   let count = text.length
   for (let i = 0; i < text.length - 1; i++) {
@@ -213,7 +210,7 @@ function isDate(text: string): boolean {
 
 const itemsText = (count: number): string => `${count} item${count === 1 ? '' : 's'}`
 
-/** What a field holds, in words: "a string of 1 to 20 characters". Used in messages and in the reference. */
+/** "a string of 1 to 20 characters", for messages and the reference. */
 export function wordsFor(shape: Shape): string {
   switch (typeOf(shape)) {
     case 'string':

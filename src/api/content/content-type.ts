@@ -1,22 +1,21 @@
-/** What a content type is: one entry per kind of message, from which validation, OpenAPI and the reference pages derive. */
+/** Defines a content type: validation, OpenAPI and the reference pages derive from its entry. */
 import type { TSchema } from 'typebox'
 import type { Rule } from './rules.ts'
 
 export interface ContentType<S extends TSchema = TSchema> {
-  /** One sentence: what the recipient gets, or for inbound-only types what has arrived. */
+  /** One sentence, for the recipient's view. */
   readonly summary: string
   readonly schema: S
-  /** By channel type, where a channel takes less than the schema says. */
+  /** By channel type, where a channel accepts less than the schema. */
   readonly channel_schemas?: Readonly<Record<string, TSchema>>
-  /** For what comes in, where it is wider than what may be sent. */
+  /** Where inbound content is wider than outbound content. */
   readonly inbound_schema?: TSchema
-  /** A complete content object that is valid. */
   readonly example: unknown
-  /** Rules beyond the schema: a sentence for the reference, and the check. */
+  /** Rules beyond the schema. */
   readonly rules: readonly { readonly sentence: string; readonly check: Rule }[]
-  /** Types that come in only are in no channel's capabilities. */
+  /** Inbound types are in no channel's capabilities. */
   readonly direction: 'both' | 'inbound'
 }
 
-/** Keeps the schema's own type, so that `Static<typeof button.schema>` is the content's. */
+/** Keeps the schema's own type, for `Static`. */
 export const contentType = <S extends TSchema>(entry: ContentType<S>): ContentType<S> => entry

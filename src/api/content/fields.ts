@@ -1,13 +1,13 @@
-/** The fields that several content types share, and the makers of schemas they are all written with. */
+/** Fields that several content types share, and helpers to write schemas. */
 import { Type, type Static, type TSchema } from 'typebox'
 
-/** Marks a field that may be left out; null then means the same as absent. */
+/** null means the same as absent. */
 export const maybe = <S extends TSchema>(schema: S) =>
   Type.Optional(
     Type.Unsafe<Static<S> | null>({ ...schema, type: [(schema as { type?: string }).type ?? 'object', 'null'] }),
   )
 
-/** A string of `least` to `most` Unicode code points; without `most` it is bounded by the body alone. */
+/** Lengths in Unicode code points; without `most` only the body limit applies. */
 export const text = (least: number, most: number | undefined, description: string) =>
   Type.String({
     ...(least === 0 ? {} : { minLength: least }),
@@ -25,7 +25,7 @@ export const list = <S extends TSchema>(item: S, least: number, most: number | u
     description,
   })
 
-/** Or the address of a file that was uploaded to a service on this very machine, where it is tried out: no provider could fetch it. */
+/** Allows http for files on this machine, which only the sandbox can use. */
 const https = '^([Hh][Tt][Tt][Pp][Ss]://|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)*/media/med_)'
 export const httpsUrl = (description: string) => Type.String({ format: 'uri', pattern: https, description })
 export const webUrl = (description: string) =>
@@ -55,7 +55,6 @@ export const header = maybe(
   ),
 )
 
-/** One button by which the recipient answers. */
 export const replyButton = Type.Object({
   reply: Type.Object(
     {
@@ -66,7 +65,6 @@ export const replyButton = Type.Object({
   ),
 })
 
-/** A button that opens an address. */
 export const urlParameters = Type.Object(
   {
     display_text: text(1, 20, 'What the recipient sees on the button.'),

@@ -1,4 +1,4 @@
-/** Inbound content `flow_reply`: the recipient filled a form in. */
+/** Inbound content `flow_reply`: the recipient filled in a form. */
 import { Type } from 'typebox'
 import { contentType } from './content-type.ts'
 import { maybe, text } from './fields.ts'

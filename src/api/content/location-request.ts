@@ -1,4 +1,4 @@
-/** Content `location_request`: a text that asks the recipient for a place. */
+/** Content `location_request`: a text that asks the recipient for a location. */
 import { Type } from 'typebox'
 import { contentType } from './content-type.ts'
 import { body } from './fields.ts'

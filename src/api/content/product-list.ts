@@ -1,4 +1,4 @@
-/** Content `product_list`: several articles of a catalog in sections. */
+/** Content `product_list`: several products of a catalog in sections. */
 import { Type } from 'typebox'
 import { contentType } from './content-type.ts'
 import { body, footer, list, maybe, oneOf, text } from './fields.ts'

@@ -1,4 +1,4 @@
-/** Content `product`: one article of a catalog. */
+/** Content `product`: one product of a catalog. */
 import { Type } from 'typebox'
 import { contentType } from './content-type.ts'
 import { body, footer, maybe, text } from './fields.ts'

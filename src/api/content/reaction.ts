@@ -1,4 +1,4 @@
-/** Inbound content `reaction`: the recipient put an emoji on a message. */
+/** Inbound content `reaction`: the recipient reacted to a message with an emoji. */
 import { Type } from 'typebox'
 import { contentType } from './content-type.ts'
 import { maybe, text } from './fields.ts'

@@ -1,4 +1,4 @@
-/** The content types: one line each. What is derived from them (validation, OpenAPI, reference pages, capabilities) follows by itself. */
+/** The registry of content types; validation, OpenAPI, reference pages and capabilities derive from it. */
 import { attachments } from './attachments.ts'
 import { buttonReply } from './button-reply.ts'
 import { button } from './button.ts'
@@ -21,7 +21,7 @@ import { template } from './template.ts'
 import { text } from './text.ts'
 import { unsupported } from './unsupported.ts'
 
-/** In the order in which channels name their capabilities (behaviour: channels 1.3), then what only comes in. */
+/** Outbound types in the order of capabilities (behaviour: channels 1.3), then inbound types. */
 export const contentTypes = {
   text,
   attachments,
@@ -47,7 +47,7 @@ export const contentTypes = {
 
 export type ContentTypeName = keyof typeof contentTypes
 
-/** Every message type that some channel can send, in the order of capabilities (behaviour: channels 1.3). */
+/** Types that some channel can send (behaviour: channels 1.3). */
 export const capabilities = [
   'text',
   'attachments',

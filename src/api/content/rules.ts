@@ -1,10 +1,9 @@
-/** Rules that a schema cannot tell: ids that must be unique, totals over sections, one field or the other. Each is safe on any value. */
+/** Rules that a schema cannot express, such as unique ids and totals over sections. Each accepts any value. */
 import { fail, type Key, type Walk } from './check.ts'
 
-/** Looks at a whole content object after its schema; wrong types are the schema's business and pass here. */
+/** Runs after the schema, which reports wrong types. */
 export type Rule = (value: unknown, walk: Walk) => void
 
-/** What stands at a path of keys, or undefined. */
 export function at(value: unknown, ...keys: readonly Key[]): unknown {
   let here = value
   for (const key of keys) {
@@ -14,7 +13,6 @@ export function at(value: unknown, ...keys: readonly Key[]): unknown {
   return here
 }
 
-/** The array at a path of keys, or an empty one. */
 export function itemsAt(value: unknown, ...keys: readonly Key[]): readonly unknown[] {
   const here = at(value, ...keys)
   return Array.isArray(here) ? here : []
@@ -22,7 +20,7 @@ export function itemsAt(value: unknown, ...keys: readonly Key[]): readonly unkno
 
 export const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
-/** Every text that the places hold must differ; the second and later ones of a kind are reported. */
+/** Reports the second and later occurrences of a text. */
 export function reportTwins(value: unknown, places: Iterable<readonly Key[]>, walk: Walk, what: string): void {
   const seen = new Set<string>()
   for (const place of places) {
@@ -34,7 +32,6 @@ export function reportTwins(value: unknown, places: Iterable<readonly Key[]>, wa
   }
 }
 
-/** The ids, then the titles, of the reply buttons in the array at `keys` are unique. */
 export function uniqueButtons(value: unknown, walk: Walk, ...keys: readonly Key[]): void {
   const places = itemsAt(value, ...keys)
     .slice(0, 100)
@@ -53,7 +50,6 @@ export function uniqueButtons(value: unknown, walk: Walk, ...keys: readonly Key[
   )
 }
 
-/** Where there are several sections each needs a title, or the recipient cannot tell them apart. */
 export const sectionTitles: Rule = (value, walk) => {
   const sections = itemsAt(value, 'action', 'sections')
   if (sections.length < 2) return
@@ -83,7 +79,7 @@ export const sectionTitles: Rule = (value, walk) => {
   }
 }
 
-/** At most `most` entries over all sections; a section that is over by itself was reported by the schema. */
+/** A section that is too long by itself was reported by the schema. */
 export function sectionTotal(entries: string, most: number, what: string): Rule {
   return (value, walk) => {
     const counts = itemsAt(value, 'action', 'sections').map((section) => itemsAt(section, entries).length)
@@ -100,7 +96,6 @@ export function sectionTotal(entries: string, most: number, what: string): Rule 
   }
 }
 
-/** A header of type `text` has a text, every other one a URL. */
 export const headerContent: Rule = (value, walk) => {
   const type = at(value, 'header', 'type')
   if (type === 'text') {

@@ -1,4 +1,4 @@
-/** Content `template`: a text that the provider has approved beforehand, with its blanks filled. */
+/** Content `template`: a text that the provider has approved, with its parameters. */
 import { Type } from 'typebox'
 import { fail } from './check.ts'
 import { contentType } from './content-type.ts'
@@ -15,7 +15,7 @@ const component = Type.Object({
   parameters: maybe(list(parameter, 0, undefined, 'What fills the blanks of this part, in order.')),
 })
 
-/** Written as plain loops: it stands in the way of every accepted template. */
+/** Plain loops, because every template passes through here. */
 const parameterTexts: Rule = (value, walk) => {
   const components = (value as { components?: unknown }).components
   if (!Array.isArray(components)) return

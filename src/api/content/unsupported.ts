@@ -1,4 +1,4 @@
-/** Inbound content `unsupported`: something came in that has no content type here. */
+/** Inbound content `unsupported`: a message that has no content type here. */
 import { Type } from 'typebox'
 import { contentType } from './content-type.ts'
 import { text } from './fields.ts'

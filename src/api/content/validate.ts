@@ -1,4 +1,4 @@
-/** Validation of content objects: every failure at once, each with its path, its code and a sentence that tells the writer what to do. */
+/** Validates content objects: reports every failure with its path, code and a sentence. */
 import type { Detail } from '../errors.ts'
 import { compile, fail, shapeOf, wordsFor, type Check, type Walk } from './check.ts'
 import type { ContentType } from './content-type.ts'
@@ -36,20 +36,18 @@ const checks: ReadonlyMap<string, Checks> = new Map(
 
 const none: readonly Detail[] = Object.freeze([])
 
-/** One walk serves every call: checks run to their end before anything else can start one. */
+/** Checks are synchronous, so that one walk serves all calls. */
 const walk: Walk = { keys: [], details: null }
 
 export interface ContentPlace {
-  /** The channel's type: `sms` takes shorter texts. */
   readonly channel_type: string
-  /** Where the content object stands, when not at its type's name: `message.text` in a campaign. */
+  /** Where the content object is, if not at its type's name: `message.text` in a campaign. */
   readonly path?: string
 }
 
 /**
- * Checks what is to be sent (behaviour: content 2). An empty list means that it may be handed to a channel.
- * `value` is the content object itself, undefined where it is absent; unknown fields inside it pass.
- * NUL and unpaired surrogates are refused earlier, when the body is read.
+ * Validates outbound content (behaviour: content 2); an empty list means valid. Unknown fields pass. NUL and unpaired
+ * surrogates are refused earlier.
  */
 export function validateContent(type: string, value: unknown, place: ContentPlace): readonly Detail[] {
   const found = checks.get(type)
@@ -67,7 +65,7 @@ export function validateContent(type: string, value: unknown, place: ContentPlac
   return end()
 }
 
-/** Checks what has come in: outbound types and those that only come in, without the limits of sending on media addresses. */
+/** Without the limits of sending on media addresses. */
 export function validateInboundContent(
   type: string,
   value: unknown,
@@ -97,7 +95,7 @@ function end(): readonly Detail[] {
   return details ?? none
 }
 
-/** Rules look inside objects and arrays; anything else the schema has refused already. */
+/** Other values were refused by the schema. */
 function runRules(rules: readonly Rule[], value: unknown): void {
   if (rules.length === 0 || typeof value !== 'object' || value === null) return
   for (let i = 0; i < rules.length; i++) rules[i]!(value, walk)

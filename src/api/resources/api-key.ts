@@ -1,4 +1,4 @@
-/** API keys as the console shows them: never their text again, and never its hash. */
+/** API keys of the console, without their text or hash. */
 import { Type, type Static } from 'typebox'
 import { scopes, type Scope } from '../scopes.ts'
 import { NullableTimestamp, Timestamp } from './nullable.ts'

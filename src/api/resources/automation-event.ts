@@ -1,10 +1,10 @@
-/** What a source reported, and the receipt that is answered (behaviour: integrations 3). */
+/** Events reported by sources, and the receipt in the response (behaviour: integrations 3). */
 import { Type, type Static } from 'typebox'
 import { Mode, objectName } from './shared-fields.ts'
 import { RunOfEvent } from './automation-run.ts'
 import { AnyObject, NullableString, Timestamp } from './nullable.ts'
 
-/** The catalogue; `custom.<name>` besides. */
+/** Besides these, `custom.<name>` is allowed. */
 export const automationEventTypes = [
   'order.created',
   'order.paid',
@@ -30,7 +30,6 @@ export const automationEventTypes = [
   'subscription.renewed',
 ] as const
 
-/** Of a type that may be reported and that an automation may wait for. */
 export const isAutomationEventType = (text: string): boolean =>
   (automationEventTypes as readonly string[]).includes(text) || /^custom\.[A-Za-z0-9_.-]{1,80}$/.test(text)
 
@@ -48,7 +47,7 @@ export type ReceiptReason = (typeof receiptReasons)[number]
 const reportOrigins = ['api', 'native_webhook'] as const
 export type ReportOrigin = (typeof reportOrigins)[number]
 
-/** Bounds of what is reported. Lengths count Unicode code points. */
+/** Lengths count Unicode code points. */
 export const automationEventLimits = { body_bytes: 256 * 1024, event_id_length_max: 255, tags_max: 100 } as const
 
 const text = (maxLength: number, more: object = {}) => Type.Optional(NullableString({ maxLength, ...more }))
@@ -96,7 +95,7 @@ const EventConsent = Type.Object(
 )
 type EventConsent = Static<typeof EventConsent>
 
-/** Without `source`: as a simulation and a native webhook of `custom` give it. */
+/** Without `source`, for simulations and native webhooks of `custom`. */
 export const ReportedEvent = Type.Object({
   type: Type.String({
     minLength: 1,

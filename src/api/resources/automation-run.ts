@@ -1,4 +1,4 @@
-/** Runs: what an automation does about one event (behaviour: integrations 6). */
+/** Runs: the execution of an automation for one event (behaviour: integrations 6). */
 import { Type, type Static } from 'typebox'
 import { Mode, objectName } from './shared-fields.ts'
 import { NullableString, Timestamp } from './nullable.ts'
@@ -22,7 +22,6 @@ const fields = {
   reason: NullableString({ description: 'Why it was skipped or cancelled, or failed.' }),
 }
 
-/** As a receipt lists it. */
 export const RunOfEvent = Type.Object(fields)
 export type RunOfEvent = Static<typeof RunOfEvent>
 

@@ -1,4 +1,4 @@
-/** Automations: which message follows which event of a source (behaviour: integrations 5). */
+/** Automations: rules that send a message after an event of a source (behaviour: integrations 5). */
 import { Type, type Static } from 'typebox'
 import { Mode, objectName } from './shared-fields.ts'
 import { automationEventLimits, ReportedEvent } from './automation-event.ts'
@@ -11,7 +11,7 @@ export type AutomationStatus = (typeof automationStatuses)[number]
 const automationCategories = ['transactional', 'marketing'] as const
 export type AutomationCategory = (typeof automationCategories)[number]
 
-/** Bounds of automations. Lengths count Unicode code points. */
+/** Lengths count Unicode code points. */
 export const automationLimits = {
   name_length_max: 120,
   delay_seconds_max: 30 * 24 * 3600,
@@ -161,7 +161,7 @@ export const AutomationUpdate = Type.Object(
 )
 export type AutomationUpdate = Static<typeof AutomationUpdate>
 
-/** As it may be reported, whatever it was called. */
+/** Any event type. */
 export const SimulatedEvent = Type.Object({
   ...ReportedEvent.properties,
   event_id: Type.Optional(
@@ -173,7 +173,7 @@ export const SimulatedEvent = Type.Object({
   ),
 })
 
-/** What is simulated: a stored receipt, or an event that is made up. Which of the two there is is checked by the integrations feature. */
+/** A stored receipt or an invented event; the integrations module checks that there is exactly one. */
 export const AutomationSimulationRequest = Type.Object(
   {
     automation_event_id: Type.Optional(

@@ -1,4 +1,4 @@
-/** What recipients of a campaign answered, as the console tells it (behaviour: console 7.7). */
+/** Responses of recipients to a campaign, for the console (behaviour: console 7.7). */
 import { Type, type Static } from 'typebox'
 import { objectName } from './shared-fields.ts'
 

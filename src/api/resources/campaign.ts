@@ -1,4 +1,4 @@
-/** Campaigns: one message to many, and each of those it goes to (behaviour: campaigns 1). */
+/** Campaigns and their recipients (behaviour: campaigns 1). */
 import { Type, type Static } from 'typebox'
 import { Mode, deletedOf, objectName } from './shared-fields.ts'
 import { errorCodes } from '../errors.ts'
@@ -49,7 +49,7 @@ export type SkipReason = (typeof skipReasons)[number]
 const audienceTypes = ['segment', 'list', 'tags', 'adhoc'] as const
 export type AudienceType = (typeof audienceTypes)[number]
 
-/** Bounds of campaigns. Lengths count Unicode code points. */
+/** Lengths count Unicode code points. */
 export const campaignLimits = {
   name_length_max: 120,
   adhoc_recipients_max: 10_000,
@@ -91,7 +91,10 @@ const Recipient = Type.Object(
 )
 export type AdhocRecipient = Static<typeof Recipient>
 
-/** One object with the fields of every variant: which of them `type` wants is checked by the campaigns feature, in one round with everything else. Null is absent. */
+/**
+ * One object with the fields of every variant; the campaigns module checks which ones `type` requires. null means
+ * absent.
+ */
 const audienceType = Type.String({
   enum: [...audienceTypes],
   description: 'Which of the other fields count; those of other variants are left out.',
@@ -406,7 +409,7 @@ export const CampaignTest = Type.Object(
       description: 'Who gets it: on phone channels E.164.',
     }),
   },
-  // unknown fields are named, and count towards what an Idempotency-Key stands for
+  // unknown fields are reported, and are part of the Idempotency-Key's fingerprint
   { $id: 'CampaignTest', additionalProperties: true },
 )
 export const CampaignDuplication = Type.Object(
@@ -433,7 +436,6 @@ export const CampaignDuplication = Type.Object(
 export type CampaignDuplication = Static<typeof CampaignDuplication>
 export const CampaignDeleted = deletedOf('campaign')
 
-/** As of the message; where it was refused, of that refusal. */
 const RecipientError = Type.Object({
   ...MessageError.properties,
   code: Type.String({

@@ -4,20 +4,19 @@ import { Mode, objectName } from './shared-fields.ts'
 import { capabilities, contentTypes, isCapability } from '../content/registry.ts'
 import { AnyObject, NullableString, Timestamp } from './nullable.ts'
 
-/** Channel types that are built, and those whose names are kept for later (behaviour: channels 1.1). */
+/** Built types, and reserved names (behaviour: channels 1.1). */
 export const channelTypes = ['whatsapp', 'sms', 'telegram'] as const
 export const reservedChannelTypes = ['messenger', 'instagram', 'viber', 'rcs', 'email'] as const
 export type ChannelType = (typeof channelTypes)[number]
 
-/** The types whose recipients are phone numbers. */
 export const isPhoneChannel = (type: string): boolean => type === 'whatsapp' || type === 'sms'
 
-/** Every message type that some channel can send, in the order of capabilities (behaviour: channels 1.3). */
+/** (behaviour: channels 1.3) */
 export const messageTypes = capabilities
-/** The types that only come in (behaviour: content 4). */
+/** (behaviour: content 4) */
 export const inboundTypes = Object.keys(contentTypes).filter((type) => !isCapability(type))
 
-/** What each channel type can carry at most (behaviour: channels 1.3). */
+/** (behaviour: channels 1.3) */
 export const capabilitiesOf: Readonly<Record<ChannelType, readonly string[]>> = {
   whatsapp: messageTypes,
   sms: ['text'],

@@ -1,4 +1,4 @@
-/** Everything that is kept about one contact, in one object: what a person who asks for their data is to get. */
+/** The export of everything stored about one contact, for data access requests. */
 import { Type, type Static } from 'typebox'
 import { objectName } from './shared-fields.ts'
 import { ConsentChange, Contact, contactLimits } from './contact.ts'

@@ -8,7 +8,6 @@ export type ImportStatus = (typeof importStatuses)[number]
 
 export const importLimits = {
   columns_max: 500,
-  /** Characters of one record. */
   record_length_max: 1024 * 1024,
   /** How long rejected rows can be fetched. */
   errors_kept_ms: 30 * 24 * 3600_000,

@@ -4,7 +4,7 @@ import { Mode, deletedOf, objectName } from './shared-fields.ts'
 import { channelTypes, reservedChannelTypes } from './channel.ts'
 import { AnyObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 
-/** Every channel type that consent and identifiers may name: those built, and those whose names are kept. */
+/** Built and reserved channel types. */
 export const consentTypes: readonly string[] = [...channelTypes, ...reservedChannelTypes]
 export const consentStatuses = ['opted_in', 'opted_out', 'unknown'] as const
 export type ConsentStatus = (typeof consentStatuses)[number]
@@ -22,7 +22,7 @@ export type ConsentSource = (typeof consentSources)[number]
 export type AttributeValue = string | number | boolean
 export type AttributeType = 'string' | 'number' | 'boolean'
 
-/** Bounds of contacts (behaviour: contacts 1, 4). Lengths count Unicode code points. */
+/** (behaviour: contacts 1, 4). Lengths count Unicode code points. */
 export const contactLimits = {
   name_length_max: 255,
   email_length_max: 254,
@@ -35,11 +35,11 @@ export const contactLimits = {
   bulk_max: 1000,
   list_name_length_max: 120,
   description_length_max: 500,
-  /** Tags and attributes that one page shows where no `limit` is given. */
+  /** The default page size of tags and attributes. */
   vocabulary_page: 1000,
 } as const
 
-/** A Record in JSON Schema's own words, so that replies of any keys serialise. */
+/** As plain JSON Schema, so that replies with any keys serialize. */
 const mapOf = <T>(values: object, options: object) =>
   Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: values, ...options })
 
@@ -117,8 +117,8 @@ export const Contact = Type.Object(
 export type Contact = Static<typeof Contact>
 
 /**
- * What create, upsert and PATCH take. Formats, keys and the short and long form of consent are checked in one round by the
- * contacts feature (a schema of alternatives would report them badly).
+ * The contacts module checks formats, keys and both forms of consent, because errors of a schema with alternatives
+ * would be confusing.
  */
 const contactFields = {
   phone: Type.Optional(
@@ -194,7 +194,7 @@ const contactFields = {
   ),
 }
 
-/** What the document shows of a consent that is written: the server checks it by hand, and takes nothing else. */
+/** For the document only; the server checks it in code. */
 const ConsentInput = {
   $id: 'ConsentInput',
   description: 'A status alone, or with what is known of it; null takes it for `unknown`.',
@@ -218,7 +218,6 @@ const ConsentInput = {
   ],
   examples: [{ status: 'opted_in', source: 'form', occurred_at: '2026-01-31T09:30:00.000Z' }],
 }
-/** The field `consent` of requests, as the document shows it. */
 export const documentedConsent = {
   ...(contactFields.consent as object),
   additionalProperties: false,

@@ -1,4 +1,4 @@
-/** The integration source: a shop or site that reports what happened there (behaviour: integrations 1). */
+/** The integration source: a shop or site that reports events (behaviour: integrations 1). */
 import { Type, type Static } from 'typebox'
 import { Mode, objectName } from './shared-fields.ts'
 import { NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
@@ -8,7 +8,6 @@ export type SourceStatus = (typeof sourceStatuses)[number]
 const consentModes = ['implied', 'explicit'] as const
 export type ConsentMode = (typeof consentModes)[number]
 
-/** The text of an event type as a plugin may name it. */
 const EventTypeName = Type.String({ minLength: 1, maxLength: 100, examples: ['order.paid'] })
 
 const settings = {
@@ -130,7 +129,7 @@ const emits = Type.Array(EventTypeName, {
   description: 'The event types that the plugin can send. Replaces the list.',
 })
 
-/** What a plugin may change of its own source. */
+/** Fields of a source that its plugin may change. */
 export const OwnSourceChange = Type.Object({
   name: Type.Optional(name),
   url: Type.Optional(url),

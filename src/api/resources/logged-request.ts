@@ -1,4 +1,4 @@
-/** A request as the request log of the console keeps it (behaviour: console 4). */
+/** A request in the console's request log (behaviour: console 4). */
 import { Type, type Static } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 import { Mode, objectName } from './shared-fields.ts'

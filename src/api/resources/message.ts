@@ -9,12 +9,11 @@ export const messageStatuses = ['queued', 'sending', 'sent', 'delivered', 'read'
 export type MessageStatus = (typeof messageStatuses)[number]
 export const priorities = ['high', 'normal', 'low'] as const
 export type Priority = (typeof priorities)[number]
-/** The order in which priorities go. */
 export const ranks: Readonly<Record<Priority, 0 | 1 | 2>> = { high: 0, normal: 1, low: 2 }
 export const originTypes = ['api', 'campaign', 'automation', 'console', 'inbound'] as const
 export type OriginType = (typeof originTypes)[number]
 
-/** Codes of `error` on a failed message: words of the error catalogue, and `provider_error`, `expired`, `cancelled`. */
+/** Codes of the error catalogue, and `provider_error`, `expired`, `cancelled`. */
 export const messageErrorCodes = [
   'provider_error',
   'channel_not_connected',
@@ -125,7 +124,7 @@ export const Message = Type.Object(
 )
 export type Message = Static<typeof Message>
 
-/** The body of `POST /v1/messages`, for the documents; it is checked in two rounds (behaviour: messages 3). */
+/** For the documents; validation has two rounds (behaviour: messages 3). */
 export const SendMessage = Type.Object(
   {
     channel: Type.String({ description: 'Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`.' }),

@@ -1,4 +1,4 @@
-/** Nullable schemas in the form that serialises fast: `type: [T, 'null']`. */
+/** Nullable schemas in the form that serializes fast: `type: [T, 'null']`. */
 import { Type } from 'typebox'
 
 export const NullableString = (options: object = {}) =>
@@ -9,7 +9,6 @@ export const Timestamp = (options: object = {}) =>
   Type.String({ description: 'ISO 8601, UTC, with milliseconds.', ...options })
 export const NullableTimestamp = (options: object = {}) =>
   NullableString({ description: 'ISO 8601, UTC, with milliseconds; null until then.', ...options })
-/** Any JSON object, returned unchanged. */
 export const AnyObject = (options: object = {}) =>
   Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, ...options })
 export const NullableObject = (options: object = {}) =>

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { objectName } from './shared-fields.ts'
 
-/** Micro-USD a message, where neither the installation nor the account has a price of its own. Its keys are the kinds that have one. */
+/** Micro-USD per message, unless the installation or the account has its own price. */
 export const defaultPrices: Readonly<Record<string, number>> = { whatsapp: 5000, sms: 7500, telegram: 0 }
 
 export const Price = Type.Object(

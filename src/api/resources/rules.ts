@@ -1,4 +1,4 @@
-/** Rules, of segments over contacts and of automations over events (behaviour: segments 2): one grammar over different fields. */
+/** Rules of segments over contacts and of automations over events, in one grammar (behaviour: segments 2). */
 import { Type } from 'typebox'
 
 export const ruleOperators = [
@@ -23,10 +23,10 @@ export const ruleOperators = [
 export type RuleOperator = (typeof ruleOperators)[number]
 
 export const ruleLimits = {
-  /** The outermost group counts as depth 1. */
+  /** The outermost group counts as 1. */
   depth: 3,
   conditions: 50,
-  /** Entries of the array of `in`, `contains_any` and the like. */
+  /** For `in`, `contains_any` and similar operators. */
   values: 1000,
   text_length: 1024,
   days: 36_500,
@@ -34,7 +34,7 @@ export const ruleLimits = {
 
 type AnyRules = Record<string, unknown>
 
-/** Any object for the server, which reads the grammar by itself and names each place that is wrong; a group in the document. */
+/** Any object for the server, which parses rules in code; a group in the document. */
 export const Rules = (options: object) =>
   Type.Unsafe<AnyRules>({ $id: 'Rules', type: 'object', additionalProperties: true, ...options })
 export const NullableRules = (options: object) =>
@@ -69,7 +69,6 @@ const Rule = {
   examples: [{ field: 'tags', operator: 'contains', value: 'vip' }],
 }
 
-/** A group, as the document shows it. */
 export const documentedRules = {
   type: 'object',
   description: `A group of conditions and of further groups, ${ruleLimits.depth} deep, with ${ruleLimits.conditions} conditions in all.`,

@@ -1,4 +1,4 @@
-/** Segments: contacts found by rules instead of being listed (behaviour: segments 1). */
+/** Segments: contacts selected by rules (behaviour: segments 1). */
 import { Type, type Static } from 'typebox'
 import { Mode, deletedOf, objectName } from './shared-fields.ts'
 import { NullableString, Timestamp } from './nullable.ts'

@@ -1,7 +1,6 @@
-/** Fields that every resource has, and what a DELETE answers (behaviour: conventions 7). */
+/** Fields that every resource has, and the response of DELETE (behaviour: conventions 7). */
 import { Type } from 'typebox'
 
-/** The name of a kind of object, which each of them carries. */
 export const objectName = <const N extends string>(name: N) =>
   Type.Literal(name, { description: `Always \`${name}\`.` })
 
@@ -11,7 +10,6 @@ export const Mode = Type.Unsafe<'live' | 'test'>({
   description: 'Of the keys that see it: `live` delivers and bills, `test` is the sandbox.',
 })
 
-/** What is answered when an object was deleted. */
 export const deletedOf = <const N extends string>(name: N) =>
   Type.Object({
     id: Type.String({ description: 'The id that it had.' }),

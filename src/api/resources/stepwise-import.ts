@@ -1,14 +1,14 @@
-/** Imports as the console makes them: uploaded, described, checked, then started (behaviour: console 7). */
+/** Contact imports in the console: uploaded, mapped, checked, then started (behaviour: console 7). */
 import { Type, type Static } from 'typebox'
 import { ContactImport, importStatuses, type ImportStatus } from './contact-import.ts'
 import { NullableString } from './nullable.ts'
 
-/** Those that `/v1` does not show. */
+/** Hidden in `/v1`. */
 export const draftStatuses = ['draft', 'checked', 'cancelled'] as const
 export type StepStatus = (typeof draftStatuses)[number] | ImportStatus
 
 export const draftLimits = {
-  /** From the last change on. */
+  /** Since the last change. */
   kept_ms: 24 * 3600_000,
 } as const
 

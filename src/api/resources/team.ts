@@ -1,4 +1,4 @@
-/** The people of an account, and invitations (behaviour: console 3). */
+/** Members of an account, and invitations (behaviour: console 3). */
 import { Type } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 import { objectName } from './shared-fields.ts'

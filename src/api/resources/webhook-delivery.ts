@@ -1,4 +1,4 @@
-/** A webhook delivery (behaviour: webhooks 6.2): one event on its way to one endpoint. */
+/** A webhook delivery: one event for one endpoint (behaviour: webhooks 6.2). */
 import { Type, type Static } from 'typebox'
 import { eventTypes } from '../events.ts'
 import { Mode, objectName } from './shared-fields.ts'
@@ -20,7 +20,6 @@ const deliveryErrors = [
   'endpoint_disabled',
   'event_expired',
 ] as const
-/** Those that have a name, and the status that was answered. */
 export type DeliveryError = (typeof deliveryErrors)[number] | `status_${number}`
 
 export const WebhookDelivery = Type.Object(
@@ -38,7 +37,7 @@ export const WebhookDelivery = Type.Object(
     attempts: Type.Integer({ description: 'Attempts made so far.' }),
     response_status: NullableInteger({ description: 'HTTP status of the last attempt, null when it got none.' }),
     duration_ms: NullableInteger({ description: 'How long the last attempt took.' }),
-    // no enumeration: clients take any string, and statuses are many
+    // no enumeration, because clients accept any string
     error: NullableString({
       description:
         `Why the last attempt failed: ${deliveryErrors.map((error) => `\`${error}\``).join(', ')}, ` +

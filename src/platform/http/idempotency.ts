@@ -243,7 +243,7 @@ export async function underLease(platform: Platform, flights: InFlight, operatio
   return await oneAtATime(platform, flights, request, { first, again: (row) => replayOf(platform, operation, row) })
 }
 
-/** False if the key is taken. Claims a key without a reply again after its lease. */
+/** False if the key is taken. A claim whose outcome is unknown is released later. */
 async function claimUnderLease(platform: Platform, flights: InFlight, claim: Claim, now: number): Promise<boolean> {
   try {
     return await claimKey(platform.pool, claim.request, isoTime(now + leaseMs), now, platform.retention_clock.now())
