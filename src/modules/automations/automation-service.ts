@@ -1,4 +1,4 @@
-/** Creates, changes and deletes automations; each change cancels waiting runs where they no longer apply. */
+/** Creates, changes and deletes automations; cancels waiting runs that no longer apply. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
@@ -24,28 +24,26 @@ import { findSource, lockSource, raiseConfigVersion } from './sources/repository
 import { checkAutomation, fieldsOf } from './validation.ts'
 import { type Db, transact, type Transaction } from '../../platform/database/sql.ts'
 
-/** Stores the answer, in the transaction of the change. */
 export type Keep = (tx: Db, shown: Automation) => Promise<void>
 
 export type AutomationService = ReturnType<typeof automationService>
 
 /** Operations throw the Problem that refuses the request. */
 export function automationService(deps: AutomationDeps) {
-  /** Changes of one automation run one after the other, each on the result of the one before. */
+  /** Changes of one automation run one after the other. */
   const changes = new InOrder()
   return {
     create: (sql: Db, caller: Caller, body: AutomationCreation, keep: Keep): Promise<Automation> =>
       createAutomation(deps, sql, caller, body, keep),
-    /** Up to `limit + 1`, newest first. */
     list: listAutomations,
     get: async (sql: Db, tenant: Tenant, id: string): Promise<Automation> =>
       automationObject(await existing(sql, tenant, id)),
-    /** Absent fields stay. Waiting runs are cancelled where the automation is paused, or its event type or channel type changes. */
+    /**
+     * Absent fields stay. Cancels waiting runs if the automation is paused, or its event type or channel type changes.
+     */
     update: (sql: Db, tenant: Tenant, id: string, body: AutomationUpdate): Promise<Automation> =>
       changes.run(id, () => updateAutomation(deps, sql, tenant, id, body)),
-    /** Cancels its waiting runs. */
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeAutomation(deps, sql, tenant, id),
-    /** Predicts what it would do about an event. */
     simulate: (sql: Db, tenant: Tenant, id: string, body: AutomationSimulationRequest): Promise<AutomationSimulation> =>
       simulate(deps, sql, tenant, id, body),
   }
@@ -60,7 +58,7 @@ async function createAutomation(
 ): Promise<Automation> {
   const { ids, clock } = deps.platform
   const { account_id, mode } = caller
-  // no transaction is open here: the provider may be asked for a template
+  // no transaction is open: the provider may be asked for a template
   const fields = await checkAutomation(deps, sql, caller, body, null)
   if (!isId('src', body.source_id) || (await findSource(sql, caller, body.source_id)) === null)
     throw missing('integration source', body.source_id, 'source_id')
@@ -87,9 +85,7 @@ async function createAutomation(
   })
 }
 
-/**
- * An active automation needs its channel: a channel deleted later pauses it. Locked before the source, in the same order as a channel's deletion.
- */
+/** Locked before the source, in the same order as a channel's deletion. */
 async function requireChannel({ channels }: AutomationDeps, tx: Transaction, row: AutomationRow): Promise<void> {
   if (row.status === 'active') await channels.requireExisting(tx, row, row.channel_id, 'channel_id')
 }
@@ -100,7 +96,6 @@ const tooMany = (source_id: string): Problem =>
     `The integration source ${source_id} has ${automationLimits.per_source_max} automations, which is the limit. Delete one that is no longer used.`,
   )
 
-/** Attempts while another process changes the same automation. */
 const updateAttemptsMax = 5
 
 async function updateAutomation(
@@ -112,7 +107,7 @@ async function updateAutomation(
 ): Promise<Automation> {
   for (let attempt = 1; ; attempt++) {
     const found = await existing(sql, tenant, id)
-    // no transaction is open here: the provider may be asked for a template
+    // no transaction is open: the provider may be asked for a template
     const after: AutomationRow = { ...found, ...(await checkAutomation(deps, sql, tenant, body, fieldsOf(found))) }
     const cancellation = cancellationOf(found, after)
     await cancellation?.before(sql)
@@ -126,17 +121,17 @@ async function updateAutomation(
   }
 }
 
-/** The cancellation that a change needs; null: waiting runs are sent with the changed automation. */
+/** null: waiting runs are sent with the changed automation. */
 function cancellationOf(before: AutomationRow, after: AutomationRow): Cancellation | null {
   const of = { source_id: after.source_id, automation_id: after.id }
-  // runs that wait for a paused automation are left over from its pause, caused by its channel for example
+  // runs that wait for a paused automation are left over from its pause
   if (before.status !== after.status) return cancelWaitingOf(after, of, 'automation_paused')
   return before.event_type !== after.event_type || before.channel_type !== after.channel_type
     ? cancelWaitingOf(after, of, 'automation_changed')
     : null
 }
 
-/** Writes the automation unless it has changed since it was read; null where it has. Writes nothing where nothing changes. */
+/** Null if the automation has changed since it was read. Writes nothing if nothing changes. */
 async function writeUnchanged(
   deps: AutomationDeps,
   tx: Transaction,
@@ -171,9 +166,9 @@ async function removeAutomation({ platform }: AutomationDeps, sql: Db, tenant: T
 }
 
 /**
- * Changes automations of a source, which stays locked until the transaction ends, so that no event is accepted meanwhile. Raises the source's
- * configuration version where `enabled_events` or `event_settings` change (behaviour: integrations 1.4, 1.5). 404 `resource_missing` where the source
- * does not exist.
+ * Locks the source until the transaction ends, so that no event is accepted meanwhile. Raises its configuration version
+ * if `enabled_events` or `event_settings` change (behaviour: integrations 1.4, 1.5). 404 `resource_missing` if it does
+ * not exist.
  */
 async function changeAutomations<T>(
   tx: Transaction,
@@ -186,7 +181,6 @@ async function changeAutomations<T>(
   return await changeOfLocked(tx, tenant, source_id, change)
 }
 
-/** As `changeAutomations`, for a source that is locked already. */
 export async function changeOfLocked<T>(
   tx: Transaction,
   tenant: Tenant,

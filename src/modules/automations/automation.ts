@@ -9,7 +9,7 @@ export interface AutomationRow extends Tenant {
   readonly name: string
   readonly event_type: string
   readonly status: AutomationStatus
-  /** As in the request; null: every event of the type. */
+  /** null: every event of the type. */
   readonly conditions: Record<string, unknown> | null
   readonly delay_seconds: number
   readonly cancel_on: readonly string[]
@@ -22,7 +22,6 @@ export interface AutomationRow extends Tenant {
   readonly updated_at: string
 }
 
-/** The fields that decide whether an event starts the automation. */
 export type ActiveAutomation = Pick<
   AutomationRow,
   | 'account_id'
@@ -38,7 +37,6 @@ export type ActiveAutomation = Pick<
   | 'category'
 >
 
-/** A type of event for which a source has active automations. */
 export interface EnabledEvent {
   readonly source_id: string
   readonly event_type: string

@@ -1,12 +1,8 @@
-/**
- * The values of an event's fields, prepared for comparison with conditions. Cached, because many conditions of many automations read them (behaviour:
- * integrations 5.4).
- */
+/** The values of an event's fields, prepared for comparison with conditions (behaviour: integrations 5.4). */
 import type { EventCustomer } from '../../api/resources/automation-event.ts'
 import { readPath, valuesAt } from './event-paths.ts'
 import { comparableTime, type Field, foldText, phoneText, type Scalar } from '../contacts/service.ts'
 
-/** The part of an event that conditions can refer to. */
 export interface ConditionEvent {
   readonly customer: EventCustomer
   readonly data: Readonly<Record<string, unknown>>
@@ -16,7 +12,7 @@ export interface Held {
   readonly exists: boolean
   /** In lower case. */
   readonly texts: readonly string[]
-  /** The equality keys of the values (`wantedKeysOf`). */
+  /** See `wantedKeysOf`. */
   readonly keys: ReadonlySet<string>
   /** Of the numbers; infinite without any. */
   readonly least: number
@@ -25,7 +21,7 @@ export interface Held {
   readonly times: readonly string[]
 }
 
-/** Most characters of a field's texts that are compared. */
+/** Compared per field. */
 const charactersMax = 10_000
 
 const known = new WeakMap<ConditionEvent, Map<string, Held>>()
@@ -57,7 +53,7 @@ function heldOf(values: readonly unknown[], keysOf: (value: Scalar) => string[])
   let left = charactersMax
   for (const value of values.filter(isScalar)) {
     if (typeof value === 'string') {
-      // the first text is searched up to this length; a cut text equals no condition, whose values are shorter
+      // a cut text equals no condition, whose values are shorter
       const isWhole = value.length <= left
       if (!isWhole && left < charactersMax) continue
       left -= Math.min(value.length, left)
@@ -73,7 +69,7 @@ function heldOf(values: readonly unknown[], keysOf: (value: Scalar) => string[])
   return { exists: values.length > 0, texts, keys, least: Math.min(...numbers), most: Math.max(...numbers), times }
 }
 
-/** A decimal number in a text, as shops write amounts; null for any other text. */
+/** A decimal number in a text, as shops write amounts. */
 const decimalOf = (text: string): number | null =>
   /^-?\d{1,40}(?:\.\d{1,40})?$/.test(text.trim()) ? Number(text) : null
 
@@ -84,7 +80,7 @@ function decimalKeysOf(value: Scalar): string[] {
   return [`text ${value.toLowerCase()}`, ...(decimal === null ? [] : [`decimal ${decimal}`])]
 }
 
-/** The keys of which an equal value has at least one; `value` is prepared for comparison. */
+/** An equal value has at least one of these keys. */
 export function wantedKeysOf({ kind }: Field, value: Scalar): string[] {
   if (kind !== 'any') return [`text ${value}`]
   if (typeof value === 'number') return [`number ${value}`, `decimal ${value}`]

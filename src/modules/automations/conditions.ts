@@ -1,6 +1,6 @@
 /**
- * Conditions of automations: segment rules over the values of an event (behaviour: integrations 5.3, 5.4). Pure. Values compare as in segments; in
- * addition, decimal texts compare with numbers, because shops send `"59.99"`.
+ * Conditions of automations: segment rules over an event (behaviour: integrations 5.3, 5.4). Decimal texts also compare
+ * with numbers, because shops send `"59.99"`. Pure.
  */
 import type { Detail } from '../../api/errors.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -39,10 +39,9 @@ function eventField(name: string): Field | null {
   return null
 }
 
-/** Size of the conditions as JSON. */
+/** As JSON. */
 const conditionsLengthMax = 20_000
 
-/** All validation errors of conditions. */
 export function conditionsFailures(conditions: unknown): readonly Detail[] {
   if (JSON.stringify(conditions).length <= conditionsLengthMax)
     return rulesFailures(conditions, 'conditions', eventFields)
@@ -55,17 +54,15 @@ export function conditionsFailures(conditions: unknown): readonly Detail[] {
   ]
 }
 
-/** The result of one condition. */
 export interface ConditionResult {
   readonly field: string
   readonly met: boolean
 }
 
-/** Whether the event meets the conditions, which have been validated; null is met by every event. `now`: milliseconds since 1970. */
+/** null is met by every event. `now`: ms since 1970. */
 export const conditionsMet = (conditions: object | null, event: ConditionEvent, now: number): boolean =>
   conditions === null || fits(rulesOf(conditions), (condition) => holds(condition, event, now))
 
-/** The result of each condition, in the order in which they are written. */
 export const conditionResults = (conditions: object | null, event: ConditionEvent, now: number): ConditionResult[] =>
   conditions === null
     ? []
@@ -74,9 +71,8 @@ export const conditionResults = (conditions: object | null, event: ConditionEven
         met: holds(condition, event, now),
       }))
 
-/** Cache of parsed conditions by JSON, least recently used first: parsing takes longer than evaluating. */
+/** Parsed conditions by JSON, least recently used first: parsing takes longer than evaluating. */
 const readLately = new Map<string, Group>()
-/** At most 20,000 characters each. */
 const readLatelyMax = 500
 
 function rulesOf(conditions: object): Group {
@@ -93,7 +89,7 @@ function rulesOf(conditions: object): Group {
 
 const leavesOf = (node: Group | Condition): Condition[] => (isGroup(node) ? node.conditions.flatMap(leavesOf) : [node])
 
-/** The operator that each negation inverts: it holds where no value fits that operator. */
+/** A negation holds if no value fits the operator that it inverts. */
 const denied: Readonly<Partial<Record<Condition['operator'], Condition['operator']>>> = {
   not_equals: 'equals',
   not_in: 'in',
@@ -112,7 +108,6 @@ function holds(condition: Condition, event: ConditionEvent, now: number): boolea
 
 const dayMs = 86_400_000
 
-/** Whether one of the values fits, or all wanted values are among them. */
 function fitsOne(condition: Condition, operator: Condition['operator'], held: Held, now: number): boolean {
   const value = condition.value as Scalar
   switch (operator) {
@@ -147,13 +142,11 @@ function isAmong({ keys }: Held, wanted: ReadonlySet<string>): boolean {
   return false
 }
 
-/** The values of a condition, prepared for comparison. */
 interface Wanted {
   readonly texts: readonly string[]
   /** Whether a text contains the first of them. */
   readonly finds: (text: string) => boolean
   readonly keys: ReadonlySet<string>
-  /** The keys of each value. */
   readonly each: readonly string[][]
 }
 

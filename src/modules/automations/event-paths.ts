@@ -1,20 +1,17 @@
 /**
- * Reads values of an event at a path such as `data.order.items[0].name`, for conditions and merge tags (behaviour: integrations 5.2, 5.4). Never
- * throws, and does bounded work on any input.
+ * Reads values of an event at a path, for conditions and merge tags (behaviour: integrations 5.2, 5.4). Never throws;
+ * work is bounded.
  */
 
-/** The text fields of a customer: `customer.email` and the like. */
 export const customerTexts = ['external_id', 'phone', 'email', 'first_name', 'last_name', 'locale'] as const
 
-/** Object keys and array indexes. */
 export type Path = readonly string[]
 
 const pathLengthMax = 255
 const stepsMax = 16
-/** Most entries of an array. */
 const entriesMax = 200
 
-/** Parses a path below `root` in JavaScript notation: `data.order.total`, `data.items[0].name`; null where invalid. */
+/** `data.order.total`, `data.items[0].name`; null if invalid. */
 export function readPath(text: string, root: string): Path | null {
   if (text.length > pathLengthMax || !text.startsWith(`${root}.`)) return null
   const written = text.slice(root.length + 1)
@@ -23,10 +20,7 @@ export function readPath(text: string, root: string): Path | null {
   return steps.length <= stepsMax && steps.every((step) => step.trim() === step) ? steps : null
 }
 
-/**
- * The values at a path. Without an index, every entry of an array is followed; an array at the end yields its entries. null and blank texts are left
- * out.
- */
+/** Without an index, every entry of an array is followed. null and blank texts are left out. */
 export function valuesAt(root: unknown, path: Path): unknown[] {
   let found: unknown[] = [root]
   for (const step of path) {

@@ -1,4 +1,4 @@
-/** How automations handle domain events, in the transactions that publish them (behaviour: integrations 5.7). */
+/** Domain events handled by automations, in the transactions that publish them (behaviour: integrations 5.7). */
 import type { DomainEventPayloads } from '../../api/domain-events.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { changeOfLocked } from './automation-service.ts'
@@ -7,14 +7,14 @@ import { lockSource } from './sources/repository.ts'
 import { type Db, transact } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 
-/** Pauses automations of deleted channels. Sources are locked before runs, and both before wallets. */
+/** Lock order: sources, runs, wallets. */
 export const pauseOfChannel =
   ({ clock }: Platform) =>
   async (sql: Db, events: readonly DomainEventPayloads['channel_deleted'][]): Promise<void> => {
     await transact(sql, async (tx) => {
       for (const event of events) {
         for (const source_id of await sourcesOfChannel(tx, event, event.channel_id)) {
-          // a source that is deleted now deletes its automations too
+          // a deleted source deletes its automations too
           if ((await lockSource(tx, event, source_id)) === null) continue
           await changeOfLocked(tx, event, source_id, () =>
             pauseAutomations(tx, event, source_id, event.channel_id, isoTime(clock.now())),

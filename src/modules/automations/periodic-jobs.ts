@@ -9,7 +9,6 @@ import type { ContactService } from '../contacts/service.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { resealAll } from '../../platform/secrets/resealing.ts'
 
-/** Receipts deleted per statement, and per run. */
 const receiptRows = 2000
 const receiptRowsMax = 200_000
 
@@ -32,7 +31,6 @@ async function measure({ pool, clock, metrics }: Platform): Promise<number> {
   return 0
 }
 
-/** Deletes the receipts of deleted sources. */
 async function deleteReceipts({ pool }: Platform): Promise<number> {
   let deleted = 0
   for (;;) {

@@ -1,4 +1,4 @@
-/** Reads automations, runs and receipts: one by its ID, and pages of them (behaviour: integrations 3.7, 5, 6.2). */
+/** Reads automations, runs and receipts (behaviour: integrations 3.7, 5, 6.2). */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { missing } from '../../api/problem.ts'
@@ -40,7 +40,6 @@ export async function getRun(sql: Db, tenant: Tenant, id: string): Promise<Autom
   return runObject(row)
 }
 
-/** Up to `limit + 1`, newest first. */
 export async function listRuns(
   sql: Db,
   tenant: Tenant,
@@ -52,14 +51,13 @@ export async function listRuns(
   return (await runRepository.listRuns(sql, tenant, filters, page)).map(runObject)
 }
 
-/** 404 `resource_missing`. */
 export async function getReceipt(sql: Db, tenant: Tenant, id: string): Promise<AutomationEvent> {
   const row = isId('aev', id) ? await eventRepository.findReceipt(sql, tenant, id) : null
   if (row === null) throw missing('automation event', id)
   return receiptObject(row, (await runRepository.listRunsOfEvents(sql, [id])).get(id) ?? [])
 }
 
-/** Newest first. A page ends before its limit where the data of its receipts is large. */
+/** Newest first. A page ends before its limit if its data is large. */
 export async function listReceipts(
   sql: Db,
   tenant: Tenant,

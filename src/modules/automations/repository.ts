@@ -21,7 +21,6 @@ export async function insertAutomation(sql: Db, row: AutomationRow): Promise<voi
       ${json(row.merge_fallbacks)}::text::json, ${row.created_at}, ${row.updated_at})`
 }
 
-/** Writes every field that can change. */
 export async function updateAutomation(sql: Db, row: AutomationRow): Promise<void> {
   await sql`
     update automations set name = ${row.name}, event_type = ${row.event_type}, status = ${row.status}, conditions = ${json(row.conditions)}::text::json,
@@ -46,7 +45,7 @@ export async function lockAutomation(
   return row ?? null
 }
 
-/** Sources that have active automations on a channel, in ID order. */
+/** In ID order. */
 export async function sourcesOfChannel(sql: Db, { account_id, mode }: Tenant, channel_id: string): Promise<string[]> {
   const rows = await sql<{ source_id: string }[]>`
     select distinct source_id from automations
@@ -54,7 +53,6 @@ export async function sourcesOfChannel(sql: Db, { account_id, mode }: Tenant, ch
   return rows.map(({ source_id }) => source_id)
 }
 
-/** Pauses the active automations of a source that send on a channel. */
 export async function pauseAutomations(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -73,7 +71,7 @@ export async function countAutomations(sql: Db, { account_id, mode }: Tenant, so
   return row!.count
 }
 
-/** Whether the ID is that of an automation, existing or deleted: a cursor stays valid after a delete. */
+/** Existing or deleted. */
 export async function automationExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows = await sql`select 1 from automations where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return rows.length > 0
@@ -85,7 +83,6 @@ export interface AutomationFilters {
   readonly status: AutomationStatus | undefined
 }
 
-/** Up to `limit + 1`, newest first. */
 export async function listAutomations(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -106,7 +103,6 @@ export async function deleteAutomation(sql: Db, { account_id, mode }: Tenant, id
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null`
 }
 
-/** Marks the automations of a source as deleted. */
 export async function deleteAutomationsOfSource(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -118,7 +114,6 @@ export async function deleteAutomationsOfSource(
     where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and deleted_at is null`
 }
 
-/** The enabled events of these sources, by type. */
 export async function enabledEventsOf(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -130,7 +125,7 @@ export async function enabledEventsOf(
     group by source_id, event_type order by source_id, event_type`
 }
 
-/** The active automations of these sources, of any tenants, oldest first. */
+/** Of any tenants, oldest first. */
 export async function activeAutomationsOf(sql: Db, source_ids: readonly string[]): Promise<ActiveAutomation[]> {
   return await sql<ActiveAutomation[]>`
     select a.account_id, a.mode, a.id, a.source_id, a.event_type, a.conditions, a.delay_seconds, a.cancel_on, a.channel_id, a.channel_type, a.category from automations a

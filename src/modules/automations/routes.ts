@@ -1,4 +1,4 @@
-/** Routes of automations and runs, and the list of all routes of the module (behaviour: integrations 5, 6). */
+/** Routes of the module (behaviour: integrations 5, 6). */
 import { Type } from 'typebox'
 import { automationEventLimits } from '../../api/resources/automation-event.ts'
 import { AutomationRun, type RunStatus, runStatuses } from '../../api/resources/automation-run.ts'

@@ -1,4 +1,4 @@
-/** The automations module: integration sources and their keys, the events that they report, and the automations that act on them. */
+/** The services of the automations module. */
 import { isoTime } from '../../lib/clock.ts'
 import type { FindKey } from '../../platform/http/auth.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
@@ -25,11 +25,8 @@ export interface IntegrationService {
   readonly workers: readonly Worker[]
   readonly sources: SourceService
   readonly automations: AutomationService
-  /** Accepts events of sources. */
   readonly events: EventQueue
-  /** Receives the webhooks of shops and sites. */
   readonly ingest: Ingest
-  /** Finds the caller of a source key. */
   readonly findKey: FindKey
   /** Empties the caches of sources and their keys. */
   forgetKeys(): void

@@ -1,4 +1,4 @@
-/** Validates automations: all errors of a request body are reported at once (behaviour: integrations 5.1, 5.2, 5.5). */
+/** Validates automations and reports all errors at once (behaviour: integrations 5.1, 5.2, 5.5). */
 import type { Tenant } from '../../api/caller.ts'
 import type { Detail } from '../../api/errors.ts'
 import { throwFailures } from '../../api/problem.ts'
@@ -17,13 +17,12 @@ export interface SavingDeps {
   readonly contacts: ContactService
 }
 
-/** The fields that a request body sets. */
 export type AutomationFields = Omit<
   AutomationRow,
   'account_id' | 'mode' | 'id' | 'source_id' | 'created_at' | 'updated_at'
 >
 
-/** Validates what a schema cannot express. Values may have any type. */
+/** Values may have any type. */
 export const automationFailures = ({ name, event_type, cancel_on, conditions }: AutomationUpdate): Detail[] => [
   ...(typeof name === 'string' && name.trim() === ''
     ? [{ param: 'name', code: 'too_short' as const, message: '`name` must not be empty.' }]
@@ -41,7 +40,6 @@ function typeFailures(param: string, type: string): Detail[] {
   return [{ param, code: 'invalid_value', message }]
 }
 
-/** The fields of a row that a body can set. */
 export const fieldsOf = ({
   account_id: _account,
   mode: _mode,
@@ -52,7 +50,7 @@ export const fieldsOf = ({
   ...fields
 }: AutomationRow): AutomationFields => fields
 
-/** Defaults of a new automation. */
+/** Of a new automation. */
 const defaults = {
   status: 'active',
   conditions: null,
@@ -63,8 +61,8 @@ const defaults = {
 } as const satisfies Partial<AutomationFields>
 
 /**
- * The resulting fields; absent ones keep their value in `before`. The message is validated where message, fallbacks or channel change, and where the
- * automation becomes active: pausing or renaming works with an outdated message too. Throws the Problem that refuses the body.
+ * Absent fields keep their value in `before`. Validates the message only if it, its fallbacks or channel change, or the
+ * automation becomes active. Throws the Problem that refuses the body.
  */
 export async function checkAutomation(
   deps: SavingDeps,
@@ -111,7 +109,7 @@ export async function checkAutomation(
   return { ...fields, channel_type: channel.type }
 }
 
-/** The given fields as they are stored; null is the default. */
+/** As stored; null is the default. */
 function given({
   name,
   event_type,
@@ -138,7 +136,7 @@ function given({
   }
 }
 
-/** Whether a merge tag refers to the event: `{{data.<path>}}` and `{{customer.<field>}}` (behaviour: integrations 5.2). */
+/** `{{data.<path>}}` and `{{customer.<field>}}` (behaviour: integrations 5.2). */
 const isEventTag = (name: string): boolean =>
   customerTexts.some((key) => name === `customer.${key}`) ||
   readPath(name, 'data') !== null ||

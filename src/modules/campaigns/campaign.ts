@@ -41,12 +41,11 @@ export interface CampaignRow extends Tenant {
   throttle_per_second: number
   estimated_credits: number | null
   estimated_wallet_micros: number | null
-  /** When the snapshot started. Time conditions of a segment are evaluated as of this moment. */
+  /** Time conditions of a segment are evaluated as of this moment. */
   snapshot_began_at: string | null
-  /** Progress of the snapshot: a contact's ID, or the number of an ad-hoc recipient. */
+  /** A contact's ID, or the number of an ad-hoc recipient. */
   snapshot_after: string
   snapshot_rows: number
-  /** When the snapshot was complete. */
   snapshot_at: string | null
   created_at: string
   updated_at: string
@@ -70,7 +69,7 @@ export interface RecipientRow extends Tenant {
   first_name: string | null
   last_name: string | null
   variables: Record<string, unknown> | null
-  /** '' stands for the campaign's time zone. */
+  /** '': the campaign's time zone. */
   timezone: string
   status: RecipientStatus
   skip_reason: SkipReason | null
@@ -82,7 +81,6 @@ export interface RecipientRow extends Tenant {
   failed_at: string | null
 }
 
-/** The counters and costs of a campaign at one moment. */
 export interface Totals {
   readonly recipients: readonly {
     readonly status: RecipientStatus
@@ -95,7 +93,6 @@ export interface Totals {
 
 export type CampaignAction = 'update' | 'delete' | 'launch' | 'pause' | 'resume' | 'cancel' | 'rehearse'
 
-/** The statuses in which a caller may request an action. */
 const allowedFrom: Readonly<Record<CampaignAction, readonly CampaignStatus[]>> = {
   update: ['draft'],
   delete: ['draft'],
@@ -106,7 +103,6 @@ const allowedFrom: Readonly<Record<CampaignAction, readonly CampaignStatus[]>> =
   rehearse: ['draft', 'scheduled', 'queued', 'sending', 'paused'],
 }
 
-/** The statuses from which the service itself changes a campaign, by new status. */
 export const automaticTransitions: Readonly<Partial<Record<CampaignStatus, readonly CampaignStatus[]>>> = {
   queued: ['scheduled'],
   sending: ['queued'],
@@ -152,7 +148,7 @@ export interface Estimate {
   readonly wallet_micros: number
 }
 
-/** The cost of so many messages, whether or not the funds suffice: credits first, the rest from the wallet (behaviour: campaigns 1). */
+/** Credits first, the rest from the wallet, whether or not the funds suffice (behaviour: campaigns 1). */
 export function estimateOf(recipients: number, { credits, price_micros }: Funds): Estimate {
   if (price_micros === 0) return { credits: 0, wallet_micros: 0 }
   const paid = Math.min(credits, recipients)
@@ -162,7 +158,7 @@ export function estimateOf(recipients: number, { credits, price_micros }: Funds)
 export const covers = (recipients: number, funds: Funds): boolean =>
   estimateOf(recipients, funds).wallet_micros <= Math.max(0, funds.wallet_micros)
 
-/** The JSON of a campaign, without the recipients of an ad-hoc audience. */
+/** Without the recipients of an ad-hoc audience. */
 export function campaignObject(row: CampaignRow, totals: Totals): Campaign {
   return {
     id: row.id,
@@ -208,10 +204,7 @@ export function scheduleOf({
   return { send_at, timezone, send_window: start === null || end === null ? null : { start, end }, recipient_timezone }
 }
 
-/**
- * `sent`, `delivered` and `read` are cumulative; `total` is the sum of `queued`, `sent`, `failed`, `skipped` and `cancelled`. All are 0 before the
- * snapshot.
- */
+/** `sent`, `delivered` and `read` are cumulative. All are 0 before the snapshot. */
 function countersOf({ recipients }: Totals): CampaignCounters {
   const of = (...statuses: RecipientStatus[]): number =>
     recipients.reduce((sum, { status, count }) => (statuses.includes(status) ? sum + count : sum), 0)
@@ -250,7 +243,7 @@ export const recipientObject = (row: RecipientRow): CampaignRecipient => ({
 
 type Names = Pick<AdhocRecipient, 'first_name' | 'last_name'>
 
-/** Names as contacts have them: trimmed, and null where blank. */
+/** Trimmed, and null if blank, as for contacts. */
 export const trimmedNames = ({ first_name, last_name }: Names) => ({
   first_name: trimmed(first_name),
   last_name: trimmed(last_name),

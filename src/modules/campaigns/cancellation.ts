@@ -1,4 +1,4 @@
-/** Cancels, pauses and resumes campaigns, and cancels the recipients who were not sent to (behaviour: campaigns 2). */
+/** Cancels, pauses and resumes campaigns (behaviour: campaigns 2). */
 import type { Tenant } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import type { Campaign } from '../../api/resources/campaign.ts'
@@ -18,11 +18,10 @@ import {
 import { type StoreAnswer, storeAndReturn, transition, toPaused } from './transitions.ts'
 import { type Db, sqlState, transact, type Transaction } from '../../platform/database/sql.ts'
 
-/** Unsent recipients cancelled per transaction. */
 const cancelledAtOnce = 5000
-/** Messages withdrawn per transaction: each has an event and a refund. */
+/** Each has an event and a refund. */
 const withdrawnAtOnce = 500
-/** Time that a worker spends on one campaign before others have their turn. */
+/** Before other campaigns have their turn. */
 export const cancelBudgetMs = 300
 const attemptsMax = 3
 
@@ -30,8 +29,8 @@ type Deps = Pick<CampaignDeps, 'platform' | 'messages'>
 type CampaignKey = Tenant & { readonly id: string }
 
 /**
- * Cancels all recipients who were not sent to and withdraws their messages, in small transactions, for at most `most_ms`. Locked rows are skipped.
- * False where some are left: the worker continues. A campaign that ended during its snapshot has no recipients.
+ * Cancels unsent recipients and withdraws their messages, in small transactions. Skips locked rows. False if some are
+ * left: the worker continues.
  */
 export async function cancelRecipients(deps: Deps, tenant: Tenant, id: string, most_ms: number): Promise<boolean> {
   const { pool, clock } = deps.platform
@@ -51,7 +50,7 @@ export async function cancelRecipients(deps: Deps, tenant: Tenant, id: string, m
   return !(await isAnybodyPending(pool, whose))
 }
 
-/** Resolves to the number of the last recipient, or null where there is none above `after`. Retries deadlocks at the wallet. */
+/** Resolves to the number of the last recipient; null if none is above `after`. Retries deadlocks at the wallet. */
 async function withdrawBatch(deps: Deps, whose: CampaignKey, after: number): Promise<number | null> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -92,10 +91,9 @@ async function withdrawMessages(
   return rows.at(-1)?.n ?? null
 }
 
-/** A request waits this long for the recipients to be cancelled. */
 const cancellingMs = 5000
 
-/** The campaign is locked before anything else is written: the order of the first writes is the order of the event feed. */
+/** The campaign is locked before any write: the event feed is ordered by first writes. */
 export async function pauseCampaign(
   { platform }: CampaignDeps,
   sql: Db,
@@ -119,7 +117,7 @@ export async function pauseCampaign(
   return shown
 }
 
-/** A live campaign needs funds for one message. A campaign paused before its snapshot takes it now, or at its `send_at`. */
+/** A live campaign needs funds for one message. One paused before its snapshot starts it now, or at its `send_at`. */
 export async function resumeCampaign(
   { platform, accounts, billing }: CampaignDeps,
   sql: Db,
@@ -129,7 +127,7 @@ export async function resumeCampaign(
 ): Promise<Campaign> {
   const shown = await transact(sql, async (tx) => {
     const before = await lockCampaignOrThrow(tx, tenant, id)
-    // an account suspended from now on fails this campaign once the lock is released
+    // a suspension from now on fails this campaign once the lock is released
     if ((await accounts.stateOf(tx, tenant.account_id))?.suspended === true) throw new Problem('account_suspended')
     requireAction(before, 'resume')
     if (!covers(1, await billing.fundsOf(tx, tenant, before.channel_type)))
@@ -151,8 +149,8 @@ export async function resumeCampaign(
 }
 
 /**
- * Cancels unsent recipients before the answer, or soon after where there are hundreds of thousands. Sent messages are not recalled. The stored answer
- * counts them as pending.
+ * Unsent recipients are cancelled before the answer, or soon after if there are very many. The stored answer counts
+ * them as pending.
  */
 export async function cancelCampaign(
   deps: CampaignDeps,
@@ -172,7 +170,7 @@ export async function cancelCampaign(
     })
     await storeAnswer(tx, await campaignWithRecipients(tx, row))
   })
-  // the campaign is cancelled now; the worker finishes the recipients
+  // the campaign is cancelled already; the worker finishes the recipients
   const done = await cancelRecipients(deps, tenant, id, cancellingMs).catch((error: unknown) => {
     platform.log.error(
       { err: error, campaign_id: id },

@@ -1,11 +1,12 @@
-/** SQL of the counters of campaigns: deltas, plus transitions that the projection has not folded yet (docs/decisions/transitions.md). */
+/**
+ * SQL of campaign counters: folded deltas, plus transitions that are not folded yet (docs/decisions/transitions.md).
+ */
 import type { Tenant } from '../../api/caller.ts'
 import type { RecipientStatus, SkipReason } from '../../api/resources/campaign.ts'
 import type { Totals } from './campaign.ts'
 import { unfoldedChargesOf, unfoldedOf } from '../messages/service.ts'
 import { type Db, jsonRows } from '../../platform/database/sql.ts'
 
-/** Of a campaign without a snapshot. */
 export const noTotals: Totals = { recipients: [], wallet_micros: 0, package_credits: 0 }
 
 interface CountRow {
@@ -17,7 +18,7 @@ interface CountRow {
   readonly package_credits: number
 }
 
-/** The totals of these campaigns at one moment: exact however far the projection is behind. */
+/** Exact at one moment, however far the projection is behind. */
 export async function findTotals(
   sql: Db,
   tenant: Tenant,
@@ -39,7 +40,6 @@ export async function findTotals(
   return new Map(ids.map((id) => [id, totalsOf(rows.filter((row) => row.campaign_id === id))]))
 }
 
-/** The recipient's status for a message status. */
 const recipientStatus = (sql: Db, column: 'status' | 'was') =>
   column === 'status'
     ? sql`case when u.status in ('queued', 'sending') then 'pending' else u.status end`
@@ -63,7 +63,7 @@ export async function areCostsCounted(
   return open.length === 0
 }
 
-/** A change of one counter, or of the costs where `status` is null. */
+/** `status` null: a change of the costs. */
 export interface CounterDelta {
   readonly campaign_id: string
   readonly status: RecipientStatus | null
@@ -80,7 +80,7 @@ export async function addDeltas(sql: Db, { account_id, mode }: Tenant, deltas: r
     from json_to_recordset(${jsonRows(deltas)}::text::json) as t(campaign_id text, status text, recipients int, wallet_micros bigint, package_credits bigint)`
 }
 
-/** Adds up at most so many deltas into one row per campaign, status and reason; resolves to the number of deltas. */
+/** Into one row per campaign, status and reason; resolves to the number of deltas. */
 export async function foldCounters(sql: Db, deltas_max: number): Promise<number> {
   const [row] = await sql<{ folded: number }[]>`
     with locked as materialized (

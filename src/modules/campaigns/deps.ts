@@ -1,4 +1,4 @@
-/** What campaigns are made with. */
+/** The services that campaigns use. */
 import type { Platform } from '../../platform/platform.ts'
 import type { AccountService } from '../accounts/service.ts'
 import type { BillingService } from '../billing/service.ts'

@@ -21,7 +21,6 @@ import { type StoreAnswer, storeAndReturn } from './transitions.ts'
 import { isVariableTag, keptMessage, messageFailures, requireTemplate, tooLarge } from '../messages/service.ts'
 import { type Db, transact, type Transaction } from '../../platform/database/sql.ts'
 
-/** The fields that a request body sets. */
 export type DraftFields = Pick<
   CampaignRow,
   | 'name'
@@ -49,7 +48,6 @@ export interface Draft {
   readonly size: number | null
 }
 
-/** Validates what a schema cannot express. */
 export const campaignFailures = (body: CampaignUpdate): Detail[] => [
   ...(typeof body.name === 'string' && body.name.trim() === ''
     ? [{ param: 'name', code: 'too_short' as const, message: '`name` must not be empty.' }]
@@ -70,10 +68,7 @@ export const bodyOf = (row: CampaignRow, adhoc: AdhocRecipients | null): Campaig
   throttle_per_second: row.throttle_per_second,
 })
 
-/**
- * Validates a request body. Throws the Problem that refuses it. `launches`: the template is left to the checks of the launch, which come in a fixed
- * order.
- */
+/** Throws the Problem. `launches`: the template is left to the checks of the launch, which have a fixed order. */
 async function checkDraft(
   deps: CampaignDeps,
   sql: Db,
@@ -169,7 +164,7 @@ export async function createCampaign(
   })
 }
 
-/** A draft that is not stored yet. Throws the Problem that refuses the body. `launches` as for `checkDraft`. */
+/** Not stored yet. Throws the Problem that refuses the body. `launches` as for `checkDraft`. */
 export async function newCampaign(
   deps: CampaignDeps,
   sql: Db,
@@ -195,10 +190,10 @@ export async function newCampaign(
   }
 }
 
-/** Attempts while other processes change the same draft. */
+/** While other processes change the same draft. */
 const updateAttemptsMax = 5
 
-/** Absent fields keep the value that they have when the draft is written, so concurrent changes of different fields both count. */
+/** Absent fields keep their value at the time of writing, so that concurrent changes of different fields both apply. */
 export async function updateDraft(
   deps: CampaignDeps,
   sql: Db,
@@ -210,7 +205,7 @@ export async function updateDraft(
     const found = await requireCampaign(sql, tenant, id)
     requireAction(found, 'update')
     const storeAndReturn = await repository.findAdhocRecipients(sql, tenant, id)
-    // no transaction is open here: the provider may be asked for a template
+    // no transaction is open: the provider may be asked for a template
     const draft = await checkDraft(deps, sql, tenant, { ...bodyOf(found, storeAndReturn), ...body })
     const shown = await transact(sql, (tx) => writeUnchanged(deps, tx, found, storeAndReturn, draft))
     if (shown !== null) return shown
@@ -218,14 +213,13 @@ export async function updateDraft(
   }
 }
 
-/** 503: the draft changed during each attempt. */
 export const changesTooFast = (id: string): Problem =>
   new Problem(
     'upstream_unavailable',
     `The campaign ${id} is being changed by others faster than it can be checked. Nothing was changed: try again.`,
   )
 
-/** Writes the draft unless it has changed since it was read; null where it has. */
+/** Null if the draft has changed since it was read. */
 async function writeUnchanged(
   { platform }: CampaignDeps,
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** Duplicates a campaign as a draft, with its audience or only with the recipients to whom it failed (behaviour: campaigns 6). */
+/** Duplicates a campaign as a draft, with its audience or only its failed recipients (behaviour: campaigns 6). */
 import type { Caller } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import {
@@ -16,7 +16,7 @@ import { findAdhocRecipients } from './repository.ts'
 import type { StoreAnswer } from './transitions.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
-/** A duplicate is validated like any draft: it is refused where its channel, list or segment no longer exists. */
+/** Validated like any draft: refused if its channel, list or segment no longer exists. */
 export async function duplicateCampaign(
   deps: CampaignDeps,
   sql: Db,
@@ -55,9 +55,7 @@ const variablesOf = (recipients: AdhocRecipients): string[] => [
   ...new Set(recipients.flatMap(({ variables }) => Object.keys(variables ?? {}))),
 ]
 
-/**
- * The failed recipients after number `starting_after`. `variables`: names that the message may use, even if no failed recipient has a value for them.
- */
+/** `variables`: names that the message may use even if no failed recipient has a value. */
 async function failedAudience(
   sql: Db,
   row: CampaignRow,

@@ -1,4 +1,4 @@
-/** How campaigns handle domain events, in the transactions that publish them: an opt-out, a deleted contact or channel, a suspended account. */
+/** Domain events handled by campaigns, in the transactions that publish them. */
 import type { DomainEventPayloads } from '../../api/domain-events.ts'
 import type { FailureReason } from '../../api/resources/campaign.ts'
 import { skipContacts, skipUnsubscribed } from './recipient-repository.ts'
@@ -7,11 +7,9 @@ import { toFailed, transition } from './transitions.ts'
 import { type Db, transact, type Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 
-/** Opted-out recipients get no more campaign messages on that channel type. */
 export const skipOptedOut = (sql: Db, events: readonly DomainEventPayloads['opted_out'][]): Promise<void> =>
   skipUnsubscribed(sql, events)
 
-/** Deleted contacts get no more campaign messages. */
 export const skipDeletedContacts = (
   sql: Db,
   events: readonly DomainEventPayloads['contact_deleted'][],

@@ -82,7 +82,6 @@ test('each thing that no longer agrees about campaigns is told by the invariant 
   assert.deepEqual(await after(`delete from campaign_recipients ${of(going)} and n = 4`), [numbered])
 })
 
-/** Another delta: its status, recipients and micro-dollars. */
 const counterOf = (id: string, values: string): string =>
   `insert into campaign_counters (account_id, mode, campaign_id, status, recipients, wallet_micros) select account_id, mode, id, ${values} from campaigns where id = '${id}'`
 const ofKey = (id: string, n: number): string => `where submission_key = '${id}/${n}'`

@@ -5,11 +5,9 @@ import { keptFrom, messagesOfOrigin, unfoldedOf } from '../messages/service.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
 import { breachesMax, invariant, type Invariant } from '../../platform/platform.ts'
 
-/** The recipient's status for a message status. */
 const recipientStatus = (sql: Db, status: Fragment) =>
   sql`case when ${status} is null or ${status} in ('queued', 'sending') then 'pending' else ${status} end`
 
-/** Whether the projection has folded all transitions of a campaign. */
 const isFolded = (sql: Db, campaign: Fragment) =>
   sql`not exists (select from (${unfoldedOf(sql, projectionName)}) f where f.origin_id = ${campaign})`
 

@@ -1,4 +1,4 @@
-/** SQL of `campaign_jobs`: the next piece of work of each campaign, claimed by one process at a time. */
+/** SQL of `campaign_jobs`: the next step of each campaign, claimed by one process at a time. */
 import type { Tenant } from '../../api/caller.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -8,7 +8,7 @@ export type JobKind = 'snapshot' | 'send'
 
 export interface Job extends Tenant {
   readonly campaign_id: string
-  /** Consecutive failures. */
+  /** Consecutive. */
   readonly failures: number
   /** The campaign may have changed since the last poll: it was unclaimed, or its lease was renewed. */
   readonly changed: boolean
@@ -17,7 +17,6 @@ export interface Job extends Tenant {
 type CampaignKey = Tenant & { readonly id: string }
 type JobKey = Tenant & { readonly campaign_id: string }
 
-/** Creates the job of a campaign, or replaces it. */
 export async function putJob(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -33,7 +32,7 @@ export async function deleteJob(sql: Db, { account_id, mode, id }: CampaignKey):
   await sql`delete from campaign_jobs where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
 }
 
-/** Whether any job of this kind is due. Mostly there is none, and this query is much cheaper than a claim. */
+/** Much cheaper than a claim; mostly there is none. */
 export async function anyDue(sql: Db, kind: JobKind, at: string): Promise<boolean> {
   const rows = await sql`select 1 from campaign_jobs where kind = ${kind} and next_run_at <= ${at} limit 1`
   return rows.length > 0
@@ -48,8 +47,8 @@ export interface Claim {
 }
 
 /**
- * Claims due jobs of this kind, of any tenant: those of this process, unclaimed ones, and those of dead processes or with an expired lease. A lease
- * is renewed when half of it is over, to avoid a write at each poll.
+ * Of any tenant: this process's own jobs, unclaimed ones, and those of dead processes or expired leases. A lease is
+ * renewed at half its time, to avoid a write per poll.
  */
 export async function claimJobs(
   sql: Db,
@@ -76,7 +75,6 @@ export async function claimJobs(
     select * from own union all select * from taken`
 }
 
-/** Releases the job until `next_run_at`. */
 export async function postponeJob(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -88,14 +86,14 @@ export async function postponeJob(
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and process_id = ${process_id}`
 }
 
-/** Releases an unfinished job, behind the other due ones. */
+/** Behind the other due jobs. */
 export async function requeueJob(sql: Db, { account_id, mode, id }: CampaignKey, at: string): Promise<void> {
   await sql`
     update campaign_jobs set next_run_at = ${at}, process_id = null, lease_until = null, failures = 0
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
 }
 
-/** Counts a failure and postpones the job by 1, 2, 4 … up to 60 seconds; resolves to the number of consecutive failures. */
+/** Postpones by 1, 2, 4 … up to 60 s; resolves to the number of consecutive failures. */
 export async function countFailure(
   sql: Db,
   { account_id, mode, campaign_id }: JobKey,
@@ -108,7 +106,6 @@ export async function countFailure(
   return row?.failures ?? 0
 }
 
-/** After a success. */
 export async function forgetFailures(
   sql: Db,
   { account_id, mode, campaign_id }: JobKey,
@@ -119,7 +116,7 @@ export async function forgetFailures(
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${campaign_id} and process_id = ${process_id}`
 }
 
-/** Locks the job until the transaction ends; false where another process has claimed it. */
+/** Until the transaction ends; false if another process has claimed it. */
 export async function lockJob(
   sql: Db,
   { account_id, mode, campaign_id }: JobKey,

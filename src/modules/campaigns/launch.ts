@@ -1,4 +1,4 @@
-/** Launches a campaign after its checks: consent, channel, template, size, funds, in this order (behaviour: campaigns 2). */
+/** Launches a campaign after its checks: consent, channel, template, size, funds (behaviour: campaigns 2). */
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../api/caller.ts'
 import type { ErrorCode } from '../../api/errors.ts'
@@ -19,7 +19,7 @@ import { type ChannelRow, isUp } from '../channels/service.ts'
 import { requireTemplate } from '../messages/service.ts'
 import { type Db, transact } from '../../platform/database/sql.ts'
 
-/** Attempts while the draft is changed meanwhile. */
+/** While the draft is changed meanwhile. */
 const launchAttemptsMax = 5
 
 export async function launchCampaign(
@@ -34,7 +34,7 @@ export async function launchCampaign(
     const found = await requireCampaign(sql, caller, id)
     requireAction(found, 'launch')
     const asked = { ...found, ...optionsOf(body) }
-    // no transaction is open here: the provider may be asked for a template
+    // no transaction is open: the provider may be asked for a template
     const estimate = await checkedEstimate(deps, sql, caller, asked)
     const shown = await transact(sql, async (tx) => {
       await deps.accounts.requireUnsuspended(tx, caller.account_id)
@@ -58,7 +58,7 @@ export async function launchCampaign(
   }
 }
 
-/** Creates and launches in one transaction: nothing is stored where the launch is refused. */
+/** In one transaction: nothing is stored if the launch is refused. */
 export async function createLaunched(
   deps: CampaignDeps,
   sql: Db,
@@ -91,7 +91,7 @@ const optionsOf = ({ consent_declared, allow_insufficient_funds }: CampaignLaunc
   allow_insufficient_funds: allow_insufficient_funds ?? false,
 })
 
-/** The estimated cost. Throws the Problem of the first check that fails. */
+/** Throws the Problem of the first check that fails. */
 async function checkedEstimate(
   deps: CampaignDeps,
   sql: Db,
@@ -131,13 +131,12 @@ export interface LaunchChecks {
 
 /** Values that the caller has already. */
 export interface KnownAudience {
-  /** Ad-hoc recipients that are not stored yet. */
+  /** Not stored yet. */
   readonly adhoc?: AdhocRecipients | null
-  /** As `audienceSize`. */
   readonly size?: number | null
 }
 
-/** The checks of a launch, each evaluated when it is called. */
+/** Each check runs when it is called. */
 export async function launchChecks(
   deps: CampaignDeps,
   sql: Db,
@@ -209,7 +208,7 @@ function requireSize(size: number | null, limit: number): void {
   )
 }
 
-/** An audience of unknown size must be able to pay for one message. */
+/** If the size is unknown, funds for one message suffice. */
 function requireFunds({ mode, allow_insufficient_funds }: CampaignRow, size: number | null, funds: Funds): string {
   if (mode === 'test') return 'Test mode costs nothing.'
   if (covers(size ?? 1, funds))

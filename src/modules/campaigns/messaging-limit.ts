@@ -1,7 +1,4 @@
-/**
- * The 24-hour limit: how many different recipients a live whatsapp channel may send templates to (behaviour: campaigns 2). Recipients who got one in
- * the last 24 hours count once. Used by launches, rehearsals and sending.
- */
+/** The 24-hour limit of different recipients of templates per live whatsapp channel (behaviour: campaigns 2). */
 import { tenantOf } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import { countNewRecipients } from './audience/size.ts'
@@ -18,14 +15,14 @@ import { type Db, transact } from '../../platform/database/sql.ts'
 const limitDefault = 2000
 const dayMs = 24 * 3600_000
 
-/** The limit of a channel; null: unlimited. */
+/** null: unlimited. */
 function messagingLimitOf(channel: ChannelRow): number | null {
   if (channel.type !== 'whatsapp' || channel.mode === 'test') return null
   const limit = channel.settings['messaging_limit']
   return typeof limit === 'number' ? limit : limitDefault
 }
 
-/** The recipients who count at this time, in milliseconds. */
+/** `at` in ms. */
 const windowOf = (channel: ChannelRow, at: number): ReachWindow => ({
   ...tenantOf(channel),
   channel_id: channel.id,
@@ -33,8 +30,8 @@ const windowOf = (channel: ChannelRow, at: number): ReachWindow => ({
 })
 
 /**
- * Throws 400 `campaign_limit_exceeded` where the recipients of the 24 hours before the start and the new ones of the audience exceed the limit.
- * `size` null: unknown. An audience that takes too long to count passes: sending enforces the limit.
+ * Throws 400 `campaign_limit_exceeded`. `size` null: unknown. An audience that takes too long to count passes: sending
+ * enforces the limit.
  */
 export async function requireWithinLimit(
   deps: CampaignDeps,
@@ -66,9 +63,9 @@ export async function requireWithinLimit(
   )
 }
 
-/** Recipients of a day ago no longer count, so the number is refreshed this often. */
+/** Recipients of a day ago no longer count, so the number is refreshed. */
 const countAgainMs = 60_000
-/** Other processes are assumed to reach at most so many recipients per second. */
+/** Assumed recipients per second of other processes. */
 const othersPerSecond = 200
 /** With fewer left, recipients are checked one by one. */
 const exactBelow = 100
@@ -79,7 +76,6 @@ interface Counted {
   reached: number
 }
 
-/** The limits of the channels on which this process sends. */
 export class MessagingLimits {
   readonly #deps: CampaignDeps
   readonly #counted = new Map<string, Counted>()
@@ -90,8 +86,8 @@ export class MessagingLimits {
   }
 
   /**
-   * Sends to as many of the wanted recipients as the limit allows. Resolves to false, without sending, where the limit is used up and none of them
-   * counts already. Far from the limit every recipient counts as new; near it one process and campaign at a time checks each.
+   * Resolves to false, without sending, if the limit is used up and none of them counts already. Far from the limit
+   * every recipient counts as new; near it one process and campaign at a time checks each.
    */
   async sendWithin(
     channel: ChannelRow,
@@ -123,7 +119,7 @@ export class MessagingLimits {
     })
   }
 
-  /** Whether so many more recipients are allowed, all of them new; counts them if so. */
+  /** Whether so many new recipients are allowed; counts them if so. */
   async #isFar(channel: ChannelRow, count: number): Promise<boolean> {
     const limit = messagingLimitOf(channel)
     if (limit === null) return true
@@ -143,8 +139,8 @@ export class MessagingLimits {
   }
 
   /**
-   * Runs one task per process, which holds a single connection, and one per channel among all processes. `left` is exact, except for messages from
-   * outside campaigns.
+   * One task per process, which uses a single connection, and one per channel among all processes. `left` is exact,
+   * except for messages from outside campaigns.
    */
   async #inTurn<T>(channel: ChannelRow, work: (remaining: number, window: ReachWindow) => Promise<T>): Promise<T> {
     const turn = this.#turn.then(

@@ -1,11 +1,11 @@
-/** The producer of campaign messages: each recipient of a campaign that is sending becomes at most one message (docs/decisions/producers.md). */
+/** The producer of campaign messages: each recipient becomes at most one message (docs/decisions/producers.md). */
 import type { MissedRow, ProducerFragment } from '../messages/service.ts'
 import { type Db, type Fragment, jsonRows } from '../../platform/database/sql.ts'
 
 /** `cmp_…/17`: campaign ID and recipient number. */
 export const submissionKey = (campaign_id: string, n: number): string => `${campaign_id}/${n}`
 
-/** The recipient of a key; null for keys of other producers. */
+/** null for keys of other producers. */
 export function recipientOf(key: string | null): { readonly campaign_id: string; readonly n: number } | null {
   const match = key === null ? null : /^(cmp_[^/]+)\/(\d+)$/.exec(key)
   return match === null ? null : { campaign_id: match[1]!, n: Number(match[2]) }
@@ -15,8 +15,8 @@ const campaignOf = (sql: Db, key: Fragment) => sql`split_part(${key}, '/', 1)`
 const numberOf = (sql: Db, key: Fragment) => sql`split_part(${key}, '/', 2)::int`
 
 /**
- * Claims the pending recipient of row `i` while its campaign is sending, without waiting for locks. A status change waits for this transaction, and
- * during a status change nothing is claimed: after the answer to a pause nothing is accepted.
+ * Claims the recipient of row `i` while its campaign is sending, without waiting for locks. Status changes exclude
+ * claims: after the answer to a pause nothing is accepted.
  */
 const claimRecipients = (sql: Db): Fragment => sql`
   select from campaign_recipients r join campaigns c on c.account_id = r.account_id and c.mode = r.mode and c.id = r.campaign_id
@@ -24,7 +24,7 @@ const claimRecipients = (sql: Db): Fragment => sql`
     and r.status = 'pending' and r.message_id is null and c.status = 'sending'
   for update of r skip locked for key share of c skip locked`
 
-/** Stores the message ID. An opt-out skips the recipient, other refusals fail it, and without funds it stays pending. */
+/** An opt-out skips the recipient, other refusals fail it, and without funds it stays pending. */
 const completeRecipients = (sql: Db, at: string): Fragment => sql`
   update campaign_recipients r set message_id = s.message_id,
     status = case when s.message_id is not null then r.status when s.code = 'recipient_blocked' then 'skipped' else 'failed' end,
@@ -44,7 +44,6 @@ interface WantedRecipient {
   readonly recipient: number
 }
 
-/** The message IDs of recipients who have one. */
 async function recipientsWithMessages(
   sql: Db,
   wanted: readonly WantedRecipient[],

@@ -44,7 +44,7 @@ async function foldTenant(tx: Db, tenant: Tenant, rows: readonly TransitionRow[]
 
 const idsOf = (rows: readonly TransitionRow[]): string[] => [...new Set(rows.flatMap(({ message_ids }) => message_ids))]
 
-/** One change per recipient: the furthest status, with the time of each step. */
+/** One per recipient: the furthest status, with the time of each step. */
 function changesOf(
   rows: readonly TransitionRow[],
   errorOf: (message_id: string) => MessageError | null,
@@ -69,7 +69,7 @@ function changesOf(
   )
 }
 
-/** The counter changes of the transitions, as `findTotals` counts those that are not folded yet: exact in any order. */
+/** As `findTotals` counts transitions that are not folded yet: exact in any order. */
 function countsOf(rows: readonly TransitionRow[]): CounterDelta[] {
   const counts = new Map<
     string,

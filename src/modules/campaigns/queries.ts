@@ -22,7 +22,7 @@ import { listInbound } from '../messages/service.ts'
 import { atOneMoment, type Db, type Transaction } from '../../platform/database/sql.ts'
 import { type Page, requireCursor } from '../../platform/http/paging.ts'
 
-/** 404 `resource_missing` when there is none. */
+/** 404 `resource_missing`. */
 export async function requireCampaign(sql: Db, tenant: Tenant, id: string): Promise<CampaignRow> {
   const row = isId('cmp', id) ? await repository.findCampaign(sql, tenant, id) : null
   if (row === null) throw missing('campaign', id)
@@ -57,14 +57,14 @@ export async function listCampaigns(
   )
 }
 
-/** Campaigns as lists and events show them: without the recipients of ad-hoc audiences, and with counters once the snapshot is complete. */
+/** As in lists and events: without ad-hoc recipients, and with counters once the snapshot is complete. */
 export async function campaignObjects(sql: Db, tenant: Tenant, rows: readonly CampaignRow[]): Promise<Campaign[]> {
   const counted = rows.filter(({ snapshot_at }) => snapshot_at !== null).map(({ id }) => id)
   const totals = await findTotals(sql, tenant, counted)
   return rows.map((row) => campaignObject(row, totals.get(row.id) ?? noTotals))
 }
 
-/** A campaign as responses show it: with the recipients of an ad-hoc audience. */
+/** As in responses: with the recipients of an ad-hoc audience. */
 export async function campaignWithRecipients(
   sql: Db,
   row: CampaignRow,
@@ -76,7 +76,7 @@ export async function campaignWithRecipients(
   return { ...shown!, audience: { ...shown!.audience, recipients: [...recipients] } }
 }
 
-/** A page of recipients in snapshot order, with one row more than the limit; empty before the snapshot is complete. */
+/** In snapshot order, one row more than the limit; empty before the snapshot is complete. */
 export async function listRecipients(
   sql: Db,
   tenant: Tenant,
@@ -103,12 +103,11 @@ export async function listRecipients(
   )
 }
 
-/** Later inbound messages do not count as replies. */
+/** Later inbound messages are not replies. */
 const answeredWithinMs = 7 * 86_400_000
-/** Inbound messages that are examined. */
 const inboundMax = 20_000
 
-/** Counts who replied and who opted out by their reply. 404 `resource_missing`; a draft has no replies. */
+/** 404 `resource_missing`; a draft has no replies. */
 export async function campaignResponses(
   { platform, contacts }: CampaignDeps,
   sql: Db,
@@ -150,8 +149,8 @@ export async function campaignResponses(
 const rowsPerPage = 1000
 
 /**
- * All recipients that match the filters, as CSV (behaviour: campaigns 4). Each page is a read of its own, so that a slow client holds no connection.
- * `gone` aborts when the client has disconnected.
+ * Each page is a read of its own, so that a slow client holds no connection (behaviour: campaigns 4). `gone` aborts
+ * when the client has disconnected.
  */
 export async function recipientsCsv(
   { platform }: CampaignDeps,

@@ -1,4 +1,4 @@
-/** What looks at recipients promise: how far campaigns are is told by a few rows of each, however many still wait. */
+/** Queries of recipients read a few rows, however many recipients are pending. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { progressOf } from './recipient-repository.ts'
@@ -32,7 +32,7 @@ test('how far many campaigns are is told without reading who still waits or is d
     if (analyzed) await pool`analyze campaign_recipients`
     const before = await read()
 
-    // as often as it takes until the plan is kept
+    // until PostgreSQL uses the generic plan
     for (let look = 0; look < looks; look++) {
       const found = await progressOf(
         connection,

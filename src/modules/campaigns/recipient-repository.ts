@@ -9,14 +9,12 @@ import { type Db, type Fragment, jsonRows, type Transaction } from '../../platfo
 
 type CampaignKey = Tenant & { readonly id: string }
 
-/** A recipient to insert. */
 export type NewRecipient = Pick<
   RecipientRow,
   'contact_id' | 'to' | 'address' | 'name' | 'first_name' | 'last_name' | 'variables' | 'timezone' | 'skip_reason'
 >
 
 export interface ContactsChunk {
-  /** Existing recipients. */
   readonly rows: number
   /** Whether recipients have the time zone of their contact. */
   readonly own_timezones: boolean
@@ -25,9 +23,9 @@ export interface ContactsChunk {
 }
 
 /**
- * Inserts a chunk of contacts as recipients, numbered from `rows` on; `audience` selects contact_id, "to", address, name, timezone, updated_at and
- * skip_reason. Resolves to their number. Two contacts never share an address at one moment, so only contacts that changed during the snapshot can be
- * duplicates. Skipped recipients do not make others duplicates.
+ * Numbers a chunk of contacts from `rows` on; `audience` selects contact_id, "to", address, name, timezone, updated_at
+ * and skip_reason. Only contacts that changed during the snapshot can be duplicates. Skipped recipients make no others
+ * duplicates.
  */
 export async function insertFromContacts(
   tx: Transaction,
@@ -53,7 +51,7 @@ export async function insertFromContacts(
   return result.count
 }
 
-/** Inserts recipients, numbered from `rows` on. */
+/** Numbered from `rows` on. */
 export async function insertRecipients(
   tx: Transaction,
   { account_id, mode, id }: CampaignKey,
@@ -75,16 +73,16 @@ export type UnsentRow = Pick<
   'n' | 'contact_id' | 'to' | 'first_name' | 'last_name' | 'variables' | 'timezone'
 >
 
-/** Selects the first unsent recipients in snapshot order. */
+/** In snapshot order. */
 export interface WantedRecipients {
-  /** '' stands for the campaign's time zone. */
+  /** '': the campaign's time zone. */
   readonly timezones: readonly string[]
   /** Recipient numbers to skip. */
   readonly excluded: readonly number[]
   readonly limit: number
 }
 
-/** The unsent recipients of several campaigns of any tenants, in one statement; by position in `wanted`. */
+/** For several campaigns of any tenants, by position in `wanted`. */
 export async function listUnsent(sql: Db, wanted: readonly (CampaignKey & WantedRecipients)[]): Promise<UnsentRow[][]> {
   const found = wanted.map((): UnsentRow[] => [])
   if (wanted.length === 0) return found
@@ -106,7 +104,7 @@ export async function listUnsent(sql: Db, wanted: readonly (CampaignKey & Wanted
   return found
 }
 
-/** As `listUnsent` for one campaign, restricted to `among`, a select of "to". */
+/** For one campaign, restricted to `among`, a select of "to". */
 export async function listUnsentAmong(
   sql: Db,
   { account_id, mode, id, timezones, excluded, limit }: CampaignKey & WantedRecipients,
@@ -119,7 +117,6 @@ export async function listUnsentAmong(
     order by n limit ${limit}`
 }
 
-/** The time zones of unsent recipients. */
 export async function unsentTimezones(sql: Db, { account_id, mode, id }: CampaignKey): Promise<string[]> {
   // a loose index scan: one lookup per zone
   const rows = await sql<{ timezone: string }[]>`
@@ -138,13 +135,12 @@ export async function unsentTimezones(sql: Db, { account_id, mode, id }: Campaig
 
 export interface Progress {
   readonly campaign_id: string
-  /** There are recipients without a message. */
   readonly unsent: boolean
-  /** Messages accepted and not sent yet, counted up to `most`. */
+  /** Accepted and not sent yet, counted up to `most`. */
   readonly in_flight: number
 }
 
-/** The progress of several campaigns of any tenants, in one statement. */
+/** For several campaigns of any tenants. */
 export async function progressOf(
   sql: Db,
   wanted: readonly (Tenant & { readonly campaign_id: string; readonly most: number })[],
@@ -165,7 +161,7 @@ export async function progressOf(
     from json_to_recordset(${jsonRows(wanted)}::text::json) as w(account_id text, mode text, campaign_id text, most int)`
 }
 
-/** Messages accepted and not sent yet, by the time zones of their recipients ('': the campaign's). */
+/** Accepted and not sent yet, by time zone ('': the campaign's). */
 export async function countInFlight(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -175,7 +171,7 @@ export async function countInFlight(
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is not null group by timezone`
 }
 
-/** The time zones of recipients ('': the campaign's), by message ID. */
+/** By message ID ('': the campaign's time zone). */
 export async function findTimezones(
   sql: Db,
   wanted: readonly (Tenant & { readonly campaign_id: string; readonly n: number; readonly message_id: string })[],
@@ -187,14 +183,13 @@ export async function findTimezones(
   return new Map(rows.map(({ message_id, timezone }) => [message_id, timezone]))
 }
 
-/** The final status of a recipient without a message. */
 export interface Unsendable {
   readonly n: number
   readonly skip_reason: SkipReason | null
   readonly error: MessageError | null
 }
 
-/** Skips or fails recipients without a message. Those who got a message or were cancelled meanwhile are left alone. Rows are locked in key order. */
+/** Those who got a message or were cancelled meanwhile stay as they are. Locked in key order. */
 export async function markUnsendable(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -216,13 +211,13 @@ export async function markUnsendable(
     where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.n = u.n`
 }
 
-/** Recipient numbers: above `after`, up to `until`. */
+/** Above `after`, up to `until`. */
 export interface Numbers {
   readonly after: number
   readonly until: number
 }
 
-/** The first and last number of unsent recipients; null where there are none. */
+/** Null if there are none. */
 export async function unsentNumbers(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -236,13 +231,13 @@ export async function unsentNumbers(
   return row!.first === null || row!.last === null ? null : { first: row!.first, last: row!.last }
 }
 
-/** Cancels unsent recipients in this range. Rows locked by other transactions are skipped. */
+/** Skips rows locked by other transactions. */
 export async function cancelUnsent(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
   { after, until }: Numbers,
 ): Promise<void> {
-  // an array, not a join: the planner's statistics may be far behind a table that has just grown by a million rows
+  // an array, not a join: statistics may be far behind a table that has just grown by a million rows
   await sql`
     with locked as materialized (
       select n from campaign_recipients
@@ -253,7 +248,7 @@ export async function cancelUnsent(
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (array(select n from locked))`
 }
 
-/** Locks the first recipients above `after` whose messages are not known to be sent; rows locked by other transactions are skipped. */
+/** The first above `after` whose messages are not known to be sent. Skips rows locked by other transactions. */
 export async function lockInFlight(
   tx: Transaction,
   { account_id, mode, id }: CampaignKey,
@@ -265,7 +260,7 @@ export async function lockInFlight(
     order by n limit ${limit} for update skip locked`
 }
 
-/** Cancels recipients whose messages were withdrawn. They keep the message IDs. */
+/** They keep the message IDs. */
 export async function cancelWithdrawn(
   tx: Transaction,
   { account_id, mode, id }: CampaignKey,
@@ -277,7 +272,7 @@ export async function cancelWithdrawn(
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (${[...numbers]}::int[])`
 }
 
-/** Whether any recipient is unsent, or has a message that is not known to be sent. */
+/** Unsent, or with a message that is not known to be sent. */
 export async function isAnybodyPending(sql: Db, { account_id, mode, id }: CampaignKey): Promise<boolean> {
   // ordered by the index, since the planner might otherwise scan the table
   const pending = sql`select 1 from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending'`
@@ -287,7 +282,7 @@ export async function isAnybodyPending(sql: Db, { account_id, mode, id }: Campai
 }
 
 /**
- * Deletes at most so many recipients of a campaign that ended before its snapshot was complete; they were never visible. Resolves to their number.
+ * Of a campaign that ended before its snapshot was complete: they were never visible. Resolves to the number deleted.
  */
 export async function deletePartialSnapshot(
   sql: Db,
@@ -303,7 +298,7 @@ export async function deletePartialSnapshot(
   return result.count
 }
 
-/** Skips unsent recipients who opted out of a channel type, in campaigns of any tenant. Rows are locked in key order. */
+/** In campaigns of any tenant, locked in key order. */
 export async function skipUnsubscribed(sql: Db, events: readonly ConsentEvent[]): Promise<void> {
   if (events.length === 0) return
   await sql`
@@ -327,7 +322,7 @@ export async function skipUnsubscribed(sql: Db, events: readonly ConsentEvent[])
     update campaign_recipients r set status = 'skipped', skip_reason = 'unsubscribed' from locked h where r.campaign_id = h.campaign_id and r.n = h.n`
 }
 
-/** Skips unsent recipients whose contact was deleted, in campaigns of any tenant. Rows are locked in key order. */
+/** In campaigns of any tenant, locked in key order. */
 export async function skipContacts(
   sql: Db,
   events: readonly (Tenant & { readonly contact_id: string })[],
@@ -343,7 +338,6 @@ export async function skipContacts(
     update campaign_recipients r set status = 'skipped', skip_reason = 'contact_deleted' from locked h where r.campaign_id = h.campaign_id and r.n = h.n`
 }
 
-/** A change of a recipient by its message. */
 export interface RecipientChange {
   readonly campaign_id: string
   readonly n: number
@@ -355,13 +349,10 @@ export interface RecipientChange {
   readonly error: MessageError | null
 }
 
-/** Small batches: building statements of thousands of rows blocks requests. */
+/** Statements of thousands of rows take too long to build. */
 const advancedAtOnce = 500
 
-/**
- * Advances recipients, given in key order, to the status of their messages. A late report of an earlier status only adds its time. Rows are locked in
- * key order.
- */
+/** `changes` in key order, which is the order of locks. A late report of an earlier status only adds its time. */
 export async function advanceRecipients(tx: Db, tenant: Tenant, changes: readonly RecipientChange[]): Promise<void> {
   for (let first = 0; first < changes.length; first += advancedAtOnce)
     await advanceBatch(tx, tenant, changes.slice(first, first + advancedAtOnce))
@@ -393,7 +384,6 @@ export interface RecipientFilters {
   readonly to: string | undefined
 }
 
-/** A page of recipients in snapshot order, with one row more than the limit. */
 export async function listRecipients(
   sql: Db,
   { account_id, mode, id, channel_type }: CampaignKey & { readonly channel_type: string },
@@ -407,7 +397,7 @@ export async function listRecipients(
     order by n limit ${page.limit + 1}`
 }
 
-/** The recipients who sent these messages within a time of the campaign's message to them. An address belongs to its last recipient. */
+/** Within a time of the campaign's message. An address belongs to its last recipient. */
 export async function recipientsWhoReplied(
   sql: Db,
   { account_id, mode }: Tenant,

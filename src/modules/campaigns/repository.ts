@@ -1,4 +1,4 @@
-/** SQL of campaigns, of the recipients of ad-hoc audiences, and of the segment rules of a snapshot. */
+/** SQL of campaigns, ad-hoc recipients, and the segment rules of a snapshot. */
 import type { Tenant } from '../../api/caller.ts'
 import type { CampaignStatus } from '../../api/resources/campaign.ts'
 import type { AdhocRecipients, CampaignRow } from './campaign.ts'
@@ -24,13 +24,12 @@ export async function insertCampaign(sql: Db, row: CampaignRow, adhoc: AdhocReci
       ${row.throttle_per_second}, ${row.estimated_credits}, ${row.estimated_wallet_micros}, ${row.created_at}, ${row.updated_at})`
 }
 
-/** The account and mode of a campaign, for the operator's commands. */
+/** For the operator's commands. */
 export async function findTenant(sql: Db, id: string): Promise<Tenant | null> {
   const [tenant] = await sql<Tenant[]>`select account_id, mode from campaigns where id = ${id}`
   return tenant ?? null
 }
 
-/** Writes the fields of a draft. */
 export async function updateDraft(sql: Db, row: CampaignRow, adhoc: AdhocRecipients | null): Promise<void> {
   await sql`
     update campaigns set name = ${row.name}, channel_id = ${row.channel_id}, channel_type = ${row.channel_type}, audience = ${json(row.audience)}::text::json,
@@ -41,7 +40,7 @@ export async function updateDraft(sql: Db, row: CampaignRow, adhoc: AdhocRecipie
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
-/** Writes status, timestamps, estimate and snapshot progress. */
+/** Status, timestamps, estimate and snapshot progress. */
 export async function updateState(sql: Db, row: CampaignRow): Promise<void> {
   await sql`
     update campaigns set status = ${row.status}, pause_reason = ${row.pause_reason}, failure_reason = ${row.failure_reason}, consent_declared = ${row.consent_declared},
@@ -51,7 +50,7 @@ export async function updateState(sql: Db, row: CampaignRow): Promise<void> {
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
-/** Deletes a draft. Its ID remains valid as a cursor. */
+/** Its ID remains valid as a cursor. */
 export async function deleteCampaign(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -62,7 +61,7 @@ export async function deleteCampaign(
   await sql`insert into campaign_tombstones (account_id, mode, id, deleted_at) values (${account_id}, ${mode}, ${id}, ${at})`
 }
 
-/** Whether the ID is that of a campaign, existing or deleted. */
+/** Existing or deleted. */
 export async function campaignExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const found = await sql`
     select 1 from campaigns where account_id = ${account_id} and mode = ${mode} and id = ${id}
@@ -77,7 +76,7 @@ export async function findCampaign(sql: Db, { account_id, mode }: Tenant, id: st
   return row ?? null
 }
 
-/** The existing ones of these campaigns, of any tenants. */
+/** Of any tenants; missing ones are left out. */
 export async function findCampaigns(
   sql: Db,
   wanted: readonly (Tenant & { readonly campaign_id: string })[],
@@ -94,8 +93,8 @@ export async function findCampaigns(
 }
 
 /**
- * As `findCampaign`, locked until the transaction ends; call it before the transaction writes. An advisory lock comes first: several transactions
- * that wait for a row may get it in another order than their transaction IDs, and the event feed is ordered by those.
+ * Locks the row until the transaction ends; call it before the transaction writes. The advisory lock gives waiting
+ * transactions the row in the order of their IDs, by which the event feed is ordered.
  */
 export async function lockCampaign(
   sql: Transaction,
@@ -109,7 +108,7 @@ export async function lockCampaign(
   return row ?? null
 }
 
-/** The recipients of an ad-hoc audience, in order; null for other audiences. */
+/** In order; null for other audiences. */
 export async function findAdhocRecipients(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -120,7 +119,7 @@ export async function findAdhocRecipients(
   return row?.adhoc_recipients ?? null
 }
 
-/** Stores the rules of a segment when the snapshot starts; null deletes them. */
+/** null deletes them. */
 export async function storeSegmentRules(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -130,7 +129,7 @@ export async function storeSegmentRules(
   await sql`update campaigns set snapshot_rules = ${rules}::text::json where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
-/** The stored rules as JSON; null once the snapshot is complete. */
+/** As JSON; null once the snapshot is complete. */
 export async function findSegmentRules(sql: Db, { account_id, mode }: Tenant, id: string): Promise<string | null> {
   const [row] = await sql<
     { rules: string | null }[]
@@ -138,7 +137,6 @@ export async function findSegmentRules(sql: Db, { account_id, mode }: Tenant, id
   return row?.rules ?? null
 }
 
-/** A page of campaigns, newest first, with one row more than the limit. */
 export async function listCampaigns(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -151,7 +149,7 @@ export async function listCampaigns(
     order by id desc limit ${page.limit + 1}`
 }
 
-/** Launched campaigns that have not ended, of a channel or an account, of any mode; locked in the order of their IDs. */
+/** Launched and not ended, of a channel or an account, of any mode; locked in ID order. */
 export async function lockActive(
   sql: Transaction,
   account_id: string,

@@ -286,7 +286,7 @@ const statusRoute = (campaigns: CampaignService, action: 'pause' | 'resume' | 'c
     tag,
     summary: `${action[0]!.toUpperCase()}${action.slice(1)} a campaign`,
     description: descriptions[action],
-    // stored on their own: an Idempotency-Key written first would come before the lock of the campaign, and a cancellation spans many transactions
+    // an Idempotency-Key written first would precede the lock of the campaign, and a cancellation spans many transactions
     idempotent: 'lease',
     replies: { 200: Campaign },
     errors: [

@@ -38,12 +38,12 @@ export type CampaignService = ReturnType<typeof campaignService>
 
 /** Operations throw the Problem that refuses the request. `storeAnswer` runs in the transaction of the change. */
 export function campaignService(deps: CampaignDeps) {
-  /** Changes of one draft run one after the other, each on the result of the one before. */
+  /** Changes of one draft run one after the other. */
   const changes = new InOrder()
   return {
     workers: [snapshotWorker(deps), sendingWorker(deps)],
     periodicJobs: [folding(deps)],
-    /** A draft. With `launch` it is launched too, and nothing is stored where the launch is refused. */
+    /** With `launch`, nothing is stored if the launch is refused. */
     create: (sql: Db, caller: Caller, body: CampaignCreation, storeAnswer: StoreAnswer): Promise<Campaign> =>
       body.launch === true
         ? createLaunched(deps, sql, caller, body, storeAnswer)
@@ -57,16 +57,14 @@ export function campaignService(deps: CampaignDeps) {
       body: CampaignDuplication,
       storeAnswer: StoreAnswer,
     ): Promise<Campaign> => duplicateCampaign(deps, sql, caller, id, body, storeAnswer),
-    /** Sends the message to one address; once per Idempotency-Key. */
+    /** Once per Idempotency-Key. */
     test: (sql: Db, caller: Caller, id: string, to: string, asked: RequestKey | undefined): Promise<Sent> =>
       sendTest(deps, sql, caller, id, to, asked),
-    /** Predicts a launch, or the rest of a running campaign. `gone` aborts when the client has disconnected. */
+    /** `gone` aborts when the client has disconnected. */
     rehearse: (caller: Caller, id: string, gone: AbortSignal): Promise<CampaignRehearsal> =>
       rehearse(deps, caller, id, gone),
-    /** Renders a message. Nothing is stored. */
     preview: (caller: Caller, body: MessagePreviewRequest, gone: AbortSignal): Promise<MessagePreview> =>
       previewMessage(deps, caller, body, gone),
-    /** A rehearsal with one line per recipient. */
     rehearsalCsv: (caller: Caller, id: string, gone: AbortSignal): Promise<Readable> =>
       rehearsalCsv(deps, caller, id, gone),
     pause: (sql: Db, tenant: Tenant, id: string, storeAnswer: StoreAnswer): Promise<Campaign> =>
@@ -75,20 +73,17 @@ export function campaignService(deps: CampaignDeps) {
       resumeCampaign(deps, sql, tenant, id, storeAnswer),
     cancel: (sql: Db, tenant: Tenant, id: string, storeAnswer: StoreAnswer): Promise<Campaign> =>
       cancelCampaign(deps, sql, tenant, id, storeAnswer),
-    /** Counts replies and opt-outs. */
     responses: (sql: Db, tenant: Tenant, id: string): Promise<CampaignResponses> =>
       campaignResponses(deps, sql, tenant, id),
     /** In snapshot order; empty before the snapshot is complete. */
     recipients: listRecipients,
     recipientsCsv: (tenant: Tenant, id: string, filters: RecipientFilters, gone: AbortSignal): Promise<Readable> =>
       recipientsCsv(deps, tenant, id, filters, gone),
-    /** The account and mode of a campaign, for the operator's commands; null where there is none. */
+    /** For the operator's commands; null if there is no such campaign. */
     tenantOf: (sql: Db, id: string): Promise<Tenant | null> => findTenant(sql, id),
-    /** With the recipients of an ad-hoc audience. 404 `resource_missing`. */
     get: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => getCampaign(sql, tenant, id),
     list: (sql: Db, tenant: Tenant, status: CampaignStatus | undefined, page: Page): Promise<Campaign[]> =>
       listCampaigns(sql, tenant, status, page),
-    /** Drafts only. */
     update: (sql: Db, tenant: Tenant, id: string, body: CampaignUpdate): Promise<Campaign> =>
       changes.run(id, () => updateDraft(deps, sql, tenant, id, body)),
     /** Drafts only. */
@@ -96,7 +91,6 @@ export function campaignService(deps: CampaignDeps) {
   }
 }
 
-/** Counter deltas folded in one transaction. */
 const foldedAtOnce = 5000
 
 const folding = ({ platform }: CampaignDeps): PeriodicJob => ({

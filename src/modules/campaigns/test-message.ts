@@ -1,4 +1,4 @@
-/** Sends the message of a campaign to one address before the launch, as an ordinary API message (behaviour: campaigns 6). */
+/** Sends the message of a campaign to one address before the launch (behaviour: campaigns 6). */
 import type { Caller } from '../../api/caller.ts'
 import type { Detail } from '../../api/errors.ts'
 import { Problem } from '../../api/problem.ts'
@@ -43,7 +43,7 @@ async function testMessage(deps: CampaignDeps, sql: Db, caller: Caller, id: stri
   return { channel: row.channel_id, to, ...renderedFor(row, values) }
 }
 
-/** Translates parameter paths: `text.body` of the message is `message.text.body` of the campaign. */
+/** `text.body` of the message is `message.text.body` of the campaign. */
 function ofCampaign(problem: Problem): Problem {
   const { code, message, param, details, headers } = problem
   if (details === undefined) return problem

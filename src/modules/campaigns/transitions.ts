@@ -1,4 +1,4 @@
-/** Changes the status of campaigns: each change in one transaction with its event and its job. Also counts failed jobs. */
+/** Changes the status of campaigns, in one transaction with the event and the job. Counts failed jobs. */
 import type { Tenant } from '../../api/caller.ts'
 import type { EventType } from '../../api/events.ts'
 import { limits } from '../../api/limits.ts'
@@ -14,7 +14,7 @@ import { type Db, transact, type Transaction } from '../../platform/database/sql
 import { recordEvents } from '../../platform/events/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
 
-/** Stores the answer under the Idempotency-Key; does nothing without a key. */
+/** Does nothing without an Idempotency-Key. */
 export type StoreAnswer = (tx: Db, shown: Campaign) => Promise<void>
 
 export async function storeAndReturn(tx: Db, storeAnswer: StoreAnswer, shown: Campaign): Promise<Campaign> {
@@ -31,7 +31,7 @@ const eventOf: Readonly<Partial<Record<CampaignStatus, EventType>>> = {
   failed: 'campaign.failed',
 }
 
-/** Writes a campaign and the event of its new status; `before` is the locked row. */
+/** `before` is the locked row. */
 export async function transition(
   tx: Transaction,
   { clock, ids }: Moves,
@@ -59,10 +59,10 @@ export async function transition(
   return row
 }
 
-/** In the past, so that a clock set back cannot delay a campaign that was due. */
+/** In the past, so that a clock set back cannot delay a due campaign. */
 const immediately = '2000-01-01T00:00:00.000Z'
 
-/** Creates or deletes the job for the new status. Nothing is sent before `send_at`. */
+/** Nothing is sent before `send_at`. */
 async function updateJob(tx: Db, row: CampaignRow, at: string): Promise<void> {
   if (row.status === 'draft') return
   // the sending worker cancels the remaining recipients
@@ -83,7 +83,7 @@ export const toFailed = (reason: FailureReason) => ({
   pause_reason: null,
 })
 
-/** False where the campaign has already stopped. */
+/** False if the campaign has already stopped. */
 export async function pauseFor(platform: Platform, tenant: Tenant, id: string, reason: PauseReason): Promise<boolean> {
   return await transitionFrom(platform, tenant, id, 'paused', async (tx, row) => {
     await transition(tx, platform, row, toPaused(reason, isoTime(platform.clock.now())))
@@ -101,7 +101,7 @@ export async function failFor(platform: Platform, tenant: Tenant, id: string, re
   return failed
 }
 
-/** Completes a campaign that has no pending recipients, once its costs are counted; false otherwise. */
+/** False if recipients are pending or costs are not counted yet. */
 export async function completeIfDone(platform: Platform, tenant: Tenant, id: string): Promise<boolean> {
   return await transitionFrom(platform, tenant, id, 'completed', async (tx, row) => {
     if (row.snapshot_at === null) return false
@@ -128,10 +128,9 @@ async function transitionFrom(
   return moved
 }
 
-/** A quarter of an hour of failures. */
+/** A quarter of an hour. */
 const failuresMax = 20
 
-/** Claims due jobs of this kind. */
 export async function claimDue(
   { pool, clock, process_id }: Platform,
   kind: JobKind,
@@ -149,7 +148,7 @@ export async function claimDue(
   })
 }
 
-/** Logs and counts a failure; too many in a row fail the campaign. */
+/** Too many failures in a row fail the campaign. */
 export async function recordFailure(platform: Platform, job: Job, error: unknown, message: string): Promise<void> {
   const { pool, clock, process_id, storage, log } = platform
   storage.failed(error)

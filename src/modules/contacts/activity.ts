@@ -1,4 +1,4 @@
-/** Updates `last_message_at` of contacts outside the accept statement: collects them in memory and writes them at most once a second. */
+/** Updates `last_message_at` of contacts, at most once a second. */
 import { isoTime } from '../../lib/clock.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { touchMessaged } from './repository.ts'
@@ -10,9 +10,8 @@ export interface MessagedContact {
 }
 
 export interface Activity {
-  /** Records that messages to contacts were stored, without I/O. A crash loses what is not written yet, which is acceptable for this field. */
+  /** A crash loses what is not written yet, which is acceptable for this field. */
   messagesAccepted(rows: readonly MessagedContact[]): void
-  /** Writes what is collected, for shutdown and tests. */
   flush(): Promise<void>
 }
 
@@ -35,7 +34,6 @@ export function activity(platform: Platform): Activity {
     if (collected.size > 0) writing ??= writeAndPause()
   }
 
-  /** Writes one batch at a time, with a pause after each, until nothing is left. */
   async function writeAndPause(): Promise<void> {
     try {
       while (collected.size > 0) {

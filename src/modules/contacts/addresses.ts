@@ -1,21 +1,16 @@
-/**
- * Addresses of contacts as keys: the row in `contact_addresses` and the suppression that a message's `to` refers to.
- * Pure, and fast enough for every message.
- */
+/** Addresses of contacts as keys of `contact_addresses` and of suppressions. Pure. */
 import type { Tenant } from '../../api/caller.ts'
 import { channelTypes, isPhoneChannel } from '../../api/resources/channel.ts'
 import { phoneKey, phoneVariants } from '../../lib/phone.ts'
 
-/** Channel types that send to phone numbers. Their addresses share the kind `phone`. */
 export const phoneChannelTypes: readonly string[] = channelTypes.filter(isPhoneChannel)
 
 export interface AddressKey {
-  /** `phone`, or the channel type. */
   readonly kind: string
   readonly address: string
 }
 
-/** A phone's canonical number under `phone`; any other identifier (also a business-scoped ID on WhatsApp) under its channel type. */
+/** `phone` and the canonical number, or the channel type and its identifier. */
 export function addressKeyOf(channelType: string, to: string): AddressKey {
   return to.charCodeAt(0) === 43 /* + */ && isPhoneChannel(channelType)
     ? { kind: 'phone', address: phoneKey(to) }

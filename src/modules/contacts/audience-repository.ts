@@ -1,4 +1,4 @@
-/** SQL of audiences: the contacts of a list, of tags or of a segment, and their addresses on a channel type. */
+/** SQL of audiences: the contacts of a list, of tags or of a segment, with their addresses. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
 import { marketingType } from './contact.ts'
@@ -13,16 +13,14 @@ export type AudienceSource =
 export interface AudienceQuery {
   readonly source: AudienceSource
   readonly channel_type: string
-  /** Contacts that opted out of marketing alone count as unsubscribed too. */
   readonly marketing: boolean
   readonly require_opt_in: boolean
-  /** Contacts above this id; '' at first. */
   readonly after: string
-  /** Contacts up to this id; null: all. */
+  /** null: all. */
   readonly until: string | null
 }
 
-/** The last ID of a batch of at most `contacts` candidates after `after`; null when no more are left. */
+/** The last ID of a batch of at most `contacts` candidates; null when none is left. */
 export async function chunkEnd(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -46,10 +44,7 @@ export async function chunkEnd(
   return row?.id ?? null
 }
 
-/**
- * A select of the audience for another module's statement: contact_id, "to", address (as in `contact_addresses`),
- * name, timezone, updated_at, skip_reason (null: reachable).
- */
+/** A fragment: contact_id, "to", address, name, timezone, updated_at, skip_reason (null: reachable). */
 export function audienceRows(sql: Db, { account_id, mode }: Tenant, query: AudienceQuery): Fragment {
   const { channel_type, after, until } = query
   const identifier = sql`c.identifiers ->> ${channel_type}::text`

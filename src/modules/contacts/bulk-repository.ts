@@ -1,4 +1,4 @@
-/** SQL that inserts many rows at once. Each column is one text of lines, which costs PostgreSQL half as much as JSON rows. */
+/** SQL that inserts many rows at once. Columns as lines of text cost half as much as JSON rows. */
 import type { Tenant } from '../../api/caller.ts'
 import { type ContactRow, type ConsentChangeRow, isEmpty, searchColumns, type SearchColumns } from './contact.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -9,10 +9,7 @@ export const bulkRows = 8
 
 type Values<T, Name extends string> = Readonly<Record<Name, (row: T) => string | null>>
 
-/**
- * The columns as lines for `text_column`, which reads an empty line as null; a column without values is null. Null
- * when a value contains a line break: use JSON then.
- */
+/** Null when a value contains a line break: use JSON then. `text_column` reads an empty line as null. */
 function columnsOf<T, Name extends string>(
   rows: readonly T[],
   values: Values<T, Name>,
@@ -34,14 +31,12 @@ function breaksOf(text: string): number {
   return breaks
 }
 
-/** A contact with its search columns, and the default of its time columns. */
 interface Line {
   readonly row: ContactRow
   readonly search: SearchColumns
   readonly at: string
 }
 
-/** Null stands for the default, or for the same value as a related column. */
 const contactValues = {
   id: ({ row }: Line) => row.id,
   phone: ({ row }) => row.phone,
@@ -107,7 +102,6 @@ const addressValues = {
   blocked: (row) => (row.blocked ? 'true' : null),
 } satisfies Values<AddressRow, string>
 
-/** Returns false and does nothing when a value contains a line break. */
 export async function insertAddressLines(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -136,7 +130,6 @@ const consentValues = (at: string) =>
     occurred_at: (row) => (row.occurred_at === at ? null : row.occurred_at),
   }) satisfies Values<ConsentChangeRow, string>
 
-/** Returns false and does nothing when a value contains a line break. */
 export async function insertConsentLines(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -155,10 +148,8 @@ export async function insertConsentLines(
   return true
 }
 
-/** JSON contains no line breaks, so only other text can. */
 const json = (value: object): string | null => (isEmpty(value) ? null : JSON.stringify(value))
 
-/** Array elements that need no quotes. */
 const bare = /^(?!null$)[\w:.-]+$/i
 
 function array(texts: readonly string[]): string | null {

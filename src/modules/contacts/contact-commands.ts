@@ -25,7 +25,7 @@ export const contextOf = (platform: Platform, caller: Caller): SaveContext => ({
   request_id: caller.request_id,
 })
 
-/** Parses a body; throws one Problem with every failure. */
+/** Throws one Problem with every failure. */
 async function checkedContact(platform: Platform, sql: Db, tenant: Tenant, body: ContactBody): Promise<ContactChange> {
   const { change, failures } = readContact(body, { at: isoTime(platform.clock.now()) })
   if (failures.length > 0) throwFailures(await withPhoneHint(sql, tenant, failures, 'phone', body.phone))
@@ -76,10 +76,7 @@ async function saveOne(
   })
 }
 
-/**
- * Deletes a contact with its addresses, history, windows and list memberships. Opt-outs stay as keyed hashes, messages keep their own record.
- * Publishes `contact_deleted`.
- */
+/** Opt-outs stay as keyed hashes, messages keep their own record. Publishes `contact_deleted`. */
 export async function removeContact(platform: Platform, sql: Db, tenant: Tenant, id: string): Promise<void> {
   await withConflictRetries(sql, async (tx) => {
     const [row] = isId('ct', id) ? await repository.lockContacts(tx, tenant, [id]) : []
@@ -110,7 +107,7 @@ export async function removeContact(platform: Platform, sql: Db, tenant: Tenant,
   })
 }
 
-/** The Problem of a refused write. `id` names the contact in a request about several. */
+/** `id` identifies the contact in a request about several. */
 export function refusal(result: SaveResult & { outcome: 'refused' }, id: string): Problem {
   const { reason, param } = result
   switch (reason) {

@@ -1,4 +1,4 @@
-/** Parses what a caller wrote about a contact into a checked change, and reports every failure at once. */
+/** Validates the body of a contact and reports every failure at once. */
 import type { Detail, DetailCode } from '../../api/errors.ts'
 import { limits } from '../../api/limits.ts'
 import { isPhoneChannel } from '../../api/resources/channel.ts'
@@ -17,7 +17,6 @@ import { didYouMean } from '../../lib/text.ts'
 import { normalisePhone } from '../../lib/phone.ts'
 import { foldText, type ConsentWrite, type ContactChange } from './contact.ts'
 
-/** A body that passed its schema. */
 export interface ContactBody extends Pick<
   ContactChange,
   'phone' | 'email' | 'first_name' | 'last_name' | 'locale' | 'timezone' | 'external_id' | 'blocked'
@@ -32,13 +31,12 @@ export interface ContactBody extends Pick<
 export interface ReadOptions {
   /** ISO 8601: consent cannot have happened later. */
   readonly at: string
-  /** ISO 3166 alpha-2, to read national phone numbers; without it they are refused. */
+  /** ISO 3166 alpha-2; without it national phone numbers are refused. */
   readonly default_country?: string
-  /** Adds the tags to the contact's tags instead of replacing them. */
   readonly add_tags?: boolean
 }
 
-/** The change and every failure; use the change only without failures. */
+/** Use the change only without failures. */
 export function readContact(body: ContactBody, options: ReadOptions): { change: ContactChange; failures: Detail[] } {
   const reader = new Failures()
   const change: { -readonly [K in keyof ContactChange]: ContactChange[K] } = {}
@@ -64,7 +62,7 @@ export function readContact(body: ContactBody, options: ReadOptions): { change: 
 
 export type OptionalBody = { readonly [K in keyof ContactBody]?: ContactBody[K] | undefined }
 
-/** The usable part of a body from a source that cannot correct it: long names are cut, invalid and blank values are dropped. */
+/** For sources that cannot correct a body: long names are cut, invalid and blank values dropped. */
 export function sanitizeContact(body: OptionalBody, options: ReadOptions): ContactChange {
   const kept: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(body))
@@ -76,7 +74,6 @@ export function sanitizeContact(body: OptionalBody, options: ReadOptions): Conta
   return whole.failures.length === 0 ? whole.change : readContact(sound(kept, options), options).change
 }
 
-/** The valid part of a body. */
 function sound(kept: Record<string, unknown>, options: ReadOptions): ContactBody {
   for (const field of ['first_name', 'last_name'])
     if (typeof kept[field] === 'string')
@@ -100,7 +97,7 @@ function sound(kept: Record<string, unknown>, options: ReadOptions): ContactBody
 
 const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
 
-/** Parses tags; failures are added to `failures`. */
+/** Adds failures to `failures`. */
 export function readTags(param: string, tags: readonly string[], failures: Detail[]): string[] {
   const reader = new Failures()
   const read = reader.tags(param, tags)
@@ -112,7 +109,7 @@ const length = (text: string): number => (text.length <= 40 ? text.length : [...
 const identifierOnWhatsapp = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
 const clockSlackMs = 5 * 60_000
-/** Caches time zones and locales, because Intl takes microseconds for each. */
+/** Intl takes microseconds for each. */
 const knownTimezones = new Map<string, boolean>()
 const knownLocales = new Map<string, boolean>()
 const knownMax = 1000
@@ -128,7 +125,6 @@ function remembered(known: Map<string, boolean>, name: string, test: (name: stri
 class Failures {
   readonly found: Detail[] = []
 
-  /** Further failures are dropped. */
   add(param: string, code: DetailCode, message: string): void {
     if (this.found.length < limits.error_details_collected_max) this.found.push({ param, code, message })
   }

@@ -1,7 +1,4 @@
-/**
- * Locks for a write of contacts: the contacts that the items refer to, the owners of their addresses, and retries
- * after conflicts with other writers.
- */
+/** Locks the contacts and address owners of a write, and retries after conflicts with other writers. */
 import type { Tenant } from '../../api/caller.ts'
 import { phoneKey } from '../../lib/phone.ts'
 import { sqlState, transact, type Db, type Transaction } from '../../platform/database/sql.ts'
@@ -12,16 +9,16 @@ import type { AddressKey, AddressRow } from './addresses.ts'
 import type { CausedTransition, SaveItem } from './save-item.ts'
 import * as repository from './repository.ts'
 
-/** A contact as it was locked (null: new) and as it will be written. */
+/** A contact as locked (null: new) and as it will be written. */
 export interface LockedContact {
   readonly before: ContactRow | null
   row: ContactRow
   /** A field other than `last_seen_at` and `last_message_at` has changed. */
   changed: boolean
   transitions: CausedTransition[]
-  /** Consents that an item stated again without changing them. */
+  /** Consents stated again without a change. */
   restated: CausedTransition[]
-  /** Channel types on which it inherited the opt-out of a gained address. */
+  /** Channel types whose opt-out came from a gained address. */
   inherited_opt_outs: string[]
   seen_at: string | null
 }
@@ -37,26 +34,24 @@ export const lockedContact = (before: ContactRow | null, row: ContactRow): Locke
 })
 
 export interface ContactLocks {
-  /** By id. */
   readonly contacts: Map<string, LockedContact>
   /** The owner of every address involved, by `kind|address`. */
   readonly owners: Map<string, string>
-  /** How many contacts may still be created. */
   capacity: number
 }
 
 export const keyText = ({ kind, address }: AddressKey): string => `${kind}|${address}`
 const attemptsMax = 5
-/** Closer than this to the limit, transactions create contacts one after the other, so that the limit is exact. */
+/** Closer than this to the limit, contacts are created one transaction at a time, so that the limit is exact. */
 const capSlack = 5000
 
-/** Another transaction took an address or deleted a contact meanwhile: retry. */
+/** Another transaction used an address or deleted a contact meanwhile: retry. */
 export class WriteConflict extends Error {}
 
 /** With `expect_new`, an address turned out to have a contact. Nothing was written. */
 export class UnexpectedContact extends WriteConflict {}
 
-/** Runs `work` in a transaction and retries it after a conflict or deadlock. */
+/** Retries `work` after a conflict or deadlock. */
 export async function withConflictRetries<T>(sql: Db, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -68,14 +63,13 @@ export async function withConflictRetries<T>(sql: Db, work: (tx: Transaction) =>
   }
 }
 
-/** The address by which an item finds its contact; undefined for creates and for updates by ID. */
+/** The address by which an item finds its contact; undefined for creates and updates by ID. */
 export function matchKey(item: SaveItem): AddressKey | undefined {
   if (item.kind === 'link') return item.key
   if (item.kind !== 'upsert') return undefined
   return item.change.phone ? { kind: 'phone', address: phoneKey(item.change.phone) } : changedKeys(item.change)[0]
 }
 
-/** The addresses in a change. */
 export function changedKeys(change: ContactChange | undefined): AddressKey[] {
   if (change === undefined) return []
   const keys: AddressKey[] = change.phone ? [{ kind: 'phone', address: phoneKey(change.phone) }] : []
@@ -84,7 +78,7 @@ export function changedKeys(change: ContactChange | undefined): AddressKey[] {
   return keys
 }
 
-/** Reads the owners of the addresses, locks the contacts of the items, and counts how many more may be created. */
+/** Reads the owners of the addresses, then locks the contacts. */
 export async function acquireContactLocks(
   platform: Platform,
   tx: Transaction,
@@ -116,7 +110,6 @@ export function requireOwner(held: ContactRow | undefined, key: AddressKey): voi
   if (held === undefined || !addressesOf(held).some((own) => keyText(own) === keyText(key))) throw new WriteConflict()
 }
 
-/** The owners of the addresses in the items. */
 async function findOwners(tx: Transaction, tenant: Tenant, items: readonly SaveItem[]): Promise<AddressRow[]> {
   const keys = items.flatMap((item) => [
     ...changedKeys(item.change),
@@ -136,7 +129,7 @@ async function capacityFor(platform: Platform, tx: Transaction, tenant: Tenant, 
   return Math.max(limit - count, 0)
 }
 
-/** Groups rows by tenant, sorted, so that transactions over several tenants lock them in one order. */
+/** Sorted, so that transactions over several tenants lock them in one order. */
 export function groupByTenant<T extends Tenant>(rows: readonly T[]): [Tenant, T[]][] {
   const groups = new Map<string, [Tenant, T[]]>()
   for (const row of rows) {

@@ -1,4 +1,4 @@
-/** Reads contacts: one, pages of those that match the filters of `GET /v1/contacts`, and the history of their consent. */
+/** Reads contacts: one, pages with the filters of `GET /v1/contacts`, and consent history. */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { missing, invalid } from '../../api/problem.ts'
@@ -18,7 +18,7 @@ import { idFloor } from '../../lib/ids.ts'
 import { normalisePhone, phoneKey } from '../../lib/phone.ts'
 import type { ContactFilters } from './repository.ts'
 
-/** Up to this many matches are collected and sorted in tens of milliseconds; above it, scanning from the newest contact finds a page soon. */
+/** Up to this many matches are collected and sorted; above it, scanning from the newest contact is faster. */
 const fewMax = 20_000
 
 /** 404 `resource_missing` for an unknown ID. */
@@ -44,10 +44,9 @@ export async function listContacts(
   return await contactObjects(platform, sql, tenant, await read(sql, page))
 }
 
-/** Reads a page of contacts, newest first, one more than the page limit. */
+/** Newest first, one row more than the page limit. */
 export type ContactReader = (sql: Db, page: Page) => Promise<ContactRow[]>
 
-/** Returns a reader of the pages that match a query. Segments are evaluated now. */
 export async function readerOf(
   platform: Platform,
   sql: Db,
@@ -71,7 +70,7 @@ export async function readerOf(
     )
 }
 
-/** Estimates how many contacts match labels or a prefix, which decides how to search. */
+/** Estimates the matches of labels or a prefix. */
 async function expectedSize(
   sql: Db,
   tenant: Tenant,
@@ -100,7 +99,6 @@ export async function consentHistory(sql: Db, tenant: Tenant, id: string, page: 
 export const shown = async (platform: Platform, sql: Db, tenant: Tenant, row: ContactRow): Promise<Contact> =>
   (await contactObjects(platform, sql, tenant, [row]))[0]!
 
-/** The Contacts of rows, with their service windows. */
 export async function contactObjects(
   platform: Platform,
   sql: Db,
@@ -145,7 +143,7 @@ const idSlackMs = 60_000
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Parses the query; null when nothing can match. Throws for a malformed `consent` or time. */
+/** Null when nothing can match. Throws for a malformed `consent` or time. */
 function readFilters(query: ContactQuery): ContactFilters | null {
   const labels: string[] = []
   const without: string[] = []

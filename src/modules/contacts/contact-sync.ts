@@ -1,4 +1,4 @@
-/** Writes contacts from a system that reports the same people repeatedly: contacts that would not change are neither locked nor written. */
+/** Writes contacts reported repeatedly by another system: unchanged ones are neither locked nor written. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Db, Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -10,10 +10,7 @@ import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { allowedChange, saveContacts } from './contact-writer.ts'
 import { findOwners } from './repository.ts'
 
-/**
- * As `saveContacts`, for upserts by phone. `owners`: the contacts of these phones, read in the same transaction.
- * Rejects with `WriteConflict` when they changed.
- */
+/** Upserts by phone. `owners` must be read in the same transaction. Rejects with `WriteConflict` when they changed. */
 export async function syncContacts(
   platform: Platform,
   tx: Transaction,
@@ -50,7 +47,7 @@ async function saveStrangers(
   try {
     return await saveContacts(platform, tx, tenant, items, { ...context, expect_new: true })
   } catch (error) {
-    // let the ordinary way report refusals, for example at the contact limit
+    // report refusals in the ordinary way
     if (error instanceof UnexpectedContact) return await saveContacts(platform, tx, tenant, items, context)
     throw error
   }
@@ -61,7 +58,7 @@ function isChanged(item: SaveItem, row: ContactRow, context: SaveContext): boole
   return after !== row || transitions.length > 0
 }
 
-/** The contact as an upsert by phone would leave it; null where the upsert would be refused. Writes nothing. */
+/** Null if the upsert would be refused. Writes nothing. */
 export async function previewUpsert(
   platform: Platform,
   sql: Db,

@@ -1,7 +1,4 @@
-/**
- * Writes contacts, set-wise and safe against concurrent writers: creates, upserts, updates and links from inbound
- * messages. Every write goes through here.
- */
+/** The only writer of contacts: creates, upserts, updates and links, in sets and safe against concurrent writers. */
 import type { Tenant } from '../../api/caller.ts'
 import { contactLimits } from '../../api/resources/contact.ts'
 import { phoneKey } from '../../lib/phone.ts'
@@ -38,10 +35,7 @@ import type { AddressKey, AddressRow } from './addresses.ts'
 import type { CausedTransition, SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import * as repository from './repository.ts'
 
-/**
- * Writes contacts with their addresses, suppressions, history, counters and the domain event `opted_out`. Items are applied in order, one result
- * each; a refused item changes nothing. Call it inside `withConflictRetries`.
- */
+/** Applies items in order, one result each; a refused item changes nothing. Call it inside `withConflictRetries`. */
 export async function saveContacts(
   platform: Platform,
   tx: Transaction,
@@ -57,7 +51,7 @@ export async function saveContacts(
     (contact) => contact.changed || contact.transitions.length > 0 || contact.seen_at !== null,
   )
   const changes = addressChangesOf(written)
-  // after the addresses are inserted: statements run in the order of sending
+  // after the addresses: statements run in the order of sending
   await allSent([
     writeAddresses(tx, tenant, changes),
     inheritOptOuts(platform, tx, tenant, written, changes.gainedBy, context),
@@ -82,7 +76,7 @@ export async function saveContacts(
   })
 }
 
-/** The results that `saveContacts` would have with the contacts and owners in `known`, which is updated. Writes nothing. */
+/** As `saveContacts`, without writing; updates `known`. */
 export const previewSave = (
   platform: Platform,
   tenant: Tenant,
@@ -130,14 +124,13 @@ function applyItem(
   }
 }
 
-/** The requested consents that were dropped, `<type>.marketing` for marketing alone. */
+/** `<type>.marketing` for marketing alone. */
 export function refusedOptIns(asked: ContactChange, allowed: ContactChange): string[] {
   if (asked.consent === allowed.consent) return []
   const left = optIns(allowed)
   return optIns(asked).filter((type) => !left.includes(type))
 }
 
-/** The consents in a change other than opt-outs. */
 function optIns({ consent }: ContactChange): string[] {
   return Object.entries(consent ?? {}).flatMap(([type, write]) => [
     ...(write?.status !== undefined && write.status !== 'opted_out' ? [type] : []),
@@ -152,8 +145,8 @@ function seen(row: ContactRow, at: string | undefined): ContactRow {
 }
 
 /**
- * Drops what the item may not change: the spelling of a known phone on upsert, opt-outs (bulk sources), and excess
- * tags and attributes (`drop_excess`).
+ * Drops what the item may not change: opt-outs (bulk sources), the spelling of a known phone (upserts), and what
+ * exceeds the limits (`drop_excess`).
  */
 export function allowedChange(item: SaveItem, held: ContactRow | undefined, context: SaveContext): ContactChange {
   let change = item.change
@@ -165,7 +158,7 @@ export function allowedChange(item: SaveItem, held: ContactRow | undefined, cont
   return held !== undefined && context.drop_excess === true ? withinLimits(held, change) : change
 }
 
-/** Keeps as many new tags and attributes as fit the contact's limits. */
+/** Drops new tags and attributes beyond the contact's limits. */
 function withinLimits({ tags, attributes }: ContactRow, change: ContactChange): ContactChange {
   const known = new Set(tags.map(foldText))
   let tagsLeft = contactLimits.tags_max - tags.length
@@ -191,7 +184,7 @@ export function withoutLiftedOptOuts(consent: ConsentStatuses, change: ContactCh
   return { ...change, consent: Object.fromEntries(kept) }
 }
 
-/** The part of a consent write that lifts no opt-out, from the channel type or from marketing; undefined when nothing is left. */
+/** undefined when nothing is left. */
 function withoutLift(
   consent: ConsentStatuses,
   type: string,
@@ -247,7 +240,6 @@ interface AddressChanges {
   readonly gained: readonly AddressRow[]
   /** Addresses of contacts whose `blocked` changed. */
   readonly blocked: readonly AddressRow[]
-  /** `gained`, by contact. */
   readonly gainedBy: ReadonlyMap<string, readonly AddressKey[]>
 }
 
@@ -284,7 +276,7 @@ function addressChangesOf(contacts: readonly LockedContact[]): AddressChanges {
   return { lost, gained, blocked, gainedBy }
 }
 
-/** Deletes lost addresses and inserts gained ones. Rejects with `WriteConflict` when another contact has taken one. */
+/** Rejects with `WriteConflict` when another contact has one of the new addresses. */
 async function writeAddresses(
   tx: Transaction,
   tenant: Tenant,
@@ -337,7 +329,6 @@ function consentHistory(
   )
 }
 
-/** Updates counters, and stores the names of new tags and attributes. */
 async function writeCounters(
   tx: Transaction,
   tenant: Tenant,

@@ -1,4 +1,4 @@
-/** A contact: its row, how a change applies to it (fields, tags, consent, derived columns), and its JSON. Pure. */
+/** A contact: its row, how a change applies to it, and its JSON. Pure. */
 import type {
   AttributeValue,
   ConsentSource,
@@ -12,13 +12,11 @@ import type { AddressKey } from './addresses.ts'
 export interface ConsentWrite {
   readonly status?: ConsentStatus
   readonly source?: ConsentSource
-  /** ISO 8601. */
   readonly occurred_at?: string
-  /** Consent to marketing alone. */
   readonly marketing?: ConsentStatus
 }
 
-/** A checked and normalised change: absent fields stay, null clears. */
+/** Checked and normalised: absent fields stay, null clears. */
 export interface ContactChange {
   readonly phone?: string | null
   readonly email?: string | null
@@ -34,13 +32,13 @@ export interface ContactChange {
   readonly attributes?: Readonly<Record<string, AttributeValue | null>>
   /** null means `unknown`. */
   readonly consent?: Readonly<Record<string, ConsentWrite | null>>
-  /** Replaces all tags; `add_tags` and `remove_tags` change some. */
+  /** Replaces all tags. */
   readonly tags?: readonly string[]
   readonly add_tags?: readonly string[]
   readonly remove_tags?: readonly string[]
 }
 
-/** A change of one consent. `channel_type` ends in `.marketing` for marketing alone. */
+/** `channel_type` ends in `.marketing` for marketing alone. */
 export interface ConsentTransition {
   readonly channel_type: string
   readonly before: ConsentStatus
@@ -50,13 +48,11 @@ export interface ConsentTransition {
 }
 
 export interface ChangeContext {
-  /** ISO 8601: the time of the change. */
   readonly at: string
-  /** For consents that name none. */
   readonly source: ConsentSource
 }
 
-/** Text as searches compare it: case-insensitive. */
+/** Case-insensitive. */
 export const foldText = (text: string): string => (plain.test(text) ? text : text.normalize('NFC')).toLowerCase()
 /** Text with only one Unicode form. */
 const plain = /^[ -~]*$/
@@ -95,11 +91,10 @@ const plainFields = ['email', 'first_name', 'last_name', 'locale', 'timezone', '
 
 interface ConsentSaid {
   readonly transitions: ConsentTransition[]
-  /** Consents stated again without a change. */
   readonly restated: ConsentTransition[]
 }
 
-/** The contact after a change, and the consent transitions. Returns the same row when nothing changed. */
+/** Returns the same row when nothing changed. */
 export function applyChange(
   row: ContactRow,
   change: ContactChange,
@@ -125,7 +120,6 @@ export function applyChange(
   return { row: next, ...said }
 }
 
-/** As the generated column of the same name; null when both are unknown. */
 export const fullName = ({ first_name, last_name }: Pick<ContactRow, 'first_name' | 'last_name'>): string | null =>
   first_name !== null && last_name !== null ? `${first_name} ${last_name}` : (first_name ?? last_name)
 
@@ -190,7 +184,7 @@ function changedConsent(
   return { consent: inOrder(next), transitions, restated }
 }
 
-/** Applies one write to one consent. The short form with the current status changes nothing. */
+/** The short form with the current status changes nothing. */
 function consentAfter(
   type: string,
   before: ConsentState | undefined,
@@ -216,21 +210,20 @@ function consentAfter(
   }
 }
 
-/** The long form may add a new time or source, which deserves a history entry although the status stays. */
+/** The long form may add a time or source, which belongs in the history. */
 const isNewProof = (write: ConsentWrite, before: ConsentState | undefined): boolean =>
   (write.source !== undefined && write.source !== before?.source) ||
   (write.occurred_at !== undefined && write.occurred_at !== before?.updated_at)
 
 export type ConsentStatuses = Readonly<Record<string, Pick<ConsentWrite, 'status' | 'marketing'> | null>>
 
-/** The status of `type`, or of `<type>.marketing`. */
 export function statusOf(consent: ConsentStatuses, channelType: string): ConsentStatus {
   const [type, part] = channelType.split('.') as [string, string | undefined]
   const state = consent[type]
   return (part === undefined ? state?.status : state?.marketing) ?? 'unknown'
 }
 
-/** Whether a contact must not be written to on a channel type: blocked or opted out; with `marketing`, also opted out of marketing alone. */
+/** Blocked or opted out; with `marketing`, also opted out of marketing alone. */
 export const hasStopped = (
   { blocked, consent }: Pick<ContactRow, 'blocked' | 'consent'>,
   channel_type: string,
@@ -240,14 +233,12 @@ export const hasStopped = (
   statusOf(consent, channel_type) === 'opted_out' ||
   (marketing && statusOf(consent, marketingType(channel_type)) === 'opted_out')
 
-/** Every address of a contact, as keys of `contact_addresses`. */
 export function addressesOf(row: Pick<ContactRow, 'phone_key' | 'identifiers'>): AddressKey[] {
   const addresses: AddressKey[] = row.phone_key === null ? [] : [{ kind: 'phone', address: row.phone_key }]
   for (const kind in row.identifiers) addresses.push({ kind, address: row.identifiers[kind]! })
   return addresses
 }
 
-/** Columns derived for searching. */
 export interface SearchColumns {
   readonly name_key: string | null
   readonly last_name_key: string | null
@@ -292,7 +283,7 @@ function sameContact(a: ContactRow, b: ContactRow): boolean {
   )
 }
 
-/** True for equal JSON; jsonb does not preserve the order of keys. */
+/** jsonb does not preserve the order of keys. */
 function same(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (
@@ -350,7 +341,6 @@ export interface ConsentChangeRow {
   readonly occurred_at: string
 }
 
-/** The Contact of the API. */
 export function contactObject(row: ContactRow, windows: Windows): Contact {
   return {
     id: row.id,

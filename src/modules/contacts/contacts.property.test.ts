@@ -72,7 +72,6 @@ test('addresses, counters and suppressions agree after any concurrent changes', 
   )
 })
 
-/** Refusals are part of the play; anything else fails the test. */
 async function perform(
   contacts: ContactService,
   sql: Parameters<ContactService['create']>[0],

@@ -1,11 +1,11 @@
-/** Counters of contacts, tags, attributes, lists and consents: delta rows that a periodic job folds, so that writers never wait for each other. */
+/** Counters of contacts, tags, attributes, lists and consents: delta rows that a periodic job folds. */
 import type { Tenant } from '../../api/caller.ts'
 import type { AttributeType } from '../../api/resources/contact.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import { foldText, isEmpty, labelsOf, type ContactRow } from './contact.ts'
 
 export interface Delta {
-  /** `consent`: `<channel type>:<status>`, used to choose how to search. */
+  /** `consent`: `<channel type>:<status>`. */
   readonly kind: 'contact' | 'tag' | 'attribute' | 'list' | 'consent'
   readonly key: string
   /** For an attribute: the type of the value. */
@@ -29,7 +29,6 @@ export async function countContacts(sql: Db, { account_id, mode }: Tenant): Prom
   return row!.total
 }
 
-/** The number of contacts per label (`t:<tag>`, `c:<channel type>:<status>`), in order. */
 export async function countLabels(sql: Db, { account_id, mode }: Tenant, labels: readonly string[]): Promise<number[]> {
   const rows = await sql<{ total: number }[]>`
     select coalesce((
@@ -40,12 +39,12 @@ export async function countLabels(sql: Db, { account_id, mode }: Tenant, labels:
   return rows.map((row) => row.total)
 }
 
-/** Serialises the creation of a tenant's contacts; taken only near the limit, so that the limit is exact. */
+/** Near the limit only, so that it is exact. */
 export async function lockCap(sql: Db, { account_id, mode }: Tenant): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`contact cap ${account_id} ${mode}`}, 0))`
 }
 
-/** Folds the delta rows of up to `keys` counters; returns the rows folded. */
+/** Returns how many delta rows were folded. */
 export async function foldCounters(sql: Db, keys: number): Promise<number> {
   const [row] = await sql<{ folded: number }[]>`
     with busy as materialized (
@@ -75,7 +74,6 @@ type CountedFields = Pick<ContactRow, 'tags' | 'consent' | 'attributes'>
 
 const nobody: CountedFields = { tags: [], consent: {}, attributes: {} }
 
-/** Collects the counter changes of written contacts. */
 export class CounterDeltas {
   readonly #deltas = new Map<string, { kind: Delta['kind']; key: string; name: string; delta: number }>()
   readonly #tags = new Map<string, string>()
@@ -108,7 +106,6 @@ export class CounterDeltas {
     }
   }
 
-  /** `<channel type>:<status>` of every known consent. */
   #consents({ consent }: CountedFields, delta: number): void {
     if (isEmpty(consent)) return
     for (const label of labelsOf({ tags: [], consent })) this.add('consent', label.slice(2), '', delta)

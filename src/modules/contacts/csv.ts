@@ -1,20 +1,18 @@
-/** CSV output (RFC 4180), streamed page by page, with cells guarded against formula injection. */
+/** CSV output (RFC 4180), streamed by page, guarded against formula injection. */
 import { Readable } from 'node:stream'
 
 const formula = /^[=+\-@\t\r]/
-/** Cells that an import would unguard: they get one more apostrophe. */
+/** An import would unguard these, so they get one more apostrophe. */
 const guarded = /^'+[=+\-@\t\r]/
 const e164 = /^\+[1-9]\d{6,14}$/
 
-/** Prefixes text with an apostrophe where a spreadsheet would run it as a formula; E.164 numbers excepted. */
+/** E.164 numbers are not guarded. */
 export const guard = (text: string): string =>
   (formula.test(text) && !e164.test(text)) || guarded.test(text) ? `'${text}` : text
 
-/** Removes the guard. */
 export const unguarded = (cell: string): string =>
   cell.charCodeAt(0) === 39 /* ' */ && guarded.test(cell) ? cell.slice(1) : cell
 
-/** One record with its line end. */
 export function csvLine(cells: readonly string[], delimiter = ','): string {
   let line = ''
   for (let at = 0; at < cells.length; at++) {
@@ -25,7 +23,7 @@ export function csvLine(cells: readonly string[], delimiter = ','): string {
   return `${line}\r\n`
 }
 
-/** A started download cannot be refused any more: later pages wait longer for their turn before it is aborted. */
+/** A started download cannot be refused, so later pages wait longer. */
 export const pageWaitMs = 60_000
 
 export interface CsvColumn<R> {
@@ -35,11 +33,11 @@ export interface CsvColumn<R> {
 
 export interface CsvPage<R> {
   readonly rows: readonly R[]
-  /** Reads the next page; null: this is the last. */
+  /** null on the last page. */
   readonly next: (() => Promise<CsvPage<R>>) | null
 }
 
-/** A header line, then one line per row. Memory holds one page, however slowly the client reads. */
+/** Memory stays at one page, however slowly the client reads. */
 export const csvStream = <R>(columns: readonly CsvColumn<R>[], first: CsvPage<R>): Readable =>
   Readable.from(lines(columns, first), { objectMode: false })
 

@@ -1,4 +1,4 @@
-/** Invariants of contacts, which `posthorn doctor` checks in one snapshot: addresses, counters, labels, and consent against suppressions. */
+/** Invariants of contacts, which `posthorn doctor` checks in one snapshot. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Invariant, Platform } from '../../platform/platform.ts'
@@ -30,7 +30,7 @@ export const contactInvariants = (platform: Pick<Platform, 'secrets'>): readonly
   { name: 'consent-equals-suppressions', breaches: (sql) => consentBreaches(sql, platform.secrets) },
 ]
 
-/** Checks all contacts: every address of an opted-out channel type is suppressed, and no other; labels agree with tags and consent. */
+/** Exactly the addresses of opted-out channel types are suppressed; labels agree with tags and consent. */
 async function consentBreaches(sql: Db, secrets: KeyedHash): Promise<string[]> {
   const found: string[] = []
   const suppressing = new Set(await suppressingTenants(sql))
@@ -60,7 +60,6 @@ const stoppedTypes = (row: AuditedContact): string[] =>
     (type) => statusOf(row.consent, type) === 'opted_out',
   )
 
-/** For a tenant without suppressions. */
 const missingSuppressions = (rows: readonly AuditedContact[]): string[] =>
   rows.flatMap((row) =>
     stoppedTypes(row).map(
@@ -68,7 +67,6 @@ const missingSuppressions = (rows: readonly AuditedContact[]): string[] =>
     ),
   )
 
-/** For contacts of one tenant. */
 async function suppressionBreaches(sql: Db, secrets: KeyedHash, rows: readonly AuditedContact[]): Promise<string[]> {
   const tenant = { account_id: rows[0]!.account_id, mode: rows[0]!.mode } as Tenant
   const questions = new Map<string, { row: AuditedContact; type: string }>()
@@ -98,7 +96,7 @@ interface AddressBreach {
   readonly in_contact: boolean
 }
 
-/** Addresses that are only in the contact or only in `contact_addresses`, or differ in `blocked`. */
+/** In only one of contact and `contact_addresses`, or different in `blocked`. */
 async function addressBreaches(sql: Db): Promise<AddressBreach[]> {
   return await sql<AddressBreach[]>`
     with wanted as (
@@ -127,7 +125,6 @@ interface CountBreach {
   readonly counted: number
 }
 
-/** Counters that differ from a count: contacts, attributes, labels and lists. */
 async function countBreaches(sql: Db): Promise<CountBreach[]> {
   return await sql<CountBreach[]>`
     with counted as (
@@ -176,14 +173,14 @@ async function contactsAbove(
     order by account_id, mode, id limit ${limit}`
 }
 
-/** Tenants with any suppression, as `account_id|mode`. */
+/** As `account_id|mode`. */
 async function suppressingTenants(sql: Db): Promise<string[]> {
   const rows = await sql<{ tenant: string }[]>`
     select distinct account_id || '|' || mode as tenant from suppressions`
   return rows.map((row) => row.tenant)
 }
 
-/** The suppressed ones of these hashes. A hash identifies account, mode, channel type and address. */
+/** A hash identifies account, mode, channel type and address. */
 async function suppressedAmong(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -1,4 +1,4 @@
-/** What the list of contacts promises: a filter that fits few is led by an index, whatever else there is. */
+/** Lists of contacts: a filter with few matches uses an index. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import postgres from '#postgres'
@@ -18,9 +18,7 @@ const at = '2026-01-31T09:30:00.000Z'
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
 const neighbour = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24w', mode: 'live' } as const
 const many = 15_000
-/** So few that a statement ends in time on a busy machine. */
 const atOnce = 3_000
-/** Far fewer than there are. */
 const readMax = 300
 
 function contact(owner: typeof tenant | typeof neighbour, n: number): ContactRow {
@@ -38,7 +36,6 @@ function contact(owner: typeof tenant | typeof neighbour, n: number): ContactRow
   }).row
 }
 
-/** The rows that the statements of `work` look at. */
 async function rowsRead(world: PlatformWorld, work: (sql: Pool) => Promise<unknown>): Promise<number> {
   const statements: { text: string; values: unknown[] }[] = []
   const sql = postgres(world.database_url, {

@@ -43,7 +43,7 @@ const stored = [
   'updated_at',
 ] as const
 
-/** Rows with their search columns as JSON. Nulls are left out, because most contacts have few columns. */
+/** Nulls are left out, because most contacts have few columns. */
 function withSearch(rows: readonly ContactRow[]): string {
   return jsonRows(
     rows.map((row) => {
@@ -54,7 +54,6 @@ function withSearch(rows: readonly ContactRow[]): string {
   )
 }
 
-/** The owners of these addresses. */
 export async function findAddresses(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -63,7 +62,7 @@ export async function findAddresses(
   const byKind = new Map<string, Set<string>>()
   for (const { kind, address } of keys) byKind.set(kind, (byKind.get(kind) ?? new Set()).add(address))
   const found: AddressRow[] = []
-  // one statement per kind: an array against the last key column costs a fifth of a join
+  // an array against the last key column costs a fifth of a join
   for (const [kind, addresses] of byKind) {
     found.push(
       ...(await sql<AddressRow[]>`
@@ -74,7 +73,7 @@ export async function findAddresses(
   return found
 }
 
-/** Locks contacts in the order of their IDs; missing ones are left out. */
+/** In the order of their IDs; missing ones are left out. */
 export async function lockContacts(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -93,7 +92,7 @@ export async function findContact(sql: Db, { account_id, mode }: Tenant, id: str
   return row ?? null
 }
 
-/** Contacts by ID, in any order; missing ones are left out. */
+/** In any order; missing ones are left out. */
 export async function findContacts(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -106,7 +105,6 @@ export async function findContacts(
     where c.account_id = ${account_id} and c.mode = ${mode} and c.id = any (${[...ids]}::text[])`
 }
 
-/** The owners of addresses of one kind, by address. */
 export async function findOwners(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -125,7 +123,7 @@ export async function findOwners(
   return new Map(rows.map(({ address, ...row }) => [address, row]))
 }
 
-/** Inserts addresses in a fixed order. Violates `contact_addresses_pkey` when another contact has one. */
+/** In a fixed order. Violates `contact_addresses_pkey` when another contact has one. */
 export async function insertAddresses(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -180,7 +178,6 @@ export async function insertContacts(
     from json_to_recordset(${withSearch(rows)}::text::json) ${sql.unsafe(recordset)}`
 }
 
-/** Updates locked rows. */
 export async function updateContacts(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -202,7 +199,7 @@ export async function deleteContact(sql: Db, { account_id, mode }: Tenant, id: s
     delete from contacts where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
-/** Moves `last_seen_at` forward without touching `updated_at`. */
+/** Does not change `updated_at`. */
 export async function touchSeen(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -216,7 +213,7 @@ export async function touchSeen(
     where c.account_id = ${account_id} and c.mode = ${mode} and c.id = t.id`
 }
 
-/** Moves `last_message_at` forward for contacts of many tenants, locked in a fixed order. */
+/** For many tenants, locked in a fixed order. */
 export async function touchMessaged(
   sql: Db,
   rows: readonly { account_id: string; mode: string; id: string; at: string }[],
@@ -236,15 +233,11 @@ export async function touchMessaged(
 
 export interface ContactFilters {
   readonly phone_key?: string
-  /** In lower case. */
   readonly email_key?: string
   readonly external_id?: string
-  /** All of these labels. */
   readonly labels: readonly string[]
-  /** None of these labels. */
   readonly without: readonly string[]
   readonly list_id?: string
-  /** Lower-case prefixes. */
   readonly name_prefix?: string
   readonly phone_prefix?: string
   readonly created_after?: string
@@ -260,11 +253,10 @@ const end = (prefix: string): string => `${prefix}\u{10ffff}`
 
 export interface Search {
   readonly filters: ContactFilters
-  /** A further condition on the contact `c`. */
   readonly segment: Condition | undefined
   /**
-   * `few`: collect all matches by index, then sort. `many`: scan from the newest contact. We choose because the
-   * planner estimates tags and prefixes badly.
+   * `few`: collect all matches by index, then sort. `many`: scan from the newest contact. The planner estimates tags
+   * and prefixes badly.
    */
   readonly expected: 'few' | 'many' | undefined
 }
@@ -309,13 +301,12 @@ function prefixRanges(sql: Db, { account_id, mode }: Tenant, filters: ContactFil
     : [...ranges, sql`(${own} and c.phone >= ${filters.phone_prefix} and c.phone < ${end(filters.phone_prefix)})`]
 }
 
-/** For `walked`: the planner uses no index for a coalesce and takes it for true in half of the rows, so it scans. */
+/** `walked`: a coalesce, for which the planner uses no index and expects half of the rows, so that it scans. */
 function prefixes(sql: Db, tenant: Tenant, filters: ContactFilters, walked: boolean): Condition {
   const either = prefixRanges(sql, tenant, filters).reduce((left, right) => sql`${left} or ${right}`)
   return walked ? sql`coalesce(${either}, false)` : sql`(${either})`
 }
 
-/** The largest number of contacts, up to `most`, in one of the ranges of a prefix search. */
 export async function countPrefix(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -332,7 +323,6 @@ export async function countPrefix(
   return Math.max(...counts)
 }
 
-/** A page of contacts, newest first, one more than the page limit. */
 export async function listContacts(sql: Db, tenant: Tenant, search: Search, page: Page): Promise<ContactRow[]> {
   const { account_id, mode } = tenant
   const all = conditions(sql, tenant, search).reduce(
@@ -352,7 +342,7 @@ export async function listContacts(sql: Db, tenant: Tenant, search: Search, page
     select ${columns(sql)} from contacts c where ${all} ${after} order by c.id desc limit ${page.limit + 1}`
 }
 
-/** True for the ID of a contact, list or segment that the tenant has or had. */
+/** A contact, list or segment that the tenant has or had. */
 export async function idExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const [row] = await sql<{ known: boolean }[]>`
     select exists (select 1 from contacts where account_id = ${account_id} and mode = ${mode} and id = ${id})
@@ -372,7 +362,6 @@ export async function insertTombstone(
     values (${account_id}, ${mode}, ${id}, ${members_left})`
 }
 
-/** Stores names of new tags and attributes. */
 export async function defineNames(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -403,7 +392,6 @@ export interface TagRow {
   readonly contacts_count: number
 }
 
-/** Tags of at least one contact, by name. */
 export async function listTags(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -425,7 +413,7 @@ export interface AttributeRow {
   readonly contacts_count: number
 }
 
-/** Attributes ever used, by key. The type is that of most values; without values, the first type. */
+/** The type is that of most values; without values, the first type. */
 export async function listAttributes(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -447,7 +435,7 @@ export async function listAttributes(
     order by a.key limit ${limit}`
 }
 
-/** Those of the keys that were ever used. */
+/** Those that were ever used. */
 export async function definedAttributes(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -461,7 +449,7 @@ export async function definedAttributes(
   return new Set(rows.map(({ key }) => key))
 }
 
-/** The number of contacts with any or all of these labels (`t:<tag>`, `c:<channel type>:<status>`), counted up to `most`. */
+/** Labels are `t:<tag>` and `c:<channel type>:<status>`. Counted up to `most`. */
 export async function countLabelled(
   sql: Db,
   { account_id, mode }: Tenant,

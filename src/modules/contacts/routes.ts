@@ -40,7 +40,6 @@ export const contactFilters = {
   updated_after: Type.Optional(DateTimeQuery),
 }
 
-/** One page of names: up to a thousand, unless a `limit` is given. */
 const namesQuery = Type.Object(
   {
     limit: Type.Optional(
@@ -55,7 +54,7 @@ const namesQuery = Type.Object(
   { additionalProperties: false },
 )
 
-/** A page of up to `limit + 1` named entries, with the name as cursor. */
+/** `rows` has up to `limit + 1`; the name is the cursor. */
 function namesReply<T>(rows: readonly T[], limit: number, nameOf: (row: T) => string) {
   const data = rows.slice(0, limit)
   const has_more = rows.length > limit

@@ -5,8 +5,8 @@ import type { AddressKey } from './addresses.ts'
 
 export interface SaveItem {
   /**
-   * `create` refuses known addresses; `upsert` finds the contact by `change.phone` (else by its identifiers), `update` by `id`,
-   * `link` by `key` and creates the contact from `creation`.
+   * `create` refuses known addresses; `upsert` finds the contact by `change.phone`, else by its identifiers; `link` by
+   * `key`, or creates it from `creation`.
    */
   readonly kind: 'create' | 'upsert' | 'update' | 'link'
   readonly id?: string
@@ -19,7 +19,6 @@ export interface SaveItem {
   readonly message_id?: string
 }
 
-/** A consent transition with the inbound message that caused it, and the request if it is not the current one. */
 export type CausedTransition = ConsentTransition & {
   readonly message_id: string | null
   readonly request_id?: string | null
@@ -38,7 +37,7 @@ export type SaveResult =
       readonly outcome: 'created' | 'updated' | 'unchanged'
       readonly row: ContactRow
       readonly transitions: readonly CausedTransition[]
-      /** Requested consents that an existing opt-out overrides; `<type>.marketing` for marketing alone. */
+      /** Overridden by an existing opt-out; `<type>.marketing` for marketing alone. */
       readonly refused_opt_ins: readonly string[]
     }
   /** Nothing was changed. `param` is the field at fault. */
@@ -50,15 +49,13 @@ export type SaveResult =
     }
 
 export interface SaveContext {
-  /** ISO 8601. */
   readonly at: string
-  /** For consents that name none. */
   readonly source: ConsentSource
   readonly request_id?: string
-  /** Bulk sources (imports, events) never lift an opt-out. */
+  /** Bulk sources never lift an opt-out. */
   readonly keep_opt_outs?: boolean
-  /** Drops tags and attributes beyond a contact's limits instead of refusing the item. */
+  /** Drops tags and attributes beyond the limits instead of refusing the item. */
   readonly drop_excess?: boolean
-  /** The addresses are expected to be new: owners are not looked up, and a `WriteConflict` is thrown when one may exist. */
+  /** Owners are not looked up; a `WriteConflict` is thrown if an address has one. */
   readonly expect_new?: boolean
 }

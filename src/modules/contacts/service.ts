@@ -55,44 +55,39 @@ export type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 export type ContactService = ReturnType<typeof contactService>
 
 const queries = (platform: Platform) => ({
-  /** 404 `resource_missing` for an unknown ID. */
   get: (sql: Db, tenant: Tenant, id: string): Promise<Contact> => getContact(platform, sql, tenant, id),
   list: (sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> =>
     listContacts(platform, sql, tenant, query, page),
-  /** Returns a reader of the pages that match a query, newest first, each with one row more than the page limit. */
+  /** Pages newest first, each with one row more than the limit. */
   reader: (sql: Db, tenant: Tenant, query: ContactQuery): Promise<ContactReader> =>
     readerOf(platform, sql, tenant, query),
-  /** The Contacts of rows, with their service windows. */
   contactObjects: (sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> =>
     contactObjects(platform, sql, tenant, rows),
   consentHistory,
   optOutsBy,
 
-  /** Contacts by ID; missing ones are left out. */
   findByIds: repository.findContacts,
-  /** The contact with this address on a channel type. */
   async findByAddress(sql: Db, tenant: Tenant, channel_type: string, to: string): Promise<ContactRow | undefined> {
     const [found] = await repository.findAddresses(sql, tenant, [addressKeyOf(channel_type, to)])
     return found === undefined ? undefined : (await repository.findContacts(sql, tenant, [found.contact_id]))[0]
   },
-  /** Contacts by phone key (`phoneKey`). */
+  /** By phone key (`phoneKey`). */
   findByPhones: (sql: Db, tenant: Tenant, keys: readonly string[]): Promise<Map<string, ContactRow>> =>
     repository.findOwners(sql, tenant, 'phone', keys),
 })
 
-/** Who an audience is, for campaigns. */
 const audiences = {
   audienceRows,
   chunkEnd,
-  /** The audience of contacts with any, or all, of these tags. */
+  /** With any, or all, of these tags. */
   tagAudience: (tags: readonly string[], match: 'any' | 'all'): AudienceSource => ({
     kind: 'labels',
     labels: tags.map(tagLabel),
     match,
   }),
-  /** The attribute keys, out of these, that were ever used: what `{{attributes.<key>}}` may name. */
+  /** Those that were ever used. */
   definedAttributes: repository.definedAttributes,
-  /** The number of contacts with any, or all, of these tags, counted up to `most`. */
+  /** Counted up to `most`. */
   countTagged: (
     sql: Db,
     tenant: Tenant,
@@ -102,7 +97,6 @@ const audiences = {
   ): Promise<number> => repository.countLabelled(sql, tenant, tags.map(tagLabel), match, most),
 }
 
-/** Counters folded per run. */
 const foldKeys = 200
 
 export function contactService(platform: Platform) {
@@ -118,21 +112,17 @@ export function contactService(platform: Platform) {
     lists,
     segments: segmentService(platform),
     periodicJobs: [folding, ...lists.periodicJobs],
-    /**
-     * Inside the transaction that stores inbound messages: creates or links contacts, opens service windows and applies keywords, which
-     * publishes `opted_out`. Returns one result per message, in order.
-     */
+    /** In the transaction that stores inbound messages. One result per message, in order. Publishes `opted_out`. */
     receiveInbound,
-    /** Inside the caller's transaction: applies consent that providers report. Creates no contact. */
+    /** In the caller's transaction. Creates no contact. */
     receiveProviderConsent: (tx: Db, reports: readonly ProviderConsent[]): Promise<void> =>
       receiveProviderConsent(platform, tx, reports),
     messagesAccepted: active.messagesAccepted,
     flushActivity: active.flush,
 
-    /** Every failure in a contact body. */
     failuresOf: (body: ContactBody): readonly Detail[] =>
       readContact(body, { at: isoTime(platform.clock.now()) }).failures,
-    /** The usable part of a contact body from a source that cannot correct it, at `at` (ISO 8601). Tags are added. */
+    /** For sources that cannot correct a body. `at`: ISO 8601. Tags are added. */
     sanitize: (body: OptionalBody, at: string): ContactChange => sanitizeContact(body, { at, add_tags: true }),
     create: (sql: Db, caller: Caller, body: ContactBody): Promise<Contact> =>
       createContact(platform, sql, caller, body),
@@ -142,12 +132,12 @@ export function contactService(platform: Platform) {
     update: (sql: Db, caller: Caller, id: string, body: ContactBody): Promise<Contact> =>
       updateContact(platform, sql, caller, id, body),
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeContact(platform, sql, tenant, id),
-    /** Writes contacts in an own transaction or the caller's; see `saveContacts`. */
+    /** In an own transaction or the caller's; see `saveContacts`. */
     save: (sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> =>
       withConflictRetries(sql, (tx) => saveContacts(platform, tx, tenant, items, context)),
     /**
-     * As `save`, for upserts by phone that mostly change nothing: unchanged contacts are neither locked nor written. `owners`: from `findByPhones` in
-     * the same transaction. The caller retries after `WriteConflict`.
+     * See `syncContacts`. `owners`: from `findByPhones` in the same transaction. The caller retries after
+     * `WriteConflict`.
      */
     sync: (
       tx: Transaction,
@@ -156,7 +146,7 @@ export function contactService(platform: Platform) {
       context: SaveContext,
       owners: ReadonlyMap<string, ContactRow>,
     ): Promise<SaveResult[]> => syncContacts(platform, tx, tenant, items, context, owners),
-    /** The contact as an upsert by phone would leave it; null where the upsert would be refused. Writes nothing. */
+    /** Null if the upsert would be refused. Writes nothing. */
     previewUpsert: (sql: Db, tenant: Tenant, change: ContactChange, context: SaveContext): Promise<ContactRow | null> =>
       previewUpsert(platform, sql, tenant, change, context),
 

@@ -1,4 +1,4 @@
-/** Tags of many contacts at once, and the names of the tags and attributes in use. */
+/** Tags of many contacts at once, and the names of tags and attributes in use. */
 import type { Caller, Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { invalid, throwFailures } from '../../api/problem.ts'
@@ -21,7 +21,7 @@ export interface TaggingBody {
   readonly remove?: readonly string[]
 }
 
-/** Changes tags of many contacts, all or none. */
+/** All or none. */
 export async function tagContacts(platform: Platform, sql: Db, caller: Caller, body: TaggingBody) {
   const change = taggingChange(body)
   return await withConflictRetries(sql, async (tx) => {
@@ -39,7 +39,7 @@ export async function tagContacts(platform: Platform, sql: Db, caller: Caller, b
   })
 }
 
-/** The contacts of a request, each with how the caller named it. */
+/** With the ID or phone by which the caller named each. */
 async function tagged(
   tx: Transaction,
   tenant: Tenant,
@@ -80,7 +80,7 @@ function taggingChange(body: TaggingBody): ContactChange {
   return change
 }
 
-/** A page of tags by name, with one more than a given limit. */
+/** By name, one more than `limit`. */
 export async function listTags(sql: Db, tenant: Tenant, after: string | undefined, limit: number) {
   const key = after === undefined ? undefined : foldText(after)
   await requireCursor(key, 'No tag has the name', (name) => repository.tagExists(sql, tenant, name))
@@ -91,7 +91,6 @@ export async function listTags(sql: Db, tenant: Tenant, after: string | undefine
   }))
 }
 
-/** As `listTags`. */
 export async function listAttributes(sql: Db, tenant: Tenant, after: string | undefined, limit: number) {
   await requireCursor(after, 'No attribute has the key', (name) => repository.attributeExists(sql, tenant, name))
   return (await repository.listAttributes(sql, tenant, after, limit + 1)).map(({ key, type, contacts_count }) => ({

@@ -1,4 +1,4 @@
-/** Accepts a batch of events in one transaction: finds duplicates, matches automations, and writes receipts and runs (behaviour: integrations 3.1, 3.3, 3.5). */
+/** Accepts a batch of events in one transaction (behaviour: integrations 3.1, 3.3, 3.5). */
 import { isId } from '../../../api/ids.ts'
 import { missing, Problem } from '../../../api/problem.ts'
 import type { RunOfEvent } from '../../../api/resources/automation-run.ts'
@@ -14,10 +14,9 @@ import { customerKeys, matchEvents, type MatchResult } from './matching.ts'
 import { receiptObject, type NewReceipt } from './receipt.ts'
 import { findKnown, findReceipts, insertReceipts, lockCustomers, type EventKey } from './repository.ts'
 
-/** The result of each event, or the Problem that refuses it. */
 export type Outcomes = Map<PendingEvent, AcceptedEvent | Problem>
 
-/** The `before_commit` of one event refused it: the others of the batch are accepted without it. */
+/** One event was refused: the others of the batch are accepted without it. */
 export class BeforeCommitError extends Error {
   readonly pending: PendingEvent
   readonly problem: Problem
@@ -34,8 +33,8 @@ export interface AcceptDeps {
 }
 
 /**
- * Accepts events in their order. With `as` `failed` they are stored without matching automations. Throws `WriteConflict`, `BeforeCommitError` and database
- * errors, after which the transaction must be rolled back.
+ * In order. With `as` `failed`, automations are not matched. Throws `WriteConflict`, `BeforeCommitError` and database
+ * errors; then the transaction must be rolled back.
  */
 export async function acceptEvents(
   deps: AcceptDeps,
@@ -83,7 +82,6 @@ const failedResults = (batch: readonly PendingEvent[]): Map<PendingEvent, MatchR
     ]),
   )
 
-/** Writes receipts and runs, and cancels waiting runs of the same customers. */
 async function write(
   tx: Transaction,
   fresh: readonly PendingEvent[],
@@ -121,7 +119,7 @@ async function write(
   }
 }
 
-/** It may cancel runs of another event, or another event may cancel its runs: the two must be serialised. */
+/** Such events must be serialised. */
 const affectsOtherRuns = ({ cancels, restarted, may_be_cancelled }: MatchResult): boolean =>
   cancels.length > 0 || restarted.length > 0 || may_be_cancelled
 
@@ -147,13 +145,13 @@ const keyOf = ({ event: { source, event_id, once_key } }: PendingEvent): EventKe
   once_key: once_key ?? null,
 })
 
-/** The keys by which an event is recognised; the prefixes keep the two kinds apart whatever a source sends. */
+/** The prefixes keep the two kinds apart. */
 const dedupKeys = ({ source_id, event_id, once_key }: EventKey): string[] => [
   `${source_id}|id|${event_id}`,
   ...(once_key === null ? [] : [`${source_id}|once|${once_key}`]),
 ]
 
-/** New events, and duplicates with the ID of their first receipt. */
+/** With the ID of the first receipt. */
 function splitDuplicates(
   batch: readonly PendingEvent[],
   stored: readonly (EventKey & { readonly id: string })[],
@@ -180,7 +178,7 @@ function newReceipt(
 ): NewReceipt {
   const { source, type, event_id, once_key, origin, customer, consent, data, occurred_at } = event
   const { account_id, mode } = source
-  // another topic of the order may report the same status with an address to write to (behaviour: integrations 3.4)
+  // another topic of the order may report the same status with an address (behaviour: integrations 3.4)
   const isFreed = reason === 'no_identifier'
   return {
     account_id,
@@ -204,7 +202,7 @@ function newReceipt(
   }
 }
 
-/** Answers duplicates with the first receipt. A receipt that this process committed before it lost the connection is no duplicate. */
+/** A receipt that this process committed before it lost the connection is no duplicate. */
 async function answerDuplicates(
   tx: Transaction,
   duplicates: ReadonlyMap<PendingEvent, string>,

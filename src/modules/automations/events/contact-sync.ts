@@ -1,4 +1,7 @@
-/** The contacts of customers: created and updated where the source has `contact_sync`, otherwise only looked up (behaviour: integrations 3.9, 3.10). */
+/**
+ * The contacts of customers: saved if the source has `contact_sync`, otherwise only looked up (behaviour: integrations
+ * 3.9, 3.10).
+ */
 import { tenantOf, type Tenant } from '../../../api/caller.ts'
 import { normalisePhone, phoneKey } from '../../../lib/phone.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
@@ -6,12 +9,12 @@ import type { ContactChange, ContactRow, ContactService, SaveContext, SaveItem }
 import type { ReportingSource } from '../sources/repository.ts'
 import type { PendingEvent } from './event.ts'
 
-/** The channel type with a marketing consent of its own. */
+/** It has a marketing consent of its own. */
 const marketingOn = 'whatsapp'
 
 type Contacts = Pick<ContactService, 'sanitize' | 'save' | 'sync' | 'findByPhones'>
 
-/** The contacts that have the phones of customers, by tenant and phone key. */
+/** By tenant and phone key. */
 export type Owners = Map<string, Map<string, ContactRow>>
 
 const tenantText = ({ account_id, mode }: Tenant): string => `${account_id} ${mode}`
@@ -32,7 +35,7 @@ export async function ownersOf(contacts: Contacts, tx: Transaction, batch: reado
   return new Map(await Promise.all(read))
 }
 
-/** The contact of each event whose customer has a phone. Every process visits tenants in the same order, because contacts stay locked until the transaction ends. */
+/** Tenants are visited in one order, because contacts stay locked until the transaction ends. */
 export async function contactsOf(
   contacts: Contacts,
   tx: Transaction,
@@ -54,7 +57,7 @@ export async function contactsOf(
   return found
 }
 
-/** The contact that `contactsOf` would return for one event; nothing is stored. */
+/** As `contactsOf` for one event; nothing is stored. */
 export async function expectedContact(
   contacts: Pick<ContactService, 'sanitize' | 'previewUpsert' | 'findByPhones'>,
   sql: Db,
@@ -73,11 +76,11 @@ export async function expectedContact(
 
 const contextOf = (at: string): SaveContext => ({ at, source: 'integration', keep_opt_outs: true, drop_excess: true })
 
-/** E.164; null where the customer has no readable phone number. */
+/** E.164; null without a valid phone number. */
 export const phoneOf = ({ phone }: { readonly phone?: string | null }): string | null =>
   phone ? normalisePhone(phone) : null
 
-/** Saves the contacts of events. An event whose contact is refused, at the contact cap for example, has none. */
+/** An event whose contact is refused, at the contact cap for example, has none. */
 async function save(
   contacts: Contacts,
   tx: Transaction,
@@ -112,10 +115,7 @@ function changeOf(
     : change
 }
 
-/**
- * Opts out customers who agreed to marketing before and of whom the source now says that they do not. A customer who never agreed is not opted out: the
- * source may report his consent later. Events of one batch count in their order; a later yes does not undo a withdrawal.
- */
+/** Only customers who agreed before are opted out. A later yes in the batch does not undo a withdrawal. */
 async function withdrawConsent(
   contacts: Contacts,
   tx: Transaction,
@@ -130,7 +130,7 @@ async function withdrawConsent(
       event.consent.marketing === true && event.consent_this_event_only !== true ? [id] : [],
     ),
   )
-  // owners were read before the contact was locked; the saved row shows earlier consent too, unless an event of this batch gave it
+  // owners were read before the contact was locked; the saved row shows earlier consent too, unless this batch gave it
   const agreed = new Set(
     rows.flatMap(([pending, row]) =>
       hasAgreed(owners.get(keyOf(pending))) || (hasAgreed(row) && !saysYes.has(row.id)) ? [row.id] : [],

@@ -1,4 +1,7 @@
-/** Receives the webhooks of shops and sites: checks sender and signature, reads the event, and stores it before the answer (behaviour: integrations 4). */
+/**
+ * Receives webhooks of shops and sites: verifies, reads and stores an event before the answer (behaviour: integrations
+ * 4).
+ */
 import { Problem, retrySoon } from '../../../api/problem.ts'
 import { automationEventTypes, type AutomationEvent } from '../../../api/resources/automation-event.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -19,15 +22,18 @@ export interface IngestDeps {
   readonly events: EventQueue
 }
 
-/** The answer: the receipt, or `ping` where the platform only tested the address. */
+/** `ping`: the platform only tested the address. */
 export type Received = AutomationEvent | { readonly ping: true }
 
 export interface Ingest {
-  /** Refusals, in their order: resource_missing, account_suspended, source_disabled, payload_too_large, webhook_signature_invalid, rate_limit_exceeded, invalid_json, parameter_missing, parameter_invalid. */
+  /**
+   * Refusals, in this order: resource_missing, account_suspended, source_disabled, payload_too_large,
+   * webhook_signature_invalid, rate_limit_exceeded, invalid_json, parameter_missing, parameter_invalid.
+   */
   receive(platform: string, source_id: string, request: Omit<SignedRequest, 'params'>): Promise<Received>
 }
 
-/** Webhooks of one source in progress in this process: more than a busy shop sends at once, and few enough that nobody else has to wait. */
+/** Per source and process: more than a busy shop sends at once. */
 const inProgressMax = 256
 
 export function eventIngest(deps: IngestDeps): Ingest {
@@ -50,7 +56,7 @@ export function eventIngest(deps: IngestDeps): Ingest {
       if (source.isPing?.(webhook) === true) return { ping: true }
       const fault = sender.checkOf(source)(webhook)
       if (fault !== null) throw new Problem('webhook_signature_invalid', fault)
-      // counted after the signature: a stranger cannot use up the places of a source
+      // counted after the signature: a stranger cannot use up a source's limit
       const others = inProgress.get(source_id) ?? 0
       if (others >= inProgressMax) throw tooMany()
       inProgress.set(source_id, others + 1)
@@ -88,7 +94,7 @@ async function accept(
   return (await deps.events.accept(incoming, storeRedaction(sender, event))).receipt
 }
 
-/** Stores the redaction that an event asks for, once. */
+/** Once per request. */
 function storeRedaction(
   { account_id, mode, id: source_id }: WebhookSender,
   { redaction }: SourceEvent,
@@ -99,7 +105,10 @@ function storeRedaction(
   }
 }
 
-/** Shipments and refunds do not say who bought, or have somebody else's address: an earlier event of the order has the buyer and his consent. */
+/**
+ * Shipments and refunds have no buyer, or somebody else's address: an earlier event of the order has the buyer and the
+ * consent.
+ */
 async function withBuyer({ platform }: IngestDeps, sender: WebhookSender, event: SourceEvent): Promise<SourceEvent> {
   const { buyer_unknown, order_id, customer } = event
   if (buyer_unknown !== true || order_id === undefined || order_id === null) return event
@@ -114,10 +123,9 @@ async function withBuyer({ platform }: IngestDeps, sender: WebhookSender, event:
       }
 }
 
-/** A status of an order, each of which counts once per source (behaviour: integrations 3.4). */
+/** Each status of an order counts once per source (behaviour: integrations 3.4). */
 const onceKey = (type: string, order_id: string): string => `${type} ${order_id}`
 
-/** Those of every status that an order can have. */
 const onceKeysOf = (order_id: string): string[] =>
   automationEventTypes.filter((type) => type.startsWith('order.')).map((type) => onceKey(type, order_id))
 

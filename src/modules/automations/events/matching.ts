@@ -1,4 +1,4 @@
-/** Matches events with the automations of their sources: the runs that follow, and the status of each receipt (behaviour: integrations 3.6, 3.11). */
+/** Matches events with automations: their runs, and the status of each receipt (behaviour: integrations 3.6, 3.11). */
 import type { Tenant } from '../../../api/caller.ts'
 import type { EventCustomer, ReceiptReason } from '../../../api/resources/automation-event.ts'
 import { isPhoneChannel } from '../../../api/resources/channel.ts'
@@ -26,9 +26,9 @@ export interface MatchResult {
   readonly status: 'accepted' | 'ignored' | 'skipped' | 'failed'
   readonly reason: ReceiptReason | null
   readonly runs: readonly NewRun[]
-  /** Automations whose delay starts again: their waiting runs for the same customer are cancelled. */
+  /** Automations whose delay restarts: waiting runs for the same customer are cancelled. */
   readonly restarted: readonly string[]
-  /** Automations whose `cancel_on` names the type: their waiting runs for the same customer are cancelled. */
+  /** Automations whose `cancel_on` names the type: waiting runs for the same customer are cancelled. */
   readonly cancels: readonly string[]
   /** A later event may cancel the runs of this one. */
   readonly may_be_cancelled: boolean
@@ -44,9 +44,7 @@ interface Match {
 
 export interface MatchContext {
   readonly sources: ReadonlyMap<string, ReportingSource>
-  /** The contacts of the customers. */
   readonly contacts: ReadonlyMap<PendingEvent, ContactRow>
-  /** The active automations of the sources. */
   readonly active: readonly ActiveAutomation[]
 }
 
@@ -79,7 +77,7 @@ export async function matchEvents(
   return results
 }
 
-/** What one automation does about an event that is not stored, and the recipient of its message. `contact`: that of the customer. */
+/** Nothing is stored. `contact`: that of the customer. */
 export async function matchOne(
   platform: Platform,
   sql: Db,
@@ -102,7 +100,7 @@ export async function matchOne(
   }
 }
 
-/** The automations that an event cancels, by source and event type. */
+/** By source and event type. */
 function cancellingAutomations(active: readonly ActiveAutomation[]): Map<string, string[]> {
   const cancelling = new Map<string, string[]>()
   for (const { id, source_id, cancel_on } of active)
@@ -117,7 +115,7 @@ const ignored = { status: 'ignored', reason: null, runs: [], restarted: [], may_
 
 const triggerOf = ({ event: { source, type } }: PendingEvent): string => `${source.id} ${type}`
 
-/** An event with each automation of its type; null where conditions cannot be evaluated: a bug, which fails this event only. */
+/** null if conditions cannot be evaluated: a bug, which fails this event only. */
 async function matchesOf(
   { log }: Platform,
   pending: PendingEvent,
@@ -127,7 +125,7 @@ async function matchesOf(
 ): Promise<Match[] | null> {
   const matches: Match[] = []
   for (const automation of automations) {
-    // conditions may take milliseconds, and a source may have a hundred automations
+    // a hundred automations may take many milliseconds
     await turns.next()
     try {
       matches.push({
@@ -148,7 +146,7 @@ async function matchesOf(
   return matches
 }
 
-/** The address on a channel of this type: the phone number of the event, else that of the contact; null where there is none. */
+/** The phone number of the event, else the contact's address; null if there is none. */
 function recipientOf(
   channel_type: string,
   customer: EventCustomer,
@@ -159,7 +157,6 @@ function recipientOf(
   return (typeof customer.phone === 'string' ? normalisePhone(customer.phone) : null) ?? contact?.phone ?? identifier
 }
 
-/** The eligibility of all recipients, in one query. */
 async function recipientsOf(platform: Platform, sql: Db, matches: readonly Match[]): Promise<Map<Match, Recipient>> {
   const asked: { match: Match; key: RecipientKey }[] = []
   for (const match of matches) {
@@ -253,13 +250,16 @@ const reasonsByProgress: readonly SkipReason[] = [
 const receiptReason = (runs: readonly NewRun[]): SkipReason =>
   reasonsByProgress.find((reason) => runs.some((run) => run.reason === reason))!
 
-/** For carts and checkouts the newest event counts, even if it sends nothing itself; one without an address adds no information. */
+/**
+ * For carts and checkouts the newest event counts, even if it sends nothing itself; one without an address adds no
+ * information.
+ */
 const restartedBy = (type: string, runs: readonly NewRun[]): string[] =>
   /^(?:cart|checkout)\./.test(type)
     ? runs.flatMap(({ reason, automation_id }) => (reason === 'no_identifier' ? [] : [automation_id]))
     : []
 
-/** Keys that identify the customer within the source. Blank values and invalid e-mail addresses identify nobody (behaviour: integrations 3.13). */
+/** Blank values and invalid e-mail addresses identify nobody (behaviour: integrations 3.13). */
 export function customerKeys({ source, customer }: Pick<PendingEvent['event'], 'source' | 'customer'>): string[] {
   const phone = phoneOf(customer)
   const [email, external_id] = [customer.email?.trim().toLowerCase() ?? '', customer.external_id?.trim() ?? '']

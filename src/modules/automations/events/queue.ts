@@ -1,6 +1,6 @@
 /**
- * The queue in memory through which events are accepted. Events that arrive during a transaction form the next batch (docs/decisions/group-commit.md).
- * One transaction runs at a time: two would wait for each other's contacts.
+ * Accepts events in batches: those that arrive during a transaction form the next one (docs/decisions/group-commit.md).
+ * Concurrent transactions would wait for each other's contacts.
  */
 import { Problem, retrySoon } from '../../../api/problem.ts'
 import { filled, inTurn } from '../../../lib/concurrency.ts'
@@ -14,8 +14,8 @@ import type { AcceptedEvent, BeforeCommit, IncomingEvent, PendingEvent } from '.
 
 export interface EventQueue {
   /**
-   * Accepts an event once. Resolves after the commit to its receipt, or to the first one for a duplicate.
-   * Refusals: resource_missing, source_disabled, and upstream_unavailable where the queue is full.
+   * Resolves after the commit. Refusals: resource_missing, source_disabled, and upstream_unavailable if the queue is
+   * full.
    */
   accept(event: IncomingEvent, before_commit?: BeforeCommit): Promise<AcceptedEvent>
   /** The number of events in the queue. */
@@ -24,17 +24,17 @@ export interface EventQueue {
   stop(): Promise<void>
 }
 
-/** Capacity of the queue (behaviour: integrations 3.5). */
+/** See behaviour: integrations 3.5. */
 const eventsMax = 10_000
 const charactersMax = 64_000_000
 /** One source may use this fraction of the capacity. */
 const sourceShare = 4
-/** Limits of a batch: every other event waits for it. */
+/** Every other event waits for a batch. */
 const batchMax = 200
 const batchCharactersMax = 2_000_000
 /**
- * A transaction costs as much as a dozen events, whatever its size. For `busyMs` after a batch of `busyBatch` events the next ones fill up while events arrive:
- * to `fullBatch` events or for `spacingMs`. Senders that are answered together send their next events together.
+ * A transaction costs as much as a dozen events. For `busyMs` after a batch of `busyBatch` events the next ones fill
+ * up: to `fullBatch` events or for `spacingMs`. Senders that are answered together send together.
  */
 const busyBatch = 8
 const busyMs = 50
@@ -59,7 +59,6 @@ interface Queue {
   readonly deps: AcceptDeps
   waiting: Waiting[]
   readonly load: Load
-  /** The load of each source that has events in the queue. */
   readonly loadBySource: Map<string, Load>
   running: boolean
   /** Until then batches fill up (`performance.now()`). */
@@ -149,9 +148,9 @@ async function run(queue: Queue): Promise<void> {
 }
 
 /**
- * Takes the next events, one of each source in turn and each source's in order, so that a busy source uses only what the others leave. A second report of
- * the same order status with another phone waits for the next batch, with the events of its source behind it: whether it counts depends on the outcome
- * of the first (behaviour: integrations 3.4).
+ * One of each source in turn and each source's in order. A second report of an order status with another phone waits
+ * for the next batch, with its source's later events: whether it counts depends on the first (behaviour: integrations
+ * 3.4).
  */
 function nextBatch(queue: Queue): Waiting[] {
   const batch: Waiting[] = []
@@ -182,7 +181,7 @@ function nextBatch(queue: Queue): Waiting[] {
 
 const sourceIdOf = ({ event }: Waiting): string => event.source.id
 
-/** Accepts a batch and answers each of its events. An event that the database refuses is found by halving the batch. */
+/** An event that the database refuses is found by halving the batch. */
 async function accept(deps: AcceptDeps, batch: readonly Waiting[]): Promise<void> {
   let open = batch
   for (let retry = 0; open.length > 0; retry++) {
@@ -220,13 +219,13 @@ function answer({ platform: { metrics } }: AcceptDeps, batch: readonly Waiting[]
   for (const [outcome, events] of counts) metrics.automation_events.inc({ outcome }, events)
 }
 
-/** Another transaction wrote first (23505: a unique index found it), or a serialisation failure or deadlock. */
+/** A unique index (23505), a serialisation failure or a deadlock. */
 const lostRace = (error: unknown): boolean => {
   const state = sqlState(error) ?? ''
   return error instanceof WriteConflict || state === '23505' || state.startsWith('40')
 }
 
-/** After a lost race or a lost connection. If the commit succeeded all the same, the receipt is found by its ID. */
+/** If the commit succeeded all the same, the receipt is found by its ID. */
 async function mayRetry({ platform }: AcceptDeps, error: unknown): Promise<boolean> {
   if (lostRace(error)) return true
   platform.storage.failed(error)
@@ -235,13 +234,12 @@ async function mayRetry({ platform }: AcceptDeps, error: unknown): Promise<boole
   return true
 }
 
-/** PostgreSQL refuses a value. */
 const isDataError = (error: unknown): boolean => /^2[23]/.test(sqlState(error) ?? '')
 
 /** A single event of the batch may be the cause. */
 const mayBeOneEvent = (error: unknown): boolean => lostRace(error) || isDataError(error)
 
-/** An event that cannot be matched gets a receipt with the status `failed`: its sender would only repeat it. */
+/** An event that cannot be matched gets the status `failed`: its sender would only repeat it. */
 async function acceptFailed(deps: AcceptDeps, batch: readonly Waiting[], error: unknown): Promise<void> {
   const { platform } = deps
   platform.log.error(

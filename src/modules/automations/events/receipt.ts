@@ -28,12 +28,12 @@ export interface ReceiptRow extends Tenant {
 
 export type NewReceipt = ReceiptRow & {
   readonly once_key: string | null
-  /** The order status that the event reported without an address to write to, free for other topics. */
+  /** An order status reported without an address, free for other topics. */
   readonly freed_once_key: string | null
   readonly data_json: string
 }
 
-/** `runs`: those of its automations. `duplicate`: the answer to an event that was reported again. */
+/** `duplicate`: the event was reported again. */
 export const receiptObject = (row: ReceiptRow, runs: readonly RunOfEvent[], duplicate = false): AutomationEvent => ({
   id: row.id,
   object: 'automation_event',

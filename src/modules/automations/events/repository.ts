@@ -12,7 +12,7 @@ export interface EventKey {
   readonly once_key: string | null
 }
 
-/** Receipts with the event ID or the order status of one of these events. The caller has compared the sources with the tenant. */
+/** The caller has compared the sources with the tenant. */
 export async function findKnown(sql: Db, keys: readonly EventKey[]): Promise<(EventKey & { readonly id: string })[]> {
   const sources = keys.map(({ source_id }) => source_id)
   const statuses = keys.flatMap(({ source_id, once_key }) => (once_key === null ? [] : [{ source_id, once_key }]))
@@ -30,7 +30,7 @@ export async function findKnown(sql: Db, keys: readonly EventKey[]): Promise<(Ev
     }`
 }
 
-/** Serialises events of these customers among all processes until the transaction ends. */
+/** Among all processes, until the transaction ends. */
 export async function lockCustomers(sql: Db, customer_keys: readonly string[]): Promise<void> {
   if (customer_keys.length === 0) return
   await sql`
@@ -38,7 +38,7 @@ export async function lockCustomers(sql: Db, customer_keys: readonly string[]): 
     from (select distinct hashtextextended('customer ' || key, 0) as number from unnest(${customer_keys as string[]}::text[]) k(key) order by number) n`
 }
 
-/** Inserts receipts; resolves to the number inserted: another transaction may have inserted others. */
+/** Resolves to the number inserted: another transaction may have inserted others. */
 export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Promise<number> {
   if (rows.length === 0) return 0
   const column = (of: (row: NewReceipt) => string | null) => textColumn(rows.map(of))
@@ -65,7 +65,7 @@ export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Prom
   return result.count
 }
 
-/** Customer and consent of the first event that reported one of these statuses of an order; events that freed their status come last. */
+/** Events that freed their status come last. */
 export async function findFirstOfStatuses(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -83,24 +83,22 @@ export async function findFirstOfStatuses(
   return row ?? null
 }
 
-/** The identifiers of a person in receipts; null where unknown. */
+/** null if unknown. */
 export interface NamesOfPerson {
   readonly external_id: string | null
   /** Digits of the phone number in every notation, with the country code. */
   readonly phones: readonly string[]
   readonly email: string | null
-  /** Order IDs. */
   readonly order_ids: readonly string[]
 }
 
-/** The newest receipts before an ID. */
 export interface ReceiptsBefore {
   readonly source_id: string
   readonly before_id: string
   readonly rows_max: number
 }
 
-/** Receipts about a person, and their contacts. `next`: continue before this ID; null: done. */
+/** `next`: continue before this ID; null: done. */
 export interface ReceiptsOfPerson {
   readonly ids: readonly string[]
   readonly contact_ids: readonly string[]
@@ -132,7 +130,7 @@ export async function findReceiptsOfPerson(
   }
 }
 
-/** Deletes customer and data of receipts; the rows remain for detecting duplicates. */
+/** The rows remain for detecting duplicates. */
 export async function emptyReceipts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<void> {
   await sql`
     update automation_events set customer = '{}', data = '{}', contact_id = null
@@ -159,7 +157,7 @@ export async function findReceipts(sql: Db, ids: readonly string[]): Promise<Rec
   >`select ${columns(sql)} from automation_events e where e.id = any (${ids as string[]}::text[])`
 }
 
-/** Whether the tenant has or had a receipt with this ID. */
+/** Existing or deleted. */
 export async function receiptExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows =
     await sql`select 1 from automation_events where account_id = ${account_id} and mode = ${mode} and id = ${id}`
@@ -177,10 +175,10 @@ export interface ReceiptFilters {
 /** An ID is created within this time of the receipt's `created_at`. */
 const idSlackMs = 1000
 
-/** Most characters of data on a page, except for its first receipt. */
+/** Except for the first receipt of a page. */
 const pageCharactersMax = 4_000_000
 
-/** A page, newest first. It ends before its limit where the data is large. Times of creation bound the ID too, for the index. */
+/** Newest first. Ends before its limit if the data is large. Creation times bound the ID too, for the index. */
 export async function listReceipts(
   sql: Db,
   tenant: Tenant,
@@ -209,7 +207,7 @@ export async function listReceipts(
   return { rows, has_more: (found[0]?.found ?? 0) > rows.length }
 }
 
-/** Deletes at most `rows_max` receipts of deleted sources, which are no longer visible. */
+/** They are no longer visible. */
 export async function deleteOrphanedReceipts(sql: Db, rows_max: number): Promise<number> {
   const result = await sql`
     delete from automation_events where id = any(array(

@@ -1,9 +1,8 @@
-/** Whether an automation runs, over every combination of what it is decided by. */
+/** Whether an automation runs, over every combination of inputs. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Candidate, scheduleOf } from './scheduling.ts'
 
-/** Every combination of these choices. */
 function combinations<T extends object>(choices: { readonly [K in keyof T]: readonly T[K][] }): T[] {
   let all: object[] = [{}]
   for (const [name, values] of Object.entries<readonly unknown[]>(choices))

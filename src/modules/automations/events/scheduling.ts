@@ -1,15 +1,14 @@
-/** Whether an automation schedules a message for an event: conditions, recipient, consent (behaviour: integrations 3.11, 3.12). Pure; simulations use it too. */
+/** Whether an automation schedules a message for an event (behaviour: integrations 3.11, 3.12). Pure. */
 import type { ReceiptReason } from '../../../api/resources/automation-event.ts'
 import type { AutomationCategory } from '../../../api/resources/automation.ts'
 import type { ConsentMode } from '../../../api/resources/integration-source.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { EventConsent } from '../../../sources/event.ts'
 
-/** Why an automation sends nothing for an event of its type. */
 export type SkipReason = Exclude<ReceiptReason, 'no_automation' | 'unmapped_topic'>
 
 export interface Recipient {
-  /** The address on the automation's channel; null where neither event nor contact has one. */
+  /** null if neither event nor contact has one. */
   readonly to: string | null
   /** Opted out of the channel type, suppressed or blocked. */
   readonly blocked: boolean
@@ -32,7 +31,7 @@ export interface Schedule {
   readonly scheduled_for: string
 }
 
-/** `now`: when the event arrived, in milliseconds since 1970. The delay starts there. */
+/** `now`: when the event arrived, in ms; the delay starts there. */
 export function scheduleOf(candidate: Candidate, now: number): Schedule {
   const reason = skipReasonOf(candidate)
   return {

@@ -1,7 +1,4 @@
-/**
- * Deletes the data of a customer, as Shopify's `customers/redact` requests: contacts, the content of receipts, waiting runs
- * (behaviour: integrations 4.8). The request is stored with its receipt; a periodic job does the work in steps.
- */
+/** Deletes a customer's data in steps, as Shopify's `customers/redact` requests (behaviour: integrations 4.8). */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { phoneKey, phoneVariants } from '../../../lib/phone.ts'
@@ -24,13 +21,11 @@ export interface RedactionDeps {
   readonly contacts: ContactService
 }
 
-/** Contacts of one e-mail address per query. */
 const contactsMax = 100
-/** Receipts per step: some tenths of a second for webhooks of several KB. */
+/** Some tenths of a second for webhooks of several KB. */
 const receiptsAtOnce = 1000
-/** Accounts that take turns, one redaction each. */
 const accountsAtOnce = 10
-/** Even a redaction with millions of receipts is done by then. */
+/** Even millions of receipts are redacted by then. */
 const overdueAfterMs = 3600_000
 
 /** A failing redaction does not delay others of its account, and is retried in the next run. */
@@ -65,7 +60,10 @@ export const redactionInvariants = ({ clock }: Pick<Platform, 'clock'>): readonl
   ),
 ]
 
-/** One step: first the contacts, then the receipts from the newest on, since waiting runs belong to those. A step can be repeated after a crash. */
+/**
+ * First the contacts, then the receipts from the newest on, since waiting runs belong to those. A step can be repeated
+ * after a crash.
+ */
 async function redactSome(deps: RedactionDeps, row: RedactionRow): Promise<void> {
   const { pool } = deps.platform
   if (row.before_id === null) {
@@ -81,7 +79,7 @@ async function redactSome(deps: RedactionDeps, row: RedactionRow): Promise<void>
     { source_id: row.source_id, before_id: row.before_id, rows_max: receiptsAtOnce },
     names,
   )
-  // receipts last: they name the contacts, also for a repeated step
+  // receipts last: a repeated step needs the contacts that they name
   for (const id of found.contact_ids) await remove(deps, row, id)
   await transact(pool, async (tx) => {
     await emptyReceipts(tx, row, found.ids)

@@ -7,7 +7,7 @@ export interface RedactionRow extends Tenant, Redaction {
   /** The ID of the request's receipt: only older receipts are redacted. */
   readonly id: string
   readonly source_id: string
-  /** Progress: receipts before this ID remain; null while contacts remain. */
+  /** Receipts before this ID remain; null while contacts remain. */
   readonly before_id: string | null
 }
 
@@ -21,7 +21,7 @@ export async function insertRedaction(sql: Db, row: NewRedaction): Promise<void>
     on conflict do nothing`
 }
 
-/** The oldest redaction of each account that is not in `but`, at most `rows_max`. */
+/** One per account that is not in `but`. */
 export async function listRedactions(sql: Db, but: readonly string[], rows_max: number): Promise<RedactionRow[]> {
   return await sql<RedactionRow[]>`
     select * from (
@@ -30,19 +30,17 @@ export async function listRedactions(sql: Db, but: readonly string[], rows_max: 
     ) first order by id limit ${rows_max}`
 }
 
-/** Stores the progress. */
 export async function moveRedaction(sql: Db, row: RedactionRow, before_id: string): Promise<void> {
   const { account_id, mode } = tenantOf(row)
   await sql`update integration_redactions set before_id = ${before_id} where account_id = ${account_id} and mode = ${mode} and id = ${row.id}`
 }
 
-/** The redaction is done; nothing about the customer remains. */
 export async function deleteRedaction(sql: Db, row: RedactionRow): Promise<void> {
   const { account_id, mode } = tenantOf(row)
   await sql`delete from integration_redactions where account_id = ${account_id} and mode = ${mode} and id = ${row.id}`
 }
 
-/** Time of the oldest request; null without one. */
+/** null without one. */
 export async function firstRedaction(sql: Db): Promise<string | null> {
   const [row] = await sql<
     { created_at: string | null }[]
@@ -50,7 +48,6 @@ export async function firstRedaction(sql: Db): Promise<string | null> {
   return row!.created_at
 }
 
-/** IDs of requests before `at`. */
 export async function listRedactionsBefore(sql: Db, at: string, rows_max: number): Promise<{ id: string }[]> {
   return await sql<
     { id: string }[]

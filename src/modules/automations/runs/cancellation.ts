@@ -1,6 +1,6 @@
 /**
- * Cancels waiting runs when their automation or source changes (behaviour: integrations 5.6): most of them before the change, in small transactions,
- * the rest with the change. Otherwise the change could lock the source for as long as a hundred thousand runs take, and block its events.
+ * Cancels waiting runs when their automation or source changes (behaviour: integrations 5.6): most before the change,
+ * in small transactions, so that it locks the source only briefly.
  */
 import type { Tenant } from '../../../api/caller.ts'
 import { cancelRunsOfStopped, listStoppedAutomations } from './due-repository.ts'
@@ -9,18 +9,16 @@ import type { Db, Transaction } from '../../../platform/database/sql.ts'
 import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
 
 export interface Cancellation {
-  /** Before the change: leaves few runs for it. */
+  /** Leaves few runs for the change. */
   before(sql: Db): Promise<void>
   /** In the transaction of the change, which prevents new runs. */
   within(tx: Transaction): Promise<void>
 }
 
-/** Runs per transaction. */
 const runsAtOnce = 1000
 /** If new runs arrive faster than this, the change cancels the rest. */
 const passesMax = 5
 
-/** The cancellation of all waiting runs of a source or automation. */
 export const cancelWaitingOf = (tenant: Tenant, of: WaitingOf, reason: CancelReason): Cancellation => ({
   async before(sql) {
     for (let pass = 1; pass <= passesMax; pass++) {

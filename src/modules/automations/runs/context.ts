@@ -1,4 +1,4 @@
-/** Loads what due runs need: automations, events and contacts, each in one query. */
+/** Loads the data of due runs, each kind in one query. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { AutomationDeps } from '../deps.ts'
@@ -19,13 +19,13 @@ import {
   suppressionHash,
 } from '../../contacts/service.ts'
 
-/** A run with its current data; undefined: deleted meanwhile. */
+/** undefined: deleted meanwhile. */
 export interface RunContext {
   readonly run: DueRun
   readonly automation: RunAutomation | undefined
   readonly event: RunEvent | undefined
   readonly contact: ContactRow | undefined
-  /** The recipient opted out, of marketing where the automation is marketing. */
+  /** The recipient opted out, of marketing if the automation is marketing. */
   readonly stopped: boolean
 }
 
@@ -59,7 +59,7 @@ export async function loadContexts(deps: AutomationDeps, runs: readonly DueRun[]
   }))
 }
 
-/** The check at acceptance knows only the number of the contact, which may have changed. */
+/** The check at acceptance knows only the contact's number, which may have changed. */
 function hasOptedOut(
   run: DueRun,
   automation: RunAutomation | undefined,
@@ -82,7 +82,7 @@ async function contactsOf(
   return known
 }
 
-/** Runs that are marketing to recipients who opted out of it. Other opt-outs are checked at acceptance. */
+/** Other opt-outs are checked at acceptance. */
 async function optedOutOfMarketing(
   { platform: { pool, secrets, clock } }: AutomationDeps,
   runs: readonly DueRun[],

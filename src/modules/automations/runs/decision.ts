@@ -1,4 +1,7 @@
-/** Decides about a due run: send its message, end it with a reason, or retry later (behaviour: integrations 6.3, 6.5, 6.7, 6.8). */
+/**
+ * Decides about a due run: send its message, end it with a reason, or retry (behaviour: integrations 6.3, 6.5, 6.7,
+ * 6.8).
+ */
 import { Problem } from '../../../api/problem.ts'
 import type { Priority } from '../../../api/resources/message.ts'
 import type { AutomationDeps } from '../deps.ts'
@@ -10,10 +13,10 @@ import type { CheckedMessage } from '../../messages/service.ts'
 export type Decision =
   | { readonly kind: 'send'; readonly run: DueRun; readonly message: CheckedMessage }
   | { readonly kind: 'end'; readonly run: DueRun; readonly endFound: Ended }
-  /** Retry. `code`: the reason once all retries have failed. */
+  /** `code`: the reason once all retries have failed. */
   | { readonly kind: 'later'; readonly run: DueRun; readonly code: string }
 
-/** Refusals that may pass: the connection of a channel returns, queue and templates can be asked again. */
+/** Refusals that may be temporary. */
 const temporaryErrors: readonly string[] = ['channel_not_connected', 'upstream_unavailable', 'internal_error']
 
 export async function decide(deps: AutomationDeps, read: RunContext, priority: Priority): Promise<Decision> {

@@ -1,4 +1,4 @@
-/** SQL of due runs for the worker, of every account: claims, postpones and ends them in sets. */
+/** SQL of due runs of every account: claims, postpones and ends them in sets. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { EventCustomer } from '../../../api/resources/automation-event.ts'
 import { suspensions } from '../../accounts/service.ts'
@@ -17,17 +17,16 @@ export interface DueRun extends Tenant {
   readonly failures: number
   readonly scheduled_for: string
   readonly created_at: string
-  /** End of this process's claim, unless it is alone. Compared by every later write. */
+  /** End of this process's claim. Compared by every later write. */
   readonly claimed_until: string
 }
 
-/** Whether any unclaimed run is due. */
 export async function anyDue(sql: Db, at: string): Promise<boolean> {
   const rows = await sql`select 1 from automation_runs where next_run_at <= ${at} limit 1`
   return rows.length > 0
 }
 
-/** When the first waiting run is due; null without one. */
+/** null without one. */
 export async function firstDue(sql: Db): Promise<string | null> {
   const [row] = await sql<
     { next_run_at: string | null }[]
@@ -39,24 +38,19 @@ export interface DueQuery {
   readonly at: string
   /** Run IDs to exclude. */
   readonly but: readonly string[]
-  /** Start after this source ID, and scan at most so many sources; those without due runs count too. */
+  /** Starts after this source ID; sources without due runs count as scanned too. */
   readonly after: string
   readonly scanned_max: number
   readonly sources_max: number
-  /** Count due runs up to this. */
   readonly counted_max: number
 }
 
 export interface DueSource {
   readonly source_id: string
-  /** Due runs, up to `counted_max`. */
   readonly due: number
 }
 
-/**
- * Sources with due runs, accounts in turn, and where the next scan starts: '' at the end. A loose index scan: one lookup per source, however many
- * runs it has.
- */
+/** Accounts in turn, and where the next scan starts: '' at the end. A loose index scan: one lookup per source. */
 export async function listDueSources(
   sql: Db,
   { at, but, after, scanned_max, sources_max, counted_max }: DueQuery,
@@ -90,7 +84,7 @@ export interface Wanted {
   readonly most: number
 }
 
-/** Claims at most so many due runs per source until `until`. Rows locked by other processes are skipped. */
+/** At most so many per source. Skips rows locked by other processes. */
 export async function claimDue(sql: Db, wanted: readonly Wanted[], at: string, until: string): Promise<DueRun[]> {
   return await sql<DueRun[]>`
     with picked as materialized (
@@ -103,8 +97,7 @@ export async function claimDue(sql: Db, wanted: readonly Wanted[], at: string, u
 }
 
 /**
- * As `claimDue` for a process that is alone and knows its runs in progress (`but`): nothing is written. If another process starts now, the submission
- * decides whose run it is.
+ * For a process that is alone: writes nothing. If another process starts now, the submission decides whose run it is.
  */
 export async function listDue(
   sql: Db,
@@ -130,7 +123,7 @@ export type StopReason =
   | 'automation_deleted'
   | 'automation_paused'
 
-/** The fields of an automation that runs need. `stopped`: why nothing may be sent; null: nothing prevents it. */
+/** `stopped`: why nothing may be sent; null: nothing prevents it. */
 export interface RunAutomation extends Tenant {
   readonly id: string
   readonly stopped: StopReason | null
@@ -152,18 +145,17 @@ export async function findAutomationsOfRuns(sql: Db, ids: readonly string[]): Pr
     where a.id = any (${ids as string[]}::text[])`
 }
 
-/** The StopReason of automation `a` and source `s`, or null. */
+/** A StopReason of automation `a` and source `s`, or null. */
 const stopReason = (sql: Db) => sql`
   case when exists (select from (${suspensions(sql)}) x where x.id = a.account_id and x.suspended_at is not null) then 'account_suspended' when s.id is null or s.deleted_at is not null then 'source_deleted'
     when s.status <> 'active' then 'source_disabled' when a.deleted_at is not null then 'automation_deleted' when a.status <> 'active' then 'automation_paused' end`
 
-/** A stopped automation that has waiting runs. */
 export interface StoppedAutomation {
   readonly id: string
   readonly stopped: StopReason
 }
 
-/** Stopped automations with waiting runs, at most so many. A loose index scan over automations with waiting runs. */
+/** A loose index scan over automations with waiting runs. */
 export async function listStoppedAutomations(sql: Db, most: number): Promise<StoppedAutomation[]> {
   return await sql<StoppedAutomation[]>`
     with recursive w(automation_id) as (
@@ -178,10 +170,7 @@ export async function listStoppedAutomations(sql: Db, most: number): Promise<Sto
     ) t where stopped is not null limit ${most}`
 }
 
-/**
- * Cancels at most so many waiting runs of an automation that is still stopped; locks it until the transaction ends. Resolves to their number. Rows
- * locked by others are skipped.
- */
+/** Locks the automation until the transaction ends. Skips runs locked by others. Resolves to their number. */
 export async function cancelRunsOfStopped(sql: Db, { id, stopped }: StoppedAutomation, most: number): Promise<number> {
   const rows = await sql`
     with stopped_still as materialized (
@@ -201,7 +190,7 @@ export interface RunEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** The events of runs, with the data keys that are needed: the whole may be large. */
+/** Only with the data keys that are needed: the whole may be large. */
 export async function findEventsOfRuns(
   sql: Db,
   wanted: readonly { readonly id: string; readonly keys: readonly string[] }[],
@@ -211,7 +200,6 @@ export async function findEventsOfRuns(
     from json_to_recordset(${jsonRows(wanted)}::text::json) as w(id text, keys text[]) join automation_events e on e.id = w.id`
 }
 
-/** A run that this process has claimed. */
 interface Claimed {
   readonly id: string
   readonly claimed_until: string
@@ -223,17 +211,15 @@ export interface Ended extends Claimed {
   readonly reason: string
 }
 
-/** A run to release until `next_run_at`. */
 export interface Postponed extends Claimed {
   readonly next_run_at: string
   readonly failures: number
 }
 
-/** Those of the runs `t` that this process still has claimed and nobody else has locked. */
+/** Runs `t` that this process still has claimed and nobody else has locked. */
 const stillClaimed = (sql: Db) => sql`
   cross join lateral (select id from automation_runs where id = t.id and next_run_at = t.claimed_until for update skip locked) r`
 
-/** Ends runs that are still claimed. */
 export async function endRuns(sql: Db, endFound: readonly Ended[]): Promise<void> {
   if (endFound.length === 0) return
   await sql`
@@ -243,7 +229,6 @@ export async function endRuns(sql: Db, endFound: readonly Ended[]): Promise<void
     update automation_runs r set status = t.status, reason = t.reason, next_run_at = null from t where r.id = t.id`
 }
 
-/** Releases runs that are still claimed. */
 export async function postponeRuns(sql: Db, runs: readonly Postponed[]): Promise<void> {
   if (runs.length === 0) return
   await sql`

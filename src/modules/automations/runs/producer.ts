@@ -1,15 +1,14 @@
 /**
- * The producer of automation messages: each scheduled run becomes at most one message (behaviour: integrations 6.3). See docs/decisions/producers.md. The
- * submission key is the run's ID.
+ * The producer of automation messages: each run becomes at most one message (behaviour: integrations 6.3;
+ * docs/decisions/producers.md). The submission key is the run's ID.
  */
 import { suspensions } from '../../accounts/service.ts'
 import type { MissedRow, ProducerFragment } from '../../messages/service.ts'
 import type { Db, Fragment } from '../../../platform/database/sql.ts'
 
 /**
- * Claims the waiting run of row `i`, without waiting for locks, where automation and source are active and unchanged and the account was neither
- * suspended nor reinstated since. A change of source or automation waits for this transaction, and during the change nothing is claimed: after its
- * answer nothing is accepted.
+ * Claims the run of row `i`, without waiting for locks, unless automation or source are inactive or changed, or the
+ * account was suspended or reinstated since. Changes exclude claims: after their answer nothing is accepted.
  */
 const claimRuns = (sql: Db): Fragment => sql`
   select from automation_runs r
@@ -20,7 +19,7 @@ const claimRuns = (sql: Db): Fragment => sql`
     and not exists (select from (${suspensions(sql)}) x where x.id = r.account_id and (x.suspended_at is not null or r.created_at <= x.reinstated_at))
   for update of r skip locked for share of a, s skip locked`
 
-/** Stores the message ID. An opt-out skips the run, other refusals fail it, and without funds it keeps waiting. */
+/** An opt-out skips the run, other refusals fail it, and without funds it keeps waiting. */
 const completeRuns = (sql: Db): Fragment => sql`
   update automation_runs r set message_id = s.message_id, next_run_at = null,
     status = case when s.message_id is not null then 'sent' when s.code = 'recipient_blocked' then 'skipped' else 'failed' end,
@@ -29,7 +28,6 @@ const completeRuns = (sql: Db): Fragment => sql`
   where r.account_id = s.account_id and r.mode = s.mode and r.id = s.key and r.status = 'scheduled' and s.code is distinct from 'insufficient_balance'
   returning r.message_id`
 
-/** The message IDs of runs that have one. */
 async function runsWithMessages(sql: Db, missed: readonly MissedRow[]): Promise<ReadonlyMap<number, string>> {
   const keys = missed.flatMap(({ submission_key }) => (submission_key === null ? [] : [submission_key]))
   const rows = await sql<{ account_id: string; mode: string; id: string; message_id: string }[]>`

@@ -1,6 +1,6 @@
 /**
- * Renders the message of an automation for one event (behaviour: integrations 6.4). Pure. Values are inserted as text: they change no structure and
- * are not searched for tags.
+ * Renders the message of an automation for one event (behaviour: integrations 6.4). Values are inserted as text, and
+ * not searched for tags. Pure.
  */
 import { Problem } from '../../../api/problem.ts'
 import type { EventCustomer } from '../../../api/resources/automation-event.ts'
@@ -13,7 +13,7 @@ export interface RunMessage {
   readonly merge_fallbacks: Readonly<Record<string, string>>
 }
 
-/** The values of merge tags: the event, and the contact as it is now. */
+/** The contact as it is now. */
 export interface MergeSource {
   readonly customer: EventCustomer
   /** Keys that no tag refers to may be missing. */
@@ -21,14 +21,14 @@ export interface MergeSource {
   readonly contact: ContactRow | undefined
 }
 
-/** Throws `parameter_invalid` where a text is empty after rendering. */
+/** Throws `parameter_invalid` if a text is empty after rendering. */
 export function renderedFor({ message, merge_fallbacks }: RunMessage, facts: MergeSource): TaggedMessage {
   const result = render(message, valuesOf(facts), merge_fallbacks)
   if ('failures' in result) throw Problem.invalid(result.failures)
   return result.rendered as TaggedMessage
 }
 
-/** `data.…` and `customer.…` come from the event. Contact fields come from the contact, or from the event where it has none. */
+/** `data.…` and `customer.…` come from the event; contact fields from the contact, else from the event. */
 function valuesOf({ customer, data, contact }: MergeSource): MergeValues {
   const names = {
     first_name: contact?.first_name ?? customer.first_name ?? null,
@@ -54,7 +54,7 @@ function valuesOf({ customer, data, contact }: MergeSource): MergeValues {
   }
 }
 
-/** The text at a path; several values are joined by commas. Objects have no text. */
+/** Several values are joined by commas. Objects have no text. */
 function textAt(root: unknown, name: string, within: string): string | undefined {
   const path = readPath(name, within)
   const texts =
@@ -66,7 +66,6 @@ function textAt(root: unknown, name: string, within: string): string | undefined
   return texts.length === 0 ? undefined : texts.join(', ')
 }
 
-/** The data keys that the tags of a message refer to. */
 export const dataKeysOf = (message: object): string[] => [
   ...new Set(tagsOf(message, '').flatMap(({ name }) => readPath(name, 'data')?.slice(0, 1) ?? [])),
 ]

@@ -10,7 +10,6 @@ import type { Page } from '../../../platform/http/paging.ts'
 const columns = (sql: Db) =>
   sql`r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r.status, r.reason, r.scheduled_for, r.message_id, r.created_at`
 
-/** Inserts runs of any tenants. */
 export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void> {
   if (runs.length === 0) return
   const column = (of: (run: NewRun) => string | null) => textColumn(runs.map(of))
@@ -34,36 +33,28 @@ export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void
     ) t`
 }
 
-/** A PostgreSQL array literal. */
 const arrayText = (values: readonly string[]): string =>
   `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
 
 /** A new event of a customer, and the automations whose waiting runs for this customer it cancels. */
 export interface CustomerEvent extends Tenant {
-  /** The ID of the receipt. */
   readonly id: string
   readonly source_id: string
   readonly customer_keys: readonly string[]
   readonly automation_ids: readonly string[]
 }
 
-/**
- * Cancels waiting runs of the same customers, of automations whose `cancel_on` names the event's type. In a batch each event cancels the runs of
- * earlier ones only. The caller holds no wallet lock.
- */
+/** Each event of a batch cancels the runs of earlier ones only. The caller holds no wallet lock. */
 export async function cancelWaiting(sql: Db, events: readonly CustomerEvent[]): Promise<void> {
   await cancelEarlier(sql, events, 'cancel_on', sql`true`)
 }
 
-/** Restarts the delay of automations: cancels older waiting runs of the same customer and automation. For events of carts and checkouts only. */
+/** Cancels older waiting runs of the same customer and automation. For events of carts and checkouts only. */
 export async function restartDelays(sql: Db, events: readonly CustomerEvent[]): Promise<void> {
   await cancelEarlier(sql, events, 'restarted', sql`(w.event_type like 'cart.%' or w.event_type like 'checkout.%')`)
 }
 
-/**
- * Cancels the waiting runs `w` that came before the events `e` of their customers and automations and match `some`. Filters by customer key first
- * (`offset 0`): a customer has few waiting runs, an automation may have all.
- */
+/** Filters by customer key first (`offset 0`): a customer has few waiting runs, an automation may have all. */
 async function cancelEarlier(
   sql: Db,
   events: readonly CustomerEvent[],
@@ -92,12 +83,11 @@ const isEarlier = (sql: Db) =>
 
 const cancelFound = (sql: Db, reason: string) => endFound(sql, 'cancelled', reason)
 
-/** Ends those runs of `found` that still wait, locked in ID order. A run that is becoming a message is waited for. */
+/** Locked in ID order. A run that is becoming a message is waited for. */
 export const endFound = (sql: Db, status: 'cancelled' | 'skipped', reason: string) => sql`
     , locked as materialized (select r.id from automation_runs r where r.id in (select id from found) and r.status = 'scheduled' order by r.id for update)
     update automation_runs r set status = ${status}, reason = ${reason}, next_run_at = null from locked h where r.id = h.id`
 
-/** Why the waiting runs of a source or an automation are cancelled. */
 export type CancelReason =
   | 'source_disabled'
   | 'source_deleted'
@@ -111,7 +101,7 @@ export interface WaitingOf {
   readonly automation_id?: string
 }
 
-/** The IDs of waiting runs, in order. */
+/** In ID order. */
 export async function listWaiting(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -125,7 +115,6 @@ export async function listWaiting(
   return rows.map(({ id }) => id)
 }
 
-/** Cancels those of these runs that still wait. */
 export async function cancelRuns(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -137,7 +126,7 @@ export async function cancelRuns(
     ${cancelFound(sql, reason)}`
 }
 
-/** Skips waiting runs of these events and erases recipients from their other runs, for a redaction. */
+/** Skips waiting runs and erases recipients from the others, for a redaction. */
 export async function forgetRunsOfEvents(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -167,7 +156,6 @@ export interface RunFilters {
   readonly status: RunStatus | undefined
 }
 
-/** Up to `limit + 1`, newest first. */
 export async function listRuns(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -181,7 +169,7 @@ export async function listRuns(
     order by r.id desc limit ${page.limit + 1}`
 }
 
-/** The runs of events by receipt ID, oldest first. The caller has compared the receipts with the tenant. */
+/** By receipt ID, oldest first. The caller has compared the receipts with the tenant. */
 export async function listRunsOfEvents(
   sql: Db,
   automation_event_ids: readonly string[],
@@ -244,8 +232,8 @@ export async function cancelRunsOfChannels(
 }
 
 /**
- * Of both modes. With many waiting runs the first are cancelled with the event, the others by a periodic job (cancellation.ts); none of them is sent
- * meanwhile (behaviour: integrations 6.5, 6.6).
+ * Of both modes. The first are cancelled with the event, the others by a periodic job; none is sent meanwhile
+ * (behaviour: integrations 6.5, 6.6).
  */
 export async function cancelRunsOfAccounts(
   sql: Db,

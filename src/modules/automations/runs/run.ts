@@ -18,9 +18,9 @@ export interface RunRow extends Tenant {
 
 export interface NewRun extends Omit<RunRow, 'status' | 'message_id'> {
   readonly status: 'scheduled' | 'skipped'
-  /** The keys of the customer within the source. */
+  /** They identify the customer within the source. */
   readonly customer_keys: readonly string[]
-  /** The recipient on a channel of this type; null where event and contact have no address. */
+  /** null if event and contact have no address. */
   readonly channel_type: string
   readonly to: string | null
   readonly event_type: string

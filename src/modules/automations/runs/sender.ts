@@ -11,17 +11,15 @@ import { sqlState } from '../../../platform/database/sql.ts'
 
 export type RunTraffic = 'interactive' | 'bulk'
 
-/** Runs decided between two yields to the event loop. */
 const decidedAtOnce = 16
-/** First retry delay, doubled for each retry. */
+/** Doubled for each retry. */
 const retryAfterMs = 5000
 const retryAfterMaxMs = 600_000
-/** Retries, an hour in all: later the event is old news. */
+/** An hour in all: later the event is old news. */
 const retriesMax = 12
-/** Delay after a failure that is not the run's: another process has it, or the database failed. */
+/** After a failure that is not the run's: another process has it, or the database failed. */
 const retryMs = 1000
 
-/** Releases runs for so many milliseconds. */
 async function release(
   { platform: { pool, clock } }: AutomationDeps,
   runs: readonly RunContext[],
@@ -69,11 +67,11 @@ export async function sendRuns(deps: AutomationDeps, runs: readonly RunContext[]
 const isDatabaseError = (error: unknown): boolean =>
   connectionLost(error) || neverSent(error) || sqlState(error) !== undefined
 
-/** Whether the failure is not due to a single run. Data that PostgreSQL cannot read (22…) is due to one. */
+/** Data that PostgreSQL cannot read (22…) is due to a single run. */
 export const isNotRunError = (error: unknown): boolean =>
   isDatabaseError(error) && sqlState(error)?.startsWith('22') !== true
 
-/** Counts an unexpected failure of runs; they are retried until their retries are used up. */
+/** They are retried until their retries are used up. */
 export const postponeFailed = (deps: AutomationDeps, runs: readonly DueRun[]): Promise<void> =>
   finish(
     deps,
@@ -158,7 +156,7 @@ const retryOf = ({ id, claimed_until, failures }: DueRun, now: number): Postpone
   next_run_at: isoTime(now + retryMs),
 })
 
-/** Ends and postpones runs; those without retries left have failed. */
+/** Those without retries left have failed. */
 async function finish(
   { platform: { pool, clock, metrics } }: AutomationDeps,
   endFound: readonly Ended[],

@@ -1,6 +1,6 @@
 /**
- * The worker `automation-runs`: claims due runs and sends them, sources in turn, so that a source with many runs blocks no other (behaviour:
- * integrations 6.9). A source's few runs are sent as interactive traffic; many are sent as bulk traffic in chunks, which leave capacity to requests.
+ * The worker `automation-runs`: sends due runs, sources in turn (behaviour: integrations 6.9). Few runs of a source are
+ * interactive traffic; many are bulk traffic in chunks, which leave capacity to requests.
  */
 import { isoTime, pause } from '../../../lib/clock.ts'
 import type { AutomationDeps } from '../deps.ts'
@@ -17,7 +17,7 @@ import {
 import { postponeFailed, type RunTraffic, isNotRunError, sendRuns } from './sender.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 
-/** Poll intervals with and without runs in progress. */
+/** With and without runs in progress. */
 const pollMs = 100
 const idlePollMs = 250
 /** Other processes claim the runs of a dead process after this. */
@@ -25,16 +25,16 @@ const leaseMs = 30_000
 const sourcesMax = 200
 const scannedMax = 5000
 /**
- * Sources with up to `smallMax` due runs send them as interactive traffic, together up to `interactiveMax` per poll interval: many sources may have a
- * few.
+ * Sources with up to `smallMax` due runs send them as interactive traffic, together up to `interactiveMax` per poll
+ * interval.
  */
 const smallMax = 5
 const interactiveMax = 20
-/** Bulk runs per chunk, of all sources together: a request waits for no more than that. */
+/** Of all sources together: a request waits for no more than that. */
 const chunkRuns = 24
 /**
- * A process that is alone pauses after each chunk for this multiple of the chunk's time, so that requests find it idle. With other processes bulk
- * submissions pace themselves.
+ * A process that is alone pauses after each chunk for this multiple of its time, so that requests find it idle. Other
+ * bulk submissions pace themselves.
  */
 const restFactor = 2
 const restMaxMs = 1000
@@ -42,14 +42,12 @@ const restMaxMs = 1000
 interface Sending {
   readonly deps: AutomationDeps
   readonly alone: () => boolean
-  /** Runs in progress, by ID. */
   readonly inProgress: Map<string, DueRun>
   readonly working: Set<Promise<void>>
-  /** Interactive runs since a monotonic time in milliseconds. */
+  /** Since a monotonic time in ms. */
   readonly interactive: { since: number; runs: number }
   /** A bulk chunk, or the pause after it, is in progress. */
   largeInProgress: boolean
-  /** The next poll starts after this source. */
   after: string
   /** Position in the rotation of large sources. */
   turn: number
@@ -93,7 +91,7 @@ async function progressOrTimeout({ deps, working }: Sending): Promise<void> {
   done.abort()
 }
 
-/** Claims due runs and starts to send them; resolves to their number. */
+/** Resolves to the number of runs. */
 async function startDue(sending: Sending, stopping: AbortSignal | undefined): Promise<number> {
   const { platform } = sending.deps
   const began = performance.now()
@@ -118,7 +116,7 @@ async function startDue(sending: Sending, stopping: AbortSignal | undefined): Pr
   return taken.length
 }
 
-/** The number of runs to claim per source: all of small sources, and shares of a chunk for large ones, unless a chunk is in progress. */
+/** All of small sources, and shares of a chunk for large ones, unless a chunk is in progress. */
 async function dueSources(sending: Sending, at: string): Promise<{ small: Wanted[]; large: Wanted[] }> {
   const { deps, inProgress, after, largeInProgress } = sending
   const { sources, next } = await listDueSources(deps.platform.pool, {
@@ -146,7 +144,6 @@ async function dueSources(sending: Sending, at: string): Promise<{ small: Wanted
   return { small, large: largeInProgress ? [] : sharesOf(sending, many) }
 }
 
-/** Remaining interactive runs of this poll interval. */
 function interactiveCapacity({ interactive }: Sending): number {
   const now = performance.now()
   if (now >= interactive.since + pollMs) {
@@ -156,7 +153,7 @@ function interactiveCapacity({ interactive }: Sending): number {
   return interactiveMax - interactive.runs
 }
 
-/** Equal shares of a chunk; with more sources than runs they take turns. */
+/** With more sources than runs they take turns. */
 function sharesOf(sending: Sending, sources: readonly DueSource[]): Wanted[] {
   if (sources.length === 0) return []
   const from = sending.turn < sources.length ? sending.turn : 0
@@ -176,7 +173,7 @@ async function claim({ deps, alone, inProgress }: Sending, wanted: readonly Want
   return taken.filter(({ id }) => !inProgress.has(id))
 }
 
-/** Loads runs. A run that causes an unexpected error is found by halving and postponed alone. */
+/** A run that causes an unexpected error is found by halving and postponed alone. */
 async function loadEach(deps: AutomationDeps, runs: readonly DueRun[]): Promise<RunContext[]> {
   try {
     return await loadContexts(deps, runs)
@@ -195,7 +192,6 @@ async function loadEach(deps: AutomationDeps, runs: readonly DueRun[]): Promise<
   }
 }
 
-/** Sends runs, which are in progress until then; `rest` runs afterwards. */
 function send(
   { deps, inProgress, working }: Sending,
   runs: readonly RunContext[],

@@ -1,4 +1,4 @@
-/** Finds integration sources by their key and by their ID, cached for a moment: every event asks (behaviour: integrations 2, 4.3). */
+/** Finds integration sources by key and by ID, cached for a moment (behaviour: integrations 2, 4.3). */
 import { tenantOf, type Tenant } from '../../../api/caller.ts'
 import { isId, type Id } from '../../../api/ids.ts'
 import { limits } from '../../../api/limits.ts'
@@ -11,7 +11,7 @@ import { findSourceByKeyHash, findSourceOfWebhook } from './repository.ts'
 
 export interface SourceKeys {
   readonly find: FindKey
-  /** Empties the cache: at a change, and whenever a notification may have been missed. */
+  /** At a change, and whenever a notification may have been missed. */
   forget(): void
 }
 
@@ -34,7 +34,6 @@ export const sourceKeys = ({ pool, clock }: Platform, accounts: AccountService):
     }
   })
 
-/** The integration source that a webhook names. */
 export interface WebhookSender extends Tenant {
   readonly id: string
   readonly platform: string
@@ -47,7 +46,6 @@ export interface WebhookSender extends Tenant {
 export interface WebhookSenders {
   /** null: there is no such source. */
   find(id: string): Promise<WebhookSender | null>
-  /** As `SourceKeys.forget`. */
   forget(): void
 }
 
@@ -75,7 +73,7 @@ export function webhookSenders({ pool, clock, secrets }: Platform, accounts: Acc
     }
   }
   return {
-    // an id of the wrong form takes no place in the cache
+    // malformed IDs are not cached
     find: async (id) => (isId('src', id) ? await (cache.get(id) ?? cache.read(id, () => lookUp(id))) : null),
     forget: () => cache.forget(),
   }

@@ -4,7 +4,7 @@ import type { SourceRow } from './source.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
-/** Time of the newest receipt: computed when read, so that events do not write to the source row. */
+/** Computed when read, so that events do not write to the source row. */
 const lastEventAt = (sql: Db) =>
   sql`(select e.created_at from automation_events e where e.source_id = s.id and e.account_id = s.account_id and e.mode = s.mode order by e.id desc limit 1)`
 
@@ -12,7 +12,7 @@ const columns = (sql: Db) =>
   sql`s.account_id, s.mode, s.id, s.platform, s.external_id, s.name, s.url, s.status, s.plugin_version, s.platform_version, s.emits, s.contact_sync, s.consent_mode,
     s.store_all_events, s.config_version, s.key_hash, s.signing_secret, s.created_at, ${lastEventAt(sql)} as last_event_at`
 
-/** Serialises upserts of this tenant: the limit is exact, and a source is created once. */
+/** Per tenant: the limit is exact, and a source is created once. */
 export async function lockSources(sql: Db, { account_id, mode }: Tenant): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`integration_sources ${account_id} ${mode}`}, 0))`
 }
@@ -45,7 +45,7 @@ export async function findSourceByKeyHash(sql: Db, key_hash: string): Promise<So
   return row ?? null
 }
 
-/** The fields that a webhook is checked with. The account is unknown: the signature authorises the sender. */
+/** The account is unknown: the signature authorises the sender. */
 export type WebhookSource = Pick<SourceRow, 'account_id' | 'mode' | 'platform' | 'status' | 'signing_secret'>
 
 export async function findSourceOfWebhook(sql: Db, id: string): Promise<WebhookSource | null> {
@@ -54,7 +54,6 @@ export async function findSourceOfWebhook(sql: Db, id: string): Promise<WebhookS
   return row ?? null
 }
 
-/** As `findSource`, locked until the transaction ends. */
 export async function lockSource(sql: Db, { account_id, mode }: Tenant, id: string): Promise<SourceRow | null> {
   const [row] = await sql<SourceRow[]>`
     select ${columns(sql)} from integration_sources s
@@ -62,20 +61,18 @@ export async function lockSource(sql: Db, { account_id, mode }: Tenant, id: stri
   return row ?? null
 }
 
-/** The fields that accepting events needs. */
 export type ReportingSource = Pick<
   SourceRow,
   'account_id' | 'mode' | 'id' | 'status' | 'platform' | 'contact_sync' | 'consent_mode'
 >
 
-/** Locks sources against changes until the transaction ends, in ID order; missing ones are left out. */
+/** Against changes until the transaction ends, in ID order; missing ones are left out. */
 export async function shareSources(sql: Db, ids: readonly string[]): Promise<ReportingSource[]> {
   return await sql<ReportingSource[]>`
     select s.account_id, s.mode, s.id, s.status, s.platform, s.contact_sync, s.consent_mode from integration_sources s
     where s.id = any (${ids as string[]}::text[]) and s.deleted_at is null order by s.id for share`
 }
 
-/** Locks the source with this external ID. */
 export async function lockSourceOfPlatform(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -88,14 +85,13 @@ export async function lockSourceOfPlatform(
   return row ?? null
 }
 
-/** Whether the tenant has or had a source with this ID: a cursor stays valid after a delete. */
+/** Existing or deleted. */
 export async function sourceExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows =
     await sql`select 1 from integration_sources where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return rows.length > 0
 }
 
-/** Up to `limit + 1`, newest first. */
 export async function listSources(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<SourceRow[]> {
   return await sql<SourceRow[]>`
     select ${columns(sql)} from integration_sources s
@@ -116,7 +112,7 @@ export async function raiseConfigVersion(sql: Db, { account_id, mode }: Tenant, 
   await sql`update integration_sources set config_version = config_version + 1 where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
-/** Marks the source as deleted and erases its secrets. */
+/** Erases its secrets. */
 export async function deleteSource(sql: Db, { account_id, mode }: Tenant, id: string, at: string): Promise<void> {
   await sql`update integration_sources set deleted_at = ${at}, status = 'disabled', signing_secret = '', key_hash = id
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
@@ -124,14 +120,13 @@ export async function deleteSource(sql: Db, { account_id, mode }: Tenant, id: st
 
 type SealedSource = Readonly<Pick<SourceRow, 'id' | 'signing_secret'>>
 
-/** Pages of sources, for sealing secrets under a new key. */
 export async function listSealedSources(sql: Db, after: string, limit: number): Promise<SealedSource[]> {
   return await sql<
     SealedSource[]
   >`select id, signing_secret from integration_sources where id > ${after} and deleted_at is null order by id limit ${limit}`
 }
 
-/** Writes the resealed secret, unless the source has changed meanwhile. */
+/** Unless the source has changed meanwhile. */
 export async function resealSource(sql: Db, old: SealedSource, { id, signing_secret }: SealedSource): Promise<void> {
   await sql`update integration_sources set signing_secret = ${signing_secret} where id = ${id} and signing_secret = ${old.signing_secret}`
 }

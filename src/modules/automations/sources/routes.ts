@@ -15,7 +15,7 @@ import type { SourceService } from './service.ts'
 const tag = 'Integration sources'
 const Deleted = deletedOf('integration_source')
 
-/** 304 where the caller has this version; `If-None-Match` accepts `7`, `"7"`, `W/"7"`, `*` and lists. */
+/** 304 if the caller has this version; `If-None-Match` accepts `7`, `"7"`, `W/"7"`, `*` and lists. */
 function current(source: Shown, ifNoneMatch: string | undefined): Reply {
   const etag = `"${source.config_version}"`
   const held = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, '').replaceAll('"', ''))

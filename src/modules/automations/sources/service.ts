@@ -1,4 +1,7 @@
-/** Creates and changes integration sources, which report events with a key and a secret of their own (behaviour: integrations 1). */
+/**
+ * Creates and changes integration sources, which report events with their own key and secret (behaviour: integrations
+ * 1).
+ */
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../../api/caller.ts'
@@ -25,11 +28,10 @@ import type { Platform } from '../../../platform/platform.ts'
 const sourcesMax = 50
 const nameLengthMax = 120
 
-/** What other parts of the module do when a source changes. */
+/** Actions of other parts of the module when a source changes. */
 export interface SourceHooks {
-  /** Empties the key caches of all processes. */
+  /** In all processes. */
   readonly forgetKeys: () => void
-  /** Cancels the waiting runs. */
   readonly cancellation: (
     tenant: Tenant,
     source_id: string,
@@ -50,7 +52,7 @@ export class SourceService {
   }
 
   /**
-   * Creates or updates the source with this `platform` and `external_id`; secrets are shown at creation only. A disabled source stays disabled.
+   * Matches by `platform` and `external_id`; secrets are shown at creation only. A disabled source stays disabled.
    * Refusals: integration_source_limit_reached.
    */
   async upsert(
@@ -74,7 +76,6 @@ export class SourceService {
     })
   }
 
-  /** Up to `limit + 1`, newest first. */
   async list(sql: Db, tenant: Tenant, page: Page): Promise<IntegrationSource[]> {
     const existed = async (id: string) => isId('src', id) && (await repository.sourceExisted(sql, tenant, id))
     await requireCursor(page.starting_after, 'No integration source has the id', existed)
@@ -123,7 +124,7 @@ export class SourceService {
     return shown
   }
 
-  /** Deletes the source with its automations and receipts, and cancels waiting runs. Its key stops at once. */
+  /** Also deletes its automations and receipts, and cancels waiting runs. Its key stops at once. */
   async remove(sql: Db, tenant: Tenant, id: string): Promise<void> {
     if (!isId('src', id)) throw missing('integration source', id)
     const cancellation = this.#hooks.cancellation(tenant, id, 'source_deleted')
@@ -137,7 +138,7 @@ export class SourceService {
     this.#hooks.forgetKeys()
   }
 
-  /** Replaces key and secret; the old ones stop at once. `keep` stores the answer in the same transaction. */
+  /** The old key and secret stop at once. `keep` stores the answer in the same transaction. */
   async rollKey(
     sql: Db,
     tenant: Tenant,
@@ -179,7 +180,6 @@ async function lock(sql: Db, tenant: Tenant, id: string): Promise<SourceRow> {
   return row
 }
 
-/** Absent fields stay. */
 function changed(row: SourceRow, change: SourceChange): SourceRow {
   const { name, url, plugin_version, platform_version, emits, status, settings } = change
   return {
@@ -196,7 +196,7 @@ function changed(row: SourceRow, change: SourceChange): SourceRow {
   }
 }
 
-/** Writes a changed row with the next configuration version. */
+/** Raises the configuration version. */
 async function write(sql: Db, before: SourceRow, after: SourceRow): Promise<SourceRow> {
   if (isDeepStrictEqual(before, after)) return before
   const written = { ...after, config_version: before.config_version + 1 }
@@ -234,5 +234,5 @@ function newSource(
   return { row, secrets }
 }
 
-/** 32 random bytes, with the same prefix as webhook secrets, which are used in the same way. */
+/** 32 random bytes, with the prefix of webhook secrets, which are used in the same way. */
 const newSecrets = () => ({ source_key: newKey('src'), signing_secret: `whsec_${randomBytes(32).toString('base64')}` })

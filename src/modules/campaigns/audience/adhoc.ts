@@ -1,4 +1,4 @@
-/** The recipients of an ad-hoc audience, each with the reason why it is skipped. Used by snapshots and rehearsals. */
+/** The recipients of an ad-hoc audience, each with the reason why it is skipped. */
 import type { SkipReason } from '../../../api/resources/campaign.ts'
 import { contactsById, recipientEligibility } from './eligibility.ts'
 import { type AdhocRecipients, type CampaignRow, trimmedNames } from '../campaign.ts'
@@ -8,14 +8,12 @@ import { addressKeyOf, fullName } from '../../contacts/service.ts'
 import { recipientFailures } from '../../messages/service.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 
-/** The keys by which duplicates are found. */
 export const addressesOf = (channel_type: string, given: AdhocRecipients): string[] =>
   given.map(({ to }) => addressKeyOf(channel_type, to).address)
 
-/** Recipients are checked in this process: so many take some milliseconds. */
+/** Checked in this process within some milliseconds. */
 const chunkRows = 250
 
-/** Yields the recipients from index `from` on, as `adhocRecipients`, in chunks. */
 export async function* adhocChunks(
   deps: CampaignDeps,
   sql: Db,
@@ -32,7 +30,7 @@ export async function* adhocChunks(
   }
 }
 
-/** The rows of recipients, in order. `marketing`: opt-outs from marketing count too. `before`: the addresses of earlier recipients. */
+/** In order. `marketing`: opt-outs from marketing count too. `before`: the addresses of earlier recipients. */
 export async function adhocRecipients(
   deps: CampaignDeps,
   sql: Db,

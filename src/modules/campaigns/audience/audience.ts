@@ -1,4 +1,4 @@
-/** Audiences: validation, size, and the contacts or recipients that they consist of. */
+/** Audiences: validation, size, and the contacts or recipients in them. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { isId } from '../../../api/ids.ts'
@@ -10,7 +10,6 @@ import { findSegmentRules } from '../repository.ts'
 import { type AudienceSource, type ContactService, readTags } from '../../contacts/service.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 
-/** The required field of each variant. */
 const requiredFieldOf: Readonly<Record<AudienceType, 'segment_id' | 'list_id' | 'tags' | 'recipients'>> = {
   segment: 'segment_id',
   list: 'list_id',
@@ -18,7 +17,7 @@ const requiredFieldOf: Readonly<Record<AudienceType, 'segment_id' | 'list_id' | 
   adhoc: 'recipients',
 }
 
-/** Validates what a schema cannot express; `audience` may have any shape. */
+/** `audience` may have any shape. */
 export function audienceFailures(audience: unknown): Detail[] {
   if (typeof audience !== 'object' || audience === null) return []
   const { type, tags } = audience as Partial<AudienceRequest>
@@ -38,7 +37,7 @@ export function audienceFailures(audience: unknown): Detail[] {
   return failures
 }
 
-/** An audience as it is stored: only the fields of its variant. The recipients of an ad-hoc audience are stored separately. */
+/** Only the fields of its variant. Ad-hoc recipients are stored separately. */
 export function storedAudience(request: AudienceRequest): { audience: Audience; adhoc: AdhocRecipients | null } {
   const type = request.type as AudienceType
   if (type === 'segment') return { audience: { type, segment_id: request.segment_id! }, adhoc: null }
@@ -63,7 +62,7 @@ export interface AudienceDeps {
   readonly contacts: ContactService
 }
 
-/** 404 `resource_missing` where the list or segment does not exist. */
+/** 404 `resource_missing` if the list or segment does not exist. */
 export async function requireAudience(
   { contacts }: AudienceDeps,
   sql: Db,
@@ -80,13 +79,12 @@ export async function requireAudience(
     throw missingAudience(audience)
 }
 
-/** The Problem for an audience whose list or segment does not exist. */
 export const missingAudience = ({ list_id, segment_id }: Audience): Problem =>
   list_id === undefined
     ? missing('segment', segment_id ?? '', 'audience.segment_id')
     : missing('contact list', list_id, 'audience.list_id')
 
-/** The size of the audience, counted up to `most`; null for a segment, which is evaluated when sending starts. 404 as `requireAudience`. */
+/** Counted up to `most`; null for a segment, which is evaluated when sending starts. 404 as `requireAudience`. */
 export async function audienceSize(
   { contacts }: AudienceDeps,
   sql: Db,
@@ -114,7 +112,6 @@ export type ResolvedAudience =
   | { readonly kind: 'gone' }
   | { readonly kind: 'taken' }
 
-/** Resolves the audience. A segment has the rules of the moment when the snapshot started, or its current ones. */
 export async function resolveAudience(
   { contacts }: CampaignDeps,
   sql: Db,
@@ -140,7 +137,6 @@ export async function resolveAudience(
   return { kind: 'segment', where: audience.where }
 }
 
-/** Whether opt-outs from marketing apply to the message. */
 export async function isMarketing(
   channels: CampaignDeps['channels'],
   row: Tenant & Pick<CampaignRow, 'channel_id' | 'message'>,

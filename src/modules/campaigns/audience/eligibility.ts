@@ -1,4 +1,4 @@
-/** Whether recipients may be written to: the checks of accepting a message, without sending one. */
+/** Whether recipients may be written to, without sending a message. */
 import type { Tenant } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { CampaignRow } from '../campaign.ts'
@@ -13,7 +13,6 @@ import {
 import type { Db } from '../../../platform/database/sql.ts'
 
 export interface RecipientEligibility {
-  /** The key by which duplicates are found. */
   readonly address: string
   readonly contact_id: string | null
   /** Opted out, blocked or suppressed. */
@@ -55,7 +54,6 @@ export async function recipientEligibility(
   }))
 }
 
-/** The contacts of recipients by ID; missing ones are left out. */
 export async function contactsById(
   { contacts }: Pick<CampaignDeps, 'contacts'>,
   sql: Db,

@@ -1,10 +1,10 @@
-/** SQL of audiences before and during a campaign: counts and chunks of contacts and of pending recipients. Read only. */
+/** SQL of audiences: counts and chunks of contacts and of pending recipients. Read only. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { SkipReason } from '../../../api/resources/campaign.ts'
 import type { NewRecipient } from '../recipient-repository.ts'
 import type { Fragment, Transaction } from '../../../platform/database/sql.ts'
 
-/** Counts the contacts of an audience (`audienceRows`) up to `most`. */
+/** Counted up to `most`. */
 export async function countContactsUpTo(tx: Transaction, audience: Fragment, most: number): Promise<number> {
   await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`
   const [row] = await tx<
@@ -13,7 +13,7 @@ export async function countContactsUpTo(tx: Transaction, audience: Fragment, mos
   return row!.count
 }
 
-/** Counts the contacts of an audience (`audienceRows`) that would be sent to and are not in `reached`, a select of "to"; up to `most`. */
+/** Contacts that would be sent to and are not in `reached`, a select of "to"; counted up to `most`. */
 export async function countNewContacts(
   tx: Transaction,
   audience: Fragment,
@@ -28,7 +28,7 @@ export async function countNewContacts(
   return row!.count
 }
 
-/** As `countNewContacts`, for recipients of the snapshot who have no message yet. */
+/** As `countNewContacts`, for recipients of the snapshot without a message. */
 export async function countNewPending(
   tx: Transaction,
   { account_id, mode, id }: Tenant & { readonly id: string },
@@ -54,13 +54,12 @@ export interface Candidate extends NewRecipient {
 export interface Counted {
   /** null: would be sent to. */
   readonly skip_reason: SkipReason | null
-  /** '' stands for the campaign's time zone. */
+  /** '': the campaign's time zone. */
   readonly timezone: string
   readonly submitted: boolean
   readonly count: number
 }
 
-/** Counts the contacts of an audience (`audienceRows`) by skip reason and time zone. */
 export async function countContacts(tx: Transaction, audience: Fragment, own_timezones: boolean): Promise<Counted[]> {
   await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`
   return await tx<Counted[]>`
@@ -68,7 +67,6 @@ export async function countContacts(tx: Transaction, audience: Fragment, own_tim
     from (${audience}) a group by 1, 2 order by 1, 2`
 }
 
-/** The first contacts of an audience (`audienceRows`), ordered by ID. */
 export async function listContacts(
   tx: Transaction,
   audience: Fragment,
@@ -84,7 +82,6 @@ export async function listContacts(
 
 type CampaignKey = Tenant & { readonly id: string }
 
-/** Counts the pending recipients of the snapshot. */
 export async function countPending(tx: Transaction, { account_id, mode, id }: CampaignKey): Promise<Counted[]> {
   return await tx<Counted[]>`
     select null as skip_reason, timezone, message_id is not null as submitted, count(*)::int as count from campaign_recipients
@@ -93,7 +90,6 @@ export async function countPending(tx: Transaction, { account_id, mode, id }: Ca
 
 export type PendingRow = Candidate & { readonly n: number }
 
-/** Pending recipients with a number above `after`. */
 export async function listPending(
   tx: Transaction,
   { account_id, mode, id }: CampaignKey,

@@ -1,4 +1,4 @@
-/** Sizes of audiences, counted within the time of a request. Where that is too short the size is unknown until the snapshot. */
+/** Sizes of audiences, counted within the time of a request; null if that is too short. */
 import { Turns } from '../../../lib/concurrency.ts'
 import { adhocChunks } from './adhoc.ts'
 import { isMarketing, resolveAudience } from './audience.ts'
@@ -19,17 +19,14 @@ import {
 
 const countingMs = 2000
 
-/** The number of contacts in a segment, counted up to `most`; null where it takes too long or the segment does not exist. */
+/** Counted up to `most`; also null if the segment does not exist. */
 export async function segmentSize(deps: CampaignDeps, sql: Db, row: CampaignRow, most: number): Promise<number | null> {
   const source = await resolveAudience(deps, sql, row)
   if (source.kind !== 'segment') return null
   return await withinTimeLimit(sql, (tx) => countContactsUpTo(tx, contactsOf(deps, tx, row, source, false), most))
 }
 
-/**
- * The number of recipients who would be sent to and were not reached in `window`, counted up to `most`; null where it takes too long. `adhoc`:
- * recipients that are not stored yet.
- */
+/** Counted up to `most`. `adhoc`: recipients that are not stored yet. */
 export async function countNewRecipients(
   deps: CampaignDeps,
   sql: Db,
@@ -60,7 +57,6 @@ interface Given {
   readonly marketing: boolean
 }
 
-/** Some thousand recipients at most. */
 async function countNewAdhoc(
   deps: CampaignDeps,
   sql: Db,

@@ -1,4 +1,4 @@
-/** The recipients of a rehearsal: those that a snapshot would find or, after the snapshot, those still pending. Read in chunks to bound memory. */
+/** The recipients of a rehearsal: those that a snapshot would find or that are still pending. Read in chunks. */
 import type { SkipReason } from '../../../api/resources/campaign.ts'
 import type { Turns } from '../../../lib/concurrency.ts'
 import { adhocChunks } from '../audience/adhoc.ts'
@@ -19,27 +19,26 @@ import { findAdhocRecipients } from '../repository.ts'
 import { type AudienceSource, hasStopped } from '../../contacts/service.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
 
-/** Recipients per chunk. */
 const chunkRows = 1000
-/** Most contacts scanned for one chunk, where few of them match. */
+/** Scanned for one chunk, where few of them match. */
 const contactsMax = 100_000
 
 export interface CandidateChunk {
   readonly rows: readonly Candidate[]
-  /** Start of the next chunk; null: there is none. */
+  /** null: this is the last chunk. */
   readonly after: string | null
 }
 
 export interface RehearsedAudience {
-  /** Counts by outcome, as far as the database can tell. */
+  /** As far as the database can tell. */
   count(sql: Transaction, turns: Turns): Promise<Counted[]>
   /** `after` is '' for the first chunk. */
   chunk(sql: Transaction, after: string, turns: Turns): Promise<CandidateChunk>
 }
 
 /**
- * null where the snapshot was completed after the row was read. 404 `resource_missing` where list or segment was deleted. `marketing`: opt-outs from
- * marketing count too. `adhoc`: recipients that are not stored.
+ * null if the snapshot was completed after the row was read. 404 `resource_missing` if list or segment was deleted.
+ * `marketing`: opt-outs from marketing count too.
  */
 export async function rehearsedAudience(
   deps: CampaignDeps,
@@ -128,7 +127,7 @@ function pendingAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolea
   }
 }
 
-/** The next `limit` pending recipients above number `after`, with the checks made just before sending: contact, consent, opt-out. */
+/** Above number `after`, with the checks made just before sending. */
 async function pendingRecipients(
   deps: CampaignDeps,
   sql: Transaction,

@@ -38,7 +38,7 @@ test('in their own time zones recipients get it when their windows open, the fir
   ]
   const order = [0, 1, 0, 1, 2]
 
-  // Vienna's nine o'clock is 08:00 UTC, Tokyo's midnight
+  // 09:00 in Vienna is 08:00 UTC; midnight in Tokyo
   assert.deepEqual(shown(await expectedTimes(pace, zones, order)), ['10T08:00:00', '11T00:00:00'])
   assert.deepEqual(shown(await expectedTimes(pace, [{ timezone: 'Mars/Base', count: 1 }], [0])), [
     '10T09:00:00',

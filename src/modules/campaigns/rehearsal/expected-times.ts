@@ -1,32 +1,30 @@
-/** Predicts when a campaign's messages would be sent by simulating its pace and windows (behaviour: campaigns 7). */
+/** Predicts when a campaign's messages would be sent (behaviour: campaigns 7). */
 import { Turns } from '../../../lib/concurrency.ts'
 import { type SendWindow, WindowTable } from '../sending/send-windows.ts'
 
 export interface Pace {
-  /** Start, in milliseconds. */
+  /** In ms. */
   readonly from: number
   readonly per_second: number
   /** null: all day. */
   readonly window: SendWindow | null
-  /** The campaign's time zone. */
   readonly timezone: string
 }
 
-/** Recipients of one time zone ('': the campaign's). */
+/** '': the campaign's time zone. */
 export interface ZoneCount {
   readonly timezone: string
   readonly count: number
 }
 
-/** In milliseconds. `ends_at` is null beyond the simulated time. */
+/** In ms. `ends_at` is null beyond the simulated time. */
 export interface ExpectedTimes {
   readonly starts_at: number | null
   readonly ends_at: number | null
 }
 
-/** Window changes simulated, of all time zones together. A year of one zone has 730. */
+/** Of all time zones together. A year of one zone has 730. */
 const changesMax = 4000
-/** Messages simulated between two yields to the event loop. */
 const yieldEvery = 100
 
 interface Queue {
@@ -36,11 +34,11 @@ interface Queue {
   readonly places: readonly number[] | null
   sent: number
   open: boolean
-  /** Until when `open` holds, in milliseconds. */
+  /** In ms. */
   until: number
 }
 
-/** The times of the first and last message. `order` has the index of each recipient's zone in audience order; earlier recipients are sent first. */
+/** Of the first and last message. `order`: the index of each recipient's zone, in audience order. */
 export async function expectedTimes(
   pace: Pace,
   zones: readonly ZoneCount[],
@@ -99,7 +97,7 @@ function queuesOf(zones: readonly ZoneCount[], order: readonly number[] | null):
   }))
 }
 
-/** Takes up to `capacity` recipients in audience order; resolves to their number. */
+/** In audience order; resolves to the number of recipients. */
 async function take(open: readonly Queue[], capacity: number, turns: Turns): Promise<number> {
   const remaining = open.reduce((sum, { count, sent }) => sum + count - sent, 0)
   if (remaining <= capacity) {

@@ -1,4 +1,4 @@
-/** Predicts the outcome for each recipient: the message, or the reason why none is sent. Content is checked as when it is sent. */
+/** Predicts the outcome for each recipient, with the same checks as sending. */
 import { validateContent } from '../../../api/content/validate.ts'
 import { Problem, type ProblemCode, throwFailures } from '../../../api/problem.ts'
 import type { CampaignMessage, SkipReason } from '../../../api/resources/campaign.ts'
@@ -15,16 +15,16 @@ import type { Transaction } from '../../../platform/database/sql.ts'
 
 export interface Outcome {
   readonly candidate: Candidate
-  /** Why nothing is sent: a skip reason, or the error code that fails the recipient. null: it is sent. */
+  /** A skip reason, or the error code that fails the recipient. null: it is sent. */
   readonly reason: SkipReason | ProblemCode | null
-  /** null where nothing is sent, or the message exists already. */
+  /** null if nothing is sent, or the message exists already. */
   readonly message: CampaignMessage | null
 }
 
 export interface OutcomePredictor {
   /** Whether the outcome depends on the recipient. */
   readonly varies: boolean
-  /** One per candidate, in order. */
+  /** In order. */
   outcomes(sql: Transaction, candidates: readonly Candidate[], turns: Turns): Promise<Outcome[]>
 }
 
@@ -37,7 +37,7 @@ export function outcomePredictor(
   const tagged = hasTags(campaign.message)
   const refuses = channel === null ? undefined : channels.adapterOf(channel)?.validate
 
-  /** The message, and the provider's refusal of this recipient. Throws the Problem that refuses the content. */
+  /** With the provider's refusal of this recipient. Throws the Problem that refuses the content. */
   function messageTo(
     candidate: Candidate,
     contact: ContactRow | undefined,
@@ -78,7 +78,7 @@ export function outcomePredictor(
   }
 }
 
-/** The outcome of a known refusal; null where the campaign would wait or pause and send in the end. */
+/** null if the campaign would wait or pause and send in the end. */
 function reasonOf(code: ProblemCode, channel_up: boolean): SkipReason | ProblemCode | null {
   if (code === 'recipient_blocked') return 'unsubscribed'
   if (code === 'channel_not_connected') return channel_up ? code : null

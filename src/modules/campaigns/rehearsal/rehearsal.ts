@@ -1,4 +1,7 @@
-/** Rehearsals: predict a launch or the rest of a running campaign, as JSON or CSV. Nothing is stored, sent or charged (behaviour: campaigns 7). */
+/**
+ * Rehearsals: predict a launch or the rest of a running campaign. Nothing is stored, sent or charged (behaviour:
+ * campaigns 7).
+ */
 import type { Readable } from 'node:stream'
 import type { Caller } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
@@ -16,7 +19,7 @@ import { type OutcomePredictor, outcomePredictor, type Outcome } from './outcome
 import { type CsvColumn, type CsvPage, csvStream, pageWaitMs } from '../../contacts/service.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 
-/** Up to this size every recipient is checked; larger audiences are only counted by the database. */
+/** Up to this size every recipient is checked; larger audiences are only counted. */
 const walkedMax = 100_000
 const samplesWanted = 3
 
@@ -28,19 +31,18 @@ export interface RehearsalSubject {
 
 export const narrow = 'Rehearse a smaller audience, or a message with fewer merge tags.'
 
-/** The campaign with its audience. 404 `resource_missing`; 409 `campaign_state_invalid` once it has ended. */
+/** 404 `resource_missing`; 409 `campaign_state_invalid` once it has ended. */
 async function rehearsedCampaign(deps: CampaignDeps, caller: Caller, id: string): Promise<RehearsalSubject> {
   const { pool } = deps.platform
   const row = await requireCampaign(pool, caller, id)
   requireAction(row, 'rehearse')
   const channel = await deps.channels.find(row, row.channel_id)
   const audience = await rehearsedAudience(deps, pool, row, await isMarketing(deps.channels, row))
-  // the snapshot was completed meanwhile: read the row again
+  // the snapshot was completed meanwhile
   if (audience === null) return await rehearsedCampaign(deps, caller, id)
   return { row, predictor: outcomePredictor(deps, row, channel), audience }
 }
 
-/** `gone` aborts when the client has disconnected. */
 export async function rehearse(
   deps: CampaignDeps,
   caller: Caller,
@@ -58,7 +60,7 @@ export async function rehearse(
       return { ...examined, ...(await timesOf(deps, row, examined.tally, turns)) }
     },
   )
-  // no transaction is open here: the provider may be asked for the template
+  // no transaction is open: the provider may be asked for the template
   const facts = await launchChecks(deps, platform.pool, caller, row, { size: tally.unpaid })
   const { credits, wallet_micros } = estimateOf(tally.unpaidToSend, facts.funds)
   return {
@@ -85,7 +87,7 @@ interface Looked {
   readonly samples: readonly Outcome[]
 }
 
-/** Counts in the database, and checks each recipient where the outcome depends on it. */
+/** Checks each recipient only where the outcome depends on it. */
 async function look(
   { campaign_recipient_limit: limit }: { readonly campaign_recipient_limit: number },
   sql: Transaction,
@@ -134,13 +136,12 @@ async function timesOf(
     : { starts_at: now, ends_at: tally.unpaidToSend === 0 ? now : ends_at }
 }
 
-/** Messages per second of the campaign alone: its throttle, limited by the channel's rate. */
+/** Messages per second: its throttle, limited by the channel's rate. */
 async function ownRate({ channels }: CampaignDeps, row: CampaignRow): Promise<number> {
   const channel = await channels.find(row, row.channel_id)
   return Math.min(row.throttle_per_second, (channel === null ? null : channels.rateOf(channel)) ?? Infinity)
 }
 
-/** Only for drafts. */
 const stateCheck = ({ status }: CampaignRow) =>
   status === 'draft'
     ? [{ code: 'campaign_state_invalid', ok: true, message: 'The campaign is a draft, which can be launched.' }]
@@ -160,7 +161,7 @@ export class Tally {
   skipped = 0
   /** Recipients with a message, which has been charged. */
   submitted = 0
-  /** The time zone index of each unsent recipient, in order; null where they were only counted. */
+  /** The time zone index of each unsent recipient; null if they were only counted. */
   order: number[] | null = null
   readonly #reasons = new Map<string, number>()
   readonly #zones = new Map<string, { readonly index: number; count: number }>()
@@ -175,14 +176,12 @@ export class Tally {
     else this.#zone(timezone).count += count
   }
 
-  /** Adds the next recipient, in audience order. */
   addOne(reason: string | null, timezone: string, submitted: boolean): void {
     this.add(reason, timezone, submitted, 1)
     this.order ??= []
     if (reason === null && !submitted) this.order.push(this.#zone(timezone).index)
   }
 
-  /** Recipients without a message. */
   get unpaid(): number {
     return this.recipients - this.submitted
   }
@@ -208,8 +207,8 @@ export class Tally {
 }
 
 /**
- * The CSV of a rehearsal: each recipient with its outcome, in sending order. Each chunk is a read of its own, so that a slow client holds no
- * connection. `gone` aborts when the client has disconnected.
+ * In sending order. Each chunk is a read of its own, so that a slow client holds no connection. `gone` aborts when the
+ * client has disconnected.
  */
 export async function rehearsalCsv(
   deps: CampaignDeps,

@@ -1,4 +1,4 @@
-/** The state that a process keeps of each campaign it sends: pace, next poll, deferred recipients. Times are monotonic milliseconds. */
+/** The state of each campaign that a process sends. Times are monotonic milliseconds. */
 import type { CampaignDeps } from '../deps.ts'
 import type { Job } from '../job-repository.ts'
 import type { MessagingLimits } from '../messaging-limit.ts'
@@ -6,7 +6,6 @@ import { type Demand, Pacer, DeferredRecipients } from './pacing.ts'
 import type { RecipientLoader } from './recipient-loader.ts'
 import type { WindowTable } from './send-windows.ts'
 
-/** The state of a process that sends campaigns. */
 export interface SenderState {
   readonly deps: CampaignDeps
   readonly active: Map<string, ActiveCampaign>
@@ -15,7 +14,7 @@ export interface SenderState {
   readonly recipients: RecipientLoader
 }
 
-/** Poll delay of a campaign that only waits for messages in flight: doubles up to the maximum. */
+/** While only messages in flight are left the delay doubles up to this. */
 const pollDelayMaxMs = 2000
 const pollDelayMinMs = 200
 
@@ -38,13 +37,12 @@ export class ActiveCampaign {
     this.next_poll_ms = now
   }
 
-  /** The job was claimed again. */
   renew(job: Job, now: number): void {
     this.job = job
     if (job.changed) this.next_poll_ms = now
   }
 
-  /** Waits for messages in flight, polling less often until their number changes. */
+  /** Polls less often until the number of messages in flight changes. */
   backOff(now: number, in_flight: number): void {
     this.#delayMs = in_flight === this.#inFlight ? Math.min(pollDelayMaxMs, this.#delayMs * 2) : pollDelayMinMs
     this.#inFlight = in_flight

@@ -1,4 +1,4 @@
-/** The throttle of a campaign, its share of a channel and those it sets aside, at ticks that come late and unevenly. */
+/** The throttle of a campaign, its share of a channel and its deferred recipients, with late and uneven polls. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -7,7 +7,7 @@ import { fairShares, Pacer, DeferredRecipients } from './pacing.ts'
 const rate = fc.integer({ min: 1, max: 100 })
 const start = Date.parse('2026-01-31T09:30:00.000Z')
 
-/** The times of what went, one tick after each of these waits. */
+/** The send times, one poll after each of these waits. */
 function sentAt(per_second: number, waits: readonly number[]): number[] {
   const pacer = new Pacer(start)
   const sent: number[] = []
@@ -32,7 +32,7 @@ test('at ticks that come up to 0.4 seconds apart the rate is kept within 5 %, an
         for (let from = start + 1000; from + 10_000 <= end; from += 370) {
           const count = sent.filter((at) => from <= at && at < from + 10_000).length
           const expected = per_second * 10
-          // a tick's worth, 4 %, may fall on the other side of either end, and so may one message
+          // one poll's messages, 4 %, may fall on the other side of either end, and so may one message
           assert.ok(Math.abs(count - expected) <= expected * 0.05 + 1, `${count} for ${expected}`)
         }
       },

@@ -1,17 +1,16 @@
-/** Pacing: the throttle of one campaign, fair shares of a channel's rate, and recipients deferred after a temporary failure. Pure. */
+/** The throttle of one campaign, fair shares of a channel's rate, and deferred recipients. Pure. */
 
 /** A late poll catches up at most this much, so that it exceeds the rate only briefly. */
 const catchUpMs = 400
 
 export class Pacer {
-  /** When the next message is due, in milliseconds. */
+  /** In ms. */
   #next: number
 
   constructor(now: number) {
     this.#next = now
   }
 
-  /** How many messages may be sent at `now`. */
   due(now: number, per_second: number): number {
     // after the rate has grown, wait no longer than one message takes at the new rate
     this.#next = Math.min(Math.max(this.#next, now - catchUpMs), now + 1000 / per_second)
@@ -19,18 +18,16 @@ export class Pacer {
     return Math.floor(((now - this.#next) * per_second) / 1000) + 1
   }
 
-  /** Records sent messages. */
   sent(count: number, per_second: number): void {
     this.#next += (count * 1000) / per_second
   }
 
-  /** When the next message is due, in milliseconds. */
   get next(): number {
     return this.#next
   }
 }
 
-/** Max-min fair shares, in the order of `wanted`: nobody gets more than wanted, and all together at most `rate`. */
+/** Max-min fair shares, in the order of `wanted`. */
 export function fairShares(rate: number, wanted: readonly number[]): number[] {
   const shares = wanted.map(() => 0)
   const modestFirst = [...wanted.keys()].toSorted((a, b) => wanted[a]! - wanted[b]!)
@@ -42,7 +39,6 @@ export function fairShares(rate: number, wanted: readonly number[]): number[] {
   return shares
 }
 
-/** What a campaign would send. */
 export interface Demand {
   readonly channel_id: string
   readonly per_second: number
@@ -53,7 +49,7 @@ interface Sharing {
   readonly demand: Demand | null
 }
 
-/** Messages per second of a campaign: its throttle, and a fair share of its channel's rate. `channel_rate` null: unlimited. */
+/** Messages per second: its throttle, and a fair share of its channel's rate. `channel_rate` null: unlimited. */
 export function shareOf(active: Iterable<Sharing>, campaign: Sharing, channel_rate: number | null): number {
   const { channel_id, per_second } = campaign.demand!
   if (channel_rate === null) return per_second
@@ -82,12 +78,12 @@ export class DeferredRecipients {
     return this.#waiting.size >= deferredMax
   }
 
-  /** When the first of them may be tried again, in milliseconds; Infinity without any. */
+  /** In ms; Infinity without any. */
   get next(): number {
     return Math.min(...[...this.#waiting.values()].map(({ until }) => until))
   }
 
-  /** Records the recipients to retry, with growing delays, and those that are done. */
+  /** `again` are retried with growing delays; `decided` are done. */
   tried(again: readonly number[], decided: readonly number[], now: number): void {
     for (const n of decided) this.#waiting.delete(n)
     for (const n of again) {

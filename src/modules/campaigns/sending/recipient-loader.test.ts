@@ -1,4 +1,4 @@
-/** What is promised of reading the next recipients: campaigns share a statement, each gets its own and no more, and one that fails fails alone. */
+/** Campaigns share a statement; each gets its own recipients, and one that fails fails alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CampaignRow } from '../campaign.ts'
@@ -70,7 +70,7 @@ test('what fails for one campaign fails for no other', async (t) => {
   const wanted = { timezones: [''], excluded: [], limit: 3 }
 
   const good = recipients.next(campaignOf('cmp_a'), wanted)
-  // a number that the database does not take
+  // a number that the database refuses
   const bad = recipients.next(campaignOf('cmp_b'), { ...wanted, excluded: [2 ** 40] })
 
   await assert.rejects(bad)

@@ -1,4 +1,4 @@
-/** Loads the next recipients of campaigns with their contacts. Requests of several campaigns within one turn of the event loop share a query. */
+/** Loads the next recipients of campaigns. Requests within one turn of the event loop share a query. */
 import { tenantOf } from '../../../api/caller.ts'
 import { contactsById } from '../audience/eligibility.ts'
 import type { CampaignRow } from '../campaign.ts'
@@ -7,7 +7,7 @@ import { listUnsent, listUnsentAmong, type UnsentRow, type WantedRecipients } fr
 import type { ContactRow } from '../../contacts/service.ts'
 import type { Fragment } from '../../../platform/database/sql.ts'
 
-/** A recipient and its current contact; undefined: there is none. */
+/** `contact` undefined: there is none. */
 export interface NextRecipient {
   readonly recipient: UnsentRow
   readonly contact: ContactRow | undefined
@@ -22,7 +22,6 @@ interface LoadRequest {
 
 type Deps = Pick<CampaignDeps, 'platform' | 'contacts'>
 
-/** Recipients per query, and at least one campaign. */
 const rowsMax = 1000
 
 export class RecipientLoader {
@@ -39,7 +38,7 @@ export class RecipientLoader {
     return promise
   }
 
-  /** As `next`, restricted to `among`, a select of "to". */
+  /** Restricted to `among`, a select of "to". */
   async loadAmong(campaign: CampaignRow, wanted: WantedRecipients, among: Fragment): Promise<readonly NextRecipient[]> {
     const { platform } = this.#deps
     const { account_id, mode, id } = campaign

@@ -6,7 +6,7 @@ import type { UnsentRow } from '../recipient-repository.ts'
 import { type ContactRow, fullName } from '../../contacts/service.ts'
 import { mergeValues, type MergeValues, render } from '../../messages/service.ts'
 
-/** Merge values of a recipient: its variables before its own fields, and those before the contact's; also for parts of the full name. */
+/** Its variables come before its own fields, and those before the contact's. */
 export function valuesOf(
   recipient: Pick<UnsentRow, 'to' | 'first_name' | 'last_name' | 'variables'>,
   contact: ContactRow | undefined,
@@ -35,7 +35,7 @@ export function valuesOf(
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-/** Throws `parameter_invalid` where a text is empty after rendering. */
+/** Throws `parameter_invalid` if a text is empty after rendering. */
 export function renderedFor(
   { message, merge_fallbacks }: Pick<CampaignRow, 'message' | 'merge_fallbacks'>,
   values: MergeValues,

@@ -1,4 +1,4 @@
-/** Send windows against the wall clocks of all time zones, and the days on which clocks are set. */
+/** Send windows against the wall clocks of all time zones, and daylight saving changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -10,7 +10,7 @@ const zones = Intl.supportedValuesOf('timeZone')
 const minuteMs = 60_000
 const at = (text: string): number => Temporal.Instant.from(text).epochMilliseconds
 
-/** From when on it may be sent at `now` or next; `now` itself while the window is open. */
+/** When sending may start at `now` or next. */
 function openFrom(window: SendWindow | null, timezone: string, now: number): number {
   const { open, until } = windowState(window, timezone, now)
   return open ? now : until
@@ -20,7 +20,7 @@ const opens = (window: SendWindow, zone: string, now: string): string =>
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** HH:MM on the wall, as the runtime itself tells it. */
+/** HH:MM, as the runtime computes it. */
 function wallClock(zone: string, ms: number): string {
   const format =
     formats.get(zone) ??
@@ -29,7 +29,7 @@ function wallClock(zone: string, ms: number): string {
   return format.format(ms)
 }
 
-/** The slow reference: looks at the wall clock. */
+/** The slow reference: uses the wall clock. */
 function isOpen({ start, end }: SendWindow, zone: string, ms: number): boolean {
   const time = wallClock(zone, ms)
   if (start === end) return true
@@ -41,7 +41,6 @@ const time = fc
   .map(([hour, minute]) => `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`)
 const window = fc.record({ start: time, end: time })
 
-/** The clocks that are set between these times. */
 function changesOf(zone: string, from: string, until: string): number[] {
   const found: number[] = []
   let moment = Temporal.Instant.from(from).toZonedDateTimeISO(zone).getTimeZoneTransition('next')
@@ -56,7 +55,7 @@ const changes = zones.flatMap((zone) =>
   changesOf(zone, '2026-01-01T00:00Z', '2027-01-01T00:00Z').map((ms) => ({ zone, ms })),
 )
 
-/** Every minute up to the next change of the state, and the one at which it changes. */
+/** Compares every minute up to the next change of the state, and the minute of the change. */
 function agrees(found: SendWindow, zone: string, now: number, minutes: number): void {
   const state = windowState(found, zone, now)
   assert.equal(state.open, isOpen(found, zone, now))
@@ -128,7 +127,7 @@ test('a start that daylight saving leaves out is the first instant after the gap
   const early = { start: '02:30', end: '05:00' }
 
   assert.equal(opens(early, 'Europe/Berlin', '2026-03-29T00:00:00Z'), '2026-03-29T01:00:00.000Z')
-  // all of it is left out: it is met the next day
+  // the whole window is skipped: it opens the next day
   assert.equal(
     opens({ start: '02:10', end: '02:50' }, 'Europe/Berlin', '2026-03-29T00:00:00Z'),
     '2026-03-30T00:10:00.000Z',
@@ -157,7 +156,7 @@ test('a state is remembered until it changes, and an unknown time zone counts as
   const before = table.stateOf(day, 'Europe/Berlin', 'UTC', opening - 1)
   assert.deepEqual([before.open, before.until], [false, opening])
   assert.equal(table.stateOf(day, 'Europe/Berlin', 'UTC', opening).open, true)
-  // a clock that is set back finds nothing that is not true then
+  // a clock set back finds no stale state
   assert.equal(table.stateOf(day, 'Europe/Berlin', 'UTC', opening - 1).open, false)
   assert.equal(table.stateOf(day, 'Mars/Olympus', 'Europe/Berlin', opening).open, true)
   assert.throws(() => table.stateOf(day, 'Mars/Olympus', 'Mars/Olympus', opening), RangeError)

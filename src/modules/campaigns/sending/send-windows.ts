@@ -1,6 +1,6 @@
 /**
- * Send windows: the times of day in which a campaign may send, in a time zone. The start is inclusive, the end exclusive; an end before the start is
- * on the next day, an equal one means all day (behaviour: campaigns 5).
+ * Send windows: times of day in a time zone. The start is inclusive, the end exclusive; an earlier end is on the next
+ * day, an equal one means all day (behaviour: campaigns 5).
  */
 import { Temporal } from 'temporal-polyfill'
 import { tenantOf } from '../../../api/caller.ts'
@@ -11,12 +11,11 @@ import type { SendTimes } from '../../messages/service.ts'
 import type { Platform } from '../../../platform/platform.ts'
 
 export interface SendWindow {
-  /** HH:MM. */
   readonly start: string
   readonly end: string
 }
 
-/** The window of a campaign; null: all day. */
+/** null: all day. */
 export const windowOf = ({
   window_start: start,
   window_end: end,
@@ -25,7 +24,7 @@ export const windowOf = ({
   readonly window_end: string | null
 }): SendWindow | null => (start === null || end === null ? null : { start, end })
 
-/** Whether a window is open, and until when this holds, in milliseconds; Infinity: always. */
+/** `until` in ms; Infinity: always. */
 export interface WindowState {
   readonly open: boolean
   readonly until: number
@@ -33,10 +32,10 @@ export interface WindowState {
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
-/** Daylight saving may skip a short window on one day; it opens on another. */
+/** Daylight saving may skip a short window on one day. */
 const changesMax = 1000
 
-/** The state of a window at `now`. Throws a RangeError for an unknown time zone. */
+/** Throws a RangeError for an unknown time zone. */
 export function windowState(window: SendWindow | null, timezone: string, now: number): WindowState {
   if (window === null || window.start === window.end) return { open: true, until: Infinity }
   const [start, end] = [timeOfDayMs(window.start), timeOfDayMs(window.end)]
@@ -50,11 +49,11 @@ export function windowState(window: SendWindow | null, timezone: string, now: nu
   return { open, until: at.epochMilliseconds }
 }
 
-/** When the wall clock next shows this time of day, or is set forward or back before that. */
+/** When the clock next shows this time of day, or is changed before that. */
 function nextChange(at: Temporal.ZonedDateTime, time: number): Temporal.ZonedDateTime {
   const wait = (time - timeOfDayOf(at) + dayMs) % dayMs
   const then = at.add({ milliseconds: wait === 0 ? dayMs : wait })
-  // most days have no transition, and this check is faster than looking for the next one
+  // most days have no transition, and this check is faster than searching for the next one
   if (then.offsetNanoseconds === at.offsetNanoseconds) return then
   const set = at.getTimeZoneTransition('next')
   return set === null || set.epochMilliseconds > then.epochMilliseconds ? then : set
@@ -70,7 +69,7 @@ const timeOfDayOf = ({ hour, minute, second, millisecond }: Temporal.ZonedDateTi
 
 const statesMax = 5000
 
-/** Caches window states until they change. Unknown time zones fall back to `otherwise`. */
+/** Caches window states. Unknown time zones fall back to `otherwise`. */
 export class WindowTable {
   readonly #states = new Map<string, WindowState & { readonly from: number }>()
 
@@ -95,7 +94,6 @@ function stateIn(window: SendWindow, timezone: string, otherwise: string, now: n
   }
 }
 
-/** The schedule of a launched campaign, which no longer changes. */
 interface Schedule {
   readonly window: SendWindow
   readonly timezone: string

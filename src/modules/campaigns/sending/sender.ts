@@ -1,4 +1,4 @@
-/** Sends to a batch of recipients: each is rendered, checked and submitted, or ended with the reason. */
+/** Sends to a batch of recipients: each is rendered, checked and submitted, or ended with a reason. */
 import { Problem } from '../../../api/problem.ts'
 import type { CampaignMessage, FailureReason, PauseReason, SkipReason } from '../../../api/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -14,13 +14,11 @@ import { type ContactRow, hasStopped } from '../../contacts/service.ts'
 import type { CheckedMessage, ItemOutcome } from '../../messages/service.ts'
 
 export interface Sent {
-  /** Accepted messages. */
   readonly accepted: number
-  /** Why the campaign must pause; null: it need not. */
+  /** null: no need to pause. */
   readonly pause: PauseReason | null
   /** Recipients whose message cannot be paid for. */
   readonly unfunded: readonly number[]
-  /** Recipients to retry. */
   readonly again: readonly number[]
   /** Every recipient must be retried. */
   readonly unavailable: boolean
@@ -89,7 +87,7 @@ async function decide(
   }
 }
 
-/** Whether the contact has opted out. The check at acceptance knows only the number, which may have changed since. */
+/** The check at acceptance knows only the number, which may have changed since. */
 async function isStopped({ channels }: CampaignDeps, campaign: CampaignRow, contact: ContactRow): Promise<boolean> {
   if (hasStopped(contact, campaign.channel_type, false)) return true
   return hasStopped(contact, campaign.channel_type, true) && (await isMarketing(channels, campaign))
@@ -122,7 +120,7 @@ const skipped = (n: number, skip_reason: SkipReason): Decision => ({
   row: { n, skip_reason, error: null },
 })
 
-/** What a refusal means for the recipient or for the whole campaign (behaviour: campaigns 5). */
+/** The consequence for the recipient or the whole campaign (behaviour: campaigns 5). */
 async function refused(
   deps: CampaignDeps,
   campaign: CampaignRow,
@@ -141,10 +139,9 @@ async function refused(
 export type Blocker =
   | { readonly kind: 'fail'; readonly reason: FailureReason }
   | { readonly kind: 'pause'; readonly reason: PauseReason }
-  /** Unknown at the moment. */
   | { readonly kind: 'wait' }
 
-/** What prevents a campaign from sending, besides throttle and window: its channel or template (behaviour: campaigns 2). null: nothing. */
+/** Its channel or template (behaviour: campaigns 2); null: nothing prevents sending. */
 export async function findBlocker(
   { channels }: CampaignDeps,
   row: CampaignRow,

@@ -1,4 +1,4 @@
-/** One step of a campaign: ends or pauses it, or sends what window and throttle allow, and sets the next poll. */
+/** One step of a campaign: ends or pauses it, or sends what window and throttle allow. */
 import { isoTime } from '../../../lib/clock.ts'
 import type { CampaignRow } from '../campaign.ts'
 import { cancelRecipients, cancelBudgetMs } from '../cancellation.ts'
@@ -12,15 +12,16 @@ import { type Blocker, findBlocker, sendTo } from './sender.ts'
 import { completeIfDone, failFor, pauseFor } from '../transitions.ts'
 import type { ChannelRow } from '../../channels/service.ts'
 
-/** Messages in flight per campaign are limited to this many seconds of its rate, so that a pause takes effect soon even with a slow provider. */
+/**
+ * Messages in flight are limited to this many seconds of the rate, so that a pause takes effect soon even with a slow
+ * provider.
+ */
 const inFlightSeconds = 10
 const inFlightFloor = 100
-/** Delay of a retry. */
 const retryMs = 1000
-/** Longest wait: the rules of a time zone may change. */
+/** The rules of a time zone may change. */
 const waitMaxMs = 3600_000
 
-/** The most messages of a campaign in flight. */
 export const inFlightMax = (per_second: number): number =>
   Math.max(inFlightFloor, Math.ceil(per_second * inFlightSeconds))
 
@@ -38,7 +39,7 @@ export async function advance(
   return await sendDue(sending, campaign, row, { timezones, in_flight: await countedInFlight(sending, row, progress) })
 }
 
-/** Whether there is somebody to send to and nothing prevents it. Otherwise completes, pauses, fails or cleans up the campaign. */
+/** Otherwise completes, pauses, fails or cleans up the campaign. */
 async function isReadyToSend(
   sending: SenderState,
   campaign: ActiveCampaign,
@@ -63,7 +64,7 @@ async function isReadyToSend(
   return false
 }
 
-/** Messages in flight, without those that wait for a window in their recipient's time zone: they block nobody. */
+/** Without messages that wait for a window in their recipient's time zone: they block nobody. */
 async function countedInFlight(
   { deps: { platform }, windows }: SenderState,
   row: CampaignRow,
@@ -80,7 +81,6 @@ async function countedInFlight(
   )
 }
 
-/** Sends as many messages as throttle and messages in flight allow. */
 async function sendDue(
   sending: SenderState,
   campaign: ActiveCampaign,
@@ -111,7 +111,7 @@ async function applyBlocker(
   return 0
 }
 
-/** The time zones ('' is the campaign's own) whose window is open. null: none is, and the job is postponed until the first one opens. */
+/** '': the campaign's time zone. null: no window is open, and the job is postponed. */
 async function openTimezones({ deps: { platform }, windows }: SenderState, row: CampaignRow): Promise<string[] | null> {
   const { pool, clock, process_id } = platform
   const now = clock.now()
@@ -178,7 +178,7 @@ async function sendBatch(
     now,
   )
   if (sent.pause !== null) await pauseFor(platform, row, row.id, sent.pause)
-  // poll at least this often: the share may grow before the next message is due
+  // the share may grow before the next message is due
   campaign.next_poll_ms = sent.unavailable || deferred.isFull ? now + retryMs : Math.min(pacer.next, now + retryMs)
   return sent.accepted
 }

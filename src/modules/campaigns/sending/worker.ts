@@ -1,7 +1,4 @@
-/**
- * The worker `campaigns`: sends the due messages of the campaigns that this process has claimed, in parallel, so that a slow campaign blocks no
- * other. A poll is one query when nothing is due, and four otherwise.
- */
+/** The worker `campaigns`: sends the due messages of the campaigns that this process has claimed, in parallel. */
 import { over } from '../../../lib/clock.ts'
 import type { CampaignRow } from '../campaign.ts'
 import type { CampaignDeps } from '../deps.ts'
@@ -16,9 +13,9 @@ import { advance, inFlightMax } from './step.ts'
 import { claimDue, recordFailure } from '../transitions.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 
-/** Poll interval: a tenth of a second of a campaign's messages is sent at once. */
+/** So that a tenth of a second of a campaign's messages is sent at once. */
 const pollMs = 100
-/** Poll interval without a campaign. */
+/** Without a campaign. */
 const idlePollMs = 500
 const leaseMs = 30_000
 const campaignsMax = 2000
@@ -78,7 +75,7 @@ interface Due {
   readonly progress: Progress
 }
 
-/** Campaigns to work on now. Campaigns that other processes have taken are forgotten. */
+/** Forgets campaigns that other processes have claimed. */
 async function dueCampaigns({ deps, active }: SenderState, inProgress: ReadonlyMap<string, unknown>): Promise<Due[]> {
   const { pool, clock } = deps.platform
   const now = clock.elapsed()
@@ -109,7 +106,7 @@ function keep(active: Map<string, ActiveCampaign>, jobs: readonly Job[], now: nu
   }
 }
 
-/** Works on a campaign once; resolves to the number of accepted messages. Never rejects: a failure is counted for this campaign. */
+/** Resolves to the number of accepted messages. Never rejects: a failure is counted for this campaign. */
 async function work(
   sending: SenderState,
   campaign: ActiveCampaign,

@@ -1,9 +1,8 @@
-/** Adapts the number of contacts per transaction, so that each takes a fraction of a second whatever the rules cost. */
+/** Adapts the number of contacts per transaction, so that each takes a fraction of a second. */
 
 const first = 2000
 const least = 100
 const most = 20_000
-/** Target time of a chunk. */
 const wantedMs = 300
 /** Slower chunks are aborted and retried with fewer contacts. The smallest chunk has no limit of its own. */
 const givenUpAfterMs = 900
@@ -15,18 +14,17 @@ export class ChunkSizes {
     return this.#sizes.get(campaign_id) ?? first
   }
 
-  /** Statement timeout of this chunk in milliseconds; null: the default. */
+  /** Statement timeout in ms; null: the default. */
   timeoutMs(campaign_id: string): number | null {
     return this.of(campaign_id) <= least ? null : givenUpAfterMs
   }
 
-  /** Adapts the next chunk, at most by half or double. */
+  /** At most by half or double. */
   took(campaign_id: string, ms: number): void {
     const factor = Math.min(2, Math.max(0.5, wantedMs / Math.max(ms, 1)))
     this.#keep(campaign_id, Math.round(this.of(campaign_id) * factor))
   }
 
-  /** A chunk was aborted. */
   tooSlow(campaign_id: string): void {
     this.#keep(campaign_id, Math.floor(this.of(campaign_id) / 4))
   }

@@ -1,4 +1,4 @@
-/** Writes the recipients of an audience in chunks, each in a short transaction, resumable after a crash (behaviour: campaigns 4). */
+/** Writes the recipients of an audience in chunks, resumable after a crash (behaviour: campaigns 4). */
 import { isPhoneChannel } from '../../../api/resources/channel.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { addressesOf, adhocRecipients } from '../audience/adhoc.ts'
@@ -14,12 +14,11 @@ import { addressKeyOf, type AudienceSource, type SaveItem } from '../../contacts
 import { recipientFailures } from '../../messages/service.ts'
 import { limitStatements, sqlState, transact, type Transaction } from '../../../platform/database/sql.ts'
 
-/** Ad-hoc recipients per transaction. */
 const chunkRecipients = 1000
-/** `updated_at` of a contact may precede its commit by this long: it is the time of the request. */
+/** `updated_at` of a contact is the time of the request, and may precede its commit by this long. */
 const openWritesMs = 5 * 60_000
 
-/** Starts the snapshot or writes one chunk. Resolves to whether there is more to do now. */
+/** Resolves to whether there is more to do now. */
 export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<boolean> {
   const { platform } = deps
   const row = await findCampaign(platform.pool, job, job.campaign_id)
@@ -59,7 +58,7 @@ async function ended(
   return false
 }
 
-/** Starts the snapshot; stores a segment's rules as they are now. False where the segment does not exist. */
+/** Stores a segment's rules as they are now. False if the segment does not exist. */
 async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience }: CampaignRow): Promise<boolean> {
   return await transact(platform.pool, async (tx) => {
     const locked = await lockOwned(tx, job, platform.process_id)
@@ -79,26 +78,25 @@ async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience 
   })
 }
 
-/** Locks the campaign where this process still has its job; null where there is nothing more to do. */
+/** null if there is nothing more to do, or another process has the job. */
 async function lockOwned(tx: Transaction, job: Job, process_id: string): Promise<CampaignRow | null> {
-  // the campaign before its job, in the same order as pause and cancel
+  // the campaign before its job: the lock order of pause and cancel
   const locked = await lockCampaign(tx, job, job.campaign_id)
   return locked !== null && needsSnapshot(locked) && (await lockJob(tx, job, process_id)) ? locked : null
 }
 
 interface ChunkResult {
   readonly rows: number
-  /** Start of the next chunk; null: this was the last one. */
+  /** null: this was the last chunk. */
   readonly after: string | null
 }
 
-/** The resolved audience, and whether the message is marketing. */
 interface ChunkAudience<S extends ResolvedAudience = Exclude<ResolvedAudience, { kind: 'gone' | 'taken' }>> {
   readonly source: S
   readonly marketing: boolean
 }
 
-/** Writes one chunk and the progress; the last one completes the snapshot. Resolves to whether there is more to do. */
+/** The last chunk completes the snapshot. Resolves to whether there is more to do. */
 async function writeChunk(
   deps: CampaignDeps,
   tx: Transaction,
@@ -169,7 +167,7 @@ async function adhocChunk(
   return { rows: chunk.length, after: done < given.length ? String(done) : null }
 }
 
-/** Completes the snapshot and starts sending, also without recipients. */
+/** Starts sending, also without recipients. */
 async function complete(
   { platform, billing }: CampaignDeps,
   tx: Transaction,
@@ -191,8 +189,8 @@ async function complete(
 }
 
 /**
- * Creates contacts for ad-hoc recipients who are none yet, up to the contact cap (behaviour: campaigns 4). Existing contacts stay unchanged. Nobody
- * is opted in; an earlier opt-out of the address applies to the new contact.
+ * Up to the contact cap (behaviour: campaigns 4). Existing contacts stay unchanged. Nobody is opted in; an earlier
+ * opt-out of the address applies.
  */
 async function saveAsContacts(
   { platform, contacts }: CampaignDeps,

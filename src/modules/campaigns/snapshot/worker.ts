@@ -1,4 +1,4 @@
-/** The worker `campaign-snapshots`: writes the recipients of campaigns that are to start, a chunk at a time. */
+/** The worker `campaign-snapshots`: writes the recipients of starting campaigns, a chunk at a time. */
 import type { CampaignDeps } from '../deps.ts'
 import type { Job } from '../job-repository.ts'
 import { ChunkSizes } from './chunk-size.ts'
@@ -23,7 +23,7 @@ export function snapshotWorker(deps: CampaignDeps): Worker {
   }
 }
 
-/** False where the snapshot is finished. */
+/** False once the snapshot is finished. */
 async function step(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<boolean> {
   try {
     return await snapshotStep(deps, job, sizes)

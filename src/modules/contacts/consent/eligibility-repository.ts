@@ -1,7 +1,6 @@
-/** SQL of eligibility: whether a recipient may be written to, for all statements that accept or send messages. */
+/** SQL of eligibility: whether a recipient may be written to. */
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 
-/** A recipient on a channel. */
 export interface RecipientKey {
   readonly account_id: string
   readonly mode: string
@@ -12,15 +11,14 @@ export interface RecipientKey {
   readonly kind: string
   readonly address: string
   readonly suppression: string
-  /** Only allowed inside the service window. */
   readonly windowed: boolean
 }
 
 export type Ineligible = 'recipient_blocked' | 'policy_violation'
 
 /**
- * Fragments for a statement over rows `i` with the columns of `RecipientKey`: `joins`, `verdict` (arms of a `case` that yield an `Ineligible`), and the `contact_id` of the address.
- * Look-ups are lateral, so that a plan made while a table was small never scans it. `windows`: false when no row is windowed.
+ * For rows `i` with the columns of `RecipientKey`: joins, the arms of a `case` that yields an `Ineligible`, and the
+ * contact. Lateral look-ups keep a plan made for a small table from scanning it.
  */
 export const eligibilityOf = (sql: Db, { at, windows }: { readonly at: string; readonly windows: boolean }) => ({
   joins: sql`
@@ -57,7 +55,7 @@ export interface Eligibility {
   readonly contact_id: string | null
 }
 
-/** Checks these recipients at `at` (ISO 8601); one result each, in order. */
+/** One result per recipient, in order. */
 export async function findEligibility(
   sql: Db,
   recipients: readonly RecipientKey[],

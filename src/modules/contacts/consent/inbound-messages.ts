@@ -1,4 +1,7 @@
-/** Inbound messages: links or creates the contact, opens its service window, and applies keywords such as STOP (behaviour: consent 3, 4). */
+/**
+ * Inbound messages: finds or creates the contact, opens its service window, and applies keywords (behaviour: consent 3,
+ * 4).
+ */
 import type { Tenant } from '../../../api/caller.ts'
 import type { InboundEvent } from '../../../api/domain-events.ts'
 import type { ConsentStatus } from '../../../api/resources/contact.ts'
@@ -17,17 +20,16 @@ import { findSuppressions, openWindows } from './repository.ts'
 import { setAddressConsent } from './suppressions.ts'
 
 export interface Received {
-  /** The contact that wrote; null where the account has reached its contact limit. */
+  /** null when the account has reached its contact limit. */
   readonly contact_id: string | null
   readonly keyword: Keyword | null
-  /** A text to send back once, although the recipient has just opted out; null: none. */
+  /** Sent once, although the recipient has just opted out. */
   readonly reply: string | null
 }
 
 const windowMs = 24 * 3600_000
-/** Channel types with a service window: free-form messages are allowed only for a while after the recipient wrote. */
 const windowedTypes: readonly string[] = ['whatsapp']
-/** When the service window of a message received at `at` closes; null on channel types without windows. */
+/** null on channel types without windows. */
 export const windowUntil = (channel_type: string, at: string): string | null =>
   windowedTypes.includes(channel_type) ? isoTime(Date.parse(at) + windowMs) : null
 /** Where law and carriers require that an opt-out is confirmed. */
@@ -96,7 +98,7 @@ async function receiveOfTenant(
   return received
 }
 
-/** The keyword of each message. A Telegram bot's Start counts as an opt-in only after an opt-out, because everybody has to press it. */
+/** A Telegram bot's Start is an opt-in only after an opt-out, because everybody has to press it. */
 async function keywordsOf(
   platform: Platform,
   keywordOf: KeywordReader,
@@ -134,13 +136,12 @@ function linkItem(message: InboundEvent, keyword: Keyword | null): SaveItem {
   }
 }
 
-/** The address of a new contact. None for short codes and sender names on sms, which nobody can write to: no contact is created. */
+/** Null for short codes and sender names, which nobody can write to. */
 function addressOf(message: InboundEvent, key: AddressKey): ContactChange {
   if (key.kind === 'phone') return isE164(message.from) ? { phone: message.from } : {}
   return isPhoneChannel(key.kind) && key.kind !== 'whatsapp' ? {} : { identifiers: { [key.kind]: key.address } }
 }
 
-/** A provider's profile name: its first word becomes the first name, the rest the last name. */
 function namesOf(profileName: string | null): ContactChange {
   const words = (profileName ?? '')
     .trim()

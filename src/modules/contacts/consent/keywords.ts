@@ -1,14 +1,12 @@
-/** Opt-out, opt-in and help keywords: recognises a whole message such as STOP, and a tapped button that opts out (behaviour: consent 3). Pure. */
+/** Recognises opt-out, opt-in and help keywords in inbound messages (behaviour: consent 3). Pure. */
 import type { Settings } from '../../../config/settings.ts'
 
 export type Keyword = 'opt_out' | 'opt_in' | 'help'
 export type KeywordLists = Pick<Settings, 'opt_out_keywords' | 'opt_in_keywords' | 'help_keywords'>
 
-/** Ignores case, accents and extra spaces. */
 const plain = (text: string): string =>
   text.normalize('NFKD').replace(/\p{M}/gu, '').toUpperCase().replace(/\s+/gu, ' ').trim()
 
-/** Returns a function that recognises keywords in the type and content of an inbound message. */
 export function keywordReader(lists: KeywordLists): (type: string, content: unknown) => Keyword | null {
   const known = new Map<string, Keyword>()
   for (const word of lists.help_keywords) known.set(plain(word), 'help')

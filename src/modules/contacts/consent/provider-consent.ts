@@ -1,4 +1,4 @@
-/** Consent that a provider reports about a recipient, such as an opt-out in its own app (behaviour: consent 4). */
+/** Consent that a provider reports, such as an opt-out in its own app (behaviour: consent 4). */
 import type { Tenant } from '../../../api/caller.ts'
 import type { ConsentStatus } from '../../../api/resources/contact.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -15,17 +15,15 @@ import { setAddressConsent } from './suppressions.ts'
 
 export interface ProviderConsent extends Tenant {
   readonly channel_type: string
-  /** The recipient as on messages. */
   readonly address: string
   readonly status: ConsentStatus
-  /** Only marketing is concerned. */
   readonly marketing: boolean
-  /** ISO 8601. A report older than the contact's last change does not count. */
+  /** ISO 8601. A report older than the contact's last change is ignored. */
   readonly occurred_at: string
   readonly message_id?: string
 }
 
-/** Applies the reports in the caller's transaction. Creates no contact. */
+/** Runs in the caller's transaction. Creates no contact. */
 export async function receiveProviderConsent(
   platform: Platform,
   sql: Db,
@@ -74,7 +72,7 @@ async function applyReports(
   await saveContacts(platform, tx, tenant, items, context)
 }
 
-/** The contacts that own these addresses, locked. Rejects with `WriteConflict` when one lost its address meanwhile. */
+/** Locks the owners. Rejects with `WriteConflict` when one lost its address meanwhile. */
 async function lockOwners(
   tx: Transaction,
   tenant: Tenant,
@@ -90,7 +88,7 @@ async function lockOwners(
 const consentType = ({ channel_type, marketing }: ProviderConsent): string =>
   marketing ? marketingType(channel_type) : channel_type
 
-/** Whether the recipient's consent has changed since. An older opt-out still counts, unless the last change is the provider's own or an opt-out. */
+/** An older opt-out still counts, unless the last change is the provider's own or an opt-out. */
 const isOutdated = ({ status, occurred_at }: ProviderConsent, last: LastConsentChange | undefined): boolean =>
   last !== undefined &&
   Date.parse(occurred_at) < Date.parse(last.occurred_at) &&

@@ -1,4 +1,4 @@
-/** SQL of consent: suppressions, the history of changes, and the service windows of channels. */
+/** SQL of consent: suppressions, the history of changes, and service windows. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { ConsentChange, ConsentSource } from '../../../api/resources/contact.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
@@ -16,11 +16,10 @@ export interface SuppressionRow extends SuppressionKey {
   readonly reason: ConsentSource
   readonly message_id: string | null
   readonly request_id: string | null
-  /** When the last opt-out happened. */
   readonly created_at: string
 }
 
-/** A cheap check that saves imports millions of look-ups. */
+/** Saves imports millions of look-ups. */
 export async function hasSuppressions(sql: Db, { account_id, mode }: Tenant): Promise<boolean> {
   return (await sql`select 1 from suppressions where account_id = ${account_id} and mode = ${mode} limit 1`).length > 0
 }
@@ -38,7 +37,7 @@ export async function findSuppressions(
     where account_id = ${account_id} and mode = ${mode} and channel_type = any (${types}::text[]) and address_hash = any (${keys.map((key) => key.address_hash)}::text[])`
 }
 
-/** Inserts suppressions in a fixed order; existing ones take the later opt-out. Returns the new ones. */
+/** In a fixed order, to avoid deadlocks. Existing ones get the later opt-out; returns the new ones. */
 export async function insertSuppressions(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -58,7 +57,7 @@ export async function insertSuppressions(
   return written.filter(({ fresh }) => fresh)
 }
 
-/** Deletes suppressions, with `until` only those without a later opt-out; returns how many. */
+/** With `until`, only those without a later opt-out. */
 export async function deleteSuppressions(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -87,7 +86,6 @@ export async function insertConsentChanges(
       as t(contact_id text, id text, channel_type text, status text, source text, message_id text, request_id text, occurred_at timestamptz)`
 }
 
-/** A page of a contact's consent history, newest first, one more than the page limit. */
 export async function listConsentChanges(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -102,7 +100,7 @@ export async function listConsentChanges(
     order by id desc limit ${page.limit + 1}`
 }
 
-/** The messages, out of these, by which their contacts opted out. */
+/** The messages, among these, by which contacts opted out. */
 export async function optOutsBy(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -122,7 +120,7 @@ export type LastConsentChange = Pick<
   'contact_id' | 'channel_type' | 'status' | 'source' | 'occurred_at'
 >
 
-/** The last consent change per contact and channel type, by `contact_id|channel_type`. */
+/** By `contact_id|channel_type`. */
 export async function lastConsentChanges(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -155,13 +153,11 @@ export async function deleteConsentChanges(sql: Db, { account_id, mode }: Tenant
 }
 
 export interface WindowRow {
-  /** As in `contact_addresses`. */
   readonly address: string
   readonly channel_id: string
   readonly expires_at: string
 }
 
-/** Opens windows, or extends them. */
 export async function openWindows(sql: Db, { account_id, mode }: Tenant, rows: readonly WindowRow[]): Promise<void> {
   if (rows.length === 0) return
   await sql`

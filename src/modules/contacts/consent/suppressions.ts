@@ -1,4 +1,4 @@
-/** Suppressions: opt-outs by address, which outlive contacts and stop messages before they are sent (behaviour: consent 1). */
+/** Suppressions: opt-outs by address, which outlive contacts (behaviour: consent 1). */
 import type { Tenant } from '../../../api/caller.ts'
 import type { ConsentEvent } from '../../../api/domain-events.ts'
 import type { ConsentSource, ConsentStatus } from '../../../api/resources/contact.ts'
@@ -10,15 +10,12 @@ import { marketingType, statusOf, type ContactRow } from '../contact.ts'
 import type { CausedTransition, SaveContext } from '../save-item.ts'
 import * as repository from './repository.ts'
 
-/** The addresses that contacts gained in a write, by contact. */
 type GainedAddresses = ReadonlyMap<string, readonly AddressKey[]>
 
-/** Above this number of contacts, check first whether the tenant has any suppression. */
+/** Above this number of contacts, first check whether the tenant has any suppression. */
 const bulk = 8
-/** Channel types on which people can opt out of marketing alone. */
 const marketingTypes: readonly string[] = ['whatsapp']
 
-/** The channel types, with `.marketing` where it exists, that can be suppressed for an address. */
 export const suppressibleTypes = (key: AddressKey): readonly string[] =>
   key.kind === 'phone' ? phoneTypes : withMarketing([key.kind])
 
@@ -26,7 +23,6 @@ const withMarketing = (types: readonly string[]): string[] =>
   types.flatMap((type) => (marketingTypes.includes(type) ? [type, marketingType(type)] : [type]))
 const phoneTypes = withMarketing(phoneChannelTypes)
 
-/** The contact's addresses on a channel type. */
 export function addressesOn(row: Pick<ContactRow, 'phone_key' | 'identifiers'>, type: string): AddressKey[] {
   const base = type.split('.')[0]!
   const keys: AddressKey[] =
@@ -35,7 +31,7 @@ export function addressesOn(row: Pick<ContactRow, 'phone_key' | 'identifiers'>, 
   return identifier === undefined ? keys : [...keys, { kind: base, address: identifier }]
 }
 
-/** Applies existing suppressions of gained addresses to their contacts: an opt-out outlives a deleted contact. */
+/** Applies existing suppressions of gained addresses: an opt-out outlives a deleted contact. */
 export async function inheritOptOuts(
   platform: Platform,
   tx: Transaction,
@@ -96,7 +92,7 @@ function inheritOptOut(
   contact.row = { ...contact.row, consent: { ...contact.row.consent, [base]: state }, updated_at: context.at }
 }
 
-/** Lifts the opt-out of a gained address because the item states the contact's consent again; the history records it. */
+/** The item states the consent again, so the history records a change. */
 function liftOptOut(contact: LockedContact, stated: CausedTransition): void {
   contact.transitions.push({ ...stated, before: 'opted_out' })
   const [type] = stated.channel_type.split('.') as [string]
@@ -108,7 +104,7 @@ function liftOptOut(contact: LockedContact, stated: CausedTransition): void {
   }
 }
 
-/** Brings suppressions in line with written contacts and publishes `opted_out` for new opt-outs. */
+/** Also publishes `opted_out` for new opt-outs. */
 export async function updateSuppressions(
   platform: Platform,
   tx: Transaction,
@@ -157,20 +153,17 @@ function hasAnyOptOut({ consent }: ContactRow): boolean {
   return false
 }
 
-/** An opt-out of an address. */
 interface OptOut {
-  /** `<type>.marketing` for marketing alone. */
   readonly channel_type: string
   readonly key: AddressKey
   readonly source: ConsentSource
-  /** ISO 8601. */
   readonly occurred_at: string
   readonly message_id: string | null
-  /** null: no contact has the address. */
+  /** null if no contact has the address. */
   readonly contact_id: string | null
 }
 
-/** Stores suppressions and publishes `opted_out` for new ones, except for marketing alone; returns whether any is new. */
+/** Returns whether any is new. Opt-outs from marketing alone publish nothing. */
 async function suppress(
   platform: Platform,
   tx: Transaction,
@@ -208,7 +201,6 @@ async function suppress(
   return inserted.length > 0
 }
 
-/** A consent of an address that no contact has. */
 export interface AddressConsent {
   readonly channel_type: string
   readonly key: AddressKey
@@ -218,7 +210,7 @@ export interface AddressConsent {
   readonly message_id: string | null
 }
 
-/** Stores the consent of an address without a contact, as a suppression or none. A provider's late report lifts no later opt-out. True when it changed. */
+/** Returns whether it changed. A provider's late report does not lift a later opt-out. */
 export async function setAddressConsent(
   platform: Platform,
   tx: Transaction,

@@ -1,11 +1,11 @@
-/** SQL of exports: the columns in use, and everything that belongs to one contact. */
+/** SQL of exports. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { ConsentChange } from '../../../api/resources/contact.ts'
 import type { ContactRow } from '../contact.ts'
 import type { ContactExport } from '../../../api/resources/contact-export.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 
-/** The channel types in use for identifiers, consents and marketing consents. Scans all contacts. */
+/** Scans all contacts. */
 export async function usedTypes(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -1,4 +1,4 @@
-/** HTTP operations of exports: contacts as CSV, and the whole record of one contact (behaviour: imports 5; contacts 7). */
+/** HTTP operations of contact exports (behaviour: imports 5; contacts 7). */
 import { Type } from 'typebox'
 import { ContactExport } from '../../../api/resources/contact-export.ts'
 import { reply, route, type Route } from '../../../platform/http/route.ts'

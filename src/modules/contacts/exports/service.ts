@@ -1,4 +1,4 @@
-/** Exports: all contacts as CSV that an import reads back, and the whole record of one contact as JSON. */
+/** Exports: all contacts as CSV that an import reads back, and one contact's record as JSON. */
 import type { Readable } from 'node:stream'
 import type { Tenant } from '../../../api/caller.ts'
 import { isId } from '../../../api/ids.ts'
@@ -14,16 +14,12 @@ import type { ContactQuery } from '../contact-queries.ts'
 import type { ContactService } from '../service.ts'
 import { findContact } from '../repository.ts'
 
-/** Contacts per page, which bounds memory. */
 const rowsPerPage = 500
 
 export type ExportService = ReturnType<typeof exportService>
 
 export function exportService(platform: Platform, contacts: ContactService) {
-  /**
-   * Contacts that match the filters of `GET /v1/contacts`, newest first. Each page is an expensive read of its own,
-   * so a slow client holds no connection.
-   */
+  /** Each page is an expensive read of its own, so a slow client holds no connection. */
   async function csv(tenant: Tenant, query: ContactQuery, gone: AbortSignal): Promise<Readable> {
     const request = {
       account_id: tenant.account_id,
@@ -50,7 +46,6 @@ export function exportService(platform: Platform, contacts: ContactService) {
     return csvStream(columns, pageOf(first))
   }
 
-  /** 404 `resource_missing` for an unknown ID. */
   async function record(sql: Db, tenant: Tenant, id: string): Promise<ContactExport> {
     const row = isId('ct', id) ? await findContact(sql, tenant, id) : null
     if (row === null) throw missing('contact', id)

@@ -11,7 +11,6 @@ import { effort } from '../../../../test/support/effort.ts'
 
 const options = { delimiters: ',', rows_max: 3, chunk_length: 1000, record_length_max: 200 }
 
-/** Splits a text that arrives in parts. */
 function split(parts: readonly string[], given = options): Chunk[] {
   const splitter = new Splitter(given, 2)
   return [...parts.flatMap((part) => splitter.push(part)), ...splitter.end()]

@@ -1,4 +1,4 @@
-/** One row of an import: turns cells into the change of a contact, or into the reasons why that is impossible. Pure. */
+/** Turns a row of an import into the change of a contact, or into reasons for its rejection. Pure. */
 import { parse } from 'csv-parse/sync'
 import { Problem } from '../../../api/problem.ts'
 import type { AttributeType, AttributeValue } from '../../../api/resources/contact.ts'
@@ -10,9 +10,8 @@ import { readContact, type ContactBody } from '../contact-input.ts'
 import type { Column } from './columns.ts'
 import { Splitter, type Chunk } from './splitter.ts'
 
-/** A record of the file. */
 export interface Row {
-  /** As a spreadsheet counts: the header is row 1. */
+  /** As in a spreadsheet: the header is row 1. */
   readonly row: number
   readonly cells: readonly string[]
   /** Why the record could not be split into cells. */
@@ -22,7 +21,7 @@ export interface Row {
 const blank = /^[ \t\r]*$/
 const asOneRow = { rows_max: 1, chunk_length: 1, record_length_max: Infinity }
 
-/** The records of a chunk without blank ones. A record with misplaced quotes is returned as broken. */
+/** Without blank records; one with misplaced quotes is returned as broken. */
 export function readRows(chunk: Pick<Chunk, 'text' | 'first_row'>, delimiter: string): Row[] {
   try {
     return cut(chunk, delimiter)
@@ -57,7 +56,7 @@ function cut({ text, first_row }: Pick<Chunk, 'text' | 'first_row'>, delimiter: 
   return rows
 }
 
-/** The same for text without quotes, at a fifth of the cost. */
+/** For text without quotes, at a fifth of the cost. */
 function cutPlain(text: string, delimiter: string): string[][] {
   const lines = text.split('\n')
   const last = lines.pop()!
@@ -68,16 +67,15 @@ function cutPlain(text: string, delimiter: string): string[][] {
 
 export interface RowContext {
   readonly columns: readonly Column[]
-  /** Types of attributes, from `attributeTypes`. */
   readonly types: ReadonlyMap<string, AttributeType>
   readonly default_country: string | null
-  /** The account's country where the import has none, to suggest what a rejected number may mean. */
+  /** Used to suggest a correction where the import has no country. */
   readonly hinted_country?: string | null
   /** ISO 8601. */
   readonly at: string
 }
 
-/** The change that a row requests. `reasons` is empty when the row is valid. */
+/** Valid if `reasons` is empty. */
 export interface RowRead {
   readonly change: ContactChange
   readonly reasons: readonly string[]
@@ -197,7 +195,7 @@ const statuses = new Map([
   ['0', 'opted_out'],
 ])
 
-/** Tags are separated by semicolons. A tag with a semicolon is quoted, and a quote in it doubled. */
+/** Separated by semicolons. A tag with a semicolon is quoted, and its quotes doubled. */
 function tagsOf(text: string): string[] {
   if (!text.includes('"'))
     return text
@@ -210,7 +208,6 @@ function tagsOf(text: string): string[] {
     .filter((tag) => tag !== '')
 }
 
-/** The first word, and the rest. */
 function namesOf(text: string): { first_name: string; last_name?: string } {
   const at = text.indexOf(' ')
   return at === -1 ? { first_name: text } : { first_name: text.slice(0, at), last_name: text.slice(at + 1).trim() }
@@ -232,14 +229,14 @@ function metadataOf(text: string, reasons: string[]): Record<string, unknown> {
 const isNumber = (text: string): boolean => /^-?\d/.test(text) && String(Number(text)) === text
 const isBoolean = (text: string): boolean => text === 'true' || text === 'false' || text === 'TRUE' || text === 'FALSE'
 
-/** A cell that does not match the attribute's type stays text: a postal code with a leading zero is not a number. */
+/** A cell of another type stays text: a postal code with a leading zero is not a number. */
 function attributeOf(text: string, type: AttributeType | undefined): AttributeValue {
   if (type === 'number' && isNumber(text)) return Number(text)
   if (type === 'boolean' && isBoolean(text)) return text.toLowerCase() === 'true'
   return text
 }
 
-/** The type of each attribute: as it is defined, else number or boolean where every cell is one, else text. */
+/** As defined; else number or boolean where every cell is one; else text. */
 export function attributeTypes(
   rows: readonly Row[],
   columns: readonly Column[],
@@ -258,7 +255,7 @@ export function attributeTypes(
   return types
 }
 
-/** Merges two changes of one contact in order. */
+/** Later values win. */
 export function mergeChanges(first: ContactChange, then: ContactChange): ContactChange {
   const tags = [...(first.add_tags ?? []), ...(then.add_tags ?? [])]
   const spelled = new Map(tags.toReversed().map((tag) => [foldText(tag), tag]))
@@ -273,7 +270,7 @@ export function mergeChanges(first: ContactChange, then: ContactChange): Contact
 
 type Consents = NonNullable<ContactChange['consent']>
 
-/** Merges per channel type, and separately for marketing: the later change replaces only what it states. */
+/** Per channel type, and separately for marketing. */
 function mergeConsent(first: Consents, then: Consents): Consents {
   const merged = { ...first }
   for (const [type, write] of Object.entries(then)) merged[type] = write === null ? null : { ...first[type], ...write }

@@ -4,7 +4,6 @@ import { chunkWriter } from './chunk-writer.ts'
 
 const chunk = { text: 'a\n', first_row: 2, rows: 1 }
 
-/** Writes that the test ends. */
 function pendingWrites() {
   const ends: ((error?: Error) => void)[] = []
   const store = () =>
@@ -12,7 +11,6 @@ function pendingWrites() {
   return { ends, store }
 }
 
-/** Runs everything that is due. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a few chunks are written at once, and the next waits', async () => {

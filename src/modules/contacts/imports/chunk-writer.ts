@@ -1,13 +1,12 @@
-/** Writes the chunks of an upload, several at once, so that they share the wait for the disk. */
+/** Writes chunks of an upload concurrently, so that they share the wait for the disk. */
 import type { Chunk } from './splitter.ts'
 
-/** Chunks written at once, which bounds memory. */
 const atOnce = 4
 
 export interface ChunkWriter {
-  /** Starts to write a chunk; resolves when the next may be written. Rejects when an earlier one failed. */
+  /** Resolves when the next may be written. Rejects when an earlier one failed. */
   write(chunk: Chunk, number: number): Promise<void>
-  /** Resolves when no write is in progress; with `done` rejects when one failed. Nothing is written afterwards. */
+  /** Waits for writes in progress; with `done` rejects when one failed. */
   close(done: boolean): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Applies one chunk of an import in one transaction: saves its rows, counts them, reports rejected ones, and deletes the chunk. */
+/** Applies one chunk of an import in one transaction. */
 import type { ContactImportRow } from './import.ts'
 import { phoneKey } from '../../../lib/phone.ts'
 import { sqlState, transact, type Db, type Transaction, violatedConstraint } from '../../../platform/database/sql.ts'
@@ -11,13 +11,10 @@ import type { SaveContext, SaveItem, SaveResult } from '../save-item.ts'
 import { attributeTypes, mergeChanges, readRow, readRows, type Row } from './cells.ts'
 import * as repository from './repository.ts'
 
-/** A chunk parsed into rows, without the database. */
 export interface ParsedChunk {
   readonly number: number
   readonly rows: readonly Row[]
-  /** The phone numbers, identifiers and e-mail addresses by which rows refer to contacts. */
   readonly keys: ReadonlySet<string>
-  /** The columns by which rows find their contacts: phone, an identifier or email. */
   readonly found_by: ReadonlySet<string>
 }
 
@@ -33,7 +30,7 @@ export function parseChunk(chunk: repository.ChunkRow, row: ContactImportRow): P
     const cellAt = (at: number): string => (cells[at] ?? '').trim()
     const phone = cellAt(phoneAt)
     let by = phone === '' ? undefined : 'phone'
-    // the last digits: one number may be written with and without its country code
+    // one number may be written with and without its country code, so the last digits are compared
     if (phone !== '') keys.add(/\d{7}$/.test(phone) ? phone.slice(-7) : phone.replaceAll(/\D/g, '').slice(-7))
     for (const { column, at } of others) {
       if (cellAt(at) === '') continue
@@ -50,8 +47,8 @@ export function parseChunk(chunk: repository.ChunkRow, row: ContactImportRow): P
 }
 
 /**
- * Whether a chunk must wait for an earlier one, because both may refer to the same contact and the later row wins (behaviour: imports 3.1). A phone number and an e-mail address
- * may belong to the same contact, which the file does not show. The first chunk also decides the types of attributes.
+ * Whether both chunks may refer to the same contact: the later row wins (behaviour: imports 3.1). A phone number and an
+ * e-mail address may belong to one contact. The first chunk also decides the types of attributes.
  */
 export function dependsOn(chunk: ParsedChunk, earlier: ParsedChunk): boolean {
   if (earlier.number === 0 || new Set([...chunk.found_by, ...earlier.found_by]).size > 1) return true
@@ -59,12 +56,12 @@ export function dependsOn(chunk: ParsedChunk, earlier: ParsedChunk): boolean {
   return false
 }
 
-/** A row, or several rows of one contact that are matched by e-mail address, with their change. */
+/** One row, or several rows with the same e-mail address. */
 interface RowGroup {
   readonly rows: Row[]
   change: ContactChange
   id?: string
-  /** Opt-ins of later rows that an opt-out of an earlier row overrides. */
+  /** Opt-ins of later rows overridden by an opt-out of an earlier one. */
   refused_opt_ins?: Map<Row, readonly string[]>
 }
 
@@ -73,21 +70,20 @@ interface Report {
   readonly progress: { created: number; updated: number; rejected: number; warnings: number }
 }
 
-/** Saves rows and finds contacts: in the database, or as a dry run. */
+/** The database, or a dry run. */
 export interface ChunkTarget {
   save(items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]>
   findByEmail(keys: readonly string[]): Promise<repository.FoundByEmail[]>
 }
 
-/** Shared by all chunks of a run. */
 export interface ChunkContext {
   readonly at: string
   readonly expect_new: boolean
 }
 
 /**
- * Returns the progress; null when the chunk was already applied. With `expect_new`, owners of addresses are looked up only after one turns out to be known.
- * Call it inside `withConflictRetries`.
+ * Null when the chunk was already applied. With `expect_new`, owners are looked up only after an address turns out to
+ * be known. Call it inside `withConflictRetries`.
  */
 export async function applyChunk(
   platform: Platform,
@@ -114,7 +110,6 @@ export async function applyChunk(
   return report.progress
 }
 
-/** Saves the rows of a chunk in the target and reports the results. */
 export async function reportOf(
   platform: Platform,
   sql: Db,
@@ -144,7 +139,7 @@ export async function reportOf(
   const context: SaveContext = { at, source: 'import', request_id: row.request_id, keep_opt_outs: true, expect_new }
   const [emailOnly, others] = [requested.filter(hasEmailOnly), requested.filter((each) => !hasEmailOnly(each))]
   await save(platform, row, target, others, context, report)
-  // the contacts of the other rows can be found now
+  // the contacts of the other rows exist by now
   await save(platform, row, target, await byEmail(target, emailOnly, report), context, report)
   return report
 }
@@ -152,7 +147,6 @@ export async function reportOf(
 const hasEmailOnly = ({ change: { phone, identifiers, email } }: RowGroup): boolean =>
   !phone && identifiers === undefined && Boolean(email)
 
-/** Matches rows without another identifier by e-mail address; rows of the same address become one. */
 async function byEmail(target: ChunkTarget, requested: readonly RowGroup[], report: Report): Promise<RowGroup[]> {
   const byKey = new Map<string, RowGroup>()
   for (const each of requested) {
@@ -181,7 +175,7 @@ async function byEmail(target: ChunkTarget, requested: readonly RowGroup[], repo
 const itemOf = ({ id, change }: RowGroup): SaveItem =>
   id === undefined ? { kind: 'upsert', change } : { kind: 'update', id, change }
 
-/** Saves rows together. Where the database rejects a value, halves are tried until one row is left. */
+/** Where the database rejects a value, halves are tried until one row is left. */
 async function save(
   platform: Platform,
   row: ContactImportRow,
@@ -197,7 +191,7 @@ async function save(
   } catch (error) {
     if (error instanceof WriteConflict && context.expect_new === true)
       return await save(platform, row, target, requested, { ...context, expect_new: false }, report)
-    // a taken address is a conflict, which `withConflictRetries` retries
+    // a duplicate address is a conflict, which `withConflictRetries` retries
     if (!/^2[23]/.test(sqlState(error) ?? '') || violatedConstraint(error) === 'contact_addresses_pkey') throw error
     if (requested.length === 1) {
       platform.log.warn({ err: error, import_id: row.id }, 'a row of an import could not be stored')

@@ -1,12 +1,12 @@
-/** The header of an import: maps columns to contact fields (behaviour: imports 2). */
+/** Maps the columns of an import to contact fields (behaviour: imports 2). */
 import { consentTypes } from '../../../api/resources/contact.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { Problem, throwFailures } from '../../../api/problem.ts'
 
-/** A field, named as in a rule or merge tag; null: the column is ignored. */
+/** A field as in rules and merge tags; null: ignored. */
 export type Column = string | null
 
-/** Spellings of spreadsheets and other systems: lower case, with `_` for anything but letters and digits. */
+/** Lower case, with `_` for anything but letters and digits. */
 const spellings: Readonly<Record<string, readonly string[]>> = {
   phone: [
     'phone_number',
@@ -52,7 +52,7 @@ export const plainFields = [
   'tags',
   'metadata',
 ]
-/** Columns of an export, and of rejected rows, that cannot be imported. */
+/** Columns of exports and rejected rows that cannot be imported. */
 const readOnly = [
   'id',
   'object',
@@ -75,7 +75,6 @@ const fieldOf = new Map<string, Column>([
 
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
 
-/** The field of this name; undefined when contacts have none. */
 function fieldNamed(name: string): string | undefined {
   if (plainFields.includes(name)) return name
   const [root, key, part, ...more] = name.split('.')
@@ -100,7 +99,6 @@ function columnOf(header: string): Column | undefined {
   )
 }
 
-/** Checks a mapping of columns. */
 export function chosenFailures(header: readonly string[], chosen: Readonly<Record<string, Column>>): Detail[] {
   const details: Detail[] = []
   for (const [name, field] of Object.entries(chosen)) {
@@ -121,7 +119,7 @@ export function chosenFailures(header: readonly string[], chosen: Readonly<Recor
   return details
 }
 
-/** The columns of a draft: undefined where the name is unknown, or its field is already taken. */
+/** undefined where the name is unknown or its field already used. */
 export function understood(
   header: readonly string[],
   chosen: Readonly<Record<string, Column>>,
@@ -137,10 +135,7 @@ export function understood(
   })
 }
 
-/**
- * Reads the header. `chosen` maps headers to fields, or to null to ignore a column, and overrides spellings. Throws one Problem that names every unknown column
- * and every field that occurs twice.
- */
+/** The mapping overrides known spellings. Throws one Problem with all unknown and duplicate columns. */
 export function readHeader(header: readonly string[], chosen: Readonly<Record<string, Column>> = {}): Column[] {
   const details = chosenFailures(header, chosen)
   const byName = new Map(Object.entries(chosen).map(([name, field]) => [name.trim(), field]))

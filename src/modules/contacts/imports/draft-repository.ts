@@ -5,7 +5,7 @@ import type { Column } from './columns.ts'
 import type { ContactImportRow } from './import.ts'
 import { columns, type CompleteFile } from './repository.ts'
 
-/** Turns an upload into a draft. Null when the upload was abandoned because it took too long. */
+/** Null when the upload was abandoned because it took too long. */
 export async function insertDraft(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -22,7 +22,6 @@ export async function insertDraft(
   return row ?? null
 }
 
-/** An import in any state but uploading. */
 export async function findStep(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
     select ${columns(sql)}
@@ -31,16 +30,15 @@ export async function findStep(sql: Db, { account_id, mode }: Tenant, id: string
   return row ?? null
 }
 
-/** The fields of a draft that the console changes; undefined: unchanged. */
+/** undefined: unchanged. */
 export interface DraftChange {
   readonly chosen: Readonly<Record<string, Column>> | undefined
   readonly default_country: string | null | undefined
   readonly consent_declared: boolean | undefined
-  /** The request that declared consent. */
   readonly request_id: string
 }
 
-/** Updates an import that is not started; what changes the result needs a new check. Null in any other state. */
+/** Changes that affect the result require a new check. Null in any other state. */
 export async function changeDraft(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -87,7 +85,7 @@ export async function setChecked(
   return row ?? null
 }
 
-/** Queues a checked import and makes it visible. Null when it is in another state, or another request started it. */
+/** Null in another state, or when another request started it. */
 export async function startChecked(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -106,7 +104,7 @@ export async function startChecked(
   return row ?? null
 }
 
-/** Cancels an import that is not started, with its rows. Null in any other state. */
+/** Null in any other state. */
 export async function cancelDraft(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -122,7 +120,6 @@ export async function cancelDraft(
   return row ?? null
 }
 
-/** Drafts of any tenant that were not changed since `before`. */
 export async function staleDrafts(sql: Db, before: string): Promise<(Tenant & { id: string; updated_at: string })[]> {
   return await sql<(Tenant & { id: string; updated_at: string })[]>`
     select account_id, mode, id, updated_at
@@ -131,7 +128,6 @@ export async function staleDrafts(sql: Db, before: string): Promise<(Tenant & { 
     limit 100`
 }
 
-/** Deletes a draft that was not changed since `updated_at`, with its rows. */
 export async function deleteDraft(
   sql: Transaction,
   { account_id, mode }: Tenant,

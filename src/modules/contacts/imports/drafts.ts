@@ -1,4 +1,4 @@
-/** Stepwise imports of the console: a draft is uploaded, mapped, checked, and then started or cancelled (behaviour: console 7). */
+/** Stepwise imports of the console: upload, map, check, then start or cancel (behaviour: console 7). */
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Tenant } from '../../../api/caller.ts'
 import { isId } from '../../../api/ids.ts'
@@ -19,7 +19,7 @@ import { UnreadableFile, type UploadOptions } from './upload-reader.ts'
 type Named = Pick<UploadOptions, 'file_name'>
 
 export function importSteps(platform: Platform) {
-  /** Checks in progress, by import and input: concurrent requests share one. */
+  /** By import and input: concurrent requests share one check. */
   const running = new Map<string, Promise<drafts.CheckResult>>()
   return {
     upload: (sql: Db, caller: Caller, request: IncomingMessage, given: Named) =>
@@ -115,7 +115,7 @@ async function checked(
   throw new Problem('import_state_invalid', 'The import was changed while it was being checked. Check it again.')
 }
 
-/** Reads chunk by chunk and holds no connection in between. */
+/** Holds no connection between chunks. */
 async function dryRun(platform: Platform, row: ContactImportRow): Promise<drafts.CheckResult> {
   const { pool, clock } = platform
   const dryRun = await DryRun.begin(platform, row)
@@ -155,7 +155,6 @@ async function cancelled(platform: Platform, sql: Db, caller: Caller, id: string
   return stepwiseObject(row)
 }
 
-/** The Problem that explains why the step is not possible in the import's state. */
 async function wrongState(sql: Db, tenant: Tenant, id: string): Promise<Problem> {
   const { status } = await existing(sql, tenant, id)
   if (status === 'draft')

@@ -12,17 +12,17 @@ import { KeyTable } from './key-table.ts'
 import type { ChunkTarget } from './chunk.ts'
 import { findByEmail, type FoundByEmail } from './repository.ts'
 
-/** Values in the table of keys: the address was removed; several contacts have the e-mail address. */
+/** Key table values: the address was removed; several contacts have the e-mail address. */
 const nobody = -1
 const several = -2
 
-/** Remembers how earlier rows change the results of later ones: the keys of contacts, not the contacts. */
+/** Stores the keys of contacts, not the contacts. */
 export class DryRun implements ChunkTarget {
   readonly #platform: Platform
   readonly #sql: Pool
   readonly #tenant: Tenant
   readonly #keys = new KeyTable()
-  /** Owners of keys, by their number in the table; null: a contact created by the file. */
+  /** By number in the key table; null: a contact created by the file. */
   readonly #owners: (string | null)[] = []
   #capacity: number
 

@@ -1,9 +1,8 @@
-/** An import: its row and its JSON, for the API and for the console. */
+/** An import: its row, and its JSON for the API and the console. */
 import type { ContactImport } from '../../../api/resources/contact-import.ts'
 import { draftStatuses, type StepStatus, type StepwiseImport } from '../../../api/resources/stepwise-import.ts'
 import { understood } from './columns.ts'
 
-/** The ContactImport of the API. */
 export function importObject(row: ContactImportRow): ContactImport {
   const {
     id,
@@ -45,7 +44,6 @@ export function importObject(row: ContactImportRow): ContactImport {
 
 const isDraft = (status: string): boolean => (draftStatuses as readonly string[]).includes(status)
 
-/** The import as the console shows it, in any state. */
 export function stepwiseObject(row: ContactImportRow): StepwiseImport {
   const shown = importObject(row)
   const status = row.status as StepStatus
@@ -60,7 +58,6 @@ export function stepwiseObject(row: ContactImportRow): StepwiseImport {
   return { ...shown, status, columns, processed: 0 }
 }
 
-/** A row of `contact_imports`. */
 export interface ContactImportRow {
   account_id: `acc_${string}`
   mode: 'live' | 'test'
@@ -73,7 +70,6 @@ export interface ContactImportRow {
   delimiter: string
   header: string[]
   columns: (string | null)[]
-  /** Columns mapped by the user, by header. */
   chosen: Record<string, string | null>
   bytes: number
   total: number

@@ -13,7 +13,7 @@ export const importInvariants: readonly Invariant[] = [
   },
 ]
 
-/** Imports of any tenant whose rows are neither processed nor left, or whose queue entry does not match their status. */
+/** Imports whose rows are neither processed nor left, or whose job does not match their status. */
 async function importBreaches(
   sql: Db,
 ): Promise<

@@ -1,6 +1,5 @@
-/** A map from texts to numbers that stores hashes instead of texts: about sixteen bytes per entry, for millions of entries. */
+/** A map from texts to numbers that stores hashes: about 16 bytes per entry, for millions of entries. */
 
-/** The share of filled slots above which the table grows. */
 const loadMax = 0.6
 
 export class KeyTable {
@@ -25,7 +24,6 @@ export class KeyTable {
     this.#values[slot] = value
   }
 
-  /** The slot of the hash, or where it would be. */
   #slotOf(hash: number): number {
     const mask = this.#hashes.length - 1
     let slot = hash & mask
@@ -42,7 +40,7 @@ export class KeyTable {
   }
 }
 
-/** 53 bits, never 0: among ten million texts the probability of a collision is below one in a hundred. */
+/** 53 bits, never 0: below 1 % risk of a collision among ten million texts. */
 function hashOf(text: string): number {
   let [a, b] = [0xdeadbeef, 0x41c6ce57]
   for (let at = 0; at < text.length; at++) {

@@ -16,7 +16,6 @@ export const columns = (
 /** Uploads and drafts are not visible in the API. */
 const isStarted = (sql: Db) => sql`status in ('pending', 'running', 'completed', 'failed')`
 
-/** An import that is being uploaded. */
 export async function insertImport(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -35,7 +34,6 @@ export async function insertChunk(sql: Db, import_id: string, number: number, ch
     values (${import_id}, ${number}, ${chunk.first_row}, ${chunk.rows}, ${chunk.text})`
 }
 
-/** What is known after the upload. */
 export interface CompleteFile {
   readonly file_name: string | null
   readonly default_country: string | null
@@ -46,7 +44,7 @@ export interface CompleteFile {
   readonly total: number
 }
 
-/** Queues an import and makes it visible. Null when the upload was abandoned because it took too long. */
+/** Null when the upload was abandoned because it took too long. */
 export async function startImport(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -67,7 +65,6 @@ export async function startImport(
   return row ?? null
 }
 
-/** Deletes an unfinished upload with its chunks. */
 export async function deleteUpload(sql: Transaction, { account_id, mode }: Tenant, id: string): Promise<void> {
   const gone = await sql`
     delete from contact_imports
@@ -75,7 +72,7 @@ export async function deleteUpload(sql: Transaction, { account_id, mode }: Tenan
   if (gone.count > 0) await sql`delete from contact_import_chunks where import_id = ${id}`
 }
 
-/** Uploads of any tenant begun before `before`: abandoned, or their process died. */
+/** Abandoned, or their process died. */
 export async function staleUploads(sql: Db, before: string): Promise<(Tenant & { id: string })[]> {
   return await sql<(Tenant & { id: string })[]>`
     select account_id, mode, id
@@ -90,7 +87,6 @@ export async function findImport(sql: Db, { account_id, mode }: Tenant, id: stri
   return row ?? null
 }
 
-/** A page of imports, newest first, one more than the page limit. */
 export async function listImports(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -111,7 +107,6 @@ export interface ImportErrorRow {
   readonly cells: readonly string[]
 }
 
-/** Rejected rows after `after`, in file order. */
 export async function pageOfErrors(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -144,7 +139,6 @@ export async function insertErrors(
     from json_to_recordset(${jsonRows(rows)}::text::json) as t(row integer, applied boolean, reason text, cells json, phone_key text, email_key text)`
 }
 
-/** Deletes the rejected rows of a person. */
 export async function deleteErrorsOf(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -156,7 +150,7 @@ export async function deleteErrorsOf(
     where account_id = ${account_id} and mode = ${mode} and (phone_key = ${phone_key} or (phone_key is null and email_key = ${email_key}))`
 }
 
-/** Deletes older rejected rows of any tenant; returns how many. */
+/** Of any tenant. */
 export async function deleteOldErrors(sql: Db, before: string, limit: number): Promise<number> {
   const result = await sql`
     delete from contact_import_errors
@@ -169,8 +163,8 @@ export interface Job extends Tenant {
 }
 
 /**
- * Claims the next import of any tenant for this process: one that no live process works on. Accounts take turns, starting after `after_account`;
- * within an account the import that has waited longest is next.
+ * An import that no live process works on. Accounts take turns after `after_account`; within one, the import that
+ * waited longest.
  */
 export async function claimJob(
   sql: Db,
@@ -195,7 +189,7 @@ export async function claimJob(
   return row ?? null
 }
 
-/** Locks the job against other processes until the transaction ends; false when another process has it. */
+/** Until the transaction ends; false when another process has the job. */
 export async function lockJob(sql: Transaction, import_id: string, process_id: string): Promise<boolean> {
   const rows = await sql`
     select 1
@@ -204,7 +198,6 @@ export async function lockJob(sql: Transaction, import_id: string, process_id: s
   return rows.length > 0
 }
 
-/** Releases an import for the next turn of any process. */
 export async function releaseJob(sql: Db, import_id: string, process_id: string, succeeded: boolean): Promise<void> {
   await sql`
     update contact_import_jobs
@@ -212,7 +205,6 @@ export async function releaseJob(sql: Db, import_id: string, process_id: string,
     where import_id = ${import_id} and process_id = ${process_id}`
 }
 
-/** Counts a failed run; true when too many failed in a row. */
 export async function countFailure(
   sql: Db,
   import_id: string,
@@ -227,7 +219,6 @@ export async function countFailure(
   return row !== undefined && row.failures >= failures_max
 }
 
-/** Fails an import and deletes what is left of it. */
 export async function failImport(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -249,7 +240,6 @@ export interface ChunkRow {
   readonly body: string
 }
 
-/** The first remaining chunk after `after`. */
 export async function nextChunk(sql: Db, import_id: string, after: number): Promise<ChunkRow | null> {
   const [row] = await sql<ChunkRow[]>`
     select number, first_row, body
@@ -288,7 +278,7 @@ export async function addProgress(
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
-/** Completes an import without remaining chunks; returns whether it did. */
+/** False if chunks remain. */
 export async function finishImport(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -316,7 +306,7 @@ export async function definedTypes(
   return new Map(rows.map(({ key, type }) => [key, type]))
 }
 
-/** A contact with this e-mail address (lower case), and how many others share it. */
+/** A contact with this e-mail address, and how many others share it. */
 export interface FoundByEmail {
   readonly email_key: string
   readonly id: string

@@ -1,4 +1,7 @@
-/** Contact imports: a file is uploaded completely or not at all, then applied in the background (behaviour: imports 1, 3). */
+/**
+ * Contact imports: a file is uploaded completely or not at all, then applied in the background (behaviour: imports 1,
+ * 3).
+ */
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Caller, Tenant } from '../../../api/caller.ts'
@@ -22,7 +25,6 @@ import { importSteps } from './drafts.ts'
 import * as repository from './repository.ts'
 import type { UploadOptions } from './upload-reader.ts'
 
-/** Longer uploads are abandoned. */
 const uploadMsMax = 3600_000
 const errorsPerPage = 500
 const periodicJobRows = 5000
@@ -34,7 +36,6 @@ export const importService = (platform: Platform) => ({
     startImport(platform, sql, caller, request, given, keep),
   digest: (request: IncomingMessage, given: UploadOptions): Promise<string | null> =>
     digestOfUpload(platform, request, given),
-  /** Stepwise imports of the console. */
   steps: importSteps(platform),
   list: listImports,
   errors: errorsOf,
@@ -43,7 +44,7 @@ export const importService = (platform: Platform) => ({
   periodicJobs: importPeriodicJobs(platform),
 })
 
-/** Uploads a file and queues the import; the reply is stored in the same transaction. */
+/** Stores the reply in the transaction that queues the import. */
 async function startImport(
   platform: Platform,
   sql: Db,
@@ -88,13 +89,12 @@ async function listImports(sql: Db, tenant: Tenant, status: string | undefined, 
   return (await repository.listImports(sql, tenant, status, page)).map(importObject)
 }
 
-/** The rejected rows as CSV: the columns of the file, then row number, result and reason. */
 async function errorsOf(sql: Db, tenant: Tenant, id: string): Promise<Readable> {
   const row = await existing(sql, tenant, id)
   return Readable.from(errorLines(sql, tenant, row), { objectMode: false })
 }
 
-/** Deletes abandoned uploads, old drafts, and rejected rows after their retention. */
+/** Deletes abandoned uploads, old drafts and old rejected rows. */
 const importPeriodicJobs = ({ pool, clock, retention_clock }: Platform): PeriodicJob[] => [
   {
     name: 'drop-abandoned-uploads',
@@ -137,7 +137,6 @@ function requireConsent({ consent_declared }: UploadOptions): void {
   )
 }
 
-/** Parses `columns`: a JSON object of headers and fields. */
 function readChosen(text: string | undefined): Record<string, Column> {
   if (text === undefined) return {}
   let value: unknown

@@ -1,29 +1,21 @@
-/**
- * Splits CSV text into chunks that end with a record (RFC 4180: a quoted cell may contain line ends), so that each chunk can be applied by itself.
- * Splits records only; `cells.ts` splits cells by the same rules.
- */
+/** Splits CSV text into chunks of whole records (RFC 4180). `cells.ts` splits cells by the same rules. */
 
-/** Some complete records of the file. */
 export interface Chunk {
   readonly text: string
-  /** The row number of the first record as a spreadsheet counts: the header is row 1, blank lines count. */
+  /** As in a spreadsheet: the header is row 1, blank lines count. */
   readonly first_row: number
-  /** Records that are not blank. */
   readonly rows: number
 }
 
 export interface SplitterOptions {
-  /** Characters that end cells. */
   readonly delimiters: string
-  /** A chunk ends at this many rows, */
   readonly rows_max: number
-  /** or this many characters. */
   readonly chunk_length: number
   /** A longer record means an unclosed quote, or a file that is not CSV. */
   readonly record_length_max: number
 }
 
-/** The file is not a CSV; `row` as in `first_row`. */
+/** `row` as in `first_row`. */
 export class SplitError extends Error {
   readonly row: number
   constructor(row: number, message: string) {
@@ -32,7 +24,7 @@ export class SplitError extends Error {
   }
 }
 
-/** A record with such a character is not blank; as in `cells.ts`. */
+/** As in `cells.ts`. */
 const notBlank = /[^ \t\r]/
 const [quote, lineFeed, carriageReturn, space, tab] = [34, 10, 13, 32, 9]
 
@@ -40,14 +32,13 @@ const [quote, lineFeed, carriageReturn, space, tab] = [34, 10, 13, 32, 9]
 export class Splitter {
   readonly #options: SplitterOptions
   readonly #delimiters: readonly number[]
-  #kept = ''
-  /** Positions in `#kept`: where scanning continues, and where the current record started. */
+  #buffered = ''
+  /** Positions in `#buffered`: where scanning continues, and where the current record started. */
   #at = 0
   #recordAt = 0
   #state: 'cell_start' | 'plain' | 'quoted' | 'quote_in_quoted' = 'cell_start'
   #holdsAnything = false
   #rows = 0
-  /** Row numbers of the next chunk and of the current record. */
   #firstRow: number
   #row: number
 
@@ -59,7 +50,7 @@ export class Splitter {
 
   /** Throws `SplitError` for a record that is too long. */
   push(text: string): Chunk[] {
-    this.#kept += text
+    this.#buffered += text
     const chunks: Chunk[] = []
     let start = 0
     for (let end = this.#recordEnd(); end !== null; end = this.#recordEnd()) {
@@ -68,14 +59,14 @@ export class Splitter {
       chunks.push(...this.#chunk(start, end))
       start = end
     }
-    if (this.#kept.length - this.#recordAt > this.#options.record_length_max) {
+    if (this.#buffered.length - this.#recordAt > this.#options.record_length_max) {
       const reason =
         this.#state === 'quoted'
           ? 'does not end: a quote was opened there and not closed, or the file is no CSV.'
           : `has more than ${this.#options.record_length_max} characters, which no contact can hold. Shorten it or leave it out.`
       throw new SplitError(this.#row, `Row ${this.#row} ${reason}`)
     }
-    this.#kept = this.#kept.slice(start)
+    this.#buffered = this.#buffered.slice(start)
     this.#at -= start
     this.#recordAt -= start
     return chunks
@@ -85,14 +76,14 @@ export class Splitter {
   end(): Chunk[] {
     if (this.#state === 'quoted')
       throw new SplitError(this.#row, `The file ends inside a quoted cell of row ${this.#row}: close its quote.`)
-    if (this.#recordAt < this.#kept.length) this.#closeRecord()
-    const chunks = this.#chunk(0, this.#kept.length)
-    this.#kept = ''
+    if (this.#recordAt < this.#buffered.length) this.#closeRecord()
+    const chunks = this.#chunk(0, this.#buffered.length)
+    this.#buffered = ''
     return chunks
   }
 
   #chunk(start: number, end: number): Chunk[] {
-    const chunk: Chunk = { text: this.#kept.slice(start, end), first_row: this.#firstRow, rows: this.#rows }
+    const chunk: Chunk = { text: this.#buffered.slice(start, end), first_row: this.#firstRow, rows: this.#rows }
     this.#firstRow = this.#row
     this.#rows = 0
     return chunk.rows === 0 ? [] : [chunk]
@@ -105,9 +96,9 @@ export class Splitter {
     this.#holdsAnything = false
   }
 
-  /** The position after the next record, or null when more text is needed. */
+  /** Null when more text is needed. */
   #recordEnd(): number | null {
-    const text = this.#kept
+    const text = this.#buffered
     for (let at = this.#at; at < text.length; at++) {
       const code = text.charCodeAt(at)
       if (this.#state === 'quoted') {
@@ -137,7 +128,7 @@ export class Splitter {
   }
 }
 
-/** The delimiter that the header uses most, outside quotes: comma, semicolon or tab. */
+/** Used most in the header, outside quotes: comma, semicolon or tab. */
 export function delimiterOf(header: string): string {
   const bare = header.replaceAll(/"([^"]|"")*"/g, '')
   const counts = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: bare.split(delimiter).length - 1 }))

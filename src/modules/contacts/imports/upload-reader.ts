@@ -1,7 +1,4 @@
-/**
- * Reads an uploaded file, `text/csv` or multipart: checks it as it streams and splits it into chunks. Memory holds a
- * few chunks, whatever the file size.
- */
+/** Checks an uploaded CSV file as it streams and splits it into chunks. Memory stays at a few chunks. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { invalid, Problem } from '../../../api/problem.ts'
@@ -10,7 +7,7 @@ import { formOverhead, isForm, readForm, receiving, unknownField } from '../../.
 import { readRows } from './cells.ts'
 import { delimiterOf, SplitError, Splitter, type Chunk } from './splitter.ts'
 
-/** The options of an upload, from query parameters or form fields, as text. */
+/** From query parameters or form fields. */
 export interface UploadOptions {
   readonly consent_declared?: string | undefined
   readonly default_country?: string | undefined
@@ -31,13 +28,13 @@ export interface UploadedFile {
 export interface UploadTarget {
   readonly bytes_max: number
   readonly rows_per_chunk: number
-  /** Called after the header, with the options received so far; may throw a Problem. */
+  /** May throw a Problem. Form fields after the file are not read yet. */
   onHeader(header: readonly string[], options: UploadOptions): void
-  /** Called per chunk; the next is read when it resolves, which may be before the chunk is written. */
+  /** The next chunk is read when it resolves, which may be before the write. */
   write(chunk: Chunk, number: number): Promise<void>
 }
 
-/** Reads the request. Rejects with the Problem for the caller; the rest of the body is discarded. */
+/** Rejects with the Problem for the caller; the rest of the body is discarded. */
 export const receiveFile = (
   request: IncomingMessage,
   given: UploadOptions,
@@ -84,7 +81,6 @@ async function receiveForm(
   return { file, options: { ...given, ...fields } }
 }
 
-/** The Problem of a rejected form field. */
 function misplaced(name: string, known: boolean): Problem {
   if (known) return invalid(name, 'invalid_value', `The field ${name} must stand before the file in the form.`)
   if (name === 'file')
@@ -115,12 +111,11 @@ class FileReader {
   #bytes = 0
   #total = 0
   #chunks = 0
-  /** Text before the end of the header. */
   #head = ''
   #splitter: Splitter | undefined
   #header: string[] = []
   #headerRow = 1
-  /** The delimiter named in a `sep=` line; else the one that the header uses. */
+  /** From a `sep=` line. */
   #named: string | undefined
   #delimiter = ','
 
@@ -243,13 +238,13 @@ class FileReader {
   }
 }
 
-/** Characters after which a chunk ends, so that it can be applied quickly. */
+/** Small enough to apply quickly. */
 const chunkLength = 256 * 1024
 
-/** The line before the header that tells Excel the delimiter. */
+/** Tells Excel the delimiter. */
 const separatorLine = /^sep=([,;\t|])\r?\n$/i
 
-/** The position after the first line end outside quotes. */
+/** Outside quotes. */
 function endOfRecord(text: string): number | null {
   let quoted = false
   for (let at = 0; at < text.length; at++) {
@@ -263,7 +258,6 @@ function endOfRecord(text: string): number | null {
 const fileProblem = (code: 'invalid_format' | 'too_short' | 'too_many', message: string): Problem =>
   invalid('file', code, message)
 
-/** The file is empty or not UTF-8 text. */
 export class UnreadableFile extends Problem {}
 
 function unreadable(code: 'invalid_format' | 'too_short', message: string): UnreadableFile {

@@ -1,4 +1,4 @@
-/** Stores an upload completely or not at all: chunks are written while the file streams, and deleted when it is rejected or aborted. */
+/** Stores an upload completely or not at all: chunks of a rejected or aborted one are deleted. */
 import type { IncomingMessage } from 'node:http'
 import { getCountries } from 'libphonenumber-js'
 import type { Caller } from '../../../api/caller.ts'
@@ -12,11 +12,11 @@ import type { ContactImportRow } from './import.ts'
 import * as repository from './repository.ts'
 import { receiveFile, type UploadedFile, type UploadOptions, type UploadTarget } from './upload-reader.ts'
 
-/** One transaction applies a chunk, in well under a tenth of a second. */
+/** Applied in well under 0.1 s. */
 const rowsPerChunk = 1000
 
 export interface UploadHandler extends Pick<UploadTarget, 'onHeader'> {
-  /** Called after the upload; returns null when the upload was abandoned. */
+  /** Returns null when the upload was abandoned. */
   onComplete(id: string, file: UploadedFile, options: UploadOptions, digest: string): Promise<ContactImportRow | null>
 }
 
@@ -49,7 +49,7 @@ export async function storeUpload(
   }
 }
 
-/** The digest of a repeated upload, which is not stored; null when the file is unreadable. */
+/** For a repeated upload; null when the file is unreadable. */
 export async function digestOfUpload(
   { settings }: Platform,
   request: IncomingMessage,

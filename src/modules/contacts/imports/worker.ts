@@ -1,4 +1,4 @@
-/** The worker `imports`: claims an import, applies its chunks in order, and releases it after a run so that others get their turn. */
+/** The worker `imports`: claims an import, applies its chunks in order, and releases it after a run. */
 import { limits } from '../../../api/limits.ts'
 import type { ContactImportRow } from './import.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -10,10 +10,10 @@ import { applyChunk, parseChunk, dependsOn, type ParsedChunk } from './chunk.ts'
 import * as repository from './repository.ts'
 
 const chunksPerRun = 20
-/** Chunks applied at once: one is prepared while PostgreSQL works on the other. */
+/** One chunk is prepared while PostgreSQL works on the other. */
 const atOnce = 2
 const leaseMs = 60_000
-/** An import fails after this many failed runs in a row. */
+/** In a row. */
 const failuresMax = 20
 const failed = {
   code: 'internal_error',
@@ -43,7 +43,7 @@ export function importsWorker(platform: Platform): Worker {
   }
 }
 
-/** Runs one import once and releases it; returns the number of applied chunks. */
+/** Returns the number of applied chunks. */
 async function workOn(platform: Platform, job: repository.Job, stopping: AbortSignal | undefined): Promise<number> {
   const { pool, clock, process_id } = platform
   let done = false
@@ -61,7 +61,6 @@ async function workOn(platform: Platform, job: repository.Job, stopping: AbortSi
   }
 }
 
-/** Shared by the chunks of a run. */
 interface Pass {
   readonly row: ContactImportRow
   readonly running: Map<Promise<void>, ParsedChunk>
@@ -85,7 +84,7 @@ async function work(platform: Platform, row: ContactImportRow, stopping: AbortSi
   return Math.max(started.chunks, 1)
 }
 
-/** Starts chunks in order, up to the limit at once; `ended` when none is left. */
+/** `ended` when no chunk is left. */
 async function startChunks(
   platform: Platform,
   pass: Pass,

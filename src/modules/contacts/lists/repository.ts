@@ -30,7 +30,6 @@ export async function findList(sql: Db, { account_id, mode }: Tenant, id: string
   return row ?? null
 }
 
-/** A page of lists, newest first, one more than the page limit. */
 export async function listLists(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<ListRow[]> {
   return await sql<ListRow[]>`
     select ${shown(sql)} from contact_lists l
@@ -38,7 +37,7 @@ export async function listLists(sql: Db, { account_id, mode }: Tenant, page: Pag
     order by l.id desc limit ${page.limit + 1}`
 }
 
-/** Updates the given fields; false when the list does not exist. */
+/** False when the list does not exist. */
 export async function updateList(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -62,7 +61,7 @@ export async function deleteList(sql: Db, { account_id, mode }: Tenant, id: stri
   return count > 0
 }
 
-/** Locks a list against deletion; false when it does not exist. */
+/** Against deletion; false when it does not exist. */
 export async function lockList(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows = await sql`
     select 1
@@ -71,7 +70,7 @@ export async function lockList(sql: Db, { account_id, mode }: Tenant, id: string
   return rows.length > 0
 }
 
-/** Locks these contacts against deletion; returns those that exist. */
+/** Against deletion; returns those that exist. */
 export async function lockContacts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id
@@ -81,7 +80,7 @@ export async function lockContacts(sql: Db, { account_id, mode }: Tenant, ids: r
   return rows.map((row) => row.id)
 }
 
-/** Adds locked contacts; returns how many were new members. */
+/** Contacts must be locked. Returns how many were new members. */
 export async function insertMembers(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -111,7 +110,6 @@ export async function deleteMembers(
   return result.count
 }
 
-/** Removes a contact from every list; returns the IDs of the lists. */
 export async function deleteMemberships(sql: Db, { account_id, mode }: Tenant, contactId: string): Promise<string[]> {
   const rows = await sql<{ list_id: string }[]>`
     delete from contact_list_members
@@ -120,14 +118,12 @@ export async function deleteMemberships(sql: Db, { account_id, mode }: Tenant, c
   return rows.map((row) => row.list_id)
 }
 
-/** The oldest deleted list that still has members. */
 export async function findEmptying(sql: Db): Promise<{ account_id: string; mode: 'live' | 'test'; id: string } | null> {
   const [row] = await sql<{ account_id: string; mode: 'live' | 'test'; id: string }[]>`
     select account_id, mode, id from contact_tombstones where members_left order by id limit 1`
   return row ?? null
 }
 
-/** Deletes up to `limit` members of a deleted list; returns how many. */
 export async function deleteSomeMembers(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -141,7 +137,6 @@ export async function deleteSomeMembers(
   return result.count
 }
 
-/** Deletes the counter of a deleted list that has no members left. */
 export async function finishEmptying(sql: Db, { account_id, mode }: Tenant, listId: string): Promise<void> {
   await sql`
     delete from contact_counters where account_id = ${account_id} and mode = ${mode} and kind = 'list' and key = ${listId}`

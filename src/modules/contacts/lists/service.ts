@@ -22,19 +22,18 @@ export interface ListBody {
 
 export type ListService = ReturnType<typeof listService>
 
-/** Members deleted per transaction, which keeps it under a second. */
+/** Members deleted per transaction, to stay under a second. */
 const chunk = 5000
 
 export const listService = (platform: Platform) => ({
   list: listLists,
-  /** 404 `resource_missing` for an unknown ID. */
   get: getList,
   exists: async (sql: Db, tenant: Tenant, id: string): Promise<boolean> =>
     (await repository.findList(sql, tenant, id)) !== null,
   create: (sql: Db, tenant: Tenant, body: ListBody): Promise<ContactList> => createList(platform, sql, tenant, body),
   update: (sql: Db, tenant: Tenant, id: string, body: ListBody): Promise<ContactList> =>
     updateList(platform, sql, tenant, id, body),
-  /** Deletes a list, not its contacts. A periodic job deletes its members. */
+  /** Contacts stay; a periodic job deletes the members. */
   remove: removeList,
   addMembers: (sql: Db, tenant: Tenant, id: string, contacts: readonly string[]) =>
     addMembers(platform, sql, tenant, id, contacts),
@@ -127,7 +126,7 @@ async function removeMembers(sql: Db, tenant: Tenant, id: string, contacts: read
   })
 }
 
-/** Locks the list, then those of the requested contacts that exist. */
+/** Lock order: the list, then the contacts. */
 async function members(
   tx: Db,
   tenant: Tenant,
@@ -146,7 +145,7 @@ async function members(
   }
 }
 
-/** Deletes the members of deleted lists, one batch per run. */
+/** One batch per run. */
 const emptyDeleted = ({ pool }: Platform): PeriodicJob => ({
   name: 'empty-deleted-lists',
   every_ms: 1000,
@@ -165,7 +164,6 @@ function missingOf(asked: readonly string[], found: readonly string[]): string[]
   return asked.filter((id) => !there.has(id))
 }
 
-/** Checks beyond the schema. */
 export function listFailures({ name, metadata }: ListBody): Detail[] {
   const found: Detail[] = []
   if (name?.trim() === '') found.push({ param: 'name', code: 'too_short', message: '`name` must not be empty.' })
@@ -174,7 +172,6 @@ export function listFailures({ name, metadata }: ListBody): Detail[] {
   return found
 }
 
-/** The fields of a body; throws every failure at once. */
 function fieldsOf(body: ListBody) {
   throwFailures(listFailures(body))
   return {

@@ -10,13 +10,11 @@ import * as repository from './repository.ts'
 
 /** `where` is a function because awaiting a fragment would run it. */
 export interface Audience {
-  /** The condition on `contacts c`, for a statement of `sql`. */
   where(sql: Db): Fragment
-  /** Runs a read with the condition; when it times out, the Problem names the rule to narrow. */
+  /** A timeout becomes a Problem that names the rule to narrow. */
   withNarrowingHint<T>(read: () => Promise<T>): Promise<T>
 }
 
-/** Null when the segment does not exist. */
 export async function audienceOfSegment(
   { clock }: Platform,
   sql: Db,
@@ -27,7 +25,7 @@ export async function audienceOfSegment(
   return rules === null ? null : await audienceOfRules(sql, tenant, rules, clock.now())
 }
 
-/** The audience of these rules at `now` (milliseconds). */
+/** `now` in ms. */
 export async function audienceOfRules(
   sql: Db,
   tenant: Tenant,
@@ -51,7 +49,6 @@ export async function audienceOfRules(
   }
 }
 
-/** A sentence that names the most expensive condition by its path. */
 function narrowingHint(root: Group): string {
   const { path, condition } = costliest(root, 'rules')
   return (

@@ -1,17 +1,16 @@
-/** Evaluates rules over values in memory. Property tests compare it with the SQL of `predicate-repository.ts`. */
+/** Evaluates rules in memory. Property tests compare it with the SQL of `predicate-repository.ts`. */
 import { foldText } from '../contact.ts'
 import { isPhone, negations, phoneText, type Field, comparableTime } from './fields.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 
-/** The content of a field: one value, the entries of a set, or null and undefined when it is empty. */
+/** null and undefined: empty. */
 export type FieldValue = Scalar | readonly string[] | null | undefined
 
-/** True when the values match the rules at `now` (milliseconds since 1970). */
+/** `now` in ms since 1970. */
 export const matches = (node: Group | Condition, valueOf: (field: Field) => FieldValue, now: number): boolean =>
   fits(node, (condition) => conditionHolds(condition, valueOf(condition.field), now))
 
-/** True when the rules match, given which conditions hold. */
 export function fits(node: Group | Condition, holds: (condition: Condition) => boolean): boolean {
   if (!isGroup(node)) return holds(node)
   return node.match === 'all'
@@ -19,7 +18,7 @@ export function fits(node: Group | Condition, holds: (condition: Condition) => b
     : node.conditions.some((each) => fits(each, holds))
 }
 
-/** Folds case; for tags also the composition of accents. */
+/** Tags also compare composed accents. */
 const fold = (text: string, kind: Field['kind']): string =>
   kind === 'tags' ? foldText(text.trim()) : kind === 'lists' ? text : text.toLowerCase()
 
@@ -28,7 +27,6 @@ const comparable = (field: Field, value: Scalar): Scalar => {
   return fold(isPhone(field) ? phoneText(value) : value, field.kind)
 }
 
-/** The values of a condition in comparable form. */
 export const comparedValues = ({ field, value }: Condition): readonly Scalar[] =>
   (Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]).map((each) => comparable(field, each))
 
@@ -80,7 +78,7 @@ function valueHolds(operator: Condition['operator'], held: Scalar, wanted: reado
 
 const dayMs = 86_400_000
 
-/** Times compare as ISO 8601 text. An attribute without a time matches only the negation. */
+/** As ISO 8601 text. An attribute without a time matches only the negation. */
 function timeHolds(
   operator: Condition['operator'],
   held: Scalar,
@@ -92,7 +90,7 @@ function timeHolds(
   if (time === null) return operator === 'not_within_days'
   if (operator === 'before') return time < (wanted as string)
   if (operator === 'after') return time > (wanted as string)
-  // the service's own times are never in the future; a time in an attribute may be, and is then not within the past days
+  // a time in an attribute may be in the future, which is not within the past days
   const within = time >= isoTime(now - (wanted as number) * dayMs) && (!isAttribute || time <= isoTime(now))
   return operator === 'within_days' ? within : !within
 }

@@ -5,18 +5,17 @@ import { normalisePhone } from '../../../lib/phone.ts'
 import { parseDateTime } from '../../../api/times.ts'
 
 /**
- * `value`: an attribute, whose type may differ between contacts. `tags` and `lists` are sets. `any`: one value or several of any type, only in rules
- * over other data than contacts. All others are one value of one type.
+ * `value`: an attribute, whose type may differ between contacts. `any`: only in rules over other data than contacts.
+ * `tags` and `lists` are sets.
  */
 export type FieldKind = 'text' | 'boolean' | 'time' | 'consent' | 'value' | 'tags' | 'lists' | 'any'
 
 export interface Field {
-  /** As written in the rule: `first_name`, `attributes.plan`. */
+  /** `first_name`, `attributes.plan`. */
   readonly name: string
   readonly kind: FieldKind
-  /** The part before the first dot. */
   readonly root: string
-  /** The part after it: an attribute key or a channel type. */
+  /** An attribute key or a channel type. */
   readonly key: string | undefined
 }
 
@@ -47,7 +46,7 @@ export const operatorsOf: Readonly<Record<FieldKind, readonly RuleOperator[]>> =
   any: [...value, 'contains_any', 'contains_all', 'contains_none'],
 }
 
-/** The operators that match a missing value (behaviour: segments 3.2). */
+/** They match a missing value (behaviour: segments 3.2). */
 export const negations: ReadonlySet<RuleOperator> = new Set([
   'not_equals',
   'not_in',
@@ -76,7 +75,7 @@ const plainFields: Readonly<Record<string, FieldKind>> = {
   lists: 'lists',
 }
 
-/** Every field with its kind, for user interfaces; `attributes.` is followed by a key. */
+/** `attributes.` is followed by a key. */
 export const ruleFields: Readonly<Record<string, FieldKind>> = {
   ...plainFields,
   ...Object.fromEntries(
@@ -87,11 +86,9 @@ export const ruleFields: Readonly<Record<string, FieldKind>> = {
 
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
 
-/** The fields that a set of rules may use. */
 export interface Fields {
   /** Null for an unknown field. */
   readonly find: (name: string) => Field | null
-  /** Their names, for error messages. */
   readonly names: string
 }
 
@@ -112,19 +109,18 @@ function contactField(name: string): Field | null {
   return null
 }
 
-/** Phone numbers compare independently of their formatting. */
+/** Compared without their formatting. */
 export const isPhone = ({ name, kind }: Field): boolean =>
   kind === 'text' && (name === 'phone' || name.endsWith('.phone'))
 
-/** A phone number, or a part of one, in comparable form. */
 export const phoneText = (text: string): string => normalisePhone(text) ?? text.replace(/[\s().-]/g, '')
 
 const withTime =
   /^(?!9999)[1-9]\d{3}-\d\d-\d\d[Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-](0\d|1[0-4]):?[0-5]\d)?$/
 
 /**
- * Parses a date or time to ISO 8601 in UTC with milliseconds, or null; without a zone it is UTC. `rule_time` in SQL parses the same texts.
- * The usual forms are not checked further, so that a million contacts are compared in a second.
+ * ISO 8601 in UTC with ms, or null; without a zone it is UTC. `rule_time` in SQL parses the same texts. Usual forms are
+ * not checked further, for speed.
  */
 export function comparableTime(text: string): string | null {
   if (text < ':') {

@@ -17,7 +17,7 @@ const day = 86_400_000
 const lists = ['1', '2', '3', '4', '5', '6', '7', '8', '9', 'a'].map((last) => `lst_01h455vb4pex5vsknk084sn02${last}`)
 const deletedList = 'lst_01h455vb4pex5vsknk084sn02z'
 
-// few different values, so that rules hit: spellings that differ in case alone, near misses, and text that SQL would trip over
+// values that differ in case alone, near misses, and text that SQL might misread
 const names = [
   'Ada',
   'ADA',
@@ -115,7 +115,6 @@ const condition = fc.constantFrom(...kinds, 'text' as const, 'value' as const, '
   }),
 )
 
-/** A few values, alone or among as many others as rules may have. */
 function manyOf(kind: keyof typeof fieldsByKind, values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown[]> {
   const few = fc.array(values, { minLength: 1, maxLength: 3 })
   if (kind === 'consent') return few
@@ -145,7 +144,7 @@ const group = fc.record({
   match: fc.constantFrom('all', 'any'),
   conditions: fc.array(condition, { minLength: 1, maxLength: 3 }),
 })
-/** More attributes than are looked up one by one; the contacts have some of them. */
+/** More attributes than are looked up one by one. */
 const manyAttributes = fc
   .record({
     match: fc.constantFrom('all', 'any'),
@@ -210,10 +209,9 @@ test('SQL and the in-memory evaluator agree on any rules and contacts', async (t
   )
 })
 
-/** Letters that Unicode 17 brought, which Node knows and PostgreSQL 18 does not. */
+/** Letters of Unicode 17, which Node knows and PostgreSQL 18 does not. */
 const unicode17 = /^[\u{A7CE}\u{A7D2}\u{A7D4}\u{16EA0}-\u{16EB8}]$/u
 
-/** So few that a statement ends in time on a busy machine. */
 const foldedAtOnce = 50_000
 
 test('text folds in the database as in JavaScript, character by character and within words', async (t) => {
@@ -238,7 +236,7 @@ test('text folds in the database as in JavaScript, character by character and wi
     rows.filter(({ text, folded }) => folded !== text.toLowerCase() && !unicode17.test(text)).map(({ text }) => text),
     [],
   )
-  // what the lengths of texts that fold alike are told by
+  // texts that fold alike are compared by length
   const ascii = (text: string) => Buffer.byteLength(text) === text.length
   assert.deepEqual(
     rows
@@ -267,13 +265,12 @@ test('a statement hashes many values instead of scanning them for each contact',
     conditions: Array.from({ length: 40 }, (_, i) => ({ field: `attributes.a${i}`, operator: 'in', value: many('V') })),
   })
 
-  // an array that the plan holds; PostgreSQL hashes such
+  // PostgreSQL hashes an array in the plan
   assert.match(text, /= ANY \('\{"mail 0","mail 1",/)
   assert.match(attributes, /= ANY \('\{"v 0","v 1",/)
   assert.equal(attributes.match(/jsonb_object_keys|ProjectSet/g)?.length, 1)
 })
 
-/** Replaces the contacts of the tenant. */
 async function store(
   { pool, platform, clock }: PlatformWorld,
   people: readonly Person[],
@@ -286,7 +283,7 @@ async function store(
     tenant,
     rows.map(({ row }) => row),
   )
-  // members of a deleted list whose rows are still there count for nothing
+  // members of a deleted list do not count, even while their rows exist
   const members = rows.flatMap(({ row, person }) =>
     [...person.lists, deletedList].map((list_id) => ({
       ...tenant,

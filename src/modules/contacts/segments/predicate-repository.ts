@@ -1,6 +1,6 @@
 /**
- * Compiles segment rules to SQL over `contacts c`, with the meaning of `evaluator.ts`. Identifiers come from fixed tables, values are bound parameters.
- * SQL's null counts as false, because the grammar has no negated groups.
+ * Compiles segment rules to SQL over `contacts c`, with the meaning of `evaluator.ts`. SQL's null counts as false,
+ * because there are no negated groups.
  */
 import type postgres from '#postgres'
 import type { Tenant } from '../../../api/caller.ts'
@@ -14,18 +14,18 @@ import { negations, type Field } from './fields.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 import { simplify } from './simplify.ts'
 
-/** A fragment of a statement. Never await one, nor return one from an async function: that would run it. */
+/** Never await a fragment, nor return one from an async function: that would run it. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
-/** `now` in milliseconds since 1970. */
+/** `now` in ms since 1970. */
 export interface PredicateContext {
   readonly tenant: Tenant
   readonly now: number
-  /** The existing lists out of those in the rules. A deleted list has no members, even while its rows are still being deleted. */
+  /** Existing lists. A deleted list has no members, even while its rows still exist. */
   readonly lists: ReadonlySet<string>
 }
 
-/** Memoises what is derived from cached rules (`rules-cache.ts`). */
+/** Memoises what is derived from cached rules. */
 function once<From extends object, To>(make: (from: From) => To): (from: From) => To {
   const made = new WeakMap<From, To>()
   return (from) => {
@@ -37,7 +37,7 @@ function once<From extends object, To>(make: (from: From) => To): (from: From) =
 const simplified = once(simplify)
 const jsonOf = once((all: object) => JSON.stringify(all))
 
-/** The condition for rows of `contacts c`. Use it in statements with custom plans: only then are long lists of values hashed. */
+/** Needs a custom plan: only then are long lists of values hashed. */
 export function predicate(sql: Db, root: Group, context: PredicateContext): Fragment {
   const simple = simplified(root)
   const shared = fieldsFoldedTwice(simple)
@@ -51,7 +51,7 @@ export function predicate(sql: Db, root: Group, context: PredicateContext): Frag
 }
 
 interface CompileContext extends PredicateContext {
-  /** Fields that several conditions compare, with the column of their folded text. */
+  /** Columns with the folded text of fields that several conditions compare. */
   readonly folded: ReadonlyMap<string, string>
 }
 
@@ -64,13 +64,12 @@ function compileGroup(sql: Db, group: Group, context: CompileContext): Fragment 
   return sql`(${joined})`
 }
 
-/** Attributes and the folded texts to compare them with. */
 type AttributePairs = Readonly<Record<string, readonly Scalar[]>>
 
-/** Up to this many attributes are looked up by name; above it, each attribute of the contact is looked up among the rules. */
+/** Above it, each attribute of the contact is looked up among the rules. */
 const attributesCompared = 8
 
-/** Splits the conditions of a group into those that compare an attribute with texts, merged, and the others. */
+/** Separates the conditions that compare an attribute with texts, and merges them. */
 const attributesAmong = once(
   ({ match, conditions }: Group): { pairs: AttributePairs | null; others: readonly (Group | Condition)[] } => {
     const operators: readonly RuleOperator[] = match === 'any' ? ['equals', 'in'] : ['not_equals', 'not_in']
@@ -91,7 +90,7 @@ const attributesAmong = once(
 const keysOf = once((pairs: AttributePairs) => Object.keys(pairs))
 const textsOf = once((pairs: AttributePairs) => [...new Set(Object.values(pairs).flat())] as string[])
 
-/** True for a contact with one of the pairs. Most contacts have none of the texts at all, which is checked first. */
+/** Most contacts have none of the texts, which is checked first. */
 function anyPair(sql: Db, pairs: AttributePairs): Fragment {
   const text = sql`rule_text(c.attributes ->> a.key)`
   const both = sql`select p.key, rule_text(v) from json_each(${jsonOf(pairs)}::text::json) p, json_array_elements_text(p.value) v`
@@ -102,7 +101,6 @@ function anyPair(sql: Db, pairs: AttributePairs): Fragment {
     where a.key = any(${keysOf(pairs)}::text[]) and ${textComparison(sql, text, 'in', textsOf(pairs))} and ${found})`
 }
 
-/** Fields compared more than once: folding is expensive, so it is done once. */
 function fieldsFoldedTwice(root: Group): Field[] {
   const counts = new Map<string, { field: Field; count: number }>()
   const visit = (node: Group | Condition): void => {
@@ -132,7 +130,6 @@ function comparesText(condition: Condition): boolean {
   return Array.isArray(value) ? value.some((each) => typeof each === 'string') : typeof value === 'string'
 }
 
-/** The folded text of a field; null when it is empty. */
 function foldedText(sql: Db, field: Field): Fragment {
   if (field.kind === 'text') return sql`rule_text(${textColumn(sql, field)})`
   return sql`case when jsonb_typeof(c.attributes -> ${field.key!}::text) = 'string' then rule_text(c.attributes ->> ${field.key!}::text) end`
@@ -208,11 +205,11 @@ function textPredicate(sql: Db, condition: Condition, context: CompileContext): 
   )
 }
 
-/** Checking more lengths costs as much as the folding they save. */
+/** More lengths cost as much as the folding they save. */
 const lengthsMax = 8
 
 /**
- * Byte lengths of all texts that fold to one of these; null when there are too many or they are unknown. Text that folds to ASCII keeps its length, except for
+ * Byte lengths of texts that fold to one of these; null when unknown or too many. ASCII keeps its length, except for
  * the Kelvin sign: three bytes, folded to `k`.
  */
 const lengthsOf = once((texts: readonly string[]): readonly number[] | null => {
@@ -226,7 +223,7 @@ const lengthsOf = once((texts: readonly string[]): readonly number[] | null => {
   return [...lengths]
 })
 
-/** Values are folded both in SQL and in JavaScript, so that both sides follow the same rules. */
+/** Both sides are folded by SQL and by JavaScript. */
 function textComparison(
   sql: Db,
   column: Fragment,
@@ -246,12 +243,12 @@ function textComparison(
 /** Not a letter, and not changed by folding. */
 const separator = '\u001F'
 
-/** Several texts joined into one, which SQL splits and folds at once; null when one contains the separator. */
+/** SQL splits and folds them at once; null when one contains the separator. */
 const joinedOf = once((texts: readonly string[]) =>
   texts.some((text) => text.includes(separator)) ? null : texts.join(separator),
 )
 
-/** Hashes the values once per statement. A bare `in` would become a join for each condition. */
+/** Hashes the values once per statement. A bare `in` would become a join per condition. */
 const among = (sql: Db, column: Fragment, wanted: Fragment): Fragment => sql`coalesce(${column} in (${wanted}), false)`
 
 function booleanPredicate(sql: Db, condition: Condition): Fragment {
@@ -294,7 +291,7 @@ function tagsPredicate(sql: Db, condition: Condition): Fragment {
   return negations.has(condition.operator) ? sql`(not ${one})` : sql`(${one})`
 }
 
-/** Up to this many labels are compared one by one or by index; more are hashed. */
+/** More labels are hashed. */
 const labelsCompared = 20
 
 const anyLabel = (sql: Db, wanted: readonly string[]): Fragment => {
@@ -306,7 +303,7 @@ const anyLabel = (sql: Db, wanted: readonly string[]): Fragment => {
   return sql`exists (select from (select unnest(c.labels) as label offset 0) l where ${isWanted})`
 }
 
-/** Up to this many memberships are looked up one by one, so that the planner can start with the rarest. */
+/** Looked up one by one, so that the planner can start with the rarest. */
 const listsCompared = 8
 
 function listsPredicate(
@@ -361,7 +358,7 @@ const byType = once((wanted: readonly Scalar[]) => ({
   others: wanted.filter((value) => typeof value !== 'string').map(String),
 }))
 
-/** One alternative per JSON type, because text never equals a number. False for a missing attribute. */
+/** One alternative per JSON type, because text never equals a number. */
 function attributeEquality(sql: Db, condition: Condition, { folded }: CompileContext): Fragment {
   const { field } = condition
   const { texts, others } = byType(values(condition))
@@ -381,7 +378,7 @@ function attributeEquality(sql: Db, condition: Condition, { folded }: CompileCon
   return alternatives.reduce((left, right) => sql`${left} or ${right}`)
 }
 
-/** Attributes store times as text, compared as ISO 8601 in UTC (`comparableTime`). Dates are compared as they are, with a truncated bound. */
+/** As `comparableTime`. Dates are compared as they are, with a truncated bound. */
 function attributeTime(sql: Db, condition: Condition, now: number): Fragment {
   const text = sql`(c.attributes ->> ${condition.field.key!}::text)`
   const date = sql`${text} collate "C"`
@@ -395,7 +392,7 @@ function attributeTime(sql: Db, condition: Condition, now: number): Fragment {
       : operator === 'after'
         ? sql`${date} > ${(value as string).slice(0, 10)}::text else ${time} > ${value as string}::text`
         : sql`${date} between ${firstDate(from)}::text and ${until.slice(0, 10)}::text else ${time} between ${from}::text and ${until}::text`
-  // each access to the attributes is expensive, and most text fails the first check
+  // most text fails the first check
   return orMissing(
     sql,
     condition,

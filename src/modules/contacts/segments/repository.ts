@@ -21,7 +21,6 @@ export async function updateSegment(sql: Db, row: SegmentRow): Promise<void> {
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
-/** False when it does not exist. */
 export async function deleteSegment(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const { count } = await sql`
     delete from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`
@@ -52,7 +51,6 @@ export async function findVersioned(
   return row ?? null
 }
 
-/** As `findSegment`, locked until the transaction ends. */
 export async function lockSegment(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -65,7 +63,6 @@ export async function lockSegment(
   return row ?? null
 }
 
-/** A page of segments, newest first, one more than the page limit. */
 export async function listSegments(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<SegmentRow[]> {
   return await sql<SegmentRow[]>`
     select ${columns(sql)} from segments
@@ -86,16 +83,15 @@ export async function findExistingLists(
   return new Set(rows.map((row) => row.id))
 }
 
-/** work_mem for hashing list members; with the default, a list of a million is probed contact by contact. */
+/** For hashing list members; with the default, a list of a million is probed contact by contact. */
 const countingMemory = '96MB'
 
 export interface Count {
   readonly count: number
-  /** Contacts per channel type. */
   readonly reachable: Record<string, number>
 }
 
-/** Counts the matching contacts, and how many of them are reachable on each channel type, in one scan. */
+/** In one scan: matching contacts, and those reachable per channel type. */
 export async function countContacts(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -119,7 +115,7 @@ function hasAddress(sql: Db, type: string): Fragment {
     : sql`c.identifiers ? ${type}::text`
 }
 
-/** IDs of matching contacts after `after`, in order. A transaction with custom plans, so that long lists of values are hashed. */
+/** In a transaction with custom plans, so that long lists of values are hashed. */
 export async function pageOfMembers(
   sql: Transaction,
   { account_id, mode }: Tenant,
@@ -136,7 +132,6 @@ export async function pageOfMembers(
   return rows.map((row) => row.id)
 }
 
-/** A row of `segments`. */
 export interface SegmentRow extends Omit<Segment, 'object' | 'mode'> {
   account_id: string
   mode: 'live' | 'test'

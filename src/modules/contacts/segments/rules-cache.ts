@@ -1,4 +1,4 @@
-/** Caches parsed rules of segments by version. Parsing tens of thousands of values would block other requests each time. */
+/** Caches parsed rules by version: parsing tens of thousands of values blocks other requests. */
 import type { Tenant } from '../../../api/caller.ts'
 import { isId } from '../../../api/ids.ts'
 import { pause } from '../../../lib/clock.ts'
@@ -8,18 +8,17 @@ import * as repository from './repository.ts'
 
 interface Cached {
   readonly rules: ParsedRules
-  /** Length of the stored rules. */
   readonly characters: number
 }
 
-/** Total size of the cache; parsed rules take about four times the memory of their text. */
+/** Length of the texts; parsed rules take about four times as much. */
 const charactersMax = 8_000_000
 
 /** By segment and version, least recently used first. */
 const kept = new Map<string, Cached>()
 let characters = 0
 
-/** The current rules of a segment; null when it does not exist. */
+/** Null when the segment does not exist. */
 export async function rulesOf(sql: Db, tenant: Tenant, id: string): Promise<ParsedRules | null> {
   const version = isId('seg', id) ? await repository.findVersion(sql, tenant, id) : null
   if (version === null) return null
@@ -29,7 +28,7 @@ export async function rulesOf(sql: Db, tenant: Tenant, id: string): Promise<Pars
   return row === null ? null : await storedRulesOf(keyOf(id, row.version), () => Promise.resolve(row.rules))
 }
 
-/** The rules stored under an immutable key, as JSON text; null when they are no longer stored. */
+/** `key` must be immutable. Null when they are no longer stored. */
 export async function storedRulesOf(key: string, read: () => Promise<string | null>): Promise<ParsedRules | null> {
   const found = kept.get(key)
   if (found !== undefined) return keep(key, found)

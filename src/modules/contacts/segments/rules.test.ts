@@ -7,7 +7,6 @@ const all = (...conditions: unknown[]) => ({ match: 'all', conditions })
 const one = (field: unknown, operator: unknown, value?: unknown) =>
   all(value === undefined ? { field, operator } : { field, operator, value })
 
-/** What a refusal says: param and code of every detail. */
 function refusal(rules: unknown): string[] {
   try {
     parseRules(rules)

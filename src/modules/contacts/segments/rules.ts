@@ -1,6 +1,5 @@
 /**
- * The grammar of rules (behaviour: segments 2): parses client input into a typed tree, or reports every failure with its exact path. Pure: the service checks
- * that lists exist, `predicate-repository.ts` passes values to SQL.
+ * Parses the rules of segments into a typed tree, or reports every failure with its path (behaviour: segments 2). Pure.
  */
 import type { Detail, DetailCode } from '../../../api/errors.ts'
 import { isId } from '../../../api/ids.ts'
@@ -15,7 +14,7 @@ export type Scalar = string | number | boolean
 export interface Condition {
   readonly field: Field
   readonly operator: RuleOperator
-  /** One value, or an array for operators that take several. Times are ISO 8601 in UTC. Undefined for `exists` and `not_exists`. */
+  /** Times are ISO 8601 in UTC. Undefined for `exists` and `not_exists`. */
   readonly value: Scalar | readonly Scalar[] | undefined
 }
 
@@ -24,7 +23,6 @@ export interface Group {
   readonly conditions: readonly (Group | Condition)[]
 }
 
-/** A list in the rules, with its path. */
 export interface ListMention {
   readonly list_id: string
   readonly param: string
@@ -37,7 +35,7 @@ export interface ParsedRules {
 
 export const isGroup = (node: Group | Condition): node is Group => 'match' in node
 
-/** Throws one Problem with every failure. `param` is the path of the rules in the request. */
+/** Throws one Problem with every failure. `param`: the path of the rules in the request. */
 export function parseRules(input: unknown, param = 'rules', fields: Fields = contactFields): ParsedRules {
   const { root, reading } = readRules(input, param, fields)
   throwFailures(reading.failures)
@@ -314,7 +312,7 @@ function readList(input: unknown, path: string, reading: Reading): string | unde
   return input
 }
 
-/** Unknown keys are rejected: a misspelt one would change the audience. */
+/** A misspelt key would change the audience. */
 function refuseOthers(input: Record<string, unknown>, known: readonly string[], path: string, reading: Reading): void {
   for (const key of Object.keys(input)
     .filter((name) => !known.includes(name))

@@ -30,25 +30,21 @@ export const segmentService = (platform: Platform) => ({
   get: async (sql: Db, tenant: Tenant, id: string): Promise<Segment> => segmentObject(await existing(sql, tenant, id)),
   exists: async (sql: Db, tenant: Tenant, id: string): Promise<boolean> =>
     (await repository.findSegment(sql, tenant, id)) !== null,
-  /** Updates the given fields. Lists that the rules already named stay allowed after their deletion. */
+  /** Lists already in the rules stay allowed after their deletion. */
   update: (sql: Db, tenant: Tenant, id: string, body: SegmentBody): Promise<Segment> =>
     updateSegment(platform, sql, tenant, id, body),
   remove: removeSegment,
   /** Exact, at one moment. */
   preview: (sql: Db, caller: Caller, id: string): Promise<SegmentPreview> => previewSegment(platform, sql, caller, id),
-  /** As `preview`, for rules without a segment. */
   previewRules: (sql: Db, caller: Caller, rules: Record<string, unknown>): Promise<RulesPreview> =>
     previewRules(platform, sql, caller, rules),
-  /** The current audience of the segment; null when it does not exist. */
+  /** Null when the segment does not exist. */
   audience: (sql: Db, tenant: Tenant, id: string): Promise<Audience | null> =>
     audienceOfSegment(platform, sql, tenant, id),
-  /** The current rules as JSON text, to store a copy; null when the segment does not exist. */
+  /** As JSON text; null when the segment does not exist. */
   rules: async (sql: Db, tenant: Tenant, id: string): Promise<string | null> =>
     isId('seg', id) ? ((await repository.findVersioned(sql, tenant, id))?.rules ?? null) : null,
-  /**
-   * The audience of stored rules at `now` (milliseconds); null when they are no longer stored. `key` identifies them
-   * permanently, so that they are parsed once.
-   */
+  /** Null when they are no longer stored. `key` identifies them permanently. */
   async audienceOfStoredRules(
     sql: Db,
     tenant: Tenant,
@@ -59,7 +55,7 @@ export const segmentService = (platform: Platform) => ({
     const rules = await storedRulesOf(key, read)
     return rules === null ? null : await audienceOfRules(sql, tenant, rules, now)
   },
-  /** Up to `limit` IDs of matching contacts after `after` ('' first), in order; fewer are the last page. Null when the segment does not exist. */
+  /** In order, after `after` ('' first); fewer than `limit` are the last page. Null when the segment does not exist. */
   async segmentMembers(sql: Db, tenant: Tenant, id: string, after: string, limit: number): Promise<string[] | null> {
     const audience = await audienceOfSegment(platform, sql, tenant, id)
     return audience === null
@@ -192,7 +188,6 @@ async function refuseUnknownLists(
   if (unknown !== undefined) throw missing('contact list', unknown.list_id, unknown.param)
 }
 
-/** Checks beyond the schema. */
 export function segmentFailures({ name, rules }: SegmentBody): Detail[] {
   const blank: Detail[] =
     name?.trim() === ''
@@ -201,7 +196,6 @@ export function segmentFailures({ name, rules }: SegmentBody): Detail[] {
   return rules === undefined ? blank : [...blank, ...rulesFailures(rules)]
 }
 
-/** The Segment of the API. */
 function segmentObject(row: SegmentRow): Segment {
   const { id, mode, name, description, created_at, updated_at } = row
   return { id, object: 'segment', mode, name, description, rules: row.rules, created_at, updated_at }

@@ -1,9 +1,9 @@
-/** Simplifies rules without changing their meaning: several conditions of a group on one field become one. Pure. */
+/** Merges conditions of a group on one field, without changing the meaning. Pure. */
 import { comparedValues } from './evaluator.ts'
 import type { RuleOperator } from '../../../api/resources/rules.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 
-/** How conditions on one field are merged, by the `match` of their group. */
+/** By the `match` of the group. */
 interface Merge {
   readonly operators: readonly RuleOperator[]
   readonly into: RuleOperator
@@ -45,7 +45,7 @@ const mergesOf = ({ field }: Condition, match: Group['match']): readonly Merge[]
   return field.kind === 'tags' || field.kind === 'lists' ? ofSet[match] : []
 }
 
-/** The array of a merged condition may be longer than rules allow, or empty. */
+/** A merged array may be longer than rules allow, or empty. */
 export function simplify({ match, conditions }: Group): Group {
   const flat = conditions.flatMap((node): readonly (Group | Condition)[] => {
     if (!isGroup(node)) return [node]
@@ -55,7 +55,6 @@ export function simplify({ match, conditions }: Group): Group {
   return { match, conditions: merged(flat, match) }
 }
 
-/** A merged condition takes the position of its first part. */
 function merged(nodes: readonly (Group | Condition)[], match: Group['match']): readonly (Group | Condition)[] {
   const found = new Map<string | Group | Condition, { merge: Merge | undefined; parts: (Group | Condition)[] }>()
   for (const node of nodes) {
