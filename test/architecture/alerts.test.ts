@@ -1,4 +1,4 @@
-/** Alerts and the dashboard speak of metrics that there are, and every alert has its section that says what to do. */
+/** Alerts and dashboards use existing metrics, and every alert has a runbook section. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,15 +12,15 @@ const dashboard = JSON.parse(read('deploy/grafana/posthorn.json')) as {
   panels: { title: string; targets: { expr: string }[] }[]
 }
 
-/** What Prometheus adds to every series. */
+/** Added by Prometheus. */
 const ofPrometheus = ['instance', 'job', 'le']
 
-/** Every metric as it is scraped, with its labels. */
+/** Every metric with its labels. */
 async function scraped(): Promise<Map<string, readonly string[]>> {
   const { registry } = makeMetrics(true)
   const found = new Map<string, readonly string[]>([['up', []]])
   for (const { name, type } of await registry.getMetricsAsJSON()) {
-    // one histogram is made for speed, and does not tell its labels
+    // a histogram written for speed does not expose its labels
     const { labelNames = ['method', 'route', 'status'] } = registry.getSingleMetric(name) as unknown as {
       labelNames?: string[]
     }
@@ -30,7 +30,7 @@ async function scraped(): Promise<Map<string, readonly string[]>> {
   return found
 }
 
-/** Names of an expression that are no metric, and labels that its metrics do not have. */
+/** Unknown metrics and labels of an expression. */
 function unknownIn(expr: string, known: ReadonlyMap<string, readonly string[]>): string[] {
   const names = [...expr.matchAll(/\b(?:posthorn|process|nodejs)_[a-z_]+|\bup\b/g)].map(([name]) => name)
   const labels = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list]) => list!.split(', '))

@@ -1,4 +1,4 @@
-/** The pages of the decided behaviour keep up with the code: whoever adds to a catalogue, or changes a limit, is told where it has to be written. */
+/** The behaviour reference names every code and limit of the code. */
 import assert from 'node:assert/strict'
 import { basename } from 'node:path'
 import test from 'node:test'
@@ -54,7 +54,7 @@ test('every code that an operation answers, and every setting with a limit, is s
     /_(LIMIT|MESSAGES|DEFAULT|MAX_BYTES|TIMEOUT_MS|DISABLE_AFTER|RETRY_DELAYS|KEYWORDS)$/.test(name),
   )
 
-  // campaigns are not built; their limit is a setting already
+  // campaigns have a setting as their limit
   const missing = [...codes, ...bounds].filter(
     (word) => word !== 'POSTHORN_CAMPAIGN_RECIPIENT_LIMIT' && !all.includes(`\`${word}\``),
   )
@@ -63,7 +63,6 @@ test('every code that an operation answers, and every setting with a limit, is s
   assert.ok(codes.size > 20 && Object.keys(document.paths).length > 30)
 })
 
-/** Figures of the code beside the words that tell them. */
 const figures: readonly (readonly [page: string, words: string])[] = [
   ['conventions', `up to ${limits.body_bytes / 1024 ** 2} MB`],
   ['conventions', `deeper than ${limits.json_depth} levels`],

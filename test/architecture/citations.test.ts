@@ -1,4 +1,4 @@
-/** What comments and documents cite can be opened by whoever reads this repository: numbered paragraphs of the decided behaviour, files, and links that lead somewhere. */
+/** Citations in comments and documents lead to existing paragraphs, files and links. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
@@ -14,7 +14,7 @@ const citing = [
 const self = 'test/architecture/citations.test.ts'
 const others = citing.filter(({ path }) => path !== self)
 
-/** `## 3. Retries` and `**3.2** …`: what can be cited of a page. */
+/** `## 3. Retries` and `**3.2** …`. */
 const numbersOf = (text: string): string[] =>
   [...text.matchAll(/^(?:## (\d+)\. |\*\*(\d+\.\d+)\*\* )/gm)].map(([, section, paragraph]) => (section ?? paragraph)!)
 const numbered = new Map(behaviour.map(({ path, text }) => [basename(path, '.md'), numbersOf(text)]))
@@ -23,7 +23,7 @@ const numbered = new Map(behaviour.map(({ path, text }) => [basename(path, '.md'
 const wellFormed =
   /^\(behaviour: ([a-z-]+ \d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*(?:; [a-z-]+ \d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*)*)\)/
 
-/** What is wrong with a text that begins at a citation, or null. */
+/** null if correct. */
 function wrongCitation(text: string): string | null {
   const list = wellFormed.exec(text)?.[1]
   if (list === undefined) return `${text.slice(0, 60).split('\n', 1)[0]} is not of the form (behaviour: page number)`
@@ -80,7 +80,7 @@ test('nothing cites a text that is no part of this repository', () => {
 
 test('files that comments and documents name exist', () => {
   const named = /(?<![\w/.`-])`?((?:docs|src|test|bench|scripts|migrations)\/[\w./-]*[\w/])/g
-  // the changelog tells of what was; a scheme of names stands with an ellipsis, a star or in angle brackets
+  // the changelog may name removed files; patterns contain an ellipsis, a star or angle brackets
   const checked = others
     .filter(({ path }) => path !== 'CHANGELOG.md')
     .map((file) => ({ ...file, text: file.path.endsWith('.md') ? file.text : commentsOf(file.text) }))
@@ -101,7 +101,7 @@ test('files that documents name without all of their folders exist', () => {
 
   assert.deepEqual(
     found(checked, /(?<![\w/.*-])(?:[\w-]+\/)*[a-z][\w.-]*\.(?:ts|mjs)\b/g, ([name], { text }) =>
-      // a guide may have the reader make the file, and its test does
+      // a guide may let the reader create the file
       paths.some((path) => path.endsWith(`/${name}`)) || text.includes(`<!-- file: ${name} -->`)
         ? null
         : `there is no ${name}`,
@@ -110,7 +110,7 @@ test('files that documents name without all of their folders exist', () => {
   )
 })
 
-/** The text with everything but comments blanked, line for line. */
+/** Everything but comments is blanked. */
 const commentsOf = (text: string): string => {
   const comments = [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)(?:\/\/|--).*$/gm)]
   let [only, at] = ['', 0]
@@ -136,7 +136,6 @@ test('links between documents lead to files, and to headings in them', () => {
   assert.deepEqual(wrong, [])
 })
 
-/** The anchors that GitHub gives headings. */
 const slugsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!

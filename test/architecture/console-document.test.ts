@@ -1,4 +1,4 @@
-/** What holds for the document of the console's own operations: it says what the guard says, and nothing of keys (behaviour: console 2). */
+/** The document of the console's own operations matches its guards (behaviour: console 2). */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -55,7 +55,7 @@ test('an Idempotency-Key is offered exactly where an account could keep it', () 
 
 test('every code that the console alone answers is named by an operation that answers it', () => {
   const named = new Set(operations.flatMap(([, operation]) => codesOf(operation)))
-  // a payment provider is told so, at a path that is no operation of the console
+  // the payment provider's callback is no operation of the console
   const unnamed = Object.keys(consoleErrorCatalogue).filter((code) => code !== 'signature_invalid' && !named.has(code))
 
   assert.deepEqual(unnamed, [])

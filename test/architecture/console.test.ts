@@ -1,4 +1,4 @@
-/** What holds for the console's sources: a client without privileges, whose words stand in one place. */
+/** The console's sources: no privileges, texts in one place. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sources, withoutComments, type Source } from './sources.ts'
@@ -24,7 +24,7 @@ test('the console imports nothing from outside of its folder but packages', () =
 
 test('no text outside of the catalogue', () => {
   const screens = written().filter(({ path }) => path.endsWith('.tsx'))
-  // words between tags, and in the attributes that are read or shown
+  // text between tags and in visible attributes
   const words = breachesOf(screens, /(?<![=-])>[^<>{}=;()]*[A-Za-z]{2,}[^<>{}=;()]*<\//g)
   const attributes = breachesOf(
     screens,

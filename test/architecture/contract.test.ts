@@ -1,4 +1,4 @@
-/** What the OpenAPI document promises to those who generate types from it. */
+/** The OpenAPI document, as type generators read it. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -142,7 +142,6 @@ interface Described {
   readonly example?: unknown
 }
 
-/** Every schema of the document that has properties, by where it is. */
 function objectsIn(
   value: unknown,
   where: string,
@@ -152,7 +151,7 @@ function objectsIn(
     key === 'examples' || key === 'example' ? [] : objectsIn(entry, `${where}/${key}`),
   )
   const { properties } = value as { properties?: Record<string, Record<string, unknown>> }
-  // what stands under `properties` is no schema itself, but may be called so
+  // `properties` may be the name of a property
   return properties === undefined || where.endsWith('/properties')
     ? inner
     : [[where, properties, /Content(\/|$)/.test(where)], ...inner]
@@ -171,7 +170,7 @@ test('every property says what it means, and shows a value where its type alone 
       const types = [schema['type']].flat()
       const plain =
         types.includes('object') || types.includes('boolean') || isOfObjects(schema['items'] as Schema | undefined)
-      // a content object is shown whole
+      // a content object is shown as a whole
       if (!plain && !inContent && !speaking.some((keyword) => schema[keyword] !== undefined))
         silent.push(`${where} ${name}: no example`)
       if (JSON.stringify(schema['examples'] ?? '').includes('"string"'))

@@ -1,4 +1,4 @@
-/** What is deployed with names things that there are: settings, commands, roles, ports, folders, users. Its tools look at it where they are installed. */
+/** Deployment files name existing settings, commands, roles, ports, folders and users. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

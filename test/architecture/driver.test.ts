@@ -1,4 +1,4 @@
-/** The driver in `vendor/postgres` is the published one with the patches of `patches/`, no more and no less (docs/decisions/patched-driver.md). */
+/** The driver in `vendor/postgres` is the published one with `patches/` (docs/decisions/patched-driver.md). */
 import assert from 'node:assert/strict'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -74,13 +74,11 @@ test('nothing uses the driver as it was published', () => {
   )
 })
 
-/** The paths at which two trees differ. */
 const differing = (wanted: Record<string, string>, found: Record<string, string>): string[] =>
   [...new Set([...Object.keys(wanted), ...Object.keys(found)])]
     .filter((path) => wanted[path] !== found[path])
     .toSorted()
 
-/** Folders that a test may change. */
 async function copies(t: TestContext): Promise<{ published: string; patches: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-driver-'))
   t.after(() => rm(folder, { recursive: true, force: true }))

@@ -1,9 +1,9 @@
-/** What a file exports is used by another one: what nobody uses is deleted, what only its file uses is not exported. */
+/** Every export is used by another file. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { productSources, sources, withoutComments } from './sources.ts'
 
-/** Values alone: a type that stands in the signature of an exported function is exported with it. */
+/** Values only: types are exported with the functions that use them. */
 const exportedValue = /^export (?:async )?(?:const|function\*?|class) (\w+)/gm
 
 test('every exported value is used by another file', () => {

@@ -1,4 +1,4 @@
-/** What a file in a folder `sql/` may hold: one small function that the database has for a reason. */
+/** A file in `sql/` contains one function. */
 import assert from 'node:assert/strict'
 import { posix } from 'node:path'
 import test from 'node:test'
@@ -77,7 +77,7 @@ test('a function in sql/ has at most 60 lines', () => {
   assert.deepEqual(long, [])
 })
 
-/** Statements that do not belong into the file; the bodies of functions are left out. */
+/** Statements outside of functions. */
 function strangers({ path, text }: Source): string[] {
   const name = posix.basename(path, '.sql')
   const statements = text

@@ -1,4 +1,4 @@
-/** What a guide shows works as it is written: fields that providers know, commands and options that there are, links that lead somewhere. */
+/** The examples in guides are valid: fields, commands, options and links. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,10 +18,9 @@ const pages = [
 ]
 const offered = providers.filter((provider) => provider.offered === 'always')
 
-/** Of every channel, whoever its provider. */
 const commonSettings = ['max_messages_per_second', 'mms']
 
-/** What is written in a request to connect a channel of this provider; null where the guide shows none. */
+/** null: the guide shows no request to connect. */
 function connection(guide: string, provider: string): Record<string, unknown> | null {
   const bodies = [...guide.matchAll(/\/v1\/channels -H[^']*'[^']*'[^']*'?[^{]*-d '(\{[^']*\})'/g)].map(
     ([, body]) => JSON.parse(body!) as Record<string, unknown>,
@@ -85,7 +84,6 @@ test('commands and options that the README and the guides show are there', () =>
   assert.deepEqual(wrong, [])
 })
 
-/** Of all commands. */
 const everywhere = ['--json', '--help', '--version']
 
 function wrongCommand(program: Command, line: string): string[] {

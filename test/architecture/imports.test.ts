@@ -1,11 +1,11 @@
-/** Which part of the source may import which. The tables are the rule; ARCHITECTURE.md explains it. */
+/** Which part of the source may import which; ARCHITECTURE.md explains it. */
 import assert from 'node:assert/strict'
 import { posix } from 'node:path'
 import test from 'node:test'
 import { productSources } from './sources.ts'
 import { importsOf } from './syntax.ts'
 
-/** What each part may import besides itself. A part is a folder of `src`, or a file of its own. */
+/** A part is a folder of `src`, or a file of its own. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   api: ['lib'],
@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cli: ['app', 'docs', 'config', 'modules', 'module', 'providers', 'platform', 'settings', 'api', 'lib'],
   main: ['cli', 'lib'],
 }
-/** Files in `src` itself; those that are not named belong to `app`. */
+/** Other files in `src` belong to `app`. */
 const rootFiles = ['main', 'module']
 /** A module may import those before it. */
 const modules = [
@@ -37,7 +37,7 @@ const modules = [
   'automations',
   'console',
 ]
-/** api is data: it imports these packages and nothing else. `ajv` checks the schemas of reply samples. */
+/** The API is data. `ajv` checks the schemas of reply samples. */
 const apiPackages = ['ajv', 'typebox', 'typebox/value', 'typebox/compile', 'typebox/format']
 
 const imports = productSources().flatMap(importsOf)
@@ -86,7 +86,7 @@ test('lib and api import few packages', () => {
   )
 })
 
-/** Groups of files that reach each other (Tarjan's strongly connected components). */
+/** Tarjan's strongly connected components. */
 function cyclesOf(files: readonly string[], targetsOf: (path: string) => readonly string[]): string[] {
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()

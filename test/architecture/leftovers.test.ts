@@ -1,4 +1,4 @@
-/** The tree holds sources, not what a run, a profiler or an editor has left behind. */
+/** The tree contains no temporary files. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

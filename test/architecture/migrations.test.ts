@@ -1,4 +1,6 @@
-/** Released migrations are frozen: `migrations/released.json` holds their checksums. A release adds its new files with `node scripts/run.mjs scripts/freeze.ts`. */
+/**
+ * Released migrations are frozen by checksum in `migrations/released.json` (`node scripts/run.mjs scripts/freeze.ts`).
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,9 +1,9 @@
-/** How things are named: one casing for each kind of name. */
+/** One casing for each kind of name. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sources, withoutComments } from './sources.ts'
 
-/** A constant of a module whose value is a number, written out or computed from others: `const spacingMs = 5 * 60_000`. */
+/** `const spacingMs = 5 * 60_000` */
 const numericConstant =
   /^(?:export )?const (\w+)(?:: number)? = -?(?:\d[\d_.e]*|0x[\da-f_]+)(?:\s*[-+*/]+\s*[\w.]+)*\s*(?:as const)?$/gim
 

@@ -1,11 +1,11 @@
-/** The platform is PostgreSQL and HTTP: what the product is made of is told to it by routes, arguments and settings. */
+/** The platform knows nothing of the product. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { productSources, root, withoutComments } from './sources.ts'
 
-/** Tables of the platform itself; every other one belongs to a feature. */
+/** Every other table belongs to a module. */
 const ownTables = [
   'events',
   'events_default',
@@ -16,13 +16,13 @@ const ownTables = [
   'schema_migrations',
 ]
 
-/** Words of the product. `message` and `channel` are words of errors and of NOTIFY as well, and `account` is who calls. */
+/** Not `message`, `channel` and `account`, which errors, NOTIFY and callers use as well. */
 const productWords = /campaign|contact|recipient|segment|sms\b|telegram|wallet|webhook|whatsapp/i
 
-/** `GET /v1/me` shows who calls, which is the platform's own knowledge. */
+/** The platform itself knows the caller. */
 const productPaths = /\/v1\/(?!me\b)\w+/
 
-/** Where the platform names what it should not know, and why. */
+/** With the reason. */
 const exceptions: Readonly<Record<string, string>> = {
   'src/config/settings.ts': 'one table of settings, each read by the feature that it is for',
   'src/platform/observability/metrics.ts':

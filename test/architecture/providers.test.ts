@@ -1,4 +1,4 @@
-/** A provider is one folder and one line in the registry; all other code uses its description (docs/guides/adding-a-provider.md). */
+/** A provider is one folder and one line in the registry (docs/guides/adding-a-provider.md). */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const folders = 'src/providers'
 
 const filesImportedBy = (source: Source): string[] => importsOf(source).flatMap(({ to }) => to ?? [])
 
-/** The provider folder of a file; undefined for shared files beside the folders. */
+/** undefined for shared files. */
 const folderOf = (path: string): string | undefined => new RegExp(`^${folders}/([^/]+)/`).exec(path)?.[1]
 
 const folderNamed = (name: string): string =>

@@ -1,4 +1,4 @@
-/** The README and the settings. */
+/** The README documents every setting. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,6 @@ test('the README stays short: at most 900 words', () => {
   assert.ok(words.length <= 900, `${words.length} words`)
 })
 
-/** Reads PATH to find programs, no setting. */
 const exempt = ['src/main.ts', 'src/platform/database/binaries.ts']
 
 test('no source reads settings from the environment but main.ts, which hands them on', () => {

@@ -1,4 +1,4 @@
-/** A source is one folder and one line in the registry, as docs/guides/adding-a-source.md says. */
+/** A source is one folder and one line in the registry (docs/guides/adding-a-source.md). */
 import assert from 'node:assert/strict'
 import { posix } from 'node:path'
 import test from 'node:test'

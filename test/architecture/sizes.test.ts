@@ -1,13 +1,12 @@
-/** Files that one can read. */
+/** Sizes of files and functions. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { productSources as serviceSources, sources } from './sources.ts'
 
-/** The client's too, but for what is generated. */
 const productSources = () => [...serviceSources(), ...sources('clients/typescript/src/*.ts')]
 
 const consoleSources = () => sources('console/src/**/*.{ts,tsx}').filter(({ path }) => !path.includes('/generated/'))
-/** What a package is entered by is called so everywhere. */
+/** The entry point has the usual name. */
 const clientEntrance = 'clients/typescript/src/index.ts'
 
 test('a source file opens with a sentence that says what it is for', () => {

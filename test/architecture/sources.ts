@@ -1,16 +1,15 @@
-/** The source files as the laws read them. */
+/** Source files for architecture tests. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const root = join(import.meta.dirname, '../..')
 
 export interface Source {
-  /** From the root of the checkout, with slashes. */
+  /** From the root, with slashes. */
   readonly path: string
   readonly text: string
 }
 
-/** Files by glob patterns from the root. */
 export function sources(...patterns: string[]): Source[] {
   const paths = globSync(patterns, { cwd: root })
     .map((path) => path.replaceAll('\\', '/'))
@@ -20,20 +19,19 @@ export function sources(...patterns: string[]): Source[] {
 
 export const productSources = (): Source[] => sources('src/**/*.ts').filter(({ path }) => !path.endsWith('.test.ts'))
 
-/** The text without comments, line for line. Good enough for laws: strings that hold comment marks are rare here. */
+/** Line for line. Comment marks in strings are rare here. */
 export const withoutComments = (text: string): string =>
   text
     .replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '))
     .replaceAll(/(^|\s)\/\/.*$/gm, '$1')
 
 export interface Template {
-  /** All between its backticks, with the code in `${…}` and the templates that stand in that. */
+  /** Includes nested templates. */
   readonly text: string
-  /** Where it begins. */
   readonly index: number
 }
 
-/** What may hold a backtick or a brace and means none: comments, strings, regular expressions (where a value may stand). */
+/** May contain a backtick or brace: comments, strings, regular expressions. */
 const passedOver = [
   /\/\/.*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/y,
   /(?<=(?:[(,=:[!&|?{};>]|\breturn)\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\//y,
@@ -48,11 +46,11 @@ function lengthPassedOver(code: string, at: number): number {
   return 0
 }
 
-/** The outermost template literals of a source text. Throws where they do not close: then something was taken for a backtick or a brace that is none. */
+/** The outermost template literals. Throws if one is not closed. */
 export function templates(code: string): Template[] {
   const found: Template[] = []
   const starts: number[] = []
-  /** Braces open in the code of the file, and of each `${` around. */
+  /** Per template: the file, and each `${` around. */
   const braces = [0]
   let inTemplate = false
   for (let at = 0; at < code.length; at++) {

@@ -1,4 +1,4 @@
-/** Whose SQL is it: a table has one owner, whose stores alone name it, and in modules SQL stands in stores alone. */
+/** A table is named only by the stores of the module that owns it. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import test from 'node:test'
 import { modules, tables } from '../../src/app.ts'
 import { root, sources, templates, withoutComments, type Source } from './sources.ts'
 
-/** Tables of the platform that features read, and what for. */
+/** With the reason. */
 const read: Readonly<Record<string, { readonly by: readonly string[]; readonly reason: string }>> = {
   events: { by: ['webhooks'], reason: 'the feed is what webhooks deliver' },
   processes: {
@@ -15,10 +15,9 @@ const read: Readonly<Record<string, { readonly by: readonly string[]; readonly r
   },
 }
 
-/** Files that hold SQL. */
 const stores = /(?:^|\/)(?:store|repository|producer|[a-z-]+-(?:store|repository)|invariants)\.ts$|\/sql\/\w+\.sql$/
 
-/** Tables by the module that declares them. Where another module's statement needs one, the owner exports a fragment through its service. */
+/** Other modules use fragments that the owner exports. */
 const ownerOf = new Map(modules.flatMap(({ name, tables: own }) => Object.keys(own).map((table) => [table, name])))
 
 test('every table has one owner', () => {
@@ -97,7 +96,7 @@ const files = () => sources('src/**/*.{ts,sql}').filter(({ path }) => !path.ends
 
 const foreign = (): string[] => files().flatMap(foreignIn)
 
-/** `file table` for each table that a file names without owning or reading it. */
+/** As `file table`. */
 function foreignIn({ path, text }: Source): string[] {
   const owner = /^src\/modules\/([^/]+)\//.exec(path)?.[1] ?? 'platform'
   const statements = path.endsWith('.sql')

@@ -1,4 +1,4 @@
-/** Every query on a tenant's data names the account and the mode; the workers, which work for all, are exempt by name. */
+/** Every query on tenant data names account and mode, except in workers listed here. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ function breachesIn(found: readonly Query[]): string[] {
   })
 }
 
-/** What works for all accounts at once, by file, or by file and function, with the reason. */
+/** By file, or file and function, with the reason. */
 const exempt: Record<string, string> = {
   'src/modules/messages/invariants.ts': 'doctor proves all accounts in one pass',
   'src/modules/messages/dispatch/repository.ts': 'the dispatch worker takes due work of every channel',
@@ -106,7 +106,7 @@ const exempt: Record<string, string> = {
 
 const isExempt = (at: string): boolean => [at, at.split(' ')[0]!].some((name) => Object.hasOwn(exempt, name))
 
-/** Tables of schema.sql with the column account_id. */
+/** Tables with the column account_id. */
 function tenantTables(): { name: string; mode: boolean }[] {
   const schema = readFileSync(join(root, 'schema.sql'), 'utf8')
   return [...schema.matchAll(/^create table (\w+) \(\n([\s\S]*?)\n\)/gm)]
@@ -116,12 +116,11 @@ function tenantTables(): { name: string; mode: boolean }[] {
 }
 
 interface Query {
-  /** `path function`. */
+  /** `path function` */
   readonly at: string
   readonly text: string
 }
 
-/** Templates that hold a statement, with the function they stand in. */
 function queries(): Query[] {
   return productSources().flatMap(queriesIn)
 }

@@ -1,4 +1,4 @@
-/** The threat model names, for everything that is tried, the tests that try it. */
+/** The threat model names a test for every attack. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { root, sources } from './sources.ts'
 
 const rowsOf = (text: string): string[] => [...text.matchAll(/^\| (?!What is tried).+\|$/gm)].map(([row]) => row)
 
-/** What is wrong with a row, or null. */
+/** null if correct. */
 function wrongRow(row: string): string | null {
   const cells = row.slice(1, -1).split('|')
   if (cells.length !== 3) return `has ${cells.length} cells`

@@ -1,9 +1,9 @@
-/** Time is an argument. */
+/** The time comes from a clock that is passed in. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { productSources, sources, withoutComments, type Source } from './sources.ts'
 
-/** The clock itself; the log, whose times are the machine's; and measuring, which is not telling the time. */
+/** The clock itself, the log, and measurements. */
 const clocks = ['src/lib/clock.ts', 'src/platform/observability/log.ts']
 
 test('nothing but the clock reads the time of the machine', () => {
@@ -26,7 +26,7 @@ test('no SQL asks the database for the time', () => {
   const sql =
     /\b(now\(\)|current_timestamp\b|localtimestamp\b|transaction_timestamp\(|statement_timestamp\(|clock_timestamp\()/i
   const all = [...productSources(), ...sources('migrations/*.sql')]
-  // the offset of our clock to the database's is what clock-sync measures
+  // clock-sync measures the offset to the database's clock
   const breaches = all
     .filter(({ path }) => !path.endsWith('/clock-sync.ts'))
     .flatMap((source) =>
@@ -42,7 +42,7 @@ function lines({ path, text }: Source, pattern: RegExp): string[] {
     .flatMap((line, at) => (pattern.test(line.replace(/--.*$/, '')) ? [`${path}:${at + 1} ${line.trim()}`] : []))
 }
 
-/** What stands in backquotes, on its lines; what is put in by `${}` is the process's own. */
+/** Without `${}`. */
 function templatesOf(text: string): string {
   const plain = withoutComments(text).replaceAll(/\$\{[^{}`]*\}/g, '')
   return plain

@@ -1,7 +1,6 @@
 /**
- * Seeded interleavings of everything that can happen to campaigns on their way: several processes, kills in the middle of a pass, pauses and cancels, opt-outs and deleted
- * contacts, receipts twice and in disorder, transitions folded in any order, counters folded meanwhile. Whatever the order: counters are exact at every look, each recipient has one message at
- * most, and in the end nobody is left waiting. A failing seed is a test case.
+ * Simulation of campaigns: pauses, cancels, opt-outs, receipts and kills in seeded random order. Counters are always
+ * exact, and each recipient has at most one message.
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -20,7 +19,7 @@ const passesMax = 400
 const momentMs = 100
 const contactsCount = 30
 
-/** Recipients, by what the simulator or the sandbox does. */
+/** By outcome. */
 const live = ['+19995550001', '+19995550002', '+19995550010', '+19995550014', '+19995550021', '+19995550022', 'nobody']
 const sandbox = [
   '+15005550006',
@@ -79,7 +78,6 @@ interface Scene {
   readonly shop: TestAccount
   readonly trial: TestAccount
   readonly channel: string
-  /** Ids of those that there are still. */
   readonly contacts: string[]
 }
 
@@ -116,7 +114,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       consent_declared: true,
       launch: true,
     }
-    // a service that is killed answers nobody: what it has launched is found among the others
+    // no answer from a killed process
     await api(account)
       .post('/v1/campaigns', body)
       .catch(() => undefined)
@@ -149,34 +147,32 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       await world.pool`insert into provider_reports select * from json_populate_record(null::provider_reports, ${JSON.stringify(again)}::text::json)`
     }
   }
-  /** The periodic job, as any process may do it at any time. */
   const foldCounters = async () => {
     await random
       .pick(processes.all)
       .app.periodicJobs.find(({ name }) => name === 'fold-campaign-counters')!
       .run()
   }
-  /** Folds while another process has some rows in hand, so that what happened first may be folded last. */
+  /** While another process holds some rows, so that transitions are folded out of order. */
   const foldInDisorder = async () => {
     await holdOpen(world.pool, async (tx) => {
       await tx`select from message_transitions where status = ${random.pick(['queued', 'sent', 'delivered'])} for update skip locked`
       await processes.pass(random.pick(processes.all), 'follow-campaigns')
     })
   }
-  /** How many recipients its complete snapshot has; 0 before. */
+  /** 0 before it is complete. */
   const snapshotOf = async (id: string): Promise<number> => {
     const [row] = await world.pool<
       { rows: number }[]
     >`select case when snapshot_at is null then 0 else snapshot_rows end as rows from campaigns where id = ${id}`
     return row!.rows
   }
-  /** What anybody sees who looks just now. */
   const poll = async () => {
     for (const { account, id } of launched) {
       const before = await snapshotOf(id)
       const { counters: c, status } = (await api(account).get(`/v1/campaigns/${id}`)).body
       const after = await snapshotOf(id)
-      // from the snapshot on it is what the snapshot wrote; 0 before, and either while that is completed
+      // 0 before the snapshot; either while it is being completed
       const isWhole = c.total === after || c.total === before
       const exact =
         isWhole &&
@@ -219,7 +215,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       for (const { breaches } of campaignInvariants) found.push(...(await breaches(world.pool)))
       return found
     },
-    /** Whoever is paused goes on, every dead process is taken over, and the workers run until nothing is left. */
+    /** Continues what is paused, rescues dead processes and works until nothing is left. */
     async comeToRest() {
       for (let pass = 0, idle = 0; idle < 3; pass++) {
         assert.ok(pass < passesMax, 'the workers find no rest')

@@ -1,7 +1,6 @@
 /**
- * Seeded interleavings of who writes events and who only runs beside them: writers that commit, roll back, go back to a savepoint or are killed in between,
- * transactions of another database and of a role that writes no events, readers that begin to look whose transactions are and stop again. Whatever the
- * order: nothing appears behind a cursor, nothing that was committed is missing, and where nobody is left who may write nothing is held up. A failing seed is a test case.
+ * Simulation of the event feed: commits, rollbacks, savepoints, kills and unrelated transactions in seeded random
+ * order. No event appears behind a cursor or is lost, and nothing delays the feed without a reason.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -32,7 +31,7 @@ for (const seed of seeds) {
     await simulation.endWriters()
 
     const committed = simulation.committed()
-    // bystanders still run, and nobody is left who may write
+    // unrelated transactions are still open, but no writers
     await until(`${committed.length} events to be shown beside ${simulation.bystanders()} bystanders`, async () => {
       await simulation.lookOn()
       await simulation.follow()
@@ -48,11 +47,10 @@ for (const seed of seeds) {
   })
 }
 
-/** A session with its transaction, where one is open. */
 interface Session {
   sql: Pool
   open: boolean
-  /** What its transaction has recorded and not taken back. */
+  /** Recorded and not rolled back. */
   pending: string[]
 }
 
@@ -86,7 +84,7 @@ function session(t: TestContext, url: string): Session {
 interface Cast {
   readonly writers: Session[]
   readonly beside: readonly Session[]
-  /** Another writer, for one that was killed. */
+  /** Replaces a killed writer. */
   renew(): Session
 }
 
@@ -178,7 +176,6 @@ function simulate(world: PlatformWorld, random: Random, { writers, beside, renew
       for (const one of beside.slice(1)) await begin(one)
       for (const one of writers) await end(one, 'commit')
     },
-    /** Follows the feed to its end. */
     fanOut: () =>
       until('the fan-out to have followed every event', async () => {
         await lookOn()

@@ -1,7 +1,6 @@
 /**
- * Seeded interleavings of everything that can happen to integrations: several processes, kills in the middle of reporting and of a pass, events told again, at once and out of order, automations,
- * sources, channels, contacts, accounts and wallets that change meanwhile. Whatever the order: an event has one receipt, a run has one message at most, nothing is sent after the answer to what
- * stops it, and in the end nothing waits. A failing seed is a test case.
+ * Simulation of integrations: repeated events, changes of every object and kills in seeded random order. An event has
+ * one receipt and a run at most one message, and nothing is sent after it was stopped.
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -21,7 +20,7 @@ const momentMs = 100
 const price = 1000
 const credit = 15_000
 const passesMax = 200
-/** Longer than a lease, and longer than a source or a key is held in memory. */
+/** Longer than a lease, and than sources and keys are cached. */
 const stepsMs = [10, 1000, 5000, 31_000, 61_000]
 
 for (const seed of seeds) {
@@ -54,7 +53,7 @@ interface Scene {
   readonly made: Made
 }
 
-/** What there is, and may have been changed or deleted. */
+/** Objects that may be changed or deleted. */
 interface Made {
   readonly automations: { readonly id: string; readonly account: TestAccount }[]
   readonly channels: string[]
@@ -107,13 +106,13 @@ async function setUp(t: TestContext, seed: string) {
   return simulate(scene, changes)
 }
 
-/** Everything that somebody may change, each with what its answer promises. */
+/** With what each answer promises. */
 function changesOf({ world, random, processes, shops, look, live, trial, made }: Scene) {
   const { ask } = shops
-  /** False while others change the same things, so that nobody can say what came first. */
+  /** False while others change the same objects. */
   let alone = true
 
-  /** What waited before the request waits no longer after its answer, and nothing more is sent of what is halted. */
+  /** After the answer nothing waits any more, and nothing is sent of what was halted. */
   const stop = async (
     what: string,
     isOf: (run: LookedAt) => boolean,
@@ -272,7 +271,7 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
   }
   const optOut = async () => {
     const account = random.pick([live, trial])
-    // the first ones never do
+    // the first ones never opt out
     const phone = phoneOf(4 + random.below(customers - 4))
     const bySelf = { channel: 'ch_test_sms', from: phone, type: 'text', text: { body: 'STOP' } }
     const request = () =>
@@ -321,7 +320,7 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
     })
   }
   let toggled: Promise<void> = Promise.resolve()
-  /** Suspends the account, or reinstates it: one after the other, or nobody could say what it is. */
+  /** One at a time. */
   const suspend = () => (toggled = toggled.then(toggle))
   const topUp = async (micros = 4000) => {
     await world.services.billing.creditWallet(world.pool, live.id, micros, null)
@@ -350,13 +349,11 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
     topUp,
     suspend,
     any: async () => (made.suspended && random.below(4) > 0 ? await suspend() : await random.pick(all)()),
-    /** Several at once. */
     async collide() {
       alone = false
       await Promise.all([random.pick(all)(), random.pick(all)(), random.pick(all)()])
       alone = true
     },
-    /** While a process dies. */
     async whileKilled(kill: () => Promise<void>) {
       alone = false
       await Promise.all([random.pick(all)(), shops.tell(), shops.tell(), kill()])
@@ -417,7 +414,7 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
       >`select min(id) as id from automation_events group by source_id, event_id having count(*) > 1`
       return [...found, ...twice.map(({ id }) => `${id} and others are receipts of one event`)]
     },
-    /** The wallet is full and the account in use again, every dead process is taken over, and the workers run until nothing is left. */
+    /** Fills the wallet, reinstates the account, rescues dead processes and works until nothing is left. */
     async comeToRest() {
       if (made.suspended) await changes.suspend()
       await changes.topUp(1_000_000)
@@ -432,7 +429,6 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
         waiting = (await look.waiting(null, () => true)).length
       }
     },
-    /** Sources that show other events than those of their active automations. */
     async misshown() {
       const found: string[] = []
       for (const { id, account } of shops.all) {

@@ -1,8 +1,6 @@
 /**
- * Seeded interleavings of everything that can happen to messages: several processes, kills in the middle of a pass, receipts twice
- * and in disorder, providers that throttle, fail and keep silent, opt-outs, repeated requests, time passing. Whatever the order:
- * what was accepted becomes final, money agrees with the ledger, each event is emitted once, and the counters of a projection are exact
- * after every step. A failing seed is a test case.
+ * Simulation of messages: receipts, failures, throttling, opt-outs, repeated requests and kills in seeded random order.
+ * Every message ends, money agrees with the ledger, and each event exists once.
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -20,7 +18,7 @@ const workers = ['dispatch', 'reports', 'fan-out', 'deliver', 'follow-test']
 const passesMax = 400
 const momentMs = 100
 
-/** Live recipients, by what the simulator does, and test recipients, by what the sandbox does, with the states they may end in. */
+/** By recipient, with the statuses that a message may end in. */
 const live: Readonly<Record<string, readonly string[]>> = {
   '+19995550001': ['failed'],
   '+19995550002': ['failed'],
@@ -37,7 +35,7 @@ const sandbox: Readonly<Record<string, readonly string[]>> = {
   '+15005550008': ['read'],
   '+15005550014': ['read'],
   '+15005550001': ['failed'],
-  // these opt out at some moment: what waits for them then fails, what is sent afterwards is refused
+  // these opt out at some time
   '+4915112345601': ['delivered', 'failed'],
   '+4915112345602': ['delivered', 'failed'],
 }
@@ -111,7 +109,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
   const sent: Sent[] = []
   const reports = new Map<string, object>()
   let repeats = 0
-  /** A pass may wait for time to pass: where nothing else happens, it does. */
+  /** A run may wait for time to pass. */
   const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, momentMs)
   const processes = await simulatedProcesses({
     world,
@@ -150,7 +148,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
     sent.push(...fresh)
     await Promise.all(fresh.map(post))
   }
-  /** What providers told is told again, later and in another order. */
+  /** Repeated, later and in another order. */
   const repeatReports = async () => {
     for (const row of await world.pool<{ id: string }[]>`select * from provider_reports`) reports.set(row.id, row)
     const again = random
@@ -205,7 +203,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
     miscounted: () => counting.wrong(world.pool),
     behind: () => counting.behind(world.pool),
     step: () => whileTimePasses(random.pick(whole)),
-    /** Every request gets its answer, every dead process is taken over, and the workers run until nothing is left. */
+    /** Answers every request, rescues dead processes and works until nothing is left. */
     async comeToRest() {
       for (const one of sent) if (one.id === undefined) await post(one)
       for (let pass_ = 0, idle = 0; idle < 3; pass_++) {
@@ -216,7 +214,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
         for (const process of processes.all) {
           for (const worker of ['dispatch', 'reports', 'follow-test'])
             jobs += await whileTimePasses(() => process.app.worker(worker).tick())
-          // retries go on for hours: what is at hand in memory comes to rest, what is queued need not
+          // retries take hours, so the queue may still have jobs
           for (const worker of ['fan-out', 'deliver']) await whileTimePasses(() => processes.pass(process, worker))
         }
         const [waiting] = await world.pool<{ rows: number }[]>`
@@ -224,7 +222,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
         idle = jobs === 0 && waiting!.rows === 0 ? idle + 1 : 0
       }
     },
-    /** How each accepted message ended, and how it may. */
+    /** With the statuses that were possible. */
     async ends() {
       const ended: { id: string; to: string; status: string; may: readonly string[] }[] = []
       for (const { account, to, id } of sent) {
@@ -239,7 +237,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
         ...(await world.pool`select object_id, type, count(*) as times from events where type like 'message.%' group by 1, 2 having count(*) > 1`),
       ]
     },
-    /** Outbound messages by the API: confirmations of opt-outs are the service's own. */
+    /** Without confirmations of opt-outs. */
     async count() {
       const [row] = await world.pool<
         { rows: number }[]

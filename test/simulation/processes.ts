@@ -1,16 +1,14 @@
-/** The processes of a simulation: two that work on one database in any order, one of which is killed now and then while it works, and another one started. */
+/** The processes of a simulation: two on one database, of which one is killed now and then. */
 import type { WorldProcess } from '../support/process.ts'
 import type { Random } from '../support/random.ts'
 import type { World } from '../support/world.ts'
 
 export interface SimulatedProcesses {
-  /** Those that are alive. */
   readonly all: readonly WorldProcess[]
-  /** One pass of a worker; one that fails is none. */
+  /** A failed run counts as none. */
   pass(process: WorldProcess, worker: string): Promise<number>
-  /** Some passes at once, of any process and worker. */
   readonly work: () => Promise<void>
-  /** Kills one in the midst of a pass of every worker; another one has begun before. */
+  /** During a run of every worker, after another process was started. */
   readonly killOne: () => Promise<void>
   readonly letTimePass: () => Promise<void>
   deaths(): number
@@ -20,7 +18,7 @@ export interface SimulatedParts {
   readonly world: World
   readonly random: Random
   readonly workers: readonly string[]
-  /** By how much the clock goes on, one of them at a time. */
+  /** One of them at a time. */
   readonly stepsMs: readonly number[]
   readonly start: (name: string) => Promise<WorldProcess>
 }
@@ -53,7 +51,7 @@ export async function simulatedProcesses({
       const passes = workers.map((worker) => pass(dying, worker))
       for (let turns = random.below(8); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
       await dying.kill()
-      // what the dead was doing may wait for a time that never comes: nobody waits for it
+      // the dead process may wait for ever
       void Promise.all(passes)
       life.deaths += 1
     },

@@ -1,7 +1,6 @@
 /**
- * Seeded interleavings of a provider that answers as badly as one can: it throttles, is away, hangs, breaks off with the message taken or not, tells of messages before
- * it has answered, twice and in disorder; processes are killed meanwhile. Whatever the order: every message ends as the provider had it, none that it could
- * tell us about is sent twice, and money agrees with the ledger. A failing seed is a test case.
+ * Simulation of a bad provider: throttling, failures, lost answers, early and repeated receipts, kills. Every message
+ * ends as the provider has it, and none is sent twice if the provider can be asked.
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -30,7 +29,7 @@ const passesMax = 400
 const creditMicros = 10_000_000
 const priceMicros = 1000
 
-/** `asked`: it can be asked, and its receipts name its own ids alone. `naming`: it cannot, and its receipts name our messages too. */
+/** `asked`: status queries, receipts by its own ids. `naming`: no queries, receipts by our ids. */
 const kinds = ['asked', 'naming'] as const
 
 for (const kind of kinds)
@@ -48,13 +47,12 @@ for (const kind of kinds)
       t.diagnostic(simulation.told())
     })
 
-/** What the provider did with a message. */
 interface Fate {
   readonly taken: number[]
   refused: boolean
 }
 
-/** The provider's side: what became of each message, as it alone knows. */
+/** The provider's side. */
 function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed: string) {
   const random = seeded(`provider ${kind} ${seed}`)
   const fates = new Map<string, Fate>()
@@ -108,7 +106,7 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
       'hang',
       'hang',
     ])
-    // what breaks off may have come through
+    // it may have arrived
     if ((answer === 'hang' || answer === unknown) && random.below(2) === 0) process(message)
     return answer
   }
@@ -125,9 +123,9 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
     fates,
     failsAt,
     refusesTo,
-    /** How much goes wrong from here on, of 1; nothing until it is told. */
+    /** From 0 to 1; at first nothing goes wrong. */
     behave: (badness: number) => void (state.badness = badness),
-    /** Some of what is to be told, in any order. */
+    /** In any order. */
     takeReceipts: (count: number): object[] =>
       random
         .shuffle(receipts)
@@ -170,7 +168,7 @@ interface Scene {
   readonly random: ReturnType<typeof seeded>
 }
 
-/** A process that is killed does nothing any more: what it would still hand over is never sent. */
+/** A killed process sends nothing. */
 async function mortalProcess(t: TestContext, { world, scripted }: Scene, name: string): Promise<WorldProcess> {
   let dead = false
   const never = new Promise<never>(() => undefined)
@@ -243,7 +241,7 @@ async function simulate(t: TestContext, scene: Scene) {
   return {
     world,
     step: () => whileTimePasses(random.pick(whole)),
-    /** The provider is well, dead processes are taken over, everything is told, and the workers run until nothing is left. */
+    /** Repairs the provider, rescues dead processes, sends all receipts and works until nothing is left. */
     async comeToRest() {
       provider.behave(0)
       for (let passes = 0, idle = 0; idle < 3; passes++) {
@@ -259,7 +257,7 @@ async function simulate(t: TestContext, scene: Scene) {
         idle = waiting!.rows === 0 ? idle + 1 : 0
       }
     },
-    /** Messages that did not end as the provider had them. */
+    /** Messages that did not end as the provider has them. */
     async wrong() {
       const wrong: object[] = []
       for (const [id, to] of sent) {

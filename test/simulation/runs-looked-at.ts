@@ -1,4 +1,4 @@
-/** What holds of the runs of automations at every look, whatever happens in whatever order: none changes once it has ended, and none waits for what never comes. */
+/** Checks of automation runs: none changes after its end, and none waits in vain. */
 import type { Pool } from '../../src/platform/database/sql.ts'
 
 export interface LookedAt {
@@ -13,16 +13,14 @@ export interface LookedAt {
   readonly status: string
   readonly reason: string | null
   readonly message_id: string | null
-  /** As the event told it. */
   readonly customer: Record<string, unknown>
-  /** Of the automation. */
   readonly cancel_on: readonly string[]
   readonly channel_id: string
-  /** Why it must not wait; null: it may. What is reported while an account is being suspended may, and is not sent. */
+  /** Why it must not wait; null: it may. */
   readonly stopped: string | null
 }
 
-/** What nothing is sent of any more. */
+/** Nothing more may be sent of this. */
 export interface Halted {
   readonly column: 'automation_id' | 'source_id' | 'account_id' | 'to'
   readonly id: string
@@ -31,20 +29,17 @@ export interface Halted {
 }
 
 export interface Look {
-  /** Waiting runs of a source that are so. */
   waiting(source_id: string | null, isSo: (run: LookedAt) => boolean): Promise<LookedAt[]>
-  /** As they are now. */
   runs(ids: readonly string[]): Promise<LookedAt[]>
-  /** From now on nothing is sent of this, until it is `released`. */
+  /** Nothing more may be sent of this until `released`. */
   halt(halted: Halted): Promise<void>
   release(id: string): void
-  /** These runs are never sent. */
+  /** Must never be sent. */
   bury(ids: readonly string[]): void
-  /** What is wrong. */
   breaches(): Promise<string[]>
 }
 
-/** Both tell the same phone, e-mail address or id of the platform. */
+/** Same phone, e-mail address or platform id. */
 export function sameCustomer(one: object, other: object): boolean {
   const known = new Map(Object.entries(other))
   return Object.entries(one).some(

@@ -1,4 +1,4 @@
-/** Shops of a simulation: sources that tell of a few customers, through the API and by webhooks of their own, once, again, at once in two processes, or to a process that is being killed. */
+/** Shops of a simulation: sources that report events by API and webhook, repeatedly and at once. */
 import type { Answered } from '../support/api.ts'
 import type { Random } from '../support/random.ts'
 import { customWebhook, shopifyWebhook, type ShopWebhook } from '../support/shop-webhooks.ts'
@@ -10,29 +10,28 @@ export interface Shop {
   readonly account: TestAccount
   readonly platform: 'custom' | 'shopify'
   readonly external_id: string
-  /** null while it is deleted. */
+  /** null while deleted. */
   id: string | null
   secret: string
 }
 
-/** A request that can be sent again as it was. */
+/** Can be repeated. */
 interface Telling {
   readonly source_id: string
   readonly send: () => Promise<Answered | null>
-  /** The id that the answer must have; null where the platform makes it. */
+  /** null: made by the platform. */
   readonly event_id: string | null
   readonly customer: object
 }
 
 export interface Shops {
   readonly all: readonly Shop[]
-  /** One event or some at once: new, again, or told otherwise. */
+  /** One or several events: new, repeated, or changed. */
   tell(): Promise<void>
-  /** Asks any process; null where it was killed meanwhile. What must not be answered is a fault. */
+  /** null if the process was killed. A wrong answer is a fault. */
   ask(method: string, path: string, key: string | undefined, body?: unknown): Promise<Answered | null>
-  /** What was answered wrongly. */
   readonly faults: string[]
-  /** Receipts that somebody was told of, with their sources. */
+  /** Receipts by id, with their sources. */
   readonly receipts: ReadonlyMap<string, string>
 }
 
@@ -54,7 +53,7 @@ const refusals = [400, 401, 403, 404, 409, 422, 503]
 export function shopsOf(world: World, random: Random, processes: SimulatedProcesses, shops: Shop[], look: Look): Shops {
   const faults: string[] = []
   const receipts = new Map<string, string>()
-  /** Receipts by source and event, and those that somebody was told of as new. */
+  /** By source and event, and those answered as new. */
   const ofEvents = new Map<string, string>()
   const fresh = new Set<string>()
   const told: Telling[] = []
@@ -80,7 +79,7 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
         faults.push(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
       return answer
     } catch (error) {
-      // a service that is killed answers nobody
+      // no answer from a killed process
       if (error instanceof Error && error.name === 'AssertionError') faults.push(`${method} ${path}: ${error.message}`)
       return null
     }
@@ -129,7 +128,7 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
     return true
   }
 
-  /** What waits of the same customer is let go by the time of the answer, where the event says so. */
+  /** If the event says so, waiting runs of the customer have ended by the time of the answer. */
   const tellOne = async (telling: Telling): Promise<void> => {
     const waiting = await look.waiting(telling.source_id, (run) => sameCustomer(run.customer, telling.customer))
     const answer = await telling.send()
@@ -167,7 +166,6 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
 
 function customerOf(random: Random) {
   const n = random.below(customers)
-  // some households share an address
   const other = random.below(10) === 0 ? random.below(customers) : n
   return {
     ...(random.below(5) > 0 ? { phone: phoneOf(n) } : {}),

@@ -1,5 +1,5 @@
 /**
- * The conformance suite: what every provider must do, whatever its protocol. A provider is complete when it passes.
+ * The conformance suite, which every provider must pass.
  *
  * In the provider's folder, `<provider>.test.ts`:
  *
@@ -23,8 +23,7 @@
  *       }
  *     })
  *
- * `asked`, `receipt`, `session`, `template`, `media` and `callbacks` are required only if the adapter has these capabilities. A case that a provider cannot have is skipped with
- * `{ why_not: 'a sentence' }`; the reasons are printed. Tests of the provider's own behaviour (codes, content types) follow in the same file.
+ * A case that a provider cannot have is skipped with `{ why_not: 'a sentence' }`.
  */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
@@ -57,7 +56,7 @@ export function adapterSuite(described: Provider, start: Start): void {
     return samples
   }
   test(`${provider.name} conforms to the provider interface`, async (suite) => {
-    // read once to select the tests; each test starts its own
+    // only to select the tests
     const samples = await begin(suite)
     await tryDescription(suite, provider, begin)
     await tryOutcomes(suite, provider, begin, samples)
@@ -75,7 +74,6 @@ export function adapterSuite(described: Provider, start: Start): void {
   })
 }
 
-/** Reasons of skipped cases. */
 const reasonsOf = ({ outcomes, wrongConnection, taken, several, hostile, receipt }: AdapterSamples): Set<string> =>
   new Set(
     [...Object.values(outcomes), wrongConnection, taken, several, hostile, receipt ?? {}].flatMap((given) =>
@@ -144,7 +142,6 @@ async function tryOutcomes(
   )
 }
 
-/** The ways to cause an outcome. */
 function provokedOf({ outcomes }: AdapterSamples, kind: Outcome['kind']): readonly [Provoked, ...Provoked[]] {
   const provoked = outcomes[kind]
   assert.ok(!left(provoked), `every provider needs a way to cause ${kind}`)

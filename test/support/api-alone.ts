@@ -1,4 +1,4 @@
-/** The API alone, on a database of its own and at the time of the machine, for tests whose workers run in processes that are killed. */
+/** The API without workers, on its own database and in real time. */
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { buildApp, type App } from '../../src/app.ts'
@@ -19,11 +19,11 @@ export interface ApiAlone {
   readonly pool: Pool
   readonly database_url: string
   readonly api: Api
-  /** The account that has a live key, and money. */
+  /** With money and a live key. */
   readonly tenant: Tenant
 }
 
-/** `environment` as the service reads it; `credit_micros` for the account. */
+/** `environment`: settings; `credit_micros`: balance of the account. */
 export async function startApiAlone(
   t: TestContext,
   environment: Readonly<Record<string, string>>,

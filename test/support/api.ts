@@ -1,4 +1,4 @@
-/** A client of the API as small as can be: what was answered, as data. */
+/** A minimal client of the API. */
 import { Agent, request } from 'undici'
 import { assertDocumented, operationAt } from './documented.ts'
 import { noteError } from './provoked.ts'
@@ -7,27 +7,27 @@ import { boundMs } from './waiting.ts'
 export interface Answered {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Parsed when it is JSON, else the text. */
+  /** Parsed if it is JSON, else the text. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any
 }
 
 type Headers = Readonly<Record<string, string>>
 
-/** Whoever comes with many others waits to be let in for as long as for an answer. */
+/** Under load, connecting may take as long as an answer. */
 const dispatcher = new Agent({ connect: { timeout: boundMs } })
 
 export interface Api {
   get(path: string, headers?: Headers): Promise<Answered>
-  /** `body`: an object is sent as JSON, a string as it is (with content type JSON unless `headers` say otherwise), undefined not at all. */
+  /** `body`: objects as JSON, strings unchanged (as JSON unless `headers` say otherwise). */
   post(path: string, body?: unknown, headers?: Headers): Promise<Answered>
   patch(path: string, body?: unknown, headers?: Headers): Promise<Answered>
   delete(path: string, headers?: Headers): Promise<Answered>
-  /** Any method, nothing added but the key. */
+  /** Adds only the key. */
   send(method: string, path: string, headers?: Headers, body?: string | Uint8Array): Promise<Answered>
 }
 
-/** `before` is awaited before each request, with its path. */
+/** `before` is awaited before each request. */
 export function apiClient(
   base_url: string,
   key?: string,
@@ -48,7 +48,7 @@ export function apiClient(
     const text = await answer.body.text()
     const flat = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
     const answered: Answered = { status: answer.statusCode, headers: flat, body: parsed(text, flat['content-type']) }
-    // the path as it is sent: `/v1/contacts/.` is `/v1/contacts/`, and answered as that
+    // as sent: `/v1/contacts/.` becomes `/v1/contacts/`
     const { pathname } = url
     if (answered.status >= 400) noteError(nameOf(method, pathname), answered.status, answered.body?.error?.code)
     assertDocumented(method, pathname, answered)
@@ -74,7 +74,7 @@ export function apiClient(
   }
 }
 
-/** `POST /v1/messages`; the method alone where the document has no such operation. */
+/** `POST /v1/messages`; only the method for undocumented paths. */
 const nameOf = (method: string, path: string): string => [method, operationAt(method, path)?.path ?? '(none)'].join(' ')
 
 function parsed(text: string, type: string | undefined): unknown {

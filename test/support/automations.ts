@@ -1,4 +1,4 @@
-/** Automations in tests: sources that report, and the runs that come of it. */
+/** Helpers for automations and their sources. */
 import type { Tenant } from '../../src/api/caller.ts'
 import { isoTime } from '../../src/lib/clock.ts'
 import { insertRuns } from '../../src/modules/automations/runs/repository.ts'
@@ -7,7 +7,6 @@ import type { Platform } from '../../src/platform/platform.ts'
 import type { TestAccount } from './world.ts'
 
 type Parts = Pick<Platform, 'pool' | 'ids' | 'clock'>
-/** The part of a test's account that is needed here. */
 export type Reporter = Pick<TestAccount, 'id' | 'mode' | 'api'>
 
 export interface MadeAutomation {
@@ -18,14 +17,13 @@ export interface MadeAutomation {
 
 const tenantOf = ({ id, mode }: Reporter): Tenant => ({ account_id: id as Tenant['account_id'], mode })
 
-/** A source of this account. */
 export async function sourceOf({ api }: Reporter, external_id = 'shop.example.com'): Promise<string> {
   const { status, body } = await api.post('/v1/integration_sources', { platform: 'custom', external_id })
   if (status >= 300) throw new Error(`the source was not made: ${JSON.stringify(body)}`)
   return body.id
 }
 
-/** An automation of this source, about `order.paid` at once. */
+/** On `order.paid`, without delay. */
 export async function automationOf({ api }: Reporter, source_id: string, more: object = {}): Promise<MadeAutomation> {
   const { status, body } = await api.post('/v1/automations', {
     name: 'Thanks',
@@ -45,11 +43,11 @@ export interface Happened {
   readonly customer?: object
   readonly data?: object
   readonly contact_id?: string
-  /** From now, in milliseconds. */
+  /** Milliseconds from now. */
   readonly delay_ms?: number
 }
 
-/** Events of this automation's source, with a run each; resolves to the ids of the runs. */
+/** One run per event; resolves to their ids. */
 export async function happened(
   { pool, ids, clock }: Parts,
   account: Reporter,

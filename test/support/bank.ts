@@ -1,4 +1,4 @@
-/** Billing alone: an account in a world of its own, and short words for what happens to it. */
+/** Helpers for billing. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Tenant } from '../../src/api/caller.ts'

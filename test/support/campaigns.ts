@@ -1,11 +1,11 @@
-/** Campaigns in tests: time that passes for them, and what they are made of. */
+/** Helpers for campaigns. */
 import type { TestContext } from 'node:test'
 import type { Api } from './api.ts'
 import { startWorld, type World } from './world.ts'
 
 const sendingWorkers = ['campaigns', 'dispatch', 'reports', 'follow-campaigns']
 
-/** Lets time pass, a tenth of a second at a time, with everything that happens to campaigns by it. */
+/** In steps of a tenth of a second, with all workers. */
 export async function passFor(world: World, ms: number, step_ms = 100): Promise<void> {
   const work = async (): Promise<void> => {
     await world.settle('campaign-snapshots')
@@ -18,7 +18,7 @@ export async function passFor(world: World, ms: number, step_ms = 100): Promise<
   await work()
 }
 
-/** A live account with an sms channel of the simulator. `settings`: of the channel. */
+/** `settings`: of the channel. */
 export async function liveSms(
   t: TestContext,
   {
@@ -41,11 +41,10 @@ export async function liveSms(
   return { world, account, api: account.api, channel: made.body.id as string }
 }
 
-/** So many recipients who are delivered to; from `first` on. */
+/** Delivered recipients. */
 export const numbers = (count: number, first = 0): { to: string }[] =>
   Array.from({ length: count }, (_, i) => ({ to: `+4915${String(10_000_000 + first + i)}` }))
 
-/** The body of a campaign to these recipients. */
 export const campaignTo = (recipients: readonly object[], more: object = {}) => ({
   name: 'Spring sale',
   channel: 'ch_test_sms',
@@ -54,7 +53,6 @@ export const campaignTo = (recipients: readonly object[], more: object = {}) => 
   ...more,
 })
 
-/** Creates and launches it; answers the campaign. */
 export async function launched(api: Api, body: object) {
   const answer = await api.post('/v1/campaigns', { consent_declared: true, launch: true, ...body })
   if (answer.status !== 201) throw new Error(`the campaign was not launched: ${JSON.stringify(answer.body)}`)
@@ -63,13 +61,13 @@ export async function launched(api: Api, body: object) {
 
 export const readCampaign = async (api: Api, id: string) => (await api.get(`/v1/campaigns/${id}`)).body
 
-/** Its events, oldest first. */
+/** Oldest first. */
 export async function eventsOf(world: World, api: Api, id: string) {
   await world.settle('fan-out')
   return (await api.get(`/v1/events?type=campaign.*&object_id=${id}&order=asc&limit=100`)).body.data
 }
 
-/** Its recipients as id, status, skip reason and the code of the error. */
+/** Id, status, skip reason and error code. */
 export async function outcomesOf(api: Api, id: string): Promise<string[]> {
   const { data } = (await api.get(`/v1/campaigns/${id}/recipients?limit=100`)).body
   return data.map((each: { status: string; skip_reason: string | null; error: { code: string } | null }) =>

@@ -1,4 +1,4 @@
-/** A self-signed certificate for local TLS receivers in tests: receiver.test and 127.0.0.1, worth nothing anywhere else. */
+/** A self-signed certificate for receiver.test and 127.0.0.1. */
 export const certificateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+L/mUWSrn5hkgCYN
 UBQKtnR2GvYGXu4kzGcYHR0+BVyhRANCAAQIoX2YGe2/SuzEDesJE+n5MS8+s826

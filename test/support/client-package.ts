@@ -1,4 +1,4 @@
-/** The TypeScript client as programs use it: built, packed and installed from its tarball. */
+/** The TypeScript client, packed and installed as users do. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, rmSync } from 'node:fs'
@@ -10,20 +10,19 @@ import { promisify } from 'node:util'
 import type * as client from '../../clients/typescript/src/index.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** Runs a program to its end; rejects where it fails. */
+/** Rejects if it fails. */
 export const run = promisify(execFile)
 const withinMs = 120_000
 
 export type Client = typeof client
 
 export interface InstalledClient {
-  /** A folder with a `package.json` and the client beneath `node_modules`. The caller removes it. */
+  /** With `package.json` and the client installed. Removed by the caller. */
   readonly folder: string
-  /** What the package brings, without its declarations. */
   readonly client: Client
 }
 
-/** Copies the client as the repository has it, so that nothing is written into the checkout. */
+/** Keeps the checkout unchanged. */
 export async function clientSource(folder: string): Promise<void> {
   await cp(join(root, 'clients/typescript'), folder, {
     recursive: true,
@@ -33,7 +32,7 @@ export async function clientSource(folder: string): Promise<void> {
 
 let made: Promise<string> | undefined
 
-/** The folder of `installClient`, made once for a process and removed at its end: for tests that copy it. */
+/** One folder per process, to copy. */
 export function installedClient(): Promise<string> {
   return (made ??= installClient().then(({ folder }) => {
     process.once('exit', () => rmSync(join(folder, '..'), { recursive: true, force: true }))
@@ -41,7 +40,6 @@ export function installedClient(): Promise<string> {
   }))
 }
 
-/** Installs the client into a fresh folder. */
 export async function installClient(): Promise<InstalledClient> {
   const app = join(await mkdtemp(join(tmpdir(), 'posthorn-client-')), 'app')
   await cp(await packedAndInstalled(), app, { recursive: true })
@@ -49,7 +47,7 @@ export async function installClient(): Promise<InstalledClient> {
   return { folder: app, client }
 }
 
-/** A folder in which the packed client is installed; packed once for all test processes, and again when its sources change. */
+/** Packed once for all test processes, until the sources change. */
 async function packedAndInstalled(): Promise<string> {
   const cache = join(root, 'node_modules/.cache')
   const installed = join(cache, `client-${await hashOfSources()}`)
@@ -70,7 +68,7 @@ async function packedAndInstalled(): Promise<string> {
   await mkdir(app)
   await writeFile(join(app, 'package.json'), '{ "type": "module", "private": true }')
   await npm(app, 'install', '--offline', '--no-audit', '--no-fund', join(folder, 'posthorn-client-0.1.0.tgz'))
-  // another process may have been faster
+  // another process was faster
   await rename(app, installed).catch((error: unknown) => {
     if (!existsSync(installed)) throw error
   })

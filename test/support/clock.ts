@@ -1,14 +1,14 @@
-/** Time in the hand of a test: it stands still until `advance`. */
+/** A clock that only moves by `advance`. */
 import type { SteadyClock } from '../../src/lib/clock.ts'
 
 export interface FakeClock extends SteadyClock {
-  /** Moves time on; who sleeps until a moment on the way wakes at that moment, in order, and may sleep again. */
+  /** Wakes sleepers at their times, in order. */
   advance(ms: number): Promise<void>
-  /** Sets the time forward or back at once, as an operator or a dead battery does: nobody has slept, and nothing wakes. */
+  /** Sets the time without waking anybody. */
   jump(ms: number): void
-  /** The time as the API writes it, `ms` from now. */
+  /** ISO 8601, `ms` from now. */
   iso(ms?: number): string
-  /** When those wake who sleep now: whoever is to wake at a time must be asleep before `advance` goes past it. */
+  /** When the current sleepers wake. */
   wakesAt(): readonly number[]
 }
 
@@ -24,7 +24,7 @@ export function fakeClock(start = '2026-01-31T09:30:00.000Z'): FakeClock {
   let sleepers: Sleeper[] = []
   return {
     now: () => now,
-    // as of a machine: from a beginning of its own, and with fractions
+    // as on a machine: its own start, with fractions
     elapsed: () => now - jumped - start_ms + bootedFor_ms,
     jump(ms) {
       now += ms
@@ -54,7 +54,7 @@ export function fakeClock(start = '2026-01-31T09:30:00.000Z'): FakeClock {
         next.wake()
         await new Promise((resolve) => setImmediate(resolve))
       }
-      // another call may have moved it further meanwhile
+      // another call may have moved further
       now = Math.max(now, until)
     },
   }

@@ -1,4 +1,4 @@
-/** Takes down what a test set up, the last first: what is built on something goes before it. */
+/** Closes what a test set up, the last first. */
 import type { TestContext } from 'node:test'
 import { within } from './waiting.ts'
 
@@ -6,7 +6,6 @@ type Close = () => unknown
 
 const closers = new WeakMap<TestContext, Close[]>()
 
-/** Calls `close` when the test has ended, before everything that was registered earlier. */
 export function closing(t: TestContext, close: Close): void {
   const known = closers.get(t)
   if (known !== undefined) return void known.push(close)

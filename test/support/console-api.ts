@@ -1,4 +1,4 @@
-/** A browser without its pages: keeps the cookie, sends what the console's pages send. */
+/** The console's API as a browser uses it, without pages. */
 import assert from 'node:assert/strict'
 import { request } from 'undici'
 import type { Answered } from './api.ts'
@@ -7,12 +7,12 @@ import { noteError } from './provoked.ts'
 import type { World } from './world.ts'
 
 export interface ConsoleClient {
-  /** `name=value` of the session; undefined while nobody is signed in. */
+  /** `name=value`; undefined while signed out. */
   cookie: string | undefined
-  /** `Service-Account` and `Service-Mode` of what is sent from here on. */
+  /** Later `Service-Account` and `Service-Mode`. */
   account: string | undefined
   mode: 'live' | 'test' | undefined
-  /** A path below `/console/api`. Text and bytes under a Content-Type of their own are sent as they are, all else as JSON. */
+  /** Below `/console/api`. Text and bytes with a Content-Type are sent unchanged, all else as JSON. */
   send(
     method: string,
     path: string,
@@ -71,7 +71,7 @@ const sentAs = (body: unknown, type: string | undefined): string | Uint8Array =>
 
 export const ownerPassword = 'a horse with a battery'
 
-/** The first owner of the oldest account, signed in, in test mode. */
+/** In test mode. */
 export async function signedInOwner(world: World): Promise<ConsoleClient> {
   const client = consoleClient(world)
   const link = await world.services.operators.offerSetup()

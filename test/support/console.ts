@@ -1,4 +1,4 @@
-/** The console in a real browser, on the service of a world: what is on the screen is found by role and accessible name. */
+/** The console in a real browser. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -15,10 +15,10 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 const axeRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 export const schemes = ['light', 'dark'] as const
-/** Widths in pixels: a laptop's and a phone's. */
+/** In pixels: laptop and phone. */
 export const widths = [1280, 390] as const
 type Scheme = (typeof schemes)[number]
-/** Schemes and widths in which screens are checked: light on a laptop and dark on a phone in `npm test`, every combination in `npm run prove`. */
+/** Two combinations in `npm test`, all in `npm run prove`. */
 export const looks = schemes
   .flatMap((scheme) => widths.map((width) => ({ scheme, width })))
   .filter(({ scheme, width }) => isFull || (scheme === 'light') === (width === 1280))
@@ -30,13 +30,12 @@ export interface ConsoleOptions {
 
 export interface ConsolePage {
   readonly page: Page
-  /** Goes to an address of the service. */
   goto(path: string): Promise<void>
-  /** Fails where the page logged an error, broke its policy, or asked anybody but the service. */
+  /** Fails if the page logged an error, broke its policy, or called another host. */
   assertQuiet(): void
 }
 
-/** A browser's window of its own, with nothing stored. It is closed at the end of the test. */
+/** Closed after the test. */
 export async function openConsole(
   t: TestContext,
   base_url: string,
@@ -49,7 +48,7 @@ export async function openConsole(
     timezoneId: 'Europe/Berlin',
     locale: 'en-GB',
   })
-  // of pages that open others too
+  // including further pages
   context.setDefaultTimeout(boundMs)
   const page = await context.newPage()
   const [complaints, foreign]: [string[], string[]] = [[], []]
@@ -68,9 +67,9 @@ export async function openConsole(
   }
 }
 
-/** What axe finds against WCAG 2.2 AA on what the page shows now: the rule and where, a line each. */
+/** WCAG 2.2 AA: rule and place. */
 export async function accessibilityBreaches(page: Page): Promise<string[]> {
-  // evaluated, not added: the page's policy lets no script in
+  // the page's policy allows no script element
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
   await drawn(page)
   return page.evaluate(async (rules) => {
@@ -82,7 +81,7 @@ export async function accessibilityBreaches(page: Page): Promise<string[]> {
   }, axeRules)
 }
 
-/** Until the page has been drawn anew. Its observers of sizes are told at the end of a frame: the second frame begins when those of the first have done their part. */
+/** Observers run at the end of a frame, so after two. */
 const drawn = (page: Page): Promise<void> =>
   page.evaluate(async () => {
     const { requestAnimationFrame } = globalThis as unknown as { requestAnimationFrame(begun: () => void): void }
@@ -95,7 +94,6 @@ interface Axe {
   }): Promise<{ violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[] }>
 }
 
-/** By how many pixels the page is wider than its window. */
 export const sidewaysPixels = (page: Page): Promise<number> =>
   page.evaluate(() => {
     const { documentElement } = (
@@ -104,7 +102,7 @@ export const sidewaysPixels = (page: Page): Promise<number> =>
     return documentElement.scrollWidth - documentElement.clientWidth
   })
 
-/** Proves what holds for every screen: nothing for axe to find and no sideways scroll. The page shows the screen, at its width and in its scheme. */
+/** No axe findings and no sideways scroll, at the current width and scheme. */
 export async function assertPresentable(page: Page): Promise<void> {
   assert.deepEqual(
     { breaches: await accessibilityBreaches(page), sideways: await sidewaysPixels(page) },
@@ -112,7 +110,7 @@ export async function assertPresentable(page: Page): Promise<void> {
   )
 }
 
-/** The same of a screen in either scheme and width, in a window of its own. `shown` waits until it is there. With CONSOLE_SHOTS a picture of each is put into that folder. */
+/** In its own windows. `shown`: waits for the screen. CONSOLE_SHOTS: folder for pictures. */
 export async function assertPresentableEverywhere(
   opened: OwnersConsole,
   path: string,
@@ -132,7 +130,7 @@ export async function assertPresentableEverywhere(
   await page.context().close()
 }
 
-/** Shows the page in both schemes and at both widths. It is not reloaded, so that what is typed stays. */
+/** Not reloaded, so that input stays. */
 export async function inEitherSchemeAndWidth(
   page: Page,
   look: (scheme: Scheme, width: number) => Promise<unknown>,
@@ -145,7 +143,7 @@ export async function inEitherSchemeAndWidth(
   }
 }
 
-/** The service under the address that browsers find it at: the console's guard compares origins. Its clock stands still, so that all requests come in one second. */
+/** At the browser's address, because the guard compares origins. Its clock is fixed. */
 export async function startConsoleWorld(t: TestContext, options: PlatformOptions = {}): Promise<World> {
   const port = await ownPort()
   return await startWorld(t, {
@@ -157,17 +155,15 @@ export async function startConsoleWorld(t: TestContext, options: PlatformOptions
 
 export interface OwnersConsole extends ConsolePage {
   readonly world: World
-  /** The account of the owner, in test mode, with a key. */
+  /** The owner's account, in test mode, with a key. */
   readonly account: TestAccount
-  /** The same person without pages. */
   readonly owner: ConsoleClient
-  /** Goes to a screen of the account, `messages` or ``, in test mode unless told otherwise. */
+  /** `messages`, or `` for Home. */
   show(path: string, mode?: 'live' | 'test'): Promise<void>
-  /** Another window of the same person. */
   window(options?: ConsoleOptions): Promise<OwnersConsole>
 }
 
-/** The console in a window of the first owner, who is signed in. */
+/** Signed in as the first owner. */
 export async function openOwnersConsole(
   t: TestContext,
   options: ConsoleOptions & { readonly platform?: PlatformOptions } = {},
@@ -177,7 +173,6 @@ export async function openOwnersConsole(
   return await windowOf(t, world, account, await signedInOwner(world), options)
 }
 
-/** A window of somebody who is signed in. */
 export async function windowOf(
   t: TestContext,
   world: World,
@@ -198,20 +193,19 @@ export async function windowOf(
   }
 }
 
-/** By its label, a button by its name, the h1 of the screen. */
+/** By label; a button by name; the h1. */
 export const field = (within: Page | Locator, name: string): Locator => within.getByLabel(name, { exact: true })
 export const button = (within: Page | Locator, name: string): Locator =>
   within.getByRole('button', { name, exact: true })
 export const heading = (page: Page, name: string): Locator => page.getByRole('heading', { level: 1, name, exact: true })
 
-/** Signs the first owner in on the screen that asks for it. */
 export async function signInOn(page: Page): Promise<void> {
   await field(page, 'E-mail').fill('owner@example.com')
   await field(page, 'Password').fill(ownerPassword)
   await button(page, 'Sign in').click()
 }
 
-/** The window says so, which follows the heading. */
+/** The title follows the heading. */
 export const titled = (page: Page, title: string): Promise<string> =>
   until(
     `the title ${title}`,

@@ -1,4 +1,4 @@
-/** The Dockerfile, as far as tests can tell without a builder: its instructions, and the files that a build would be given. */
+/** The Dockerfile and its build context, read without a builder. */
 import { globSync, readFileSync } from 'node:fs'
 import { join, matchesGlob } from 'node:path'
 
@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '../..')
 
 interface Instruction {
   readonly name: string
-  /** What follows the name, in one line. */
+  /** Joined to one line. */
   readonly value: string
 }
 
@@ -19,7 +19,7 @@ export function instructionsOf(text: string): Instruction[] {
   return lines.map((line) => ({ name: line.split(' ', 1)[0]!, value: line.slice(line.indexOf(' ') + 1).trim() }))
 }
 
-/** The paths of the files of this checkout that `.dockerignore` lets through. The last pattern that matches a file, or a folder that it is in, decides. */
+/** Files not excluded by `.dockerignore`. The last pattern that matches a file or its folder decides. */
 export function dockerContext(): string[] {
   const rules = readFileSync(join(root, '.dockerignore'), 'utf8')
     .split('\n')
@@ -50,11 +50,11 @@ interface Image {
   readonly user: string
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]
-  /** The program that tells whether it is well, and its arguments. */
+  /** Program and arguments. */
   readonly healthcheck: readonly string[]
 }
 
-/** What the last stage says about how the image is run. */
+/** Of the last stage. */
 export function imageOf(): Image {
   const dockerfile = instructionsOf(readFileSync(join(root, 'Dockerfile'), 'utf8'))
   const last = (name: string) => dockerfile.findLast((each) => each.name === name)?.value ?? ''

@@ -1,4 +1,4 @@
-/** Holds what is answered against `openapi.json`: every answer that a story sees has a status, code, headers and shape that the document declares. */
+/** Checks every answer of the tests against `openapi.json`. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -15,14 +15,14 @@ interface Operation {
   readonly responses: Readonly<Record<string, Declared>>
 }
 
-/** Headers that say something about an operation; the others belong to HTTP. */
+/** Other headers belong to HTTP. */
 const telling = /^(ratelimit-|idempotent-|service-|retry-after$|x-request-id$|etag$)/
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'path'>>>>>
 }
 
-/** A document of the repository, and its paths as patterns; those without an id first. */
+/** Paths as patterns, those without an id first. */
 function read(name: string) {
   const document = JSON.parse(readFileSync(join(import.meta.dirname, '../..', name), 'utf8')) as Document
   const patterns = Object.keys(document.paths)
@@ -49,7 +49,7 @@ let ofConsole: ReturnType<typeof read> | undefined
 function load() {
   const { document, patterns } = read('openapi.json')
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
-  // clients let later versions add values; this version answers none but these
+  // clients accept unknown values; this version must not send them
   ajv.addKeyword({
     keyword: 'x-extensible-enum',
     schemaType: 'array',
@@ -59,11 +59,10 @@ function load() {
   return { document, ajv, patterns, validators: new Map<string, ValidateFunction>() }
 }
 
-/** The operation that a request names, or undefined for a path of none. */
 export const operationAt = (method: string, path: string): Operation | undefined =>
   operationIn((known ??= load()), method, path)
 
-/** Throws where one of the console's own operations refuses with a status or code that `console-openapi.json` does not declare. */
+/** Throws unless `console-openapi.json` declares the status and code. */
 export function assertConsoleRefusal(method: string, path: string, { status, body }: Answered): void {
   const operation = operationIn((ofConsole ??= read('console-openapi.json')), method, path.split('?', 1)[0]!)
   if (operation === undefined) return
@@ -92,7 +91,7 @@ function validatorOf(method: string, path: string, status: number): ValidateFunc
   return validate
 }
 
-/** Throws where the answer to an operation of the document is not as the document says. */
+/** Throws unless the document declares the answer. */
 export function assertDocumented(method: string, path: string, answer: Answered): void {
   if (!path.startsWith('/v1/')) return
   const operation = operationAt(method, path)

@@ -1,12 +1,12 @@
-/** A process that is killed in the middle of a hand-over, for tests of what the others make of that. */
+/** A process that is killed during a send attempt. */
 import type { TestContext } from 'node:test'
 import { startProcess } from './process.ts'
 import type { World } from './world.ts'
 
-/** Has a process of its own begin to hand over a message, which `send` accepts here. It is in the middle of that until `kill`. */
+/** The attempt lasts until `kill`. */
 export async function dyingHandOver(t: TestContext, world: World, send: (more: object) => Promise<string>) {
   const dying = await startProcess(t, world, 'dying')
-  // one that is due at once would be handed over here
+  // a message due now would be sent here
   const id = await send({ send_at: world.clock.iso(1000) })
   await world.clock.advance(1000)
   void dying.app
@@ -16,7 +16,7 @@ export async function dyingHandOver(t: TestContext, world: World, send: (more: o
   return { id, kill: () => dying.kill() }
 }
 
-/** Lets time go on until the death of a process is seen. */
+/** Until other processes have noticed. */
 export async function seeDeath(world: World): Promise<void> {
   await world.clock.advance(15_000)
   await world.tick('heartbeat')

@@ -1,11 +1,11 @@
-/** A proxy before the service that loses, holds back and cuts what goes through it, as told. */
+/** A proxy that loses, delays and cuts requests and answers. */
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { closing } from './closing.ts'
 import { patientServer } from './patient-server.ts'
 
-/** What becomes of one request; `answer` is given without asking the service. */
+/** `answer`: without asking the service. */
 export type Fault =
   | 'pass'
   | 'lose the request'
@@ -23,7 +23,7 @@ export interface Seen {
 export interface FaultyProxy {
   readonly url: string
   readonly seen: Seen[]
-  /** For the next requests, in order; those after them pass, and what a browser asks beforehand. */
+  /** In order; later requests and preflights pass. */
   next(...faults: Fault[]): void
 }
 
@@ -50,7 +50,7 @@ export async function faultyProxy(t: TestContext, target: string): Promise<Fault
   }
 }
 
-/** The service has answered in full before anything is done to its answer. */
+/** After the service has answered in full. */
 function pass(url: URL, incoming: IncomingMessage, body: Buffer, outgoing: ServerResponse, fault: Fault): void {
   const { connection: _, ...headers } = incoming.headers
   const forwarded = request(url, { method: incoming.method!, headers, agent: false }, async (answer) => {

@@ -1,4 +1,4 @@
-/** Two APIs and two workers as processes of their own, over an external PostgreSQL, a Redis and a simulated Twilio. */
+/** Two API and two worker processes, with PostgreSQL, Redis and a simulated Twilio. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ import { until, within } from './waiting.ts'
 import { testSecretKeys } from './world.ts'
 
 const program = ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find((path) => existsSync(path))
-/** In CI there is a Redis: there the test fails without one. */
+/** Never skipped in CI. */
 export const skipWithoutRedis =
   program === undefined && process.env['CI'] === undefined && 'needs Redis (Debian: `apt install redis-server`)'
 
@@ -31,18 +31,18 @@ const channelsMax = 8
 export interface Fleet {
   readonly apis: readonly [ServiceProcess, ServiceProcess]
   readonly workers: readonly [ServiceProcess, ServiceProcess]
-  /** The way of the second worker to its database; nobody else's. */
+  /** Only of the second worker. */
   readonly line: TcpLine
   readonly pool: Pool
   readonly twilio: TwilioSimulator
-  /** An account with money and a live key. */
+  /** With a live key. */
   account(credit_micros: number): Promise<{ id: string; key: string }>
-  /** Channels of Twilio; resolves to their ids. */
+  /** Twilio channels; resolves to their ids. */
   channels(key: string, count: number, per_second: number): Promise<string[]>
   command: ServiceProcess['command']
 }
 
-/** `settings` are those of all four. They end with the test. */
+/** `settings`: of all four. They end with the test. */
 export async function startFleet(t: TestContext, settings: Readonly<Record<string, string>>): Promise<Fleet> {
   const database = await testDatabase()
   closing(t, () => database.drop())
@@ -116,7 +116,7 @@ async function connectChannel(
   return body.id
 }
 
-/** What a command that did what it was to do has printed. */
+/** Of a successful command. */
 export function printed({ status, stdout, stderr }: { status: number | null; stdout: string; stderr: string }): string {
   if (status !== 0) throw new Error(stderr)
   return stdout

@@ -1,20 +1,19 @@
-/** A server that answers everyone who connects as PostgreSQL does on a full disk. */
+/** A server that answers like PostgreSQL on a full disk. */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { closing } from './closing.ts'
 import { within } from './waiting.ts'
 
-/** What PostgreSQL says on a full disk instead of opening a session. */
 export const fullMessage = 'could not write init file: No space left on device'
 
 export interface FullDatabase {
   readonly port: number
-  /** How many connections were refused so far. */
+  /** Refused connections. */
   asked(): number
 }
 
-/** Starts one, which ends with the test. */
+/** Ends with the test. */
 export async function fullDatabase(t: TestContext): Promise<FullDatabase> {
   let asked = 0
   const server = createServer((client) => {
@@ -26,7 +25,7 @@ export async function fullDatabase(t: TestContext): Promise<FullDatabase> {
   return { port: (server.address() as AddressInfo).port, asked: () => asked }
 }
 
-/** Answers a connection, once it asks for a session, as PostgreSQL does on a full disk; `onAsked` is called before. */
+/** `onAsked` is called before. */
 export function refuseAsFull(client: Socket, onAsked: () => void = () => undefined): void {
   client.once('data', () => {
     onAsked()
@@ -34,7 +33,7 @@ export function refuseAsFull(client: Socket, onAsked: () => void = () => undefin
   })
 }
 
-/** What PostgreSQL says before it ends a connection: an ErrorResponse. */
+/** A PostgreSQL ErrorResponse. */
 export function fatalError(code: string, message: string): Buffer {
   const fields = Buffer.from(['SFATAL', 'VFATAL', `C${code}`, `M${message}`, ''].map((field) => `${field}\0`).join(''))
   const head = Buffer.from('E0000')

@@ -1,4 +1,4 @@
-/** A process that holds the embedded database of a folder until it is told to end: `node hold-embedded.ts <folder>`. Prints the address and the server's pid. */
+/** `node hold-embedded.ts <folder>`: runs the embedded database until told to end. Prints address and pid. */
 import { startEmbedded } from '../../src/platform/database/embedded.ts'
 import { makeLog } from '../../src/platform/observability/log.ts'
 

@@ -1,4 +1,4 @@
-/** A provider's server at its worst: every way in which an HTTP answer can be nonsense, half, endless, late or none, each by its name. */
+/** A server with every kind of broken HTTP answer, by name. */
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Outcome } from '../../src/providers/provider.ts'
@@ -6,7 +6,7 @@ import { closedPort, rawReceiver, respond, type Answer } from './raw-receiver.ts
 
 const json = (status: number, body: string): Answer => respond(status, body, 'content-type: application/json\r\n')
 
-/** What a client may be sent instead of an answer. After each the request may have been carried out. */
+/** After each the request may have been executed. */
 export const hostileAnswers: Readonly<Record<string, Answer>> = {
   'no HTTP at all': (socket) => socket.end('220 smtp.example.com ESMTP\r\n\r\n'),
   'a page of a proxy': respond(
@@ -40,7 +40,7 @@ export const hostileAnswers: Readonly<Record<string, Answer>> = {
 
 const page = (status: number): Answer => respond(status, `<h1>${status}</h1>`, 'content-type: text/html\r\n')
 
-/** Trouble told in a form that no provider uses, and what it says of a hand-over: a 4xx that it was not passed on, all else nothing. */
+/** Errors in no provider's format: a 4xx was certainly not passed on, anything else may have been. */
 export const foreignAnswers: Readonly<Record<string, readonly [Answer, Outcome['kind']]>> = {
   'a 400 of a proxy': [page(400), 'unavailable'],
   'a 401 of a proxy': [page(401), 'unavailable'],
@@ -69,16 +69,14 @@ export const foreignAnswers: Readonly<Record<string, readonly [Answer, Outcome['
 
 export interface HostileServer {
   readonly url: string
-  /** Resolves when this many requests have arrived. */
   arrived(count: number): Promise<void>
   readonly requests: readonly string[]
-  /** Bytes that the kernel took from an endless answer. */
+  /** Bytes written of an endless answer. */
   readonly flooded: () => number
 }
 
 let floodedBytes = 0
 
-/** Writes for as long as anybody reads. */
 function flood(socket: Socket, head: string): void {
   const piece = 'x'.repeat(64 * 1024)
   socket.write(head)
@@ -90,7 +88,7 @@ function flood(socket: Socket, head: string): void {
   more()
 }
 
-/** A server that gives everybody this answer; it closes with the test. */
+/** Closes with the test. */
 export async function hostileServer(t: Pick<TestContext, 'after'>, answer: Answer): Promise<HostileServer> {
   const before = floodedBytes
   const receiver = await rawReceiver(t, answer)
@@ -102,19 +100,18 @@ export async function hostileServer(t: Pick<TestContext, 'after'>, answer: Answe
   }
 }
 
-/** An answer with the whole request in it, as some debug pages do. */
+/** Contains the whole request. */
 export const echo =
   (status: number, wrap: (request: string) => string = (request) => request): Answer =>
   (socket, request) =>
     json(status, wrap(request))(socket, request, 0)
 
-/** Says nothing for ever. */
 export const silence: Answer = () => undefined
 
-/** An address where nobody listens. */
+/** Nobody listens there. */
 export const deafUrl = async (): Promise<string> => `http://127.0.0.1:${await closedPort()}`
 
-/** What a peer may do with a fresh connection before it closes it, for protocols that are no HTTP. */
+/** Before it closes the connection, for protocols other than HTTP. */
 export const hostilePeers: Readonly<Record<string, (socket: Socket) => void>> = {
   'closes at once': (socket) => socket.end(),
   'resets at once': (socket) => socket.resetAndDestroy(),
@@ -124,7 +121,7 @@ export const hostilePeers: Readonly<Record<string, (socket: Socket) => void>> = 
   'sends noise': (socket) => socket.end(Buffer.from(Array.from({ length: 4096 }, (_, i) => (i * 131 + 17) % 256))),
 }
 
-/** A TCP server that treats everybody like this; it closes with the test. */
+/** Closes with the test. */
 export async function hostilePeer(
   t: Pick<TestContext, 'after'>,
   treat: (socket: Socket) => void,

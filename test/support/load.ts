@@ -1,4 +1,4 @@
-/** Senders that never give up, on a service of its own process, and the look whether all that was accepted came to its end, once. */
+/** Clients that repeat until accepted, and the check that every accepted message ended once. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -9,7 +9,7 @@ import { until } from './waiting.ts'
 
 const clock = systemClock()
 const usualSenders = 8
-/** What each recipient comes to, as the event feed tells it. */
+/** By recipient. */
 export const eventsOf: Readonly<Record<string, readonly string[]>> = {
   '+15005550006': ['message.delivered', 'message.sent'],
   '+15005550010': ['message.delivered', 'message.read', 'message.sent'],
@@ -30,7 +30,7 @@ export async function makeKey(service: ServiceProcess): Promise<string> {
   return key.key
 }
 
-/** A service of its own, started, whose limits no load reaches, and a key of it. It ends with the test. */
+/** A started service without reachable limits, and a key. It ends with the test. */
 export async function unlimitedService(
   t: TestContext,
   dataDir: string,
@@ -47,7 +47,7 @@ export async function unlimitedService(
   return { service, key: await makeKey(service) }
 }
 
-/** Senders that never give up on a message: the same key is repeated until it is accepted, over every death. `name` tells the keys of one load from those of another. */
+/** Each key is repeated until accepted. `name`: prefix of the keys. */
 export function startLoad(
   service: ServiceProcess,
   key: string,
@@ -76,7 +76,7 @@ export function startLoad(
       const refusal = answer === undefined ? 'no answer' : `${answer.status} ${answer.body.error.code}`
       refusals.set(refusal, (refusals.get(refusal) ?? 0) + 1)
       if (gaveUp) return
-      // nothing but a dying service may stand in the way
+      // only a dying service may refuse
       if (answer !== undefined && answer.status < 500 && answer.status !== 409)
         throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
       await clock.sleep(10)
@@ -86,7 +86,7 @@ export function startLoad(
     while (!stopping && problem === undefined) await sendOne().catch((error: Error) => (problem = error))
   })
   return {
-    /** What was answered instead of 202, by status and code, and how often. */
+    /** By status and code. */
     refusals,
     /** Resolves once the service accepts again. */
     async moved() {
@@ -103,7 +103,7 @@ export function startLoad(
     giveUp() {
       stopping = gaveUp = true
     },
-    /** Every message sent, with its recipient. */
+    /** Resolves to all messages with recipients. */
     async stop() {
       stopping = true
       await Promise.all(running)
@@ -113,7 +113,7 @@ export function startLoad(
   }
 }
 
-/** Follows the feed until it has told the end of every accepted message; resolves to the types told, by message. */
+/** Reads the feed until every message has ended; resolves to event types by message. */
 export async function whenFinal(
   service: ServiceProcess,
   key: string,
@@ -126,7 +126,7 @@ export async function whenFinal(
   let cursor = ''
   const look = async () => {
     const page = await api.get(`/v1/events?order=asc&limit=100${cursor}`)
-    // its database may have been killed a moment ago, which the answer says
+    // its database may have been killed
     if (page.status === 503) return notFinal()
     assert.equal(page.status, 200, JSON.stringify(page.body))
     for (const event of page.body.data) {
@@ -141,7 +141,7 @@ export async function whenFinal(
   return types
 }
 
-/** Waits until the endpoint has every event of every accepted message; resolves to the types it has, by message. Repeats are nothing to worry about. */
+/** Resolves to event types by message, when all have arrived; repetitions are allowed. */
 export async function whenDelivered(
   received: readonly Received[],
   accepted: ReadonlyMap<string, string>,

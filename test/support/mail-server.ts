@@ -1,4 +1,4 @@
-/** A mail server of 127.0.0.1 that keeps what it is given. */
+/** A local mail server that stores mails. */
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
@@ -6,17 +6,16 @@ const greeting = '220 mail.test ESMTP\r\n'
 
 export interface MailServer {
   readonly url: string
-  /** As they came, with long lines whole. */
+  /** With long lines whole. */
   readonly mails: string[]
-  /** So many more are answered with a temporary failure. */
+  /** Temporary failures. */
   refuse(count: number): void
-  /** So many more connections hear nothing after the greeting, for which a client waits half a minute of its own. */
+  /** These connections get no answer after the greeting; clients wait half a minute. */
   hang(count: number): void
-  /** How many do now. */
   readonly hanging: () => number
 }
 
-/** A mail server that keeps what it is given; `refuse` answers the first so many with a temporary failure. */
+/** `refuse`: temporary failures for the first ones. */
 export async function mailServer(t: TestContext, refuse = 0): Promise<MailServer> {
   const mails: string[] = []
   let left = refuse

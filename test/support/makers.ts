@@ -1,4 +1,4 @@
-/** An object of each kind that operations name by its id, and how an operation is called with it. */
+/** An object of each kind that operations name by id, and example requests. */
 import { requestExample } from '../../src/docs/openapi.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import { automationOf, happened, sourceOf } from './automations.ts'
@@ -6,13 +6,13 @@ import type { TestAccount, World } from './world.ts'
 
 export const nameOf = (route: Route): string => `${route.method} ${route.path}`
 
-/** The path of a route, with these ids in the places of its names. */
+/** Replaces the parameters by these ids. */
 export const pathWith = (route: Route, ids: readonly string[]): string => {
   let next = 0
   return route.path.replaceAll(/\{\w+\}/g, () => ids[next++] ?? 'x')
 }
 
-/** Bodies for operations whose smallest example is not enough to get past the shape. */
+/** Where the smallest example is invalid. */
 const bodies: Readonly<Record<string, unknown>> = {
   'PATCH /v1/contacts/{id}': { first_name: 'Ada' },
   'POST /v1/contact_lists/{id}/members': { contacts: ['ct_01m7z10y8texgrjk0p9bvk2cq6'] },
@@ -25,7 +25,7 @@ const bodies: Readonly<Record<string, unknown>> = {
 export const bodyOf = (route: Route): unknown =>
   bodies[nameOf(route)] ?? (route.body === undefined ? undefined : requestExample(route))
 
-/** How an id of each kind comes about, by the first words of the path; `live` ones exist in live mode alone. */
+/** By the first words of the path; `live` ones exist only in live mode. */
 export const makers: Readonly<
   Record<string, { readonly mode: 'live' | 'test'; make(world: World, owner: TestAccount): Promise<string[]> }>
 > = {

@@ -1,8 +1,7 @@
-/** An event that a test records by itself, as a service would have. */
+/** An event recorded by a test. */
 import type { NewEvent } from '../../src/platform/events/outbox.ts'
 import type { PlatformWorld } from './world.ts'
 
-/** Whose it is. */
 export const eventTenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'test' } as const
 
 export const newEvent = (world: PlatformWorld, more: Partial<NewEvent> = {}): NewEvent => ({

@@ -1,4 +1,4 @@
-/** Transactions that stay open beside the service, of this database and of others: what may hold the event feed up. */
+/** Open transactions in this database and in others, which may delay the event feed. */
 import type { TestContext } from 'node:test'
 import { listRunning } from '../../src/platform/events/feed-horizon-store.ts'
 import { transact, type Db, type Pool, type Transaction } from '../../src/platform/database/sql.ts'
@@ -6,14 +6,14 @@ import { closing } from './closing.ts'
 import { testDatabase } from './database.ts'
 import { testPool } from './pool.ts'
 
-/** A session in an open transaction that has written something. */
+/** With a write. */
 export interface Open {
   readonly sql: Pool
   readonly xid: number
   readonly pid: number
 }
 
-/** A session of its own on `url`, in a transaction; with `role`, logged in as that one. */
+/** With `role`: logged in as that one. */
 export async function open(t: TestContext, url: string, role?: string): Promise<Open> {
   const address = new URL(url)
   if (role !== undefined) [address.username, address.password] = [role, role]
@@ -24,14 +24,14 @@ export async function open(t: TestContext, url: string, role?: string): Promise<
   const [row] = await sql<
     { xid: string; pid: number }[]
   >`select pg_current_xact_id()::text as xid, pg_backend_pid() as pid`
-  // a snapshot names those that run below the last one that has ended
+  // a snapshot names transactions below the last one that ended
   const later = testPool(url, { max: 1 })
   await later`select pg_current_xact_id()`
   await later.end({ timeout: 1 })
   return { sql, xid: Number(row!.xid), pid: row!.pid }
 }
 
-/** Runs `work`, which waits for others, in a transaction that may be idle meanwhile: on a busy machine longer than the service lets one be. */
+/** Without a limit on idle time. */
 export async function holdOpen<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return await transact(pool, async (tx) => {
     await tx`set local idle_in_transaction_session_timeout = 0`
@@ -39,14 +39,14 @@ export async function holdOpen<T>(pool: Pool, work: (tx: Transaction) => Promise
   })
 }
 
-/** Another database of the same server. */
+/** On the same server. */
 export async function elsewhere(t: TestContext): Promise<string> {
   const other = await testDatabase({ empty: true })
   closing(t, () => other.drop())
   return other.url
 }
 
-/** When it began, or else the oldest that holds the feed, in milliseconds since 1970. */
+/** Of `one`, or of the oldest that delays the feed. Milliseconds since 1970. */
 export async function began(sql: Db, one?: Open): Promise<number> {
   const running = await listRunning(sql)
   const found = running.find(({ xid, bystander }) => (one === undefined ? !bystander : xid === String(one.xid)))

@@ -1,16 +1,16 @@
-/** Ports for what begins to listen later, and may be ended and begin again: of one process alone until that ends. */
+/** Ports for later listeners, reserved for one process. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { randomInt } from 'node:crypto'
 import { isFree } from '../../src/lib/system.ts'
 
-/** Below those that the product draws for itself, and those that systems give to outgoing connections; above the last that browsers refuse (10080). */
+/** Below ephemeral ports, above those that browsers refuse (10080). */
 const ports = [11_000, 19_999] as const
-/** A UDP port so far above is held for each: the system lets go of it with the process, however that ends. */
+/** A UDP port so far above reserves each; the system frees it with the process. */
 const heldAbove = 10_000
 const triesMax = 200
 
-/** A port of 127.0.0.1 on which nobody listens, and which no other call of this takes while the process lives. */
+/** On 127.0.0.1. */
 export async function ownPort([lowest, highest]: readonly [number, number] = ports): Promise<number> {
   for (let tries = 0; tries < triesMax; tries++) {
     const port = randomInt(lowest, highest + 1)
@@ -26,7 +26,7 @@ async function isHeld(port: number): Promise<boolean> {
     socket.bind({ port, address: '127.0.0.1', exclusive: true })
     await listening
   } catch {
-    // somebody else has it
+    // taken
     socket.close()
     return false
   }

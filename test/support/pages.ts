@@ -1,11 +1,11 @@
-/** What every page that the service serves is held to. */
+/** Checks of every page that the service serves. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 
 const ownPicture =
   /<picture><source media="\(prefers-color-scheme: dark\)" srcset="\/docs\/[a-z/-]+\.webp"><img src="\/docs\/[a-z/-]+\.webp" alt="[^"<>]+" loading="lazy"><\/picture>/g
 
-/** One style and one script, both in the page and allowed by their hash; nothing is loaded but pictures of guides, which stand beside them, and nothing else runs. */
+/** One style and one script, both inline and allowed by hash; only pictures are loaded. */
 export function assertAlone(path: string, policy: string, html: string): void {
   for (const [tag, directive] of [
     ['style', 'style-src'],

@@ -1,9 +1,9 @@
-/** Pools of tests. */
+/** Database pools for tests. */
 import { openPool, type PoolOptions } from '../../src/platform/database/pool.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { boundMs } from './waiting.ts'
 
-/** A process, or a server, that the machine lets stand still must find its connections, statements and transactions as it left them. */
+/** Without time limits: the machine may stop processes for a while. */
 export const testPool = (url: string, options: PoolOptions = {}): Pool =>
   openPool(url, {
     connect_timeout_ms: 60_000,

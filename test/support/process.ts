@@ -1,4 +1,4 @@
-/** Further processes of a world: apps on the same database and clock, that can be killed in the middle of anything. */
+/** Further processes of a world that can be killed at any point. */
 import type { TestContext } from 'node:test'
 import type { AddressInfo } from 'node:net'
 import { buildApp, type App } from '../../src/app.ts'
@@ -15,17 +15,17 @@ export interface WorldProcess {
   readonly app: App
   readonly base_url: string
   api(key?: string): Api
-  /** One pass of a worker, as `pass` of the world. */
+  /** As `pass` of the world. */
   pass(worker: string): Promise<number>
-  /** Hears other processes and runs its workers by itself, whenever time goes on. */
+  /** Listens to other processes and runs its workers as time passes. */
   start(): Promise<void>
-  /** In order: finishes what is in hand, while time goes on. */
+  /** Finishes work in progress while time passes. */
   stop(): Promise<void>
-  /** As SIGKILL: the connections are torn, what was claimed stays claimed, nothing is finished or given back. */
+  /** As SIGKILL: claims stay, nothing is finished. */
   kill(): Promise<void>
 }
 
-/** A process whose workers are moved by hand. Its name decides its ids. It ends with the test, in order where it was started. */
+/** Its name decides its ids. Ends with the test. */
 export async function startProcess(t: TestContext, world: PlatformWorld, name: string): Promise<WorldProcess> {
   const { clock, platform } = world
   const pool = testPool(world.database_url, { max: 6, application_name: name })
@@ -80,8 +80,8 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
 }
 
 /**
- * Waits for the statements that a killed process has left running: PostgreSQL sees at their end that nobody is there, and until then they keep what they have locked. One that waits for a
- * lock itself is not waited for, nor a database that is away.
+ * PostgreSQL notices a dead client only at the end of a statement, whose locks remain until then. Statements that wait
+ * for locks are skipped.
  */
 async function sessionsAreOver({ database_url }: PlatformWorld, name: string): Promise<void> {
   const sql = testPool(database_url, { max: 1, application_name: 'test' })

@@ -1,4 +1,4 @@
-/** A producer for tests, as campaigns and automations are: rows of its own, each of which becomes one message at most, in a table that it makes in the test's database. */
+/** A producer for tests: rows of which each becomes at most one message. */
 import type { Tenant } from '../../src/api/caller.ts'
 import type { ItemOutcome, ProducerFragment } from '../../src/modules/messages/service.ts'
 import type { Traffic } from '../../src/modules/messages/accept/submission.ts'
@@ -14,15 +14,13 @@ export interface ProducerRow {
 
 export interface TestProducer {
   readonly fragment: ProducerFragment
-  /** Makes its table. */
   prepare(sql: Db): Promise<void>
-  /** Rows that wait to be sent, `<kind>/1` and so on; resolves to their keys. */
+  /** Waiting rows `<kind>/1` and so on; resolves to their keys. */
   add(sql: Db, tenant: Tenant, count: number): Promise<string[]>
-  /** Rows by their keys, in that order; all without keys. */
+  /** In this order; all without keys. */
   rows(sql: Db, keys?: readonly string[]): Promise<ProducerRow[]>
-  /** Some of the keys that wait, at most so many. */
   waiting(sql: Db, count: number): Promise<string[]>
-  /** Cancels those of these rows that wait, and resolves to their keys. */
+  /** Cancels waiting rows; resolves to their keys. */
   cancel(sql: Db, keys: readonly string[]): Promise<string[]>
 }
 
@@ -85,11 +83,11 @@ export interface TestSubmission {
   readonly keys: readonly string[]
   readonly kind?: string
   readonly traffic?: Traffic
-  /** More fields of the message with this key. */
+  /** Further fields by key. */
   readonly more?: (key: string) => object
 }
 
-/** Submits a message for each key, of one origin. */
+/** All of one origin. */
 export async function submitKeys(
   { services: { messages } }: App,
   { tenant, channel, keys, kind = 'test', traffic = 'bulk', more }: TestSubmission,

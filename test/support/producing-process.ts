@@ -1,6 +1,6 @@
 /**
- * A process that submits the rows of the test producer in bulk until none waits, and may be killed at any moment. Its arguments are one line of JSON
- * (`SubmittingProcess`); it says `ready`, a line for each submission, and ends by itself.
+ * A process that submits the test producer's rows until none waits. Argument: a line of JSON (`SubmittingProcess`);
+ * prints `ready` and a line per submission.
  */
 import { pino } from 'pino'
 import { buildApp } from '../../src/app.ts'
@@ -14,7 +14,6 @@ export interface SubmittingProcess extends Omit<TestSubmission, 'keys' | 'more'>
   readonly database_url: string
   readonly settings: Settings
   readonly name: string
-  /** Rows of one submission. */
   readonly rows: number
 }
 
@@ -37,7 +36,7 @@ for (;;) {
   if (keys.length === 0) break
   const outcomes = await submitKeys(app, { ...given, keys })
   process.stdout.write(`${outcomes.filter(({ kind }) => kind === 'accepted').length}\n`)
-  // as a campaign that pauses for want of funds
+  // as a campaign without funds
   if (outcomes.some(({ kind }) => kind === 'no_funds')) await pause(20)
 }
 await pool.end()

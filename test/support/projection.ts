@@ -1,7 +1,4 @@
-/**
- * A projection for tests, as campaigns and automations will be: it counts the messages of each origin by status, keeps how far each message is, and shows what
- * it has counted and what it has not folded yet in one snapshot.
- */
+/** A projection for tests: counts messages by origin and status, and compares with a snapshot. */
 import { type OriginType, originTypes } from '../../src/api/resources/message.ts'
 import { rankOf } from '../../src/modules/messages/message.ts'
 import type { Projection, TransitionRow } from '../../src/modules/messages/projections.ts'
@@ -10,15 +7,14 @@ import type { Db } from '../../src/platform/database/sql.ts'
 
 export interface TestProjection {
   readonly projection: Projection
-  /** Makes its tables. */
   prepare(sql: Db): Promise<void>
-  /** One line for each origin and status whose messages are not as many as counted; none where the counters are exact. */
+  /** By origin and status; empty if the counters are exact. */
   wrong(sql: Db): Promise<string[]>
-  /** How many messages it has counted in all, folded or not. */
+  /** Folded or not. */
   total(sql: Db): Promise<number>
-  /** The messages whose status is not the furthest one folded; to be asked when nothing waits to be folded. */
+  /** Messages whose status is not the last folded one; only if nothing waits. */
   behind(sql: Db): Promise<string[]>
-  /** Called in the middle of each fold, before its transaction ends. */
+  /** During each fold, before its transaction ends. */
   onFold: (rows: readonly TransitionRow[], tx: Db) => Promise<void>
 }
 
@@ -77,7 +73,6 @@ export function testProjection(name = 'test', origins: readonly OriginType[] = o
   return self
 }
 
-/** One message less of the status that was, one more of the status that is. */
 async function addCounts(tx: Db, projection: string, rows: readonly TransitionRow[]): Promise<void> {
   const changes = rows.flatMap(({ account_id, mode, origin_type, origin_id, was, status, message_ids: { length } }) => [
     { account_id, mode, origin_type, origin_id, status, messages: length },
@@ -91,7 +86,7 @@ async function addCounts(tx: Db, projection: string, rows: readonly TransitionRo
     on conflict (projection, account_id, mode, origin_type, origin_id, status) do update set messages = c.messages + excluded.messages`
 }
 
-/** How far each message is: the furthest of what is told, whatever came before. */
+/** The furthest status, whatever the order. */
 async function raiseRanks(tx: Db, projection: string, rows: readonly TransitionRow[]): Promise<void> {
   const ranks = rows.flatMap(({ message_ids, status }) =>
     message_ids.map((message_id) => ({ message_id, rank: rankOf[status] })),

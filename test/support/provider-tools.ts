@@ -1,4 +1,4 @@
-/** What an adapter is made with in tests: real sockets to this machine alone, and a clock in hand. */
+/** Tools of adapters in tests: local sockets and a test clock. */
 import type { ProviderTools } from '../../src/providers/provider.ts'
 import type { SteadyClock } from '../../src/lib/clock.ts'
 import { dialer } from '../../src/lib/sockets.ts'
@@ -8,11 +8,10 @@ import { fakeClock } from './clock.ts'
 
 export interface ToolOptions {
   readonly clock?: SteadyClock
-  /** Of the provider's simulator. */
   readonly url?: string
-  /** Further `host:port`s that may be called. */
+  /** More allowed `host:port`s. */
   readonly allowed_hosts?: readonly string[]
-  /** A certificate to trust besides the system's. */
+  /** An additional trusted certificate. */
   readonly ca?: string
 }
 

@@ -1,7 +1,4 @@
-/**
- * Which errors the tests of a run have provoked over HTTP: every client of the kit writes down what it was answered, each process into a file of its own, and
- * at the end of a run of all tests the error catalogue is held against that.
- */
+/** Collects the errors that all tests provoked over HTTP, for a comparison with the error catalogue. */
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +8,7 @@ import { errorCatalogue } from '../../src/api/errors.ts'
 const variable = 'POSTHORN_TEST_PROVOKED'
 const seen = new Set<string>()
 
-/** Notes an error that an operation was answered with, when the run asks for it. */
+/** Only if the run collects. */
 export function noteError(operation: string, status: number, code: unknown): void {
   const folder = process.env[variable]
   const line = `${operation} ${status} ${String(code)}`
@@ -21,13 +18,12 @@ export function noteError(operation: string, status: number, code: unknown): voi
 }
 
 export interface Provoked {
-  /** What the processes of the run need in their environment. */
+  /** For the processes of the run. */
   readonly env: Readonly<Record<string, string>>
-  /** One line for each thing that is wrong: a code that was never provoked. Removes what was written down. */
+  /** Codes never provoked. Removes the files. */
   close(): string[]
 }
 
-/** Begins to collect what the tests of a run provoke. */
 export function collectErrors(): Provoked {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-provoked-'))
   return {
@@ -40,7 +36,6 @@ export function collectErrors(): Provoked {
   }
 }
 
-/** What is wrong with these codes. */
 export function unprovoked(codes: ReadonlySet<string>): string[] {
   return Object.entries({ ...errorCatalogue, ...consoleErrorCatalogue }).flatMap(([code, { status }]) =>
     codes.has(code) ? [] : [`${code} (${status}) was provoked by no test over HTTP`],

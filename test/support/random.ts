@@ -1,17 +1,17 @@
-/** Randomness that a seed repeats. */
+/** Random numbers from a seed. */
 import { createHash } from 'node:crypto'
 
 export interface Random {
-  /** From 0 up to, not including, 1. */
+  /** From 0 to below 1. */
   next(): number
-  /** A whole number from 0 up to, not including, `bound`. */
+  /** An integer from 0 to below `bound`. */
   below(bound: number): number
   pick<T>(list: readonly T[]): T
   shuffle<T>(list: readonly T[]): T[]
   fill(bytes: Uint8Array): void
 }
 
-/** mulberry32 on the hash of the seed. */
+/** mulberry32. */
 export function seeded(seed: string | number): Random {
   let state = createHash('sha256').update(String(seed)).digest().readUInt32LE()
   const next = () => {

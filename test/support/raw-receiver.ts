@@ -1,4 +1,4 @@
-/** Receivers that misbehave on purpose: a TCP or TLS server whose answer to each request is whatever bytes, whenever, the test says. */
+/** A TCP or TLS server with arbitrary answers. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { TestContext } from 'node:test'
@@ -8,17 +8,15 @@ import { within } from './waiting.ts'
 
 export interface RawReceiver {
   readonly port: number
-  /** `127.0.0.1:port`, for the operator's exceptions. */
+  /** `127.0.0.1:port` */
   readonly host: string
-  /** Every request as it came, head and body. */
+  /** Head and body. */
   readonly requests: readonly string[]
-  /** Connections opened so far. */
   readonly connections: () => number
-  /** Resolves when this many requests have arrived. */
   arrived(count: number): Promise<void>
 }
 
-/** What to do once a request is complete. */
+/** Called when a request is complete. */
 export type Answer = (socket: Socket, request: string, index: number) => void
 
 export const respond =
@@ -27,7 +25,7 @@ export const respond =
     socket.write(`HTTP/1.1 ${status} X\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`)
   }
 
-/** A server on 127.0.0.1 that closes with the test. */
+/** Closes with the test. */
 export async function rawReceiver(
   t: Pick<TestContext, 'after'>,
   answer: Answer,
@@ -76,7 +74,7 @@ export async function rawReceiver(
   }
 }
 
-/** Where the first request in the text ends, or -1 while it is incomplete. */
+/** -1 while incomplete. */
 function requestEnd(text: string): number {
   const head = text.indexOf('\r\n\r\n')
   if (head === -1) return -1
@@ -84,5 +82,5 @@ function requestEnd(text: string): number {
   return text.length >= head + 4 + length ? head + 4 + length : -1
 }
 
-/** A port on which nobody listens while this process lives, and which no connection takes for its own end. */
+/** Nobody listens there while this process lives. */
 export const closedPort = (): Promise<number> => ownPort()

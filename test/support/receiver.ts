@@ -1,4 +1,4 @@
-/** A server that records what it is sent and answers as told: the customer's side of webhooks, or a provider. */
+/** A server that records requests and answers as a test wants. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
@@ -12,12 +12,12 @@ export interface Received {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** The body parsed, or undefined when it is no JSON. */
+  /** undefined if it is no JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
 }
 
-/** `hang`: nothing until the other side gives up; `reset`: the connection is torn. */
+/** `hang`: no answer; `reset`: the connection is reset. */
 export type Answer =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: string | object }
   | 'hang'
@@ -25,18 +25,18 @@ export type Answer =
 
 export interface Receiver {
   readonly url: string
-  /** What came in, oldest first. */
+  /** Oldest first. */
   readonly received: Received[]
-  /** Answers to the next requests, in order; afterwards `always`. */
+  /** In order; afterwards `always`. */
   answerNext(...answers: Answer[]): void
-  /** What is answered when nothing else was told: 200 at first. A function chooses by the request. */
+  /** Initially 200. */
   always(answer: Answer | ((request: Received) => Answer)): void
 }
 
 export interface ReceiverHost {
-  /** `127.0.0.1:port`. */
+  /** `127.0.0.1:port` */
   readonly host: string
-  /** A new receiver under a path of its own. */
+  /** Under a path of its own. */
   receiver(): Receiver
   close(): Promise<void>
 }
@@ -103,7 +103,7 @@ function parsed(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
-    // not every body is JSON
+    // no JSON
     return undefined
   }
 }

@@ -1,4 +1,7 @@
-/** The runtimes on which the TypeScript client is tested: pinned in `test/fixtures/runtimes`, installed on first use under `node_modules/.cache`. */
+/**
+ * Runtimes for tests of the TypeScript client: pinned in `test/fixtures/runtimes`, installed under
+ * `node_modules/.cache`.
+ */
 import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, globSync } from 'node:fs'
@@ -10,21 +13,20 @@ const root = join(import.meta.dirname, '../..')
 const pinned = join(root, 'test/fixtures/runtimes')
 const installWithinMs = 300_000
 
-/** Paths of their programs. */
 export interface Runtimes {
   readonly node20: string
   readonly deno: string
   readonly bun: string
 }
 
-/** Where each has its program, on every platform: npm takes the package of this one. */
+/** npm installs the package of the current platform. */
 const programs: Readonly<Record<keyof Runtimes, string>> = {
   node20: 'node_modules/node-*/bin/node{,.exe}',
   deno: 'node_modules/@deno/*/deno{,.exe}',
   bun: 'node_modules/@oven/bun-*/bin/bun{,.exe}',
 }
 
-/** Installs them where they are not there yet; several processes may at once. Throws with one sentence where they cannot be had. */
+/** Installs them if needed. Throws with a sentence. */
 export async function runtimes(): Promise<Runtimes> {
   const lock = await readFile(join(pinned, 'package-lock.json'))
   const cache = join(root, 'node_modules/.cache')
@@ -39,7 +41,7 @@ export async function runtimes(): Promise<Runtimes> {
   return Object.fromEntries(found.map(([name, path]) => [name, join(folder, path!)])) as unknown as Runtimes
 }
 
-/** Into a folder of its own first, so that nobody finds half of it. Their install scripts only look for what npm has brought anyway. */
+/** Renamed when complete. Install scripts are not needed. */
 async function install(cache: string, folder: string): Promise<void> {
   const unfinished = join(cache, `runtimes-${randomUUID()}`)
   await mkdir(unfinished, { recursive: true })

@@ -1,4 +1,4 @@
-/** A provider in the hand of a test: it answers as told, remembers what it took, and lives on when a process of ours is killed. */
+/** A provider controlled by a test, which survives killed processes. */
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../src/api/resources/channel.ts'
 import type {
@@ -15,7 +15,7 @@ import type {
 } from '../../src/providers/provider.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 
-/** `hang`: no answer until it is given up. */
+/** `hang`: no answer until aborted. */
 export type Answer = Outcome | Promise<Outcome> | 'hang'
 
 export interface HandOver {
@@ -26,30 +26,26 @@ export interface HandOver {
 
 export interface ScriptedProvider {
   readonly provider: Provider
-  /** What was handed over, in order. */
+  /** In order. */
   readonly sent: OutboundMessage[]
-  /** What was asked about, in order. */
+  /** In order. */
   readonly asked: UnconfirmedMessage[]
-  /** How often the credentials were tried. */
   connects: number
-  /** How the next hand-overs are answered; by default all are accepted. */
+  /** Default: accepts all. */
   answer: (message: OutboundMessage, connection: Connection) => Answer
-  /** How hand-overs go that take their time, or several parts; absent: as `answer` says. */
+  /** For attempts that take time or have several parts. */
   send?: (message: OutboundMessage, handOver: HandOver) => Promise<Outcome>
-  /** What it tells when it is asked; by default it cannot tell. */
+  /** Default: no information. */
   tell: (message: UnconfirmedMessage) => StatusQueryResult | Promise<StatusQueryResult>
-  /** How the credentials are taken. */
   connect: (connection: Connection) => ConnectOutcome
 }
 
-/** By which it knows a message. */
 export const providerIdOf = (message_id: string, attempt = 1): string => `scripted-${message_id}-${attempt}`
 
 export const accepted = ({ id, attempt }: Pick<OutboundMessage, 'id' | 'attempt'>): Outcome => ({
   kind: 'accepted',
   provider_ids: [providerIdOf(id, attempt)],
 })
-/** What it tells of a message that it took at this hand-over. */
 export const taken = (id: string, attempt = 1): StatusQueryResult => ({
   kind: 'found',
   provider_ids: [providerIdOf(id, attempt)],
@@ -58,7 +54,7 @@ export const noAnswer: StatusQueryResult = { kind: 'no_answer', message: 'No ans
 export const unavailable: Outcome = { kind: 'unavailable', provider_code: 'away', message: 'The provider is away.' }
 export const unknown: Outcome = { kind: 'unknown', message: 'No answer came.' }
 
-/** It takes callbacks `{"reports": […]}` without a signature. */
+/** Its callbacks are `{"reports": […]}` without a signature. */
 export function scriptedProvider(): ScriptedProvider {
   const scripted: ScriptedProvider = {
     provider: {

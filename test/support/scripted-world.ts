@@ -1,4 +1,4 @@
-/** A live account with a channel of the scripted provider: what tests begin with that look at hand-overs from outside. */
+/** A live account with a channel of the scripted provider. */
 import type { TestContext } from 'node:test'
 import { scriptedProvider } from './scripted-provider.ts'
 import { startWorld } from './world.ts'
@@ -18,7 +18,7 @@ export async function scriptedWorld(
   const { api, id: account_id } = await world.account({ mode: 'live', credit_micros })
   const creation = { type: 'sms', provider: 'scripted', name: 'Alerts', credentials: {}, settings }
   let connected = 0
-  /** Resolves to the id of another channel, with a sender of its own. */
+  /** Another channel; resolves to its id. */
   const connect = async () =>
     (await api.post('/v1/channels', { ...creation, identifier: `+491510000000${++connected}` })).body.id as string
   const channel = await connect()
@@ -41,7 +41,7 @@ export async function scriptedWorld(
     channel,
     connect,
     send: async (more: object = {}) => (await api.post('/v1/messages', message(more))).body.id as string,
-    /** Accepted in one batch. */
+    /** In one batch. */
     async sendMany(count: number, more: object = {}) {
       const { body } = await api.post('/v1/messages/batch', {
         messages: Array.from({ length: count }, () => message(more)),
@@ -59,7 +59,7 @@ export async function scriptedWorld(
       await world.clock.advance(ms)
       await world.settle()
     },
-    /** Time goes on second by second, as for a service that runs. */
+    /** Second by second, with all workers. */
     async live(ms: number) {
       for (let passed = 0; passed < ms; passed += 1000) {
         await world.clock.advance(1000)

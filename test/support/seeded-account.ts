@@ -1,7 +1,6 @@
-/** An account in test mode with two weeks behind it: people, messages of every outcome, a conversation, a campaign, an automation and an endpoint that fails at times. */
+/** An account in test mode with two weeks of history, for pictures of the console. */
 import type { TestAccount, World } from './world.ts'
 
-/** What pictures show by itself. */
 export interface SeededAccount {
   readonly failed_message: string
   readonly conversation: string
@@ -23,12 +22,12 @@ const people = [
   ['Goro', 'Tanaka', '+4915112345607', 'pro'],
   ['Hanna', 'Lindqvist', '+4915112345608', 'basic'],
 ] as const
-/** Numbers with a fixed outcome: failed later, failed at once, read. */
+/** Failed later, failed at once, read. */
 const outcomes = ['+15005550002', '+15005550001', '+15005550010'] as const
 
 type Body = Record<string, unknown>
 
-/** Rejects where anything is refused. */
+/** Rejects at any refusal. */
 export async function seedAccount(world: World, account: TestAccount): Promise<SeededAccount> {
   const make = async (path: string, body: Body) => {
     const answer = await account.api.post(path, body)
@@ -95,7 +94,7 @@ const textTo = (channel: string, to: string, body: string, reference?: string): 
   ...(reference === undefined ? {} : { reference }),
 })
 
-/** Some messages every day, more towards the end. */
+/** A few messages every day. */
 async function fortnight(make: Make, pass: Pass): Promise<void> {
   for (let day = 0; day < 14; day++) {
     for (let n = 0; n < 4 + (day % 7) + Math.floor(day / 3); n++) {
@@ -159,7 +158,7 @@ async function parcelAutomation(make: Make, pass: Pass): Promise<string> {
   return automation['id'] as string
 }
 
-/** Somebody asks, and is answered. Resolves to the conversation. */
+/** Resolves to the conversation. */
 async function talk(world: World, account: TestAccount, make: Make, pass: Pass): Promise<string> {
   const [ada, bruno, chiara] = people
   const writes = ([first_name, last_name, phone]: (typeof people)[number], body: string) =>

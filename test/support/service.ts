@@ -1,4 +1,4 @@
-/** The service as a process of its own, with a data folder of its own: for stories about kills. */
+/** The service as a process with its own data folder, for tests with kills. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -11,32 +11,30 @@ import { until, within } from './waiting.ts'
 
 export interface ServiceProcess {
   readonly base_url: string
-  /** Starts it and waits until it is ready. */
+  /** Waits until it is ready. */
   start(): Promise<void>
-  /** SIGKILL of the service, or of its database server. Resolves once it is dead. */
+  /** SIGKILL; resolves once it is dead. */
   kill(what: 'service' | 'database'): Promise<void>
-  /** SIGSTOP: it keeps its connections and does nothing, until `wake`. */
+  /** SIGSTOP until `wake`. */
   hang(): void
   wake(): void
-  /** Of the process that was started last. */
+  /** Of the last start. */
   pid(): number
   /** SIGTERM; resolves to the exit code. */
   stop(): Promise<number | null>
-  /** Runs a command beside it; resolves to what it printed. */
   command(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }>
   api(key?: string): Api
-  /** Everything that it wrote to standard error. */
+  /** Standard error. */
   errors(): string
-  /** And to standard output. */
+  /** Standard output. */
   printed(): string
 }
 
 const main = join(import.meta.dirname, '../../src/main.ts')
 
-/** `posthorn`, as this checkout has it. */
 const ofCheckout = [process.execPath, ...nodeFlags, main]
 
-/** Nothing runs before `start`. The caller stops or kills it. `posthorn`: the program and what precedes its command; `options`: what follows `serve`. */
+/** The caller starts and stops it. `posthorn`: the program and first arguments; `options`: after `serve`. */
 export async function serviceProcess(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
@@ -109,7 +107,7 @@ function killHard(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // it was dead already
+    // already dead
   }
 }
 

@@ -1,4 +1,4 @@
-/** Processes that hold sessions of channels, by a provider that opens whatever it is asked to, for tests. */
+/** Processes with sessions of a provider that opens any number of them. */
 import type { TestContext } from 'node:test'
 import { Type } from 'typebox'
 import type { ProviderAdapter, Provider, Session, StoreItems } from '../../src/providers/provider.ts'
@@ -15,7 +15,7 @@ export interface Opened {
   readonly by: string
   readonly settings: unknown
   closed: boolean
-  /** When it was opened, and closed; milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly opened_ms: number
   closed_ms?: number
   readonly isOwn: () => boolean
@@ -25,7 +25,6 @@ export interface Opened {
 
 const provider: Pick<Provider, 'credentials'> = { credentials: Type.Object({}) }
 
-/** A provider that opens whatever it is asked to, or answers as told. */
 export async function sessionsWorld(t: TestContext, channels = 1) {
   const world = await startPlatform(t)
   const { pool, clock, platform } = world
@@ -49,7 +48,7 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
   const opened: Opened[] = []
   const attempts: string[] = []
   const answer: { kind: 'open' | 'refused' | 'unavailable' } = { kind: 'open' }
-  /** Whether a session closes by itself, or only when nobody waits for that any more. */
+  /** `hangs`: closes only when the signal aborts. */
   const closing: { hangs: boolean } = { hangs: false }
   const told: string[] = []
   const kept: string[] = []
@@ -142,7 +141,7 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
   }
 }
 
-/** Time goes on in steps that heartbeats and leases outlast. */
+/** In steps longer than heartbeats and leases. */
 export async function passTime(
   world: { clock: { advance(ms: number): Promise<void> } },
   ms: number,

@@ -1,20 +1,19 @@
-/** Webhooks as shops send them: samples of each topic in the shape that the platforms document, with the headers and signatures that the platforms make. */
+/** Webhooks of shops: samples with the platforms' headers and signatures. */
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const sources = join(import.meta.dirname, '../../src/sources')
 
-/** The body of a sample, such as `shopify/orders-create`. */
+/** Such as `shopify/orders-create`. */
 export const shopSample = (name: string): string => JSON.stringify(JSON.parse(readSample(name), keepDigits))
 
-/** As it stands in the file. */
 export function readSample(name: string): string {
   const [source, sample] = name.split('/') as [string, string]
   return readFileSync(join(sources, source, 'samples', `${sample}.json`), 'utf8')
 }
 
-/** Digits that a number would lose stay: the text of the number is written again as it was. */
+/** Writes numbers as in the file, without losing digits. */
 function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (
     typeof value !== 'number' ||
@@ -32,8 +31,8 @@ export interface ShopWebhook {
 }
 
 /**
- * As Shopify sends it: base64 of the HMAC-SHA256 of the raw body under the app's client secret
- * (https://shopify.dev/docs/apps/build/webhooks/subscribe/https, "Validate the origin of your webhook").
+ * Base64 HMAC-SHA256 of the raw body (https://shopify.dev/docs/apps/build/webhooks/subscribe/https, "Validate the
+ * origin of your webhook").
  */
 export function shopifyWebhook(
   topic: string,
@@ -58,9 +57,9 @@ export function shopifyWebhook(
 }
 
 /**
- * As WooCommerce sends it: `base64_encode(hash_hmac('sha256', $payload, wp_specialchars_decode($secret, ENT_QUOTES), true))`
- * (https://github.com/woocommerce/woocommerce/blob/trunk/plugins/woocommerce/includes/class-wc-webhook.php, `deliver` and `generate_signature`).
- * `decoded`: the secret after `wp_specialchars_decode`.
+ * As `generate_signature` in
+ * https://github.com/woocommerce/woocommerce/blob/trunk/plugins/woocommerce/includes/class-wc-webhook.php. `decoded`:
+ * the secret after `wp_specialchars_decode`.
  */
 export function wooCommerceWebhook(
   topic: string,
@@ -86,7 +85,7 @@ export function wooCommerceWebhook(
   }
 }
 
-/** As our own webhooks are signed (behaviour: webhooks 4.2). */
+/** (behaviour: webhooks 4.2) */
 export function customWebhook(secret: string, unixSeconds: number, body: string): ShopWebhook {
   const v1 = createHmac('sha256', secret).update(`${unixSeconds}.${body}`, 'utf8').digest('hex')
   return { headers: { 'content-type': 'application/json', 'service-signature': `t=${unixSeconds},v1=${v1}` }, body }

@@ -1,4 +1,4 @@
-/** A session with an SMSC for tests of SMPP: what it tells, and what the SMSC was given. */
+/** An SMPP session with a test SMSC. */
 import type { TestContext } from 'node:test'
 import type { Connection, OutboundMessage, CallbackItem, StoreItems } from '../../src/providers/provider.ts'
 import { withRedactedSecrets } from '../../src/modules/channels/secret-redaction.ts'
@@ -30,7 +30,6 @@ interface Options {
   readonly smsc?: SmscOptions
 }
 
-/** A session with an SMSC, and what it tells. */
 export async function linked(t: TestContext, { settings, credentials, smsc: options }: Options = {}) {
   const sim = await smsc(t, options)
   const clock = fakeClock()
@@ -41,7 +40,7 @@ export async function linked(t: TestContext, { settings, credentials, smsc: opti
   const storing: { fails: boolean } = { fails: false }
   const lease: { own: boolean } = { own: true }
   const connection = connectionTo(sim, settings, credentials)
-  /** `anew`: as a process does that held no session of the channel before. */
+  /** `anew`: as a process without memory of the channel. */
   const open = async ({ anew = false } = {}) => {
     const tell: StoreItems = async (reports, bytes, why) => {
       if (storing.fails) throw new Error('the database is away')

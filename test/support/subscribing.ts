@@ -1,4 +1,4 @@
-/** Endpoints that receive, and what came of their deliveries, as the stories of webhooks begin. */
+/** Webhook endpoints with receivers, and their deliveries. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Receiver } from './receiver.ts'

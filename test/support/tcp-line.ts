@@ -1,4 +1,4 @@
-/** A line to a server that can be held, so that nothing passes and nobody is told, and cut. */
+/** A TCP proxy that can be paused and cut. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -7,9 +7,9 @@ import { within } from './waiting.ts'
 
 export interface TcpLine {
   readonly port: number
-  /** Nothing passes any more, also of connections that are made now; both ends stay connected. */
+  /** Pauses all connections, new ones too, without closing them. */
   hold(): void
-  /** Tears every connection; what was held is lost. Those that are made afterwards pass. */
+  /** Closes all connections and drops paused data. New connections pass. */
   cut(): void
 }
 

@@ -1,4 +1,4 @@
-/** A test reporter that writes the duration of every test of a file as a line of JSON: the runner starts slow files first. */
+/** A test reporter that writes test durations as JSON lines, so that slow files start first. */
 interface TestEvent {
   readonly type: string
   readonly data: {

@@ -1,4 +1,4 @@
-/** A WhatsApp channel on the simulated Graph API, and the callbacks that Meta would sign for it: for tests of the adapter. Started once a file. */
+/** A WhatsApp channel on the simulated Graph API, for adapter tests. */
 import { createHmac } from 'node:crypto'
 import { after } from 'node:test'
 import type { Callback, Connection, OutboundMessage, CallbackItem } from '../../src/providers/provider.ts'

@@ -1,10 +1,10 @@
-/** A live account beside Meta's Graph API, simulated: what stories of whatsapp channels begin with. */
+/** A live account with the simulated Graph API, for tests of WhatsApp channels. */
 import type { TestContext } from 'node:test'
 import { closing } from './closing.ts'
 import { startWhatsapp } from './simulators/whatsapp.ts'
 import { startWorld } from './world.ts'
 
-/** A template as Meta tells it: approved, in American English, with a body that has no blank. `more`: what is different. */
+/** Approved, `en_US`, without variables; `more` overrides. */
 export const approvedTemplate = (name: string, more: object = {}) => ({
   id: `1${name}`,
   name,
@@ -17,7 +17,7 @@ export const approvedTemplate = (name: string, more: object = {}) => ({
   ...more,
 })
 
-/** `connect` makes the channel, and reads the templates that `graph` has by then. */
+/** `connect` creates the channel and copies the templates. */
 export async function whatsappWorld(
   t: TestContext,
   { credit_micros = 1_000_000_000 }: { readonly credit_micros?: number } = {},

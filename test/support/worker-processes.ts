@@ -1,4 +1,4 @@
-/** Workers as processes of their own on one database, of which any is killed at any instant and another one takes its place. */
+/** Worker processes on one database, which can be killed and replaced. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -13,20 +13,20 @@ import { within } from './waiting.ts'
 import { testSecretKeys } from './world.ts'
 
 export interface WorkerProcesses {
-  /** SIGKILL of the one at this place; another one begins there. */
+  /** SIGKILL, then starts a replacement. */
   killOne(place: number): Promise<void>
-  /** The place of the one with this process id of the service; -1 where it is none of these. */
+  /** By process id of the service; -1 if unknown. */
   placeOf(process_id: string): number
-  /** SIGTERM of all; resolves to their exit codes. */
+  /** SIGTERM; resolves to exit codes. */
   stop(): Promise<(number | null)[]>
   kills(): number
-  /** Everything that they wrote to standard error. */
+  /** Standard error. */
   errors(): string
 }
 
 const main = join(import.meta.dirname, '../../src/main.ts')
 
-/** Starts so many. They end with the test. */
+/** End with the test. */
 export async function workerProcesses(
   t: TestContext,
   { database_url, pool }: { database_url: string; pool: Pool },
@@ -71,7 +71,7 @@ export async function workerProcesses(
       kills++
       child.kill('SIGKILL')
       await ended(child)
-      // what its silence would tell the others after ten seconds
+      // sets its heartbeat back, which otherwise takes ten seconds
       const its_id = `%.${child.pid!}.%`
       await pool`update processes set heartbeat_at = heartbeat_at - interval '1 minute' where id like ${its_id}`
       await pool`update channel_sessions set lease_until = lease_until - interval '1 minute' where process_id like ${its_id}`

@@ -1,4 +1,4 @@
-/** Wrong contents of every type, for the tests of the checks and of the API. */
+/** Invalid content of every type, for tests of validation. */
 const url = 'https://example.com/a'
 const body = { text: 'Hi' }
 const replies = (...ids: string[]) => ids.map((id) => ({ reply: { id, title: `T${id}` } }))
@@ -23,7 +23,7 @@ export const carousel = (...cards: unknown[]) => ({ body, cards })
 const template = (components: unknown) => ({ name: 'a', language: { code: 'en' }, components })
 const card = (more: object) => [{ name: { formatted_name: 'Ada' }, ...more }]
 
-/** A content type, a wrong content of it, and everything that has to be said about it: each path with its code. */
+/** Type, value, and all expected failures (path and code). */
 export const wrongContents: readonly (readonly [type: string, value: unknown, ...expected: string[]])[] = [
   ['text', null, 'text invalid_type'],
   ['text', 'Hi', 'text invalid_type'],

@@ -1,4 +1,4 @@
-/** Signals: a send attempt aborted before it began sends nothing. */
+/** Conformance: a send attempt aborted before it began sends nothing. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider } from '../../../src/providers/provider.ts'
@@ -15,14 +15,14 @@ export async function abortedSendsNothing(t: TestContext, provider: Provider, sa
   const outcome = await send({ to, ...content }, AbortSignal.abort(new Error('given up')))
 
   assertOutcome(outcome)
-  // nothing leaves the process, so nothing can be aborted
+  // nothing can be aborted
   if (provider.adapter(samples.tools).instant === true) return
   assert.ok(
     outcome.kind === 'unavailable' || outcome.kind === 'unknown',
     `it was given up, and is ${JSON.stringify(outcome)}`,
   )
   if (left(taken)) return
-  // a request that was sent all the same has arrived by the time a later one is answered
+  // an earlier request would have arrived by now
   const other = await send({ to, ...content, id: 'msg_00000000000000000000000009' })
   assert.deepEqual([other.kind, taken()], ['accepted', 1], 'an aborted send attempt was sent')
 }

@@ -1,4 +1,4 @@
-/** Checks that a callback item is valid. */
+/** Conformance: callback items are valid. */
 import assert from 'node:assert/strict'
 import { inboundTypes, messageTypes } from '../../../src/api/resources/channel.ts'
 import { messageErrorCodes } from '../../../src/api/resources/message.ts'
@@ -66,7 +66,7 @@ function assertInbound(report: InboundMessage, seen: string): void {
     assert.ok(Array.isArray(report.content) && index >= 0 && index < report.content.length, seen)
 }
 
-/** The content must be valid for its type, whatever was received. */
+/** Valid for its type, whatever was received. */
 function assertReadable(report: InboundMessage, seen: string): void {
   const { type, content, media, from, profile_name, reply_to } = sanitiseReport(report) as InboundMessage
   const items =

@@ -1,4 +1,4 @@
-/** Callbacks of the conformance suite: each sample is read, whatever is forged is not, and nothing that anybody sends makes an adapter throw. */
+/** Conformance: callbacks are read, forgeries are not, and nothing makes an adapter throw. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type {
@@ -108,7 +108,7 @@ const describe = ({ url, body }: Callback): string => `${url} ${Buffer.from(body
 
 const changed = (value: string): string => (value.endsWith('0') ? `${value.slice(0, -1)}1` : `${value.slice(0, -1)}0`)
 
-/** The call with one header or one parameter changed by a character. */
+/** One header or parameter changed by a character. */
 function forgeries(call: Callback): Callback[] {
   const headers = Object.entries(call.headers).map(([name, value]) => ({
     ...call,
@@ -121,7 +121,7 @@ function forgeries(call: Callback): Callback[] {
   return [...headers, ...queries, ...(body.length > 0 ? valuesChanged(call) : [])]
 }
 
-/** The call with other contents under the same proof: where contents travel in the body, that is changed, else the parameters. */
+/** Other contents with the same proof: in the body, else in the parameters. */
 function otherContents(call: Callback): Callback[] {
   if (call.body.length === 0)
     return Object.entries(call.query).map(([name, value]) => withQuery(call, { ...call.query, [name]: changed(value) }))
@@ -130,7 +130,7 @@ function otherContents(call: Callback): Callback[] {
 
 const isJson = (call: Callback): boolean => /^\s*[[{]/.test(Buffer.from(call.body).toString())
 
-/** The body with one value of it changed, for each value. */
+/** Once for each value. */
 function valuesChanged(call: Callback): Callback[] {
   const text = Buffer.from(call.body).toString()
   if (isJson(call)) {
@@ -167,7 +167,7 @@ const wrongValues: readonly unknown[] = [
   { length: 3 },
 ]
 
-/** Bodies that no provider sends: empty, cut, huge, of another kind, and the sample with every value replaced by wrong ones. */
+/** Empty, truncated, huge, of another kind, or with wrong values. */
 function oddBodies(call: Callback): Callback[] {
   const whole = Buffer.from(call.body)
   const texts: (string | Uint8Array)[] = [
@@ -218,7 +218,7 @@ const oddQueries = (call: Callback): Callback[] =>
 
 type Path = readonly (string | number)[]
 
-/** The path of every value in a JSON value, its own aside. */
+/** Without its own. */
 function pathsOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return path.length === 0 ? [] : [path]
   const inner = Object.entries(value).flatMap(([key, item]) =>
@@ -230,7 +230,7 @@ function pathsOf(value: unknown, path: Path = []): Path[] {
 const at = (value: unknown, path: Path): unknown =>
   path.reduce((inner, key) => (inner as Record<string | number, unknown>)[key], value)
 
-/** A copy with another value at the path; undefined takes it away. */
+/** undefined removes the value. */
 function replaced(value: unknown, path: Path, by: unknown): unknown {
   const copy = structuredClone(value)
   const holder = at(copy, path.slice(0, -1)) as Record<string | number, unknown>

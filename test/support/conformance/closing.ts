@@ -1,4 +1,4 @@
-/** The end of sessions in the conformance suite: whoever closes one knows, once that resolves, that nothing of it goes on. */
+/** Conformance: nothing continues after `close` of a session. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider, CallbackItem } from '../../../src/providers/provider.ts'
@@ -8,7 +8,6 @@ import { left, type AdapterSamples, type Provoked } from './samples.ts'
 
 const never = new AbortController().signal
 
-/** The promises by their names. */
 export const closingPromises: Readonly<
   Record<string, (t: TestContext, provider: Provider, samples: AdapterSamples) => Promise<void>>
 > = {
@@ -49,7 +48,7 @@ export const closingPromises: Readonly<
   },
 }
 
-/** A session that tells, to somebody who takes the time that the test gives. */
+/** A session that receives, and a consumer as slow as the test wants. */
 async function hearing(t: TestContext, provider: Provider, samples: AdapterSamples) {
   const { connection, say } = samples.session!
   const told: CallbackItem[] = []
@@ -67,7 +66,7 @@ async function hearing(t: TestContext, provider: Provider, samples: AdapterSampl
     connection,
     told,
     keep: () => kept.resolve(),
-    /** A conversation with the provider, in which a close that waits for nothing resolves, and what was said arrives. */
+    /** A request during which a close that does not wait would resolve. */
     meanwhile: () => within('an answer', Promise.resolve(adapter.connect?.(connection, never))),
     async hear(body: string) {
       void Promise.resolve(say(body)).catch(() => undefined)

@@ -1,4 +1,4 @@
-/** That a provider describes itself completely: for the connecting, the reference and the console. */
+/** Conformance: a provider's description is complete. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Files that come in: whoever copies them must know which can never be had, and which may be had later. */
+/** Conformance: downloads distinguish permanent from temporary failures. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { MediaReference, Provider } from '../../../src/providers/provider.ts'
@@ -43,7 +43,7 @@ export async function tryMedia(
       await t.test('nobody listens', async (each) => {
         const away = { ...samples, ...hostile(await deafUrl()) }
         each.after(() => away.tools.http.close())
-        // its address may be a part of what a file is known by
+        // the address may be part of the reference
         const moved = Object.fromEntries(
           Object.entries(kept).map(([field, text]) => [field, text.replace(samples.tools.url, away.tools.url)]),
         )
@@ -55,7 +55,7 @@ export async function tryMedia(
 
 type Asking = Pick<AdapterSamples, 'tools' | 'connection'>
 
-/** How many bytes it has. */
+/** In bytes. */
 async function fetched(
   provider: Provider,
   { tools, connection }: Asking,

@@ -1,4 +1,4 @@
-/** What a hostile server may answer: every call of an adapter ends in a value, and none in a second message that nobody asked for. */
+/** Conformance: every call ends in a value whatever the server answers, and none sends a second message. */
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -19,7 +19,7 @@ import type { Answer } from '../raw-receiver.ts'
 import { within } from '../waiting.ts'
 import { assertOutcome, inDoubt, assertNoSecrets, messageOf, openingOf } from './send-attempts.ts'
 
-/** More than this of an endless answer is not read: the bound of the HTTP client, and what sockets hold. */
+/** The HTTP client's bound, and socket buffers. */
 const floodBytesMax = 32 * 1024 * 1024
 const never = new AbortController().signal
 const to = '+4915112345678'
@@ -58,7 +58,7 @@ async function facesPeers(t: TestContext, provider: Provider, begin: Start): Pro
   )
 }
 
-/** The adapter, calling a server that answers so; null: nobody listens. */
+/** null: nobody listens. */
 async function facing(t: TestContext, provider: Provider, begin: Start, answer: Answer | null) {
   const { hostile } = await begin(t)
   if (left(hostile)) throw new Error(hostile.why_not)
@@ -73,16 +73,16 @@ async function facing(t: TestContext, provider: Provider, begin: Start, answer: 
     send: (signal = never) => within('an outcome', adapter.send!(message, connection, signal)),
     connect: (signal = never) => within('an answer', Promise.resolve(adapter.connect?.(connection, signal))),
     register: (signal = never) => within('an answer', Promise.resolve(adapter.register?.(connection, signal))),
-    /** null where they could not be read, as they must not be. */
+    /** null: could not be read. */
     templates: () =>
       within(
         'the templates',
         (adapter.listTemplates?.(connection, never) ?? Promise.resolve(null)).catch(() => null),
       ),
-    /** What it rejects with where they cannot be read. */
+    /** The rejection. */
     templatesFailure: async (): Promise<unknown> =>
       await (adapter.listTemplates?.(connection, never) ?? Promise.resolve()).catch((error: unknown) => error),
-    /** undefined where it cannot be asked. */
+    /** undefined: no status queries. */
     ask: (signal = never) =>
       within('an answer', Promise.resolve(adapter.queryStatus?.(inDoubt(message), connection, signal))),
     disconnect: (signal = never) => within('the end', Promise.resolve(adapter.disconnect?.(connection, signal))),
@@ -151,13 +151,13 @@ async function facesSilence(t: TestContext, provider: Provider, begin: Start): P
   await disconnect(stopped)
 }
 
-/** Anything else would hand the message over again, or end it, though nobody has said what became of it. */
+/** Anything else would send again or end a message whose outcome is unknown. */
 function assertAskedAgain(asked: StatusQueryResult | undefined, kind: 'no_answer' | 'throttled' = 'no_answer'): void {
   if (asked !== undefined)
     assert.equal(asked.kind, kind, `a provider that did not answer is asked again: ${JSON.stringify(asked)}`)
 }
 
-/** Ways to repeat what was asked: as a debug page, and in the words of an error of each provider; whole, and as one line that holds the credentials. */
+/** Echoes of the request: as a debug page, in each provider's error format, as a line with credentials. */
 const repeats: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) =>

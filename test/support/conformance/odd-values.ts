@@ -1,4 +1,4 @@
-/** Answers with texts that PostgreSQL cannot store. None of them may get through, since one message would then block all others. */
+/** Conformance: texts that PostgreSQL cannot store, one of which would block all other messages. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider } from '../../../src/providers/provider.ts'
@@ -18,7 +18,7 @@ const oddWords: Readonly<Record<string, string>> = {
   ).join(''),
 }
 
-/** Success answers of each provider. */
+/** Per provider. */
 const success = (odd: string): object => ({
   messages: [{ id: odd, 'message-id': odd, messageId: odd, status: '0' }],
   'message-count': '1',
@@ -26,7 +26,7 @@ const success = (odd: string): object => ({
   status: 'queued',
 })
 
-/** Error answers of each provider. */
+/** Per provider. */
 const failure = (odd: string): object => ({
   ok: false,
   error_code: 400,
@@ -41,7 +41,7 @@ const failure = (odd: string): object => ({
   messages: [{ status: odd, 'error-text': odd }],
 })
 
-/** Infobip's format, where `status` is an object. */
+/** Here `status` is an object. */
 const infobip = (odd: string, groupName: string): object => ({
   messages: [{ messageId: odd, status: { groupId: 1, groupName, id: 26, name: odd, description: odd } }],
 })

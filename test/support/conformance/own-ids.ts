@@ -1,4 +1,4 @@
-/** Our own ids of the conformance suite: a receipt says which message it is about, where the provider gives back what it was told at the hand-over. */
+/** Conformance: receipts identify messages by our ids, if the provider returns them. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ import { within } from '../waiting.ts'
 import { sender } from './send-attempts.ts'
 import { left, type AdapterSamples, type Provoked, type Start } from './samples.ts'
 
-/** What a hand-over gives the provider of our id comes back with the receipt, so that a message whose answer was lost is found. */
+/** So that a message is found whose answer was lost. */
 export async function givesBackOurId(t: TestContext, provider: Provider, samples: AdapterSamples): Promise<void> {
   const { outcomes, connection, tools, receipt } = samples
   assert.ok(receipt !== undefined && !left(receipt) && !left(outcomes.accepted))
@@ -43,7 +43,7 @@ export async function tryOwnIds(
   )
 }
 
-/** Catches what a simulated provider calls back, whatever the address. */
+/** Whatever the address. */
 export async function catchCallbacks(t: TestContext) {
   const caught: Callback[] = []
   let meant = ''
@@ -65,7 +65,6 @@ export async function catchCallbacks(t: TestContext) {
   await within('a receiver to listen', once(server, 'listening'))
   closing(t, () => void server.close())
   return {
-    /** Where a simulator finds an address that it was told. */
     reach(url: string): string {
       meant = url
       return `http://127.0.0.1:${(server.address() as AddressInfo).port}/${new URL(url).search}`

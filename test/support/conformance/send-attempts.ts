@@ -1,4 +1,4 @@
-/** Send attempts as dispatch makes them, through the adapter or its session, and checks of their outcomes. */
+/** Conformance: send attempts as dispatch makes them, and checks of outcomes. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { messageErrorCodes } from '../../../src/api/resources/message.ts'
@@ -41,7 +41,6 @@ export const messageOf = (
   ...given,
 })
 
-/** The message of a status query. */
 export const inDoubt = (
   message: OutboundMessage,
   handed_over_until = '2100-01-01T00:00:00.000Z',
@@ -50,7 +49,7 @@ export const inDoubt = (
   last_attempt_ended_at: handed_over_until,
 })
 
-/** A session context that stores everything and has the lease. */
+/** Stores everything and has the lease. */
 export const openingOf = (given: Partial<SessionContext> = {}): SessionContext => ({
   store: () => Promise.resolve(),
   signal: never,
@@ -58,7 +57,7 @@ export const openingOf = (given: Partial<SessionContext> = {}): SessionContext =
   ...given,
 })
 
-/** Sends through the adapter, or through a session opened for the test. */
+/** Through the adapter or a new session. */
 export async function sender(
   t: TestContext,
   provider: Provider,
@@ -76,7 +75,6 @@ export async function sender(
 
 const limitsOn: readonly LimitOn[] = ['channel', 'recipient', 'unspecified']
 
-/** Fails for an invalid outcome. */
 export function assertOutcome(outcome: Outcome): void {
   const seen = JSON.stringify(outcome)
   if (outcome.kind === 'accepted') {
@@ -112,7 +110,6 @@ export function assertOutcome(outcome: Outcome): void {
   }
 }
 
-/** Fails for an invalid status query result. */
 export function assertTold(told: StatusQueryResult): void {
   const seen = JSON.stringify(told)
   for (const { provider_ids, receipt } of told.kind === 'candidates'
@@ -130,7 +127,7 @@ export function assertTold(told: StatusQueryResult): void {
   if (told.kind === 'no_answer') assert.match(told.message, /[.!?]$/, seen)
 }
 
-/** Fails if a secret appears in a stored or logged text, also in Base64. */
+/** Also in Base64. */
 export function assertNoSecrets(provider: Provider, connection: Connection, said: unknown): void {
   const text = said instanceof Error ? `${said.message} ${said.stack}` : JSON.stringify(said)
   const decoded =

@@ -1,4 +1,4 @@
-/** Sessions of the conformance suite: they open with right credentials alone, tell what comes in, close when they are told, and may be opened again. */
+/** Conformance: sessions open, receive, close and reopen. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider, CallbackItem } from '../../../src/providers/provider.ts'
@@ -74,7 +74,7 @@ export async function trySessions(
   })
 }
 
-/** What goes over a session is sent by the process that holds it; what goes without one, by any. */
+/** Messages of a session are sent by its process, others by any. */
 export async function sendsForItsHolder(
   t: TestContext,
   provider: Provider,

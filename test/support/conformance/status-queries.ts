@@ -1,4 +1,4 @@
-/** Status queries: messages that the provider has, does not have, has failed, and similar ones. */
+/** Conformance: status queries. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { StatusQueryResult, OutboundMessage, Provider } from '../../../src/providers/provider.ts'
@@ -10,7 +10,7 @@ const otherId = 'msg_00000000000000000000000009'
 
 type Given = Partial<OutboundMessage>
 
-/** Tests by name. */
+/** By name. */
 export const askingPromises: Readonly<
   Record<string, (t: TestContext, provider: Provider, samples: AdapterSamples) => Promise<void>>
 > = {

@@ -1,4 +1,4 @@
-/** Templates of the conformance suite: all of them, those of one name, and a sentence where they cannot be read. */
+/** Conformance: template lists, by name, and failures in a sentence. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider, TemplateRecord } from '../../../src/providers/provider.ts'

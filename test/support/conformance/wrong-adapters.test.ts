@@ -1,4 +1,4 @@
-/** The conformance suite refuses adapters that are wrong: each breaks one promise, and is otherwise as it should be. */
+/** The conformance suite refuses wrong adapters, each of which breaks one rule. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type {
@@ -83,7 +83,6 @@ async function telegramSamples(t: TestContext): Promise<AdapterSamples> {
   return { ...untried, tools, connection, outcomes: outcomesOf(String(chat)), taken: () => sim.sent.length, session }
 }
 
-/** The provider with an adapter of which some is wrong. */
 const wrong = (provider: Provider, spoil: (right: ProviderAdapter) => Partial<ProviderAdapter>): Provider => ({
   ...provider,
   adapter(tools) {
@@ -197,7 +196,7 @@ test('a session whose end is not awaited is refused, and one that goes on after 
             ? { kind: 'open', session: { ...opened.session, close: () => close(opened.session) } }
             : opened
         },
-        // what is said comes over a connection of its own, and may come later than this answer
+        // what is said comes over another connection, perhaps later
         async connect(...given) {
           await within('what was said', heard.promise)
           return await right.connect!(...given)

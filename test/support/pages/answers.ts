@@ -1,13 +1,13 @@
 /**
- * Compares what commands print with what a page shows of it. In what is shown `…` stands for anything: in a text for the rest of it (`msg_…`), as a value for any value, as
- * a member, element or line of its own for all that is left out there. One time is as good as another.
+ * Compares command output with a page, where `…` stands for anything: the rest of a text, any value, or omitted members
+ * and lines. Times are not compared.
  */
 import { isDeepStrictEqual } from 'node:util'
 
 const rest = '…'
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 
-/** What differs, in words; undefined where nothing does. */
+/** undefined: none. */
 export function differenceOf(language: string, shown: string, printed: string): string | undefined {
   const lines = printed.replaceAll('\r', '')
   if (language === 'json') return jsonDifference(shown, lines)
@@ -15,7 +15,7 @@ export function differenceOf(language: string, shown: string, printed: string): 
   return linesDifference(shown.trimEnd().split('\n'), lines.trimEnd().split('\n'))
 }
 
-/** What an excerpt has that the text does not, as `differenceOf`. Lines stand in order, and may be indented otherwise. */
+/** As `differenceOf`. Lines are in order; indentation may differ. */
 export function excerptDifference(excerpt: string, text: string): string | undefined {
   const [shown, whole] = [excerpt, text].map((each) => each.replaceAll(/^ +/gm, '').trimEnd().split('\n'))
   const patterns = shown!.map((line) => (line === rest ? '[^]*?' : `${patternOf(line)}\n`))
@@ -36,7 +36,7 @@ function jsonDifference(shown: string, printed: string): string | undefined {
   return where === undefined ? undefined : `${where}\nprinted: ${JSON.stringify(value, null, 2).slice(0, 4000)}`
 }
 
-/** As `curl -i` prints it: a status, headers in any order of which all may be left out, a body. */
+/** As `curl -i` prints it; headers may be left out. */
 function httpDifference(shown: string, printed: string): string | undefined {
   const [[status, ...headers], body] = answerOf(shown)
   const [[realStatus, ...realHeaders], realBody] = answerOf(printed)
@@ -131,7 +131,7 @@ function objectDifference(
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** JSON in which `…` may stand for a value, and for the members or elements that are left out. */
+/** `…` as a value, or for omitted members. */
 function relaxed(shown: string): unknown {
   const open: string[] = []
   const tokens = [...shown.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]|…|[^"[\]{}…]+/g)].map(([token]) => token)

@@ -1,29 +1,29 @@
-/** The code blocks of a markdown page, with what the page says about running them in comments that readers do not see. */
+/** The code blocks of a markdown page, with marks in hidden comments. */
 
 export type Mark =
-  /** `<!-- not run: why -->`: shown alone. */
+  /** `<!-- not run: why -->` */
   | { readonly kind: 'not run'; readonly reason: string }
-  /** `<!-- file: people.csv -->`: the block is the content of this file, in the folder in which the commands run. */
+  /** `<!-- file: people.csv -->`: a file for the commands. */
   | { readonly kind: 'file'; readonly name: string }
-  /** `<!-- excerpt: src/app.ts -->`: the block is of this file of the repository, with `…` for what is left out. */
+  /** `<!-- excerpt: src/app.ts -->`: from this file, with `…` for omissions. */
   | { readonly kind: 'excerpt'; readonly path: string }
-  /** `<!-- later: 5 s -->`: the commands are given this much later than the ones before. */
+  /** `<!-- later: 5 s -->` */
   | { readonly kind: 'later'; readonly ms: number }
-  /** `<!-- while time passes -->`: the commands wait for something that takes its time. */
+  /** `<!-- while time passes -->`: the commands wait for something. */
   | { readonly kind: 'while time passes' }
-  /** `<!-- beside -->`: commands that go on running beside those that follow, as in another terminal; or what those print. */
+  /** `<!-- beside -->`: commands that continue in the background, or their output. */
   | { readonly kind: 'beside' }
 
 export interface Block {
-  /** `sh`, `json`, …; empty where the fence names none. */
+  /** Empty if the fence names none. */
   readonly language: string
   readonly text: string
-  /** Of the fence, counted from 1. */
+  /** From 1. */
   readonly line: number
   readonly mark: Mark | undefined
 }
 
-/** Throws on a comment before a block that is no mark, for a misspelt one would pass unseen. */
+/** Throws on an unknown mark. */
 export function blocksOf(markdown: string): Block[] {
   const lines = markdown.split('\n')
   const blocks: Block[] = []

@@ -1,4 +1,4 @@
-/** The commands of a checkout as pages show them, for a shell that stands in another folder. */
+/** Commands of the checkout as pages write them, for a shell in another folder. */
 import { join } from 'node:path'
 import { nodeFlags } from '../../../scripts/node-flags.mjs'
 
@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '../../..')
 const modules = join(root, 'node_modules')
 const node = `'${process.execPath}'`
 
-/** `npm run posthorn -- …`, `npm test -- <file>`, and what npm does in a project of the reader's own, where the compiler is that of the checkout; nothing else. */
+/** `npm run posthorn -- …`, `npm test -- <file>`, and npm in the reader's project with the checkout's compiler. */
 export const commandLine = `npm() {
   case "$1 $2 $3 $4 " in
     'run posthorn -- '*) shift 3; posthorn "$@" ;;
@@ -20,7 +20,7 @@ export const commandLine = `npm() {
 posthorn() { ${node} ${nodeFlags.join(' ')} '${join(root, 'src/main.ts')}' "$@"; }
 `
 
-/** Nothing is fetched: what pages install lies on the disk. */
+/** Offline. */
 export const npmSettings = (home: string): NodeJS.ProcessEnv => ({
   npm_config_cache: join(home, 'npm'),
   npm_config_offline: 'true',

@@ -1,4 +1,4 @@
-/** Runs a markdown page: its commands in order, in a folder of their own, against a service of their own, and holds what they print against what the page shows. */
+/** Runs the commands of a markdown page and compares their output with the page. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -16,27 +16,26 @@ import { differenceOf, excerptDifference } from './answers.ts'
 import { blocksOf, type Block } from './blocks.ts'
 import { commandLine, npmSettings } from './command-line.ts'
 
-/** Where pages say that the service and the reader's own program are. */
+/** As pages write it. */
 const shownAddress = 'http://127.0.0.1:8080'
 const shownPort = /\b3000\b/g
 
 const root = join(import.meta.dirname, '../../..')
 const answers = ['json', 'http', 'text', 'csv', '']
-/** What stands for an id or a secret in a command is the one that was printed last. */
+/** Replaced by the id or secret printed last. */
 const placeholder = /\b([a-z]+(?:_[a-z]+)?)_…/g
 const idOrSecret = /\b(?:svc_(?:live|test|src)|whsec|[a-z]{2,5})_[A-Za-z0-9+/]{20,}=*/g
 
 export interface Played {
   readonly world: World
   readonly account: TestAccount
-  /** The folder in which the commands ran. */
+  /** Of the commands. */
   readonly folder: string
 }
 
 /**
- * Runs the page, whose blocks are commands (`sh`), programs (`ts`), what those before print (`json`, `http`, `text`, `csv`), files, or marked as not run; throws at the first
- * that is none of these, fails, or prints something else. `BASE`, `KEY` and `LIVE_KEY` are set. A page that packs the TypeScript client finds its source, as in a checkout;
- * another one that imports it finds it installed.
+ * Blocks are commands (`sh`), programs (`ts`), output (`json`, `http`, `text`, `csv`), files, or not run; throws at the
+ * first failure or difference. Sets `BASE`, `KEY` and `LIVE_KEY`.
  */
 export async function playPage(t: TestContext, markdown: string): Promise<Played> {
   const [port, own] = [await ownPort(), await ownPort()]
@@ -45,7 +44,7 @@ export async function playPage(t: TestContext, markdown: string): Promise<Played
     webhook_allowed_hosts: [`127.0.0.1:${own}`, `localhost:${own}`],
   }
   const world = await startWorld(t, { port, settings: { ...asByDefault, ...addresses } })
-  // signatures tell the time of this machine, as commands do
+  // signatures of commands use the machine's time
   world.clock.jump(Date.parse((await world.api().get('/healthz')).headers['date']!) - world.clock.now())
   const account = await world.account()
   const { key: live_key } = await world.services.accounts.createKey({ account_id: account.id, mode: 'live' })
@@ -62,11 +61,11 @@ export async function playPage(t: TestContext, markdown: string): Promise<Played
   return { world, account, folder: player.folder }
 }
 
-/** Whoever reads on types slower than this. */
+/** Time between commands. */
 const readingMs = 1_000
-/** No step of a sandbox message takes longer than this. */
+/** Longest step of a sandbox message. */
 const stepMs = 125
-/** As of a service that nobody has set up. */
+/** Default settings. */
 const asByDefault = { rate_limit_messages: 100, rate_limit_default: 20 }
 
 interface Stage {
@@ -107,7 +106,7 @@ async function startPlayer(t: TestContext, stage: Stage) {
     for (const [prefix, value] of found) seen.set(prefix, value)
   }
 
-  /** A program is a file and the command that runs it. */
+  /** A program becomes a file and a command. */
   async function commandsOf({ language, text, line }: Block): Promise<string> {
     if (language !== 'ts') return real(text)
     await writeFile(join(shell.cwd(), `program-${line}.ts`), real(text))
@@ -117,7 +116,7 @@ async function startPlayer(t: TestContext, stage: Stage) {
   async function runCommands(block: Block): Promise<string | undefined> {
     const { text, mark, line } = block
     if (mark?.kind === 'later') await letPass(world, mark.ms)
-    // the kit answers once all that has happened is shown
+    // the test client waits until all events are visible
     if (/\/v1\/events|posthorn -- listen/.test(text)) await account.api.get('/v1/events')
     const commands = await commandsOf(block)
     if (mark?.kind === 'beside') {
@@ -147,7 +146,7 @@ async function startPlayer(t: TestContext, stage: Stage) {
 
   return {
     folder,
-    /** A refusal that the page says nothing about. */
+    /** Refusals not shown on the page. */
     unexplained: () => refused,
     async play(block: Block): Promise<string | undefined> {
       const { language, mark } = block
@@ -184,7 +183,7 @@ function environment({ world, account, live_key }: Stage, home: string): NodeJS.
   }
 }
 
-/** One shell for the whole page, so that variables and functions stay. */
+/** One shell per page keeps variables and functions. */
 function startShell(t: TestContext, home: string, folder: string, env: NodeJS.ProcessEnv) {
   const child = spawn('bash', ['--noprofile', '--norc'], {
     cwd: folder,
@@ -198,7 +197,6 @@ function startShell(t: TestContext, home: string, folder: string, env: NodeJS.Pr
   const path = (name: string) => join(home, name)
   let cwd = folder
   return {
-    /** Where the commands have gone by `cd`. */
     cwd: () => cwd,
     async run(commands: string, name: string) {
       await writeFile(path(`${name}.sh`), commands)
@@ -214,7 +212,7 @@ function startShell(t: TestContext, home: string, folder: string, env: NodeJS.Pr
       ])
       return { out, err, status: Number(status) }
     },
-    /** Resolves to the file that holds what it prints, once it has printed something. */
+    /** Resolves to the output file, once something was printed. */
     async runBeside(commands: string, name: string): Promise<string> {
       await writeFile(path(`${name}.sh`), commands)
       child.stdin.write(`( source '${path(name)}.sh' ) >'${path(name)}.out' 2>&1 </dev/null &\n`)
@@ -226,7 +224,7 @@ function startShell(t: TestContext, home: string, folder: string, env: NodeJS.Pr
   }
 }
 
-/** Ends the shell with all that it started. */
+/** With all its children. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
@@ -234,7 +232,7 @@ async function end(child: ChildProcess): Promise<void> {
   await within('the shell to end', exited)
 }
 
-/** With all that is to be done meanwhile; what is due on the way is done near the end. */
+/** With all work due meanwhile. */
 async function letPass(world: World, ms: number): Promise<void> {
   const near = Math.min(ms, readingMs)
   await world.clock.advance(ms - near)
@@ -244,7 +242,7 @@ async function letPass(world: World, ms: number): Promise<void> {
   }
 }
 
-/** A second at a time, with all that is to be done in it. */
+/** In seconds, with all work due. */
 async function whileTimePasses<T>(world: World, running: Promise<T>): Promise<T> {
   let over = false
   const done = running.finally(() => (over = true))

@@ -1,4 +1,4 @@
-/** The HTTP side of a simulated provider: what it is asked, and answers that are as odd as a test wants them. */
+/** The HTTP server of a simulated provider, with odd answers on request. */
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,23 +20,23 @@ export interface Asked {
 export interface Said {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** An object is sent as JSON. */
+  /** Objects are sent as JSON. */
   readonly body?: string | Buffer | object
 }
 
 /**
- * `hang`: nothing until the other side gives up. `reset`: the connection is torn. `half`: a part of what was announced, then the connection is torn.
- * `endless`: never the end of a body. `lost`: what was asked is done, and the connection is torn before the answer. `pass`: nothing is odd about it.
+ * `half`: the connection is reset amid the body. `lost`: executed, but reset before the answer. `pass`: answered as
+ * usual.
  */
 export type Odd = Said | 'pass' | 'hang' | 'reset' | 'half' | 'endless' | 'lost'
 
 export interface SimulatedHttp {
   readonly url: string
-  /** How the next requests are answered instead; only those that `matches` of the path. */
+  /** Only requests whose path matches `of`. */
   answerNext(...answers: Odd[]): void
 }
 
-/** A server of 127.0.0.1 that ends with the test. `answer` is what the provider would say; a request that is meant for an odd answer does nothing, but for `lost`. */
+/** Ends with the test. A request with an odd answer is not executed, except for `lost`. */
 export async function simulatedHttp(
   t: TestContext,
   answer: (asked: Asked) => Said | Promise<Said>,

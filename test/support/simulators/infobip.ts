@@ -1,10 +1,10 @@
-/** The SMS API of Infobip as it is documented: messages under the sender's own ids, logs of them, reports and inbound messages. */
+/** A simulator of Infobip's SMS API. */
 import type { TestContext } from 'node:test'
 import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
 
 export interface InfobipOptions {
   readonly api_key: string
-  /** Where an address that Infobip was told is in truth. */
+  /** Translates callback addresses to real ones. */
   readonly reach?: (url: string) => string
 }
 
@@ -35,16 +35,14 @@ interface InfobipRequest {
 
 export interface InfobipSimulator {
   readonly url: string
-  /** What was taken, oldest first. */
+  /** Accepted, oldest first. */
   readonly messages: InfobipMessage[]
-  /** Rejects every message to this recipient. */
   reject(to: string, id: number, name: string): void
-  /** The account has another key from now on. */
   changeKey(api_key: string): void
   answerNext(...answers: Odd[]): void
-  /** Tells what became of a message, where its sender wanted it told. */
+  /** Sends a delivery report if the sender wants one. */
   tell(message: InfobipMessage, status: InfobipStatus, error?: object): Promise<Response>
-  /** A message to a number whose action forwards to this address. */
+  /** A message to a number that forwards to this address. */
   receive(webhook_url: string, ...results: readonly Readonly<Record<string, unknown>>[]): Promise<Response>
 }
 

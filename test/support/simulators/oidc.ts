@@ -1,4 +1,4 @@
-/** An OpenID Connect provider as it is specified: discovery, the authorization code flow with PKCE, and signed tokens. */
+/** An OpenID Connect provider: discovery, authorization code flow with PKCE, signed tokens. */
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
@@ -8,11 +8,11 @@ export interface OidcSimulator {
   readonly url: string
   readonly client_id: string
   readonly client_secret: string
-  /** Who signs in there from here on. */
+  /** Signs in next. */
   person: { readonly sub: string; readonly email?: string }
-  /** What is put over the claims of the next tokens. */
+  /** Override the claims of the next tokens. */
   claims: Readonly<Record<string, unknown>>
-  /** The parameters of each authorization that was asked for. */
+  /** Parameters of each authorization. */
   readonly asked: URLSearchParams[]
   answerNext(...answers: Odd[]): void
 }
@@ -38,7 +38,7 @@ export async function simulateOidc(t: TestContext): Promise<OidcSimulator> {
     const code = randomBytes(16).toString('hex')
     codes.set(code, { parameters, person: simulator.person })
     const back = new URL(parameters.get('redirect_uri')!)
-    // some providers tell more than they were asked for
+    // some providers return more than requested
     for (const [name, value] of Object.entries({
       code,
       state: parameters.get('state')!,

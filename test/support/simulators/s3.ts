@@ -1,4 +1,4 @@
-/** S3-compatible storage in memory: one bucket, path-style, every request's Signature Version 4 worked out anew and compared. */
+/** S3-compatible storage in memory, with checks of every Signature Version 4. */
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -12,11 +12,11 @@ import { within } from '../waiting.ts'
 export interface S3Simulator {
   /** With the bucket. */
   readonly url: string
-  /** By their keys. */
+  /** By key. */
   readonly objects: Map<string, { readonly body: Buffer; readonly content_type: string }>
-  /** Why requests were refused. */
+  /** Reasons. */
   readonly refused: string[]
-  /** Answers to the next requests, whatever they ask. */
+  /** Statuses of the next answers. */
   readonly failures: number[]
 }
 
@@ -60,7 +60,7 @@ export async function s3Simulator(t: TestContext, bucket = 'media-bucket'): Prom
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${bucket}`, objects, refused, failures }
 }
 
-/** What is wrong with the signature, by the rules of https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
 function wrongSignature(request: IncomingMessage, body: Buffer): string | undefined {
   const { headers } = request
   const form =

@@ -1,4 +1,4 @@
-/** An SMSC for tests: speaks SMPP 3.4 over real sockets by code of its own, and does what a test tells it to. */
+/** An SMSC for tests, with its own implementation of SMPP 3.4. */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
@@ -18,7 +18,6 @@ const commands = {
 
 const answerBit = 0x80000000
 
-/** A message as it was submitted. */
 export interface Submitted {
   readonly id: string
   readonly source: { readonly ton: number; readonly npi: number; readonly address: string }
@@ -28,7 +27,7 @@ export interface Submitted {
   readonly registered_delivery: number
   readonly data_coding: number
   readonly bytes: Buffer
-  /** Optional parameters by their tags. */
+  /** By tag. */
   readonly tlvs: ReadonlyMap<number, Buffer>
 }
 
@@ -44,35 +43,33 @@ export interface Delivering {
 
 export interface Smsc {
   readonly port: number
-  /** `127.0.0.1:port`. */
+  /** `127.0.0.1:port` */
   readonly host: string
   readonly system_id: string
   password: string
   readonly submitted: readonly Submitted[]
-  /** Binds as they came: command and whether they were taken. */
+  /** With their status. */
   readonly binds: readonly { readonly command: string; readonly status: number }[]
-  /** The connections that are bound at this moment. */
+  /** Bound connections. */
   bound(): number
   readonly boundMost: () => number
-  /** How `submit_sm` is answered from here on: 0 takes it; null: not at all; a function decides for each. */
+  /** Answer to `submit_sm`: 0 accepts, null does not answer. */
   answer: number | null | ((message: Submitted, nth: number) => number | null)
-  /** How the next binds are answered. */
+  /** Answer to binds. */
   bindStatus: number
   enquiries: number
   answersEnquiries: boolean
   nextId(): string
-  /** Delivers on the bound connection that receives; resolves to the status of the answer, or null when the connection ended before. */
+  /** Resolves to the response status, or null if the connection ended. */
   deliver(message: Delivering): Promise<number | null>
-  /** As `deliver`, of a packet with this body. */
+  /** As `deliver`, with this body. */
   deliverBody(body: Buffer): Promise<number | null>
-  /** A receipt of a submitted message, in the words of SMPP 3.4. */
+  /** In the format of SMPP 3.4. */
   receipt(message: Submitted, stat: string, id?: string): Promise<number | null>
-  /** Writes these bytes as they are. */
   write(bytes: Buffer): void
-  /** Ends every connection at once. */
   cut(): void
   unbindAll(): void
-  /** How many times its goodbye was answered. */
+  /** Answered `unbind`s. */
   goodbyes: number
   close(): Promise<void>
 }
@@ -101,7 +98,7 @@ export const tlv = (tag: number, value: Buffer): Buffer => {
   return Buffer.concat([head, value])
 }
 
-/** The fields of `submit_sm` and `deliver_sm`, which are the same. */
+/** Of `submit_sm` and `deliver_sm`. */
 export function messageBody(message: Delivering): Buffer {
   const bytes = message.bytes ?? Buffer.alloc(0)
   return Buffer.concat([
@@ -153,19 +150,19 @@ function readSubmitted(body: Buffer, id: string): Submitted {
 }
 
 export interface SmscOptions {
-  /** The id of the nth message, from 1. */
+  /** From 1. */
   readonly id?: (n: number) => string
-  /** How many connections may be bound at once. */
+  /** Concurrent binds. */
   readonly bindsMax?: number
-  /** One bind too many ends the oldest, instead of being refused. */
+  /** Ends the oldest connection instead of refusing another. */
   readonly endsOldest?: boolean
-  /** Answers `submit_sm` when this has resolved; absent: at once. */
+  /** Delays the answer to `submit_sm`. */
   readonly answersAfter?: () => Promise<void>
-  /** Speaks TLS with this key and certificate. */
+  /** Speaks TLS. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
-/** Listens on a port of this machine; ends with the test. */
+/** Ends with the test. */
 export async function smsc(
   t: Pick<TestContext, 'after'>,
   {

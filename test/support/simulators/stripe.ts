@@ -1,4 +1,4 @@
-/** Stripe Checkout as it is documented: sessions that are begun, paid or left, and the signed events that tell of them. */
+/** A simulator of Stripe Checkout: sessions and signed events. */
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import Stripe from 'stripe'
@@ -7,13 +7,13 @@ import { simulatedHttp, type Odd } from './http.ts'
 export interface StripeSession {
   readonly id: string
   readonly url: string
-  /** As it was asked for, by the names of the form. */
+  /** By form field. */
   readonly request: Readonly<Record<string, string>>
 }
 
 export interface StripeEvent {
   readonly body: string
-  /** `Stripe-Signature`. */
+  /** `Stripe-Signature` */
   readonly signature: string
 }
 
@@ -21,14 +21,14 @@ export interface StripeSimulator {
   readonly url: string
   readonly secret_key: string
   readonly webhook_secret: string
-  /** What was begun, oldest first. */
+  /** Oldest first. */
   readonly sessions: StripeSession[]
   answerNext(...answers: Odd[]): void
-  /** What Stripe tells of a session; `fields` are put over those of the session. Signed at this second of the clock. */
+  /** `fields` override those of the session. Signed at the clock's time. */
   event(type: string, session: StripeSession, fields?: Readonly<Record<string, unknown>>): StripeEvent
 }
 
-/** `now` in milliseconds: the clock by which events are signed. */
+/** `now` in milliseconds, for signatures. */
 export async function simulateStripe(t: TestContext, now: () => number): Promise<StripeSimulator> {
   const secret_key = 'sk_test_simulated'
   const webhook_secret = 'whsec_simulated'

@@ -1,11 +1,11 @@
-/** The Bot API of Telegram as it is documented: one bot, its chats, its webhook or its queue of updates. */
+/** A simulator of Telegram's Bot API: one bot, its chats, webhook or polling. */
 import type { TestContext } from 'node:test'
 import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
 
 export interface TelegramOptions {
   readonly bot_token: string
   readonly username: string
-  /** Where an address that Telegram was told is in truth. */
+  /** Translates callback addresses to real ones. */
   readonly reach?: (url: string) => string
 }
 
@@ -21,31 +21,28 @@ export interface SentMessage {
 export interface TelegramSimulator {
   readonly url: string
   readonly bot: { bot_token: string }
-  /** Names of the methods that were called, oldest first. */
+  /** Oldest first. */
   readonly calls: string[]
-  /** What went out, oldest first; one for each message. */
+  /** One per message, oldest first. */
   readonly sent: SentMessage[]
   readonly webhook: () => {
     readonly url: string
     readonly secret_token: string
     readonly allowed_updates: readonly string[]
   } | null
-  /** Updates that wait to be asked for. */
+  /** Updates not polled yet. */
   readonly waiting: () => number
-  /** Whether somebody is asking for updates right now. */
   readonly isPolled: () => boolean
   readonly answeredButtons: string[]
-  /** What a chat answers instead of taking messages. */
   refuse(chat_id: number, error_code: number, description: string, parameters?: Fields): void
   answerNext(...answers: Odd[]): void
   file(file_id: string, path: string, content: Buffer): void
-  /** A person writes: `fields` are those of the message besides its chat and number. Resolves to the number of the update. */
+  /** `fields`: of the message. Resolves to the update id. */
   say(chat_id: number, fields: Fields, chat?: Fields): Promise<number>
-  /** A person taps the button with this text under a message that went out. */
+  /** Resolves to the update id. */
   tap(message: SentMessage, text: string): Promise<number>
-  /** Tells an update: by the webhook, else to who asks. */
+  /** By webhook, or to the polling request. */
   tell(update: Fields): Promise<Response | undefined>
-  /** The update of this number once more. */
   repeat(update_id: number): Promise<Response | undefined>
 }
 
@@ -60,7 +57,7 @@ interface State {
   readonly told: Map<number, Fields>
   updates: Fields[]
   webhook: { url: string; secret_token: string; allowed_updates: readonly string[] } | null
-  /** Ends the wait of who asks for updates. */
+  /** The current polling request. */
   poll: { answer: () => void; conflict: () => void } | null
   numbers: number
 }
@@ -221,7 +218,7 @@ const ownMethods: Readonly<Record<string, (state: State, parameters: Fields) => 
   },
 }
 
-/** The newest who asks gets what there is; an older one is told so. */
+/** A second polling request ends the first with a conflict. */
 async function getUpdates(state: State, { offset }: Fields): Promise<Said> {
   if (state.webhook !== null)
     return error(
@@ -246,7 +243,7 @@ async function getUpdates(state: State, { offset }: Fields): Promise<Said> {
   return answer
 }
 
-/** What each method must be given besides `chat_id`. */
+/** Required parameters besides `chat_id`. */
 const needed: Readonly<Record<string, readonly string[]>> = {
   sendMessage: ['text'],
   sendPhoto: ['photo'],

@@ -1,4 +1,4 @@
-/** Twilio as its API and its callbacks are documented: accounts, messages, media. Callbacks are signed by Twilio's own package. */
+/** A simulator of Twilio: accounts, messages, media, and callbacks signed by Twilio's package. */
 import type { TestContext } from 'node:test'
 import type { IncomingHttpHeaders } from 'node:http'
 import { createRequire } from 'node:module'
@@ -13,17 +13,16 @@ const { getExpectedTwilioSignature } = createRequire(import.meta.url)(
 export interface TwilioOptions {
   readonly account_sid: string
   readonly auth_token: string
-  /** The numbers of the account. */
+  /** Of the account. */
   readonly numbers: readonly string[]
-  /** The time as Twilio has it. */
+  /** Milliseconds. */
   readonly now: () => number
-  /** Where an address that Twilio was told is in truth. */
+  /** Translates callback addresses to real ones. */
   readonly reach?: (url: string) => string
 }
 
 export interface TwilioMessage {
   readonly sid: string
-  /** As it was handed over. */
   readonly form: URLSearchParams
   readonly headers: IncomingHttpHeaders
   status: string
@@ -34,18 +33,17 @@ export interface TwilioMessage {
 export interface TwilioSimulator {
   readonly url: string
   readonly account: { status: string; auth_token: string }
-  /** What was handed over, oldest first. */
+  /** Oldest first. */
   readonly messages: TwilioMessage[]
-  /** Refuses every message to this recipient. */
   refuse(to: string, code: number, status?: number): void
   answerNext(...answers: Odd[]): void
-  /** Keeps a file; answers its address. */
+  /** Returns its address. */
   file(name: string, content: Buffer, content_type: string): string
-  /** Changes the status of a message, and tells where its sender wanted it told. */
+  /** Sends a status callback if the sender wants one. */
   tell(message: TwilioMessage, status: string, more?: Readonly<Record<string, string>>): Promise<Response>
-  /** A message to one of the numbers, whose address for messages is `webhook_url`. */
+  /** `webhook_url`: the number's address for messages. */
   receive(webhook_url: string, fields: Readonly<Record<string, string>>): Promise<Response>
-  /** Posts a signed form as it is. */
+  /** Signs the form. */
   post(url: string, fields: Readonly<Record<string, string>>, auth_token?: string): Promise<Response>
 }
 
@@ -144,7 +142,7 @@ function fileOf({ files }: State, name: string): Said {
   return file === undefined ? { status: 404 } : { body: file.content, headers: { 'content-type': file.content_type } }
 }
 
-/** The newest first; the next page begins behind the message that its token names. */
+/** Newest first; the token names the last message of the page before. */
 function pageOf(state: State, { path, query }: Asked): object {
   const size = Number(query.get('PageSize') ?? 50)
   const found = state.messages
@@ -185,7 +183,6 @@ const resourceOf = ({ options }: State, { sid, form, status, error_code, date_cr
   api_version: '2010-04-01',
 })
 
-/** What Twilio looks at before it takes a message. */
 function take(state: State, form: URLSearchParams, headers: IncomingHttpHeaders): Said {
   const { options, messages, refusals } = state
   const [to, from] = [form.get('To') ?? '', form.get('From')]
@@ -209,7 +206,6 @@ function take(state: State, form: URLSearchParams, headers: IncomingHttpHeaders)
   return { status: 201, body: resourceOf(state, message) }
 }
 
-/** How the conformance suite has it asked about messages to this recipient. */
 export const askedOfTwilio = (sim: TwilioSimulator, to: string): AskedSample => ({
   by: 'candidates',
   to,

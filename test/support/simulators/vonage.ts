@@ -1,4 +1,4 @@
-/** The SMS API of Vonage as it is documented: accounts, parts of texts, receipts and inbound messages in each of the forms an account can choose. */
+/** A simulator of Vonage's SMS API, with callbacks in each of its formats. */
 import { createHmac } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
@@ -6,11 +6,11 @@ import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
 export interface VonageOptions {
   readonly api_key: string
   readonly api_secret: string
-  /** Where callbacks are signed. */
+  /** Signs callbacks. */
   readonly signature_secret?: string
-  /** The form of callbacks. */
+  /** Of callbacks. */
   readonly form?: 'GET' | 'POST' | 'POST-JSON'
-  /** Where an address that Vonage was told is in truth. */
+  /** Translates callback addresses to real ones. */
   readonly reach?: (url: string) => string
 }
 
@@ -21,16 +21,15 @@ export interface VonageMessage {
 
 export interface VonageSimulator {
   readonly url: string
-  /** What was taken, oldest first. */
+  /** Accepted, oldest first. */
   readonly messages: VonageMessage[]
-  /** Answers every message to this recipient with these statuses, one for each part. */
+  /** One status per part. */
   refuse(to: string, ...parts: readonly { readonly status: string; readonly 'error-text'?: string }[]): void
-  /** The account has other credentials from now on. */
   changeSecret(api_secret: string): void
   answerNext(...answers: Odd[]): void
-  /** Tells what became of a part of a message, where its sender wanted it told. */
+  /** Sends a receipt of a part if the sender wants one. */
   tell(message: VonageMessage, fields: Readonly<Record<string, string>>, part?: number): Promise<Response>
-  /** A message to a number whose webhook is this address. */
+  /** `webhook_url`: of the number. */
   receive(webhook_url: string, fields: Readonly<Record<string, string>>): Promise<Response>
 }
 
@@ -109,7 +108,7 @@ const resultOf = (messages: readonly object[]): Said => ({
   body: { 'message-count': String(messages.length), messages },
 })
 
-/** Vonage writes `&` and `=` in values as `_`, and the digest in capitals. */
+/** In values `&` and `=` become `_`; the digest is in capitals. */
 function signed(options: VonageOptions, fields: Readonly<Record<string, string>>): Record<string, string> {
   if (options.signature_secret === undefined) return { ...fields }
   const all: Record<string, string> = { ...fields, timestamp: '1769851807', nonce: '6f7e8d' }

@@ -1,4 +1,4 @@
-/** What Meta's Graph API checks of a message before it takes it: shapes, and the limits that it enforces. */
+/** Meta's checks of messages: formats and limits. */
 
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any
@@ -39,7 +39,7 @@ const interactives: Readonly<Record<string, (one: Json) => string | null>> = {
       : 'carousel needs cards',
 }
 
-/** Why Graph refuses a message; null where it takes it. */
+/** null if accepted. */
 export function wrongMessage(message: Json): string | null {
   if (message.messaging_product !== 'whatsapp') return 'messaging_product must be whatsapp'
   if (!/^\d{5,15}$/.test(message.to ?? '') && !/^[A-Z]{2}\./.test(message.recipient ?? ''))

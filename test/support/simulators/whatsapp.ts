@@ -1,4 +1,4 @@
-/** Meta's Graph API on this machine, as far as WhatsApp goes: numbers, templates, media and messages over real HTTP, and callbacks signed as Meta signs them. */
+/** A simulator of Meta's Graph API for WhatsApp, with signed callbacks. */
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -11,7 +11,7 @@ import { wrongMessage } from './whatsapp-messages.ts'
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any
 
-/** What the next call is answered with instead. `error`: an error of Graph's. `cut`: the connection ends amid the answer; `hang`: nothing until the other side gives up; `none`: as always. */
+/** Instead of the next answer. `error`: of Graph; `cut`: the connection ends amid the answer; `none`: as usual. */
 export type Trouble =
   | { readonly error: number; readonly status?: number; readonly subcode?: number; readonly retry_after?: string }
   | 'cut'
@@ -34,24 +34,23 @@ export interface WhatsappSimulator {
   readonly number: Record<string, Json>
   readonly templates: Json[]
   readonly files: Map<string, { readonly mime_type: string; readonly body: Buffer }>
-  /** Bodies of the messages that were taken. */
+  /** Accepted messages. */
   readonly sent: Json[]
-  /** Method and path of every call, without the query. */
+  /** Method and path, without the query. */
   readonly calls: string[]
   readonly subscribed: () => boolean
-  /** Troubles of the next calls whose path ends so, in order. */
+  /** For the next calls with such a path, in order. */
   trouble(ending: string, ...troubles: Trouble[]): void
-  /** Troubles of every message to this recipient. */
   refuse(to: string, trouble: Trouble): void
-  /** Calls back as Meta does, with changes of one entry; resolves to the status. */
+  /** Changes of one entry; resolves to the response status. */
   tell(
     webhook_url: string,
     changes: readonly Json[],
     more?: { readonly secret?: string; readonly account?: string; readonly raw?: string },
   ): Promise<number>
-  /** A change of `messages` about the number. */
+  /** A change of `messages`. */
   messages(value: Json, phone_number_id?: string): Json
-  /** Statuses of a message that was taken, as in a change of `messages`. */
+  /** As in a change of `messages`. */
   status(sent: Json, status: string, more?: Json): Json
   close(): Promise<void>
 }
@@ -189,7 +188,7 @@ function answerCall(state: State, call: string, query: URLSearchParams, body: st
   })
 }
 
-/** Pages as Graph's; `name` finds what contains it. */
+/** `name` also finds longer names. */
 function answerTemplates({ templates, url }: State, query: URLSearchParams, response: ServerResponse): void {
   const name = query.get('name')
   const found = templates.filter((template) => name === null || template.name?.includes(name))
@@ -213,7 +212,7 @@ function takeMessage(state: State, body: string, response: ServerResponse): void
     })
   const to = message.to ?? message.recipient
   const trouble = state.refusals.get(to)
-  // a call that is cut off, or whose answer is spoilt, was carried out all the same
+  // executed even if the answer is lost
   if (trouble === undefined || typeof trouble === 'string') state.sent.push(message)
   if (trouble !== undefined && trouble !== 'none') return answerTrouble(response, trouble)
   answer(response, 200, {
@@ -223,7 +222,6 @@ function takeMessage(state: State, body: string, response: ServerResponse): void
   })
 }
 
-/** A message's id, so that tests can tell it from what was sent. */
 const idOf = (message: Json): string =>
   `wamid.${createHash('sha256')
     .update(`${message.biz_opaque_callback_data} ${message.to ?? message.recipient}`)
@@ -268,7 +266,7 @@ function answerTrouble(response: ServerResponse, trouble: Exclude<Trouble, 'none
   response.write('{"messaging_product":"whats', () => response.destroy())
 }
 
-/** Non-ASCII characters are escaped, and the signature is over the bytes as they are sent. */
+/** Escapes non-ASCII characters before signing, as Meta does. */
 async function tell(
   { app_secret, business_account_id }: State['credentials'],
   webhook_url: string,
