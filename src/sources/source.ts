@@ -1,7 +1,4 @@
-/**
- * The interface of a source: verifies and reads a shop's webhook (behaviour: integrations 4,
- * docs/guides/adding-a-source.md).
- */
+/** Verifies and reads a shop's webhook (behaviour: integrations 4). Guide: docs/guides/adding-a-source.md. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { SourceEvent } from './event.ts'
 

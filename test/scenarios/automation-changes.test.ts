@@ -1,4 +1,4 @@
-/** Automations that change while something waits of them: what is sent all the same and how, and what is cancelled for good (behaviour: integrations 5.6, 5.7). */
+/** Changes of an automation with waiting runs (behaviour: integrations 5.6, 5.7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { lockWaits } from '../support/lock-waits.ts'
@@ -33,7 +33,7 @@ async function startShop(t: TestContext) {
     return made.body.id
   }
   let n = 0
-  /** Reports an event; resolves to the ids of its runs. */
+  /** Resolves to the ids of the event's runs. */
   const report = async (type = 'cart.abandoned'): Promise<string[]> => {
     const reported = await api.post('/v1/automation_events', { source, type, event_id: `e${++n}`, customer: { phone } })
     assert.equal(reported.status, 202, JSON.stringify(reported.body))
@@ -54,7 +54,7 @@ async function startShop(t: TestContext) {
   return { world, account, api, source, make, report, told, change, pass }
 }
 
-test('what waits of an automation that is paused is cancelled, and does not come back with it', async (t) => {
+test('pausing an automation cancels its waiting runs for good', async (t) => {
   const { make, report, told, change, pass } = await startShop(t)
   const id = await make()
   const [waiting] = await report()
@@ -70,7 +70,7 @@ test('what waits of an automation that is paused is cancelled, and does not come
   assert.deepEqual([await told(waiting), await told(later)], ['cancelled automation_paused', 'sent'])
 })
 
-test('what waits of an automation that is deleted is cancelled', async (t) => {
+test('deleting an automation cancels its waiting runs', async (t) => {
   const { api, make, report, told, pass } = await startShop(t)
   const [deleted, other] = [await make(), await make()]
   const [first, second] = await report()
@@ -86,7 +86,7 @@ test('what waits of an automation that is deleted is cancelled', async (t) => {
   assert.equal((await api.get(`/v1/automation_runs?automation=${other}`)).body.data.length, 1)
 })
 
-test('what waits keeps its time and is sent with the message that the automation has then', async (t) => {
+test('a waiting run keeps its time and is sent with the current message of its automation', async (t) => {
   const { world, api, make, report, told, change, pass } = await startShop(t)
   const id = await make()
   const [waiting] = await report()
@@ -107,7 +107,7 @@ test('what waits keeps its time and is sent with the message that the automation
   assert.equal((await api.get(`/v1/messages/${message_id}`)).body.content.text.body, 'Second')
 })
 
-test('another type of event, or of channel, cancels what waits: the message is for something else', async (t) => {
+test('changing the event type or the channel type of an automation cancels its waiting runs', async (t) => {
   const { make, report, told, change, pass } = await startShop(t)
   const [event, channel] = [await make(), await make()]
   const [first, second] = await report()
@@ -122,7 +122,7 @@ test('another type of event, or of channel, cancels what waits: the message is f
   assert.deepEqual([await told(first), await told(fresh)], ['cancelled automation_changed', 'sent'])
 })
 
-test('a changed cancel_on is in force for what waits already', async (t) => {
+test('a changed cancel_on applies to waiting runs', async (t) => {
   const { make, report, told, change, pass } = await startShop(t)
   const [added, removed] = [await make(), await make({ cancel_on: ['order.paid'] })]
   const [first, second] = await report()
@@ -136,7 +136,7 @@ test('a changed cancel_on is in force for what waits already', async (t) => {
   assert.deepEqual([cancelled, await told(second)], ['cancelled cancel_on', 'sent'])
 })
 
-test('of changes of cancel_on that two processes make at once the one that stands is in force for all that waits', async (t) => {
+test('after two concurrent changes of cancel_on, the stored one applies to all waiting runs', async (t) => {
   const { world, account, api, make, report, told } = await startShop(t)
   const id = await make({ event_type: 'order.created' })
   const [waiting] = await report('order.created')
@@ -155,7 +155,7 @@ test('of changes of cancel_on that two processes make at once the one that stand
   assert.deepEqual([kept, await told(waiting)], ['scheduled', 'cancelled cancel_on'])
 })
 
-test('a change is answered once all that waits has followed, however much it is', async (t) => {
+test('a change is answered after all waiting runs were updated, however many there are', async (t) => {
   const { world, account, api, source, make, change } = await startShop(t)
   const at = world.clock.iso()
   const later = new Date(world.clock.now() + hourMs).toISOString()
@@ -188,7 +188,7 @@ test('a change is answered once all that waits has followed, however much it is'
   )
 })
 
-test('what waits for a channel that is deleted is cancelled', async (t) => {
+test('deleting a channel cancels the runs that wait for it', async (t) => {
   const { world, api, channel } = await liveSms(t)
   const source = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'shop' })).body.id
   const message = { type: 'text', text: { body: 'Thanks' } }
@@ -222,7 +222,7 @@ test('what waits for a channel that is deleted is cancelled', async (t) => {
   await world.invariants()
 })
 
-test('an automation that is made, or given a channel, beside the delete of that channel is refused or paused with the others', async (t) => {
+test('an automation created or moved to a channel during its deletion is refused or paused', async (t) => {
   const { world, api, channel } = await liveSms(t)
   const body = { type: 'sms', provider: 'simulator', name: 'Other', identifier: '+4915100000001', credentials: {} }
   const other = (await api.post('/v1/channels', body)).body.id as string
@@ -265,7 +265,7 @@ test('an automation that is made, or given a channel, beside the delete of that 
   )
 })
 
-test('a channel is deleted also where a source with an automation on it is deleted at the same moment', async (t) => {
+test('a channel can be deleted while a source with an automation on it is deleted', async (t) => {
   const { world, api, channel } = await liveSms(t)
   const source = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'shop' })).body
     .id as string

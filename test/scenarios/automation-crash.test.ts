@@ -1,4 +1,7 @@
-/** Runs of automations sent by workers that are killed at any instant, while sources are disabled and recipients opt out: each has one message or a reason, and nothing is sent after the answer to a stop (behaviour: integrations 6.3, 6.6). */
+/**
+ * Crash test of automation runs: workers are killed while sources are disabled and recipients opt out (behaviour:
+ * integrations 6.3, 6.6).
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -14,13 +17,12 @@ const runsEach = effort(120, 400)
 const workers = 3
 const price = 7500
 const credit = 2 * sources * runsEach * price
-/** Runs are due within this time. */
 const dueWithinMs = effort(4_000, 10_000)
 const clock = systemClock()
 
 const numberOf = (source: number, n: number): string => `+1999555${String(1000 + source * runsEach + n)}`
 
-test('whatever is killed, disabled or stopped, each run has one message or a reason, and nothing is accepted after the answer to a stop', async (t) => {
+test('despite kills, disabled sources and opt-outs, each run has one message or a reason, and none is accepted after a stop was answered', async (t) => {
   const service = await startApiAlone(t, { POSTHORN_SIMULATOR: 'true' }, credit)
   const random = seeded(seed)
   const ids = await makeRuns(service, random)
@@ -34,7 +36,7 @@ test('whatever is killed, disabled or stopped, each run has one message or a rea
     if (left === 0) break
     const chance = clock.now() < calmAt ? random.next() : 0.15
     if (chance < 0.12) await crowd.killOne(random.below(workers))
-    // what was taken is taken again, by others as well as by whoever has it
+    // also runs that are claimed already
     else if (chance < 0.4)
       await service.pool`update automation_runs set next_run_at = least(next_run_at, ${new Date(clock.now())}) where scheduled_for <= ${new Date(clock.now())} and next_run_at is not null`
     else if (chance < 0.43) await stopped(service, ids[random.below(sources)]!, random.pick(['source', 'automation']))
@@ -59,7 +61,7 @@ test('whatever is killed, disabled or stopped, each run has one message or a rea
     outcomes.filter(({ outcome }) => !allowed.includes(outcome)),
     [],
   )
-  // who opts out between the acceptance of a message and its hand-over gets none, and its price comes back
+  // a recipient who opts out between acceptance and sending gets no message, and its price is refunded
   const [refunded] = await service.pool<
     { count: number }[]
   >`select count(*)::int as count from messages where refunded and error ->> 'code' = 'recipient_blocked'`
@@ -106,7 +108,7 @@ const waiting = async ({ pool }: ApiAlone): Promise<number> =>
   (await pool<{ count: number }[]>`select count(*)::int as count from automation_runs where status = 'scheduled'`)[0]!
     .count
 
-/** Disables a source, or pauses its automation, and lets it go on again; in between nothing of it is accepted. */
+/** Disables a source, or pauses its automation, and enables it again. In between no message may be accepted. */
 async function stopped(
   { api, pool }: ApiAlone,
   { source, automation }: Made,
@@ -124,7 +126,7 @@ async function stopped(
   assert.equal((await api.patch(path, { status: 'active' })).status, 200)
 }
 
-/** Runs that have not exactly one message of their own, or a reason why they have none. */
+/** Runs without exactly one message or a reason. */
 const wronged = ({ pool }: ApiAlone) => pool`
   select r.id, r.status, r.reason, r.message_id, m.ids
   from automation_runs r join automation_events e on e.id = r.automation_event_id
@@ -134,7 +136,6 @@ const wronged = ({ pool }: ApiAlone) => pool`
     else r.status <> 'scheduled' and r.reason is not null and m.ids is null and r.message_id is null end
   limit 10`
 
-/** What doctor finds. */
 const breaches = ({ app, pool }: ApiAlone) =>
   pool.begin('isolation level repeatable read read only', async (tx) =>
     (await Promise.all(app.invariants.map(async ({ breaches: find }) => await find(tx)))).flat(),

@@ -1,4 +1,4 @@
-/** What sources report: each event once, whoever tells it how often, with a receipt that can be read back (behaviour: integrations 3.1, 3.3, 3.5, 3.7). */
+/** Reported events and their receipts (behaviour: integrations 3.1, 3.3, 3.5, 3.7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startProcess } from '../support/process.ts'
@@ -27,7 +27,7 @@ const receiptsOf = async (world: World): Promise<number> => {
   return row!.count
 }
 
-test('an event that no automation is for is stored, ignored and read back', async (t) => {
+test('an event without an automation is stored as ignored', async (t) => {
   const { world, api, source, report } = await shopWorld(t)
 
   const answer = await report({ ...shipped, occurred_at: '2026-01-31T10:30:00+01:00', customer: null, consent: null })
@@ -56,7 +56,7 @@ test('an event that no automation is for is stored, ignored and read back', asyn
   assert.equal((await api.get(`/v1/integration_sources/${source.id}`)).body.last_event_at, bare.body.created_at)
 })
 
-test('the same event of a source again is answered with the first receipt, as a duplicate; that of another source is another event', async (t) => {
+test('a repeated event is answered with the first receipt; the same event ID of another source is a new event', async (t) => {
   const { world, api, report } = await shopWorld(t)
   const other = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'other' })).body
   const first = await report(shipped)
@@ -71,7 +71,7 @@ test('the same event of a source again is answered with the first receipt, as a 
   assert.equal(await receiptsOf(world), 2)
 })
 
-test('an event that is told many times at once, to two processes too, has one receipt', async (t) => {
+test('an event reported many times at once to two processes has one receipt', async (t) => {
   const { world, account, api, source } = await shopWorld(t)
   const sibling = (await startProcess(t, world, 'sibling')).api(account.key)
 
@@ -91,7 +91,7 @@ test('an event that is told many times at once, to two processes too, has one re
   assert.equal(await receiptsOf(world), 3)
 })
 
-test('an Idempotency-Key is answered again before it is asked whether the event is known', async (t) => {
+test('an Idempotency-Key is replayed before the event is looked up', async (t) => {
   const { world, report } = await shopWorld(t)
 
   const first = await report(shipped, { 'idempotency-key': 'k' })
@@ -113,7 +113,7 @@ test('an Idempotency-Key is answered again before it is asked whether the event 
   assert.equal(await receiptsOf(world), 1)
 })
 
-test('what is no event is refused with every failure, and nothing is stored', async (t) => {
+test('an invalid event is refused with every failure, and nothing is stored', async (t) => {
   const { world, report } = await shopWorld(t)
   const code = async (event: object) => {
     const { status, body } = await report(event)
@@ -156,7 +156,7 @@ test('what is no event is refused with every failure, and nothing is stored', as
   assert.equal(await receiptsOf(world), 1)
 })
 
-test('a source that is disabled, unknown or of somebody else reports nothing', async (t) => {
+test('a source that is disabled, unknown or of another account cannot report events', async (t) => {
   const { world, api, source, report } = await shopWorld(t)
   const stranger = await world.account()
   const live = await world.account({ mode: 'live' })
@@ -183,7 +183,7 @@ test('a source that is disabled, unknown or of somebody else reports nothing', a
   assert.equal(await receiptsOf(world), 1)
 })
 
-test('receipts are listed newest first by source, type, status and time, and go with their source', async (t) => {
+test('receipts are listed newest first by source, type, status and time, and deleted with their source', async (t) => {
   const { world, api, source, report } = await shopWorld(t)
   const other = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'other' })).body
   const ids: string[] = []
@@ -228,7 +228,7 @@ test('receipts are listed newest first by source, type, status and time, and go 
   assert.equal(await receiptsOf(world), 1)
 })
 
-test('a page of receipts with much data ends before its limit, and the pages together show all of them', async (t) => {
+test('a page of receipts with much data ends before its limit, and the pages together contain all receipts', async (t) => {
   const { api, report } = await shopWorld(t)
   const ids: string[] = []
   for (let n = 0; n < 20; n++)

@@ -1,10 +1,10 @@
-/** What the metrics tell of reported events and of runs that are late. */
+/** Metrics of reported events and late runs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { automationOf, sourceOf } from '../support/automations.ts'
 import { startWorld } from '../support/world.ts'
 
-test('the metrics tell what reported events came to, and for how long the first due run has waited', async (t) => {
+test('metrics count reported events by result, and show how long the first due run has waited', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account)

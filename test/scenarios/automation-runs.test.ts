@@ -1,10 +1,10 @@
-/** Runs: how they are read (behaviour: integrations 6.2). */
+/** Lists of runs (behaviour: integrations 6.2). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertRuns } from '../../src/modules/automations/runs/repository.ts'
 import { startWorld } from '../support/world.ts'
 
-test('runs are listed newest first, by automation and status, a page at a time, and nobody sees those of others', async (t) => {
+test('runs are listed newest first by automation and status, in pages, and only to their account', async (t) => {
   const world = await startWorld(t)
   const { api, id: account_id } = await world.account()
   const stranger = await world.account()

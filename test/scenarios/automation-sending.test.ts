@@ -1,4 +1,4 @@
-/** What becomes of runs when they are due: one message each, or a reason why there is none (behaviour: integrations 6.3, 6.4, 6.5, 6.6, 6.7, 6.8, 6.9). */
+/** Due runs: one message each, or a reason (behaviour: integrations 6.3, 6.4, 6.5, 6.6, 6.7, 6.8, 6.9). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endRuns, listDueSources, postponeRuns, claimDue } from '../../src/modules/automations/runs/due-repository.ts'
@@ -14,11 +14,11 @@ const worker = 'automation-runs'
 const minute = 60_000
 const smsChannel = { type: 'sms', provider: 'simulator', name: 'Other', identifier: '+4915100000009', credentials: {} }
 
-/** So many events, each of somebody else. */
+/** Each of another customer. */
 const recipients = (count: number) => Array.from({ length: count }, (_, n) => ({ to: `+4915${10_000_000 + n}` }))
 
 const readRun = async (api: Api, id: string | undefined) => (await api.get(`/v1/automation_runs/${id}`)).body
-/** Its status, and its reason where it has one. */
+/** Status, with the reason if there is one. */
 const told = async (api: Api, id: string | undefined) => {
   const { status, reason } = await readRun(api, id)
   return [status, reason].filter(Boolean).join(' ')
@@ -31,7 +31,7 @@ async function start(t: Parameters<typeof startWorld>[0]) {
   return { world, account, api: account.api, source }
 }
 
-/** Lets time pass, half a minute at a time, with the worker at work. */
+/** Half a minute at a time, with the worker. */
 async function passFor(world: World, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += minute / 2) {
     await world.clock.advance(minute / 2)
@@ -39,7 +39,7 @@ async function passFor(world: World, ms: number): Promise<void> {
   }
 }
 
-test('what a source reports becomes a message when it is due, not before, and only once', async (t) => {
+test('a reported event becomes one message when it is due, not before', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source, {
     delay_seconds: 60,
@@ -92,7 +92,7 @@ test('what a source reports becomes a message when it is due, not before, and on
   await world.invariants()
 })
 
-test('tags are filled in from the event, the customer and the contact, as text and nothing else', async (t) => {
+test('tags are filled from event, customer and contact, as plain text', async (t) => {
   const { world, account, api, source } = await start(t)
   const contact = (await api.post('/v1/contacts', { phone: to, first_name: 'Ada', attributes: { city: 'Graz' } })).body
   const body = [
@@ -123,7 +123,7 @@ test('tags are filled in from the event, the customer and the contact, as text a
   )
 })
 
-test('a text that stays empty fails its run, and no other', async (t) => {
+test('a text that is empty after rendering fails only its own run', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source, { message: { type: 'text', text: { body: '{{data.text}}' } } })
   const ids = await happened(world.platform, account, automation, [
@@ -141,7 +141,7 @@ test('a text that stays empty fails its run, and no other', async (t) => {
   ])
 })
 
-test('nobody to write to, and nobody who may be written to, is skipped', async (t) => {
+test('a run without an address, or with one that may not be written to, is skipped', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source)
   await api.post('/v1/contacts', { phone: to, consent: { sms: { status: 'opted_out' } } })
@@ -152,7 +152,7 @@ test('nobody to write to, and nobody who may be written to, is skipped', async (
   assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['skipped no_identifier', 'skipped unsubscribed'])
 })
 
-test('marketing goes to nobody who has stopped marketing, what is no marketing does', async (t) => {
+test('marketing is not sent to contacts who stopped marketing, other messages are', async (t) => {
   const { world, account, api, source } = await start(t)
   const made = await api.post('/v1/contacts', {
     phone: to,
@@ -170,7 +170,7 @@ test('marketing goes to nobody who has stopped marketing, what is no marketing d
   assert.deepEqual([await told(api, first), await told(api, second)], ['skipped unsubscribed', 'sent'])
 })
 
-test('STOP takes whoever wrote it out of what waits for him on that channel type, and out of nothing else', async (t) => {
+test("STOP skips the customer's waiting runs on that channel type, and no others", async (t) => {
   const { world, account, api, source } = await start(t)
   const sms = await automationOf(account, source)
   const whatsapp = await automationOf(account, source, { channel_id: 'ch_test_whatsapp' })
@@ -194,7 +194,7 @@ test('STOP takes whoever wrote it out of what waits for him on that channel type
   )
 })
 
-test('a contact that opts out or is blocked after a change of its number gets nothing of what waits at the old one', async (t) => {
+test('a contact that opts out or is blocked after a change of its number gets no waiting message at the old number', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source)
   const contacts: string[] = []
@@ -227,7 +227,7 @@ test('a contact that opts out or is blocked after a change of its number gets no
   ])
 })
 
-test('a contact that is deleted gets nothing of what waits', async (t) => {
+test('deleting a contact skips its waiting runs', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source)
   const contact = (await api.post('/v1/contacts', { phone: to })).body
@@ -241,7 +241,7 @@ test('a contact that is deleted gets nothing of what waits', async (t) => {
   assert.deepEqual([await told(api, mine), await told(api, others)], ['skipped contact_deleted', 'scheduled'])
 })
 
-test('what waits is cancelled with its source, with its account and with its channel', async (t) => {
+test('waiting runs are cancelled with their source, account or channel', async (t) => {
   const { world, account, api } = await liveSms(t)
   const channelsOf = { channel_id: (await api.get('/v1/channels')).body.data[0].id as string }
   const runOf = async (external_id: string) => {
@@ -277,7 +277,7 @@ test('what waits is cancelled with its source, with its account and with its cha
   await world.invariants()
 })
 
-test('a run of an automation that was paused behind the back of its runs is cancelled when it is due', async (t) => {
+test('a run that missed the pause of its automation is cancelled when it is due', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source)
   const [id] = await happened(world.platform, account, automation, [{ to }])
@@ -288,12 +288,12 @@ test('a run of an automation that was paused behind the back of its runs is canc
   assert.equal(await told(api, id), 'cancelled automation_paused')
 })
 
-test('a run that was made for another event, or for a channel of another type, than its automation is about now is cancelled', async (t) => {
+test('a run made for another event type or channel type than its automation now has is cancelled', async (t) => {
   const { world, account, api, source } = await start(t)
   const [event, channel] = [await automationOf(account, source), await automationOf(account, source)]
   const [first] = await happened(world.platform, account, event, [{ to }])
   const [second] = await happened(world.platform, account, channel, [{ to }])
-  // what a change leaves behind whose process dies before it has followed
+  // a process died between a change and its consequences
   await world.pool`update automations set event_type = 'order.shipped' where id = ${event.id}`
   await world.pool`update automations set channel_type = 'whatsapp', channel_id = 'ch_test_whatsapp' where id = ${channel.id}`
 
@@ -306,7 +306,7 @@ test('a run that was made for another event, or for a channel of another type, t
   assert.deepEqual((await api.get('/v1/messages')).body.data, [])
 })
 
-test('however much waits of a channel that is deleted, or of an account that is suspended, none of it is sent and all of it is cancelled', async (t) => {
+test('deleting a channel or suspending an account cancels all waiting runs, however many', async (t) => {
   const { world, account, api, channel } = await liveSms(t)
   const source = await sourceOf(account)
   const automation = await automationOf(account, source, { channel_id: channel })
@@ -347,7 +347,7 @@ test('however much waits of a channel that is deleted, or of an account that is 
   await world.invariants()
 })
 
-test('nothing that waited of a deleted channel goes out when the automation is made active with another one at once', async (t) => {
+test('after a channel was deleted, its runs are not sent on a new channel of the automation', async (t) => {
   const { world, account, api, channel } = await liveSms(t)
   const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
   await happened(world.platform, account, automation, recipients(1010))
@@ -363,7 +363,7 @@ test('nothing that waited of a deleted channel goes out when the automation is m
   await world.invariants()
 })
 
-test('a run that is made while its account is being suspended is cancelled when it is due', async (t) => {
+test('a run created while its account is being suspended is cancelled when it is due', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source)
   await world.services.accounts.suspend(account.id)
@@ -375,13 +375,13 @@ test('a run that is made while its account is being suspended is cancelled when 
   assert.equal(await told(api, id), 'cancelled account_suspended')
 })
 
-test('what waited of an account that is suspended is not sent when it is reinstated at once, and what is reported after that is', async (t) => {
+test('runs from before a suspension are not sent after reinstatement, later ones are', async (t) => {
   const { world, account, api, channel } = await liveSms(t)
   const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
   await happened(world.platform, account, automation, recipients(1010))
 
   await world.services.accounts.suspend(account.id)
-  // told before, and accepted while the account was suspended
+  // reported before, accepted while the account was suspended
   const [late] = await happened(world.platform, account, automation, [{ to }])
   await world.services.accounts.reinstate(account.id)
   await world.clock.advance(1)
@@ -401,7 +401,7 @@ test('what waited of an account that is suspended is not sent when it is reinsta
   await world.invariants()
 })
 
-test('no message is accepted for a run that was decided before its account was suspended and reinstated', async (t) => {
+test('a run decided before its account was suspended and reinstated sends no message', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source)
   const [id] = await happened(world.platform, account, automation, [{ to }])
@@ -409,7 +409,7 @@ test('no message is accepted for a run that was decided before its account was s
   const interrupted: MessageService = {
     ...messages,
     async submit(submission) {
-      // so short that nothing was cancelled: as of those that are more than a thousand
+      // too short to cancel anything, as with more than a thousand runs
       await world.pool`update accounts set suspended_at = ${world.clock.iso()} where id = ${account.id}`
       await accounts.reinstate(account.id)
       return await messages.submit(submission)
@@ -426,7 +426,7 @@ test('no message is accepted for a run that was decided before its account was s
   assert.deepEqual((await api.get('/v1/messages')).body.data, [])
 })
 
-test('what nobody expected of one run is tried again with that run alone', async (t) => {
+test('an unexpected error repeats only the run that caused it', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source)
   const ids = await happened(world.platform, account, automation, [{ to }, { to: '+4915199999999' }])
@@ -448,7 +448,7 @@ test('what nobody expected of one run is tried again with that run alone', async
   assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['failed internal_error', 'sent'])
 })
 
-test('a tag that is not closed is text, and keeps nobody else waiting', async (t) => {
+test('an unclosed tag is plain text and does not delay other runs', async (t) => {
   const { world, account, api, source } = await start(t)
   const other = await world.account()
   const open = { type: 'text', text: { body: 'Thanks for {{data.order' } }
@@ -469,7 +469,7 @@ test('a tag that is not closed is text, and keeps nobody else waiting', async (t
   )
 })
 
-test('a run whose event cannot be read is tried again alone, fails after an hour, and keeps no other waiting', async (t) => {
+test('a run with an unreadable event is retried alone, fails after an hour, and does not delay others', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source, {
     message: { type: 'text', text: { body: 'Order {{data.number}}' } },
@@ -491,7 +491,7 @@ test('a run whose event cannot be read is tried again alone, fails after an hour
   assert.equal(await told(api, broken), 'failed internal_error')
 })
 
-test('without funds a run waits, goes when there are some, and has failed after an hour', async (t) => {
+test('a run without funds waits, continues when there are funds, and fails after an hour', async (t) => {
   const { world, account, api, channel } = await liveSms(t, { credit_micros: 1 })
   const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
   const [lucky] = await happened(world.platform, account, automation, [{ to }])
@@ -509,7 +509,7 @@ test('without funds a run waits, goes when there are some, and has failed after 
   assert.deepEqual([late, await told(api, unlucky)], ['scheduled', 'failed insufficient_balance'])
 })
 
-test('while its channel is away a run waits, and goes when it is back', async (t) => {
+test('a run waits while its channel is unavailable, and is then sent', async (t) => {
   const { world, account, api, channel } = await liveSms(t)
   const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
   await api.patch(`/v1/channels/${channel}`, { status: 'disabled' })
@@ -523,11 +523,11 @@ test('while its channel is away a run waits, and goes when it is back', async (t
   assert.deepEqual([waiting, await told(api, id)], ['scheduled', 'sent'])
 })
 
-test('what a process took and never sent goes by another one after half a minute', async (t) => {
+test('a run claimed by a dead process is sent by another one after half a minute', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source)
   const [id] = await happened(world.platform, account, automation, [{ to }])
-  // what a process that dies at this moment leaves behind
+  // a process died at this moment
   await world.pool`update automation_runs set next_run_at = ${new Date(world.clock.now() + 30_000).toISOString()} where id = ${id!}`
 
   await world.clock.advance(29_000)
@@ -539,7 +539,7 @@ test('what a process took and never sent goes by another one after half a minute
   assert.deepEqual([before, await told(api, id)], ['scheduled', 'sent'])
 })
 
-test('a process that has held a run for too long changes nothing of what another one does with it', async (t) => {
+test('a process that held a run for too long cannot change it after another process took it over', async (t) => {
   const { world, account, api, source } = await start(t)
   const [id] = await happened(world.platform, account, await automationOf(account, source), [{ to }])
   const claim = (until_ms: number) =>
@@ -569,14 +569,14 @@ test('a process that has held a run for too long changes nothing of what another
   assert.equal(await told(api, id), 'sent')
 })
 
-test('processes that take themselves for alone, as one that starts beside another does, send each run once', async (t) => {
+test('processes that do not know of each other send each run once', async (t) => {
   const { world, account, source } = await start(t)
   const automation = await automationOf(account, source)
   await happened(world.platform, account, automation, recipients(200))
   const { channels, contacts, messages } = world.services
   const workers = [1, 2].map(() => runsWorker({ platform: world.platform, channels, contacts, messages }, () => true))
 
-  // a piece at a time; what one of them finds in the other's hand comes again a second later
+  // in chunks; rows locked by the other process are retried a second later
   for (
     let rounds = 0;
     rounds < 50 && (await Promise.all(workers.map((each) => each.tick()))).some((begun) => begun > 0);
@@ -590,7 +590,7 @@ test('processes that take themselves for alone, as one that starts beside anothe
   await world.invariants()
 })
 
-test('the flood of one source keeps no other waiting: a single run goes at once, as a request does', async (t) => {
+test('many runs of one source do not delay a single run of another', async (t) => {
   const { world, account, source } = await start(t)
   const flood = await automationOf(account, source)
   const single = await automationOf(account, await sourceOf(account, 'another shop'))
@@ -641,7 +641,7 @@ test('sources of one account take turns with those of others', async (t) => {
   assert.ok(sources.some((source) => source.source_id === source_id))
 })
 
-test('a run whose channel is suspended fails, and its neighbours on another channel are sent', async (t) => {
+test('a run on a suspended channel fails, while runs on other channels are sent', async (t) => {
   const { world, account, api, channel } = await liveSms(t)
   const source = await sourceOf(account)
   const other = (await api.post('/v1/channels', smsChannel)).body.id as string

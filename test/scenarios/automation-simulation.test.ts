@@ -1,4 +1,4 @@
-/** Simulations: an automation tells what it would do about an event, and why; nothing is stored or sent, and what it tells is what then happens (behaviour: integrations 5.8, 5.9). */
+/** Simulations of automations (behaviour: integrations 5.8, 5.9). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld } from '../support/world.ts'
@@ -48,7 +48,7 @@ const over = (value: number) => ({
   conditions: [{ field: 'data.order.total', operator: 'greater_than', value }],
 })
 
-test('a simulation tells each condition, the message as it would be sent, and when', async (t) => {
+test('a simulation shows each condition, the message, and its time', async (t) => {
   const { world, make, simulate } = await startShop(t)
   const conditions = {
     match: 'any',
@@ -85,7 +85,7 @@ test('a simulation tells each condition, the message as it would be sent, and wh
   })
 })
 
-test('what a simulation tells is what then happens', async (t) => {
+test('a run does what its simulation showed', async (t) => {
   const { world, api, source, make, simulate, report } = await startShop(t)
   const consent = (status: object) => async () => await api.post('/v1/contacts/upsert', { phone, consent: status })
   const known = async () =>
@@ -198,7 +198,7 @@ test('what a simulation tells is what then happens', async (t) => {
   }
 })
 
-test('nothing is stored or sent by a simulation, and a key that may read is enough', async (t) => {
+test('a simulation stores and sends nothing, and needs only read permission', async (t) => {
   const { world, api, make, simulate } = await startShop(t)
   const id = await make()
   const { key } = await world.services.accounts.createKey({
@@ -206,7 +206,7 @@ test('nothing is stored or sent by a simulation, and a key that may read is enou
     mode: 'test',
     scopes: ['integrations:read'],
   })
-  // but for the request log, which notes that the automation was made, a second later
+  // except the request log, a second later
   const tables = (
     await world.pool<
       { name: string }[]
@@ -232,7 +232,7 @@ test('nothing is stored or sent by a simulation, and a key that may read is enou
   assert.deepEqual(await counts(), before)
 })
 
-test('an event of another type or source is not for the automation, and an unknown receipt is 404', async (t) => {
+test('an event of another type or source does not match, and an unknown receipt is 404', async (t) => {
   const { api, make, simulate, report } = await startShop(t)
   const id = await make({ conditions: over(50), cancel_on: ['order.cancelled'] })
   const other = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'other' })).body.id
@@ -261,7 +261,7 @@ test('an event of another type or source is not for the automation, and an unkno
   )
 })
 
-test('a simulation takes one event, with what it may hold told by its path', async (t) => {
+test('a simulation takes exactly one event, and reports invalid fields by path', async (t) => {
   const { make, simulate } = await startShop(t)
   const id = await make()
   const refused = async (body: object) => {
@@ -290,7 +290,7 @@ test('a simulation takes one event, with what it may hold told by its path', asy
   ])
 })
 
-test('a simulation takes what may be reported and no more, and names what it ignores', async (t) => {
+test('a simulation accepts the same events as reporting, and names ignored fields', async (t) => {
   const { api, make } = await startShop(t)
   const id = await make()
   const simulate = (event: object) => api.post(`/v1/automations/${id}/simulate`, { event })
@@ -304,7 +304,7 @@ test('a simulation takes what may be reported and no more, and names what it ign
   assert.deepEqual([large.status, large.body.error.code], [413, 'payload_too_large'])
 })
 
-test('a paused automation, one of a disabled source and a channel that is not up are simulated', async (t) => {
+test('paused automations, disabled sources and unconnected channels can be simulated', async (t) => {
   const { api, source, make, simulate } = await startShop(t)
   const id = await make({ status: 'paused' })
 

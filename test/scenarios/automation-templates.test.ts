@@ -1,4 +1,4 @@
-/** Automations on a live whatsapp channel: they send templates, which are looked up at the provider (behaviour: integrations 5.2, 5.5). */
+/** Automations with templates on a live WhatsApp channel (behaviour: integrations 5.2, 5.5). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { whatsappWorld } from '../support/whatsapp-world.ts'
@@ -33,7 +33,7 @@ const template = (name: string, ...texts: string[]) => ({
   },
 })
 
-test('a live whatsapp automation sends a template that is approved, with parameters that fit it', async (t) => {
+test('an automation on a live WhatsApp channel needs an approved template with matching parameters', async (t) => {
   const { api, save } = await startShop(t)
 
   const answers = [
@@ -63,7 +63,7 @@ test('a live whatsapp automation sends a template that is approved, with paramet
   )
 })
 
-test('an automation whose template is not approved any more can be paused and renamed, and not be active again', async (t) => {
+test('an automation whose template lost its approval can be paused and renamed, but not activated', async (t) => {
   const { graph, api, save } = await startShop(t)
   const { id } = (await save(template('shipped', 'x'))).body
   const change = async (body: object) => {

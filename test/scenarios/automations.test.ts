@@ -1,4 +1,4 @@
-/** Automations: how they are made, changed and deleted, what is checked then, and what their source shows of them (behaviour: integrations 1.4, 1.5, 5.1, 5.2, 5.5, 5.7). */
+/** Automations: create, change, delete, validation (behaviour: integrations 1.4, 1.5, 5.1, 5.2, 5.5, 5.7). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Answered, Api } from '../support/api.ts'
@@ -40,7 +40,7 @@ async function startShop(t: TestContext) {
   return { world, account, api, source, shipped, save, readSource }
 }
 
-test('an automation is kept as it was given, with what it leaves out', async (t) => {
+test('an automation is stored as given, with defaults for omitted fields', async (t) => {
   const { world, api, source, save } = await startShop(t)
 
   const small = await save({ name: ' On its way ' })
@@ -99,7 +99,7 @@ test('an automation is kept as it was given, with what it leaves out', async (t)
   assert.deepEqual([read.status, read.body], [200, whole.body])
 })
 
-test('the example of the reference makes an automation of a source that there is', async (t) => {
+test('the reference example creates an automation', async (t) => {
   const { world, api, source } = await startShop(t)
   const { paths } = (await world.api().get('/docs/openapi.json')).body
 
@@ -111,7 +111,7 @@ test('the example of the reference makes an automation of a source that there is
   assert.equal(saved.status, 201, JSON.stringify(saved.body))
 })
 
-test('what an automation or its message holds and is ignored is named', async (t) => {
+test('ignored fields of an automation and its message are named', async (t) => {
   const { api, save } = await startShop(t)
   const message = { type: 'text', text: { body: 'x' }, image: {}, reference: 'r', merge_tags: 1 }
 
@@ -128,7 +128,7 @@ test('what an automation or its message holds and is ignored is named', async (t
   )
 })
 
-test('every field of an automation is refused with its path where it is wrong', async (t) => {
+test('every field of an automation is validated and reported by path', async (t) => {
   const { save } = await startShop(t)
   const invalid = (more: object, ...failures: string[]): [object, unknown[]] => [
     more,
@@ -197,7 +197,7 @@ test('every field of an automation is refused with its path where it is wrong', 
     assert.deepEqual(refusalOf(await save(more)), expected, JSON.stringify(more).slice(0, 200))
 })
 
-test('everything that is wrong with an automation is told in one round', async (t) => {
+test('all failures of an automation are reported at once', async (t) => {
   const { save } = await startShop(t)
 
   const refused = await save({
@@ -225,7 +225,7 @@ test('everything that is wrong with an automation is told in one round', async (
   ])
 })
 
-test('automations are listed newest first, by source, event type and status, and the cursor of a deleted one is good', async (t) => {
+test('automations are listed newest first by source, event type and status, and the cursor of a deleted one works', async (t) => {
   const { api, source, save } = await startShop(t)
   const other = await newSource(api, 'other')
   const made: Record<string, string> = {}
@@ -254,7 +254,7 @@ test('automations are listed newest first, by source, event type and status, and
   assert.deepEqual(refusalOf(await api.get('/v1/automations?status=on')).slice(0, 2), [400, 'parameter_invalid'])
 })
 
-test('a change replaces what it names, and what the automation says is checked again only where that is asked for', async (t) => {
+test('a change replaces the given fields, and re-checks only what depends on them', async (t) => {
   const { world, api, save } = await startShop(t)
   const { id } = (
     await save({
@@ -307,7 +307,7 @@ test('a change replaces what it names, and what the automation says is checked a
   assert.equal((await api.get(path)).body.name, 'Sent')
 })
 
-test('changes of one automation that are made at once all count', async (t) => {
+test('concurrent changes of one automation are all applied', async (t) => {
   const { api, save } = await startShop(t)
   const { id } = (await save()).body
 
@@ -328,7 +328,7 @@ test('changes of one automation that are made at once all count', async (t) => {
   )
 })
 
-test('what a source shows follows its automations, and its version is raised by what it shows alone', async (t) => {
+test('the event types of a source follow its automations, and only their changes raise its version', async (t) => {
   const { api, save, readSource } = await startShop(t)
   const shown = async () => {
     const { enabled_events, event_settings, config_version } = await readSource()
@@ -357,7 +357,7 @@ test('what a source shows follows its automations, and its version is raised by 
   assert.deepEqual(await shown(), [6, ['order.shipped'], { 'order.shipped': delay(90) }])
 })
 
-test('a source has a hundred automations at most, also when they are made at once', async (t) => {
+test('a source has at most a hundred automations, also when they are created concurrently', async (t) => {
   const { api, save, readSource } = await startShop(t)
   for (let n = 0; n < 97; n++) assert.equal((await save({ status: 'paused' })).status, 201)
 
@@ -373,7 +373,7 @@ test('a source has a hundred automations at most, also when they are made at onc
   )
 })
 
-test('an automation that is deleted is gone, and so are those of a deleted source', async (t) => {
+test('deleted automations and those of a deleted source no longer exist', async (t) => {
   const { api, source, save } = await startShop(t)
   const [first, second] = [(await save()).body.id, (await save()).body.id]
 
@@ -388,7 +388,7 @@ test('an automation that is deleted is gone, and so are those of a deleted sourc
   assert.deepEqual(refusalOf(await save()), [404, 'resource_missing', 'source_id'])
 })
 
-test('the same request with its Idempotency-Key makes one automation', async (t) => {
+test('a creation repeated with its Idempotency-Key makes one automation', async (t) => {
   const { api, shipped } = await startShop(t)
   const keyed = () => api.post('/v1/automations', shipped, { 'idempotency-key': 'once' })
 
@@ -398,7 +398,7 @@ test('the same request with its Idempotency-Key makes one automation', async (t)
   assert.equal((await api.get('/v1/automations')).body.data.length, 1)
 })
 
-test('an automation whose channel is deleted is paused, and cannot be active before it has another one', async (t) => {
+test('deleting a channel pauses its automations, which need another channel to be activated', async (t) => {
   const { api, channel } = await liveSms(t)
   const source = await newSource(api)
   const saved = await api.post('/v1/automations', {

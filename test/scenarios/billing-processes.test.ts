@@ -1,4 +1,4 @@
-/** Money across processes: two of them on one database, several accounts in the same commits, and not one micro-dollar too many. */
+/** Billing with two processes on one database. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiClient } from '../support/api.ts'
@@ -44,7 +44,7 @@ test('balances of transactions follow from each other, whichever process posted 
   const addresses = [world.base_url, second.base_url]
   const { account, channel } = await openShop(world, 60, 0)
 
-  // half of them fail, so that refunds come in between
+  // half of them fail and are refunded
   const sends = Array.from({ length: 60 }, (_, at) =>
     apiClient(addresses[at % 2]!, account.key).post('/v1/messages', {
       channel,
@@ -73,7 +73,7 @@ interface Line {
   readonly balance_after_micros: number
 }
 
-/** All transactions of an account, newest first, page by page. */
+/** Newest first. */
 async function statementOf({ api }: Awaited<ReturnType<World['account']>>): Promise<Line[]> {
   const lines: Line[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
@@ -86,7 +86,7 @@ async function statementOf({ api }: Awaited<ReturnType<World['account']>>): Prom
   return lines
 }
 
-/** An account whose credits and money pay for so many messages. */
+/** With credits and money for so many messages. */
 async function openShop(world: World, affordable: number, at: number) {
   const account = await world.account({ mode: 'live', credit_micros: (affordable - 10) * price })
   await world.services.billing.grantPackage(world.pool, {

@@ -1,4 +1,4 @@
-/** Money through the API: what is charged, what is refused, what comes back, and what an account can read about it. */
+/** Billing through the API: charges, refusals, refunds and reports. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
@@ -120,7 +120,7 @@ test('credits are used before money, from the package that expires first, each f
   await world.invariants()
 })
 
-test('items of a batch are charged in order, each by itself: a cheap one is accepted after an expensive one that is refused', async (t) => {
+test('items of a batch are charged in order: a cheap one can be accepted after an expensive one was refused', async (t) => {
   const { world, account, channel } = await openShop(t, price + 10)
   const telegram = await connect(account, 'telegram', 'shop_bot')
   await world.services.billing.prices.setPrice(world.pool, account.id, 'telegram', 10)
@@ -272,7 +272,7 @@ test('a request repeated with its key is charged once', async (t) => {
   assert.equal(await wallet(), 2 * price)
 })
 
-test('test mode answers in the same shapes at no cost and counts its messages', async (t) => {
+test('test mode answers in the same format at no cost and counts its messages', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'test', credit_micros: 1_000_000 })
   const sent = await api.post('/v1/messages', {
@@ -337,7 +337,7 @@ test('test mode answers in the same shapes at no cost and counts its messages', 
   })
 })
 
-test('a live account sees its own prices, and its transactions page by page', async (t) => {
+test('a live account sees its own prices, and its transactions in pages', async (t) => {
   const { world, account, send } = await openShop(t, 10 * price)
   await world.services.billing.prices.setPrice(world.pool, account.id, 'whatsapp', 4000)
   await world.clock.advance(5000)
@@ -375,7 +375,7 @@ test('a live account sees its own prices, and its transactions page by page', as
   )
 })
 
-test('invalid billing requests name the field at fault', async (t) => {
+test('invalid billing requests name the invalid field', async (t) => {
   const { world, account } = await openShop(t)
   const cases: readonly [path: string, param: string][] = [
     ['/v1/balance?mode=test', 'mode'],
@@ -425,7 +425,7 @@ interface EmittedEvent {
   readonly object: any
 }
 
-/** A live account with an SMS channel of the simulated provider and this much money. */
+/** A live account with an SMS channel. */
 async function openShop(t: Parameters<typeof startWorld>[0], credit_micros?: number) {
   const world = await startWorld(t)
   const account = await world.account({ mode: 'live', ...(credit_micros === undefined ? {} : { credit_micros }) })
@@ -451,7 +451,7 @@ async function connect(account: TestAccount, type: string, identifier: string): 
   return body.id
 }
 
-/** Everything that is on its way arrives, receipts included. */
+/** With all receipts. */
 async function deliver(world: World): Promise<void> {
   for (let round = 0; round < 5; round++) {
     await world.settle()

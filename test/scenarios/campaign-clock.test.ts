@@ -1,9 +1,9 @@
-/** A clock that is set while a campaign is sending: it goes on, whichever way the clock went, and writes to nobody twice. */
+/** A clock that is set during a campaign. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startWorld, type World } from '../support/world.ts'
 
-/** Lets time pass, a tenth of a second at a time, with everything that happens by it. */
+/** A tenth of a second at a time, with all workers. */
 async function pass(world: World, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) {
     for (const worker of ['heartbeat', 'campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns'])
@@ -16,7 +16,7 @@ for (const [way, ms] of [
   ['back by an hour', -3_600_000],
   ['ahead by an hour', 3_600_000],
 ] as const)
-  test(`a campaign goes on at its rate when the clock is set ${way}`, async (t) => {
+  test(`a campaign continues at its rate when the clock is set ${way}`, async (t) => {
     const world = await startWorld(t)
     const { api } = await world.account()
     const recipients = Array.from({ length: 60 }, (_, n) => ({ to: `+49151555001${10 + n}` }))

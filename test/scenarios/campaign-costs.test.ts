@@ -1,4 +1,4 @@
-/** What a campaign costs: exactly what the ledger says, whatever its recipients come to and however it is paid. */
+/** The cost of a campaign equals the ledger. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
@@ -10,7 +10,6 @@ async function liveWorld(t: TestContext) {
   const price = (await account.api.post('/v1/campaigns', campaignTo(numbers(1), { channel }))).body.cost
     .estimated_wallet_micros as number
   assert.ok(price > 0)
-  /** What the ledger says of a campaign's messages. */
   const ledger = async (id: string) => {
     const signed = world.pool`case when e.credit = 'usage' then e.amount else -e.amount end`
     const [sums] = await world.pool<{ wallet_micros: number; package_credits: number }[]>`
@@ -41,7 +40,7 @@ const shown = ({
   package_credits,
 })
 
-test('credits are used first and the wallet for the rest, and what failed is given back to where it came from', async (t) => {
+test('credits are used before money, and refunds go back to where they came from', async (t) => {
   const { world, api, channel, price, ledger, fund, grant } = await liveWorld(t)
   await fund(100 * price)
   await grant(3)
@@ -60,14 +59,14 @@ test('credits are used first and the wallet for the rest, and what failed is giv
   assert.deepEqual([cost.estimated_credits, cost.estimated_wallet_micros], [3, 3 * price])
   assert.ok(under.cost.package_credits < 3 && under.cost.wallet_micros === 0)
   assert.deepEqual([ended.status, ended.counters.sent, ended.counters.failed], ['completed', 4, 2])
-  // the credit of the first, which failed, pays for a later one
+  // the refunded credit pays for a later recipient
   assert.deepEqual(shown(ended), { package_credits: 3, wallet_micros: price })
   assert.deepEqual(shown(ended), await ledger(id))
   assert.equal(completed.type, 'campaign.completed')
   assert.deepEqual(shown(completed.data.object), shown(ended))
 })
 
-test('whatever becomes of its recipients and of its funds, the cost is what the ledger says', async (t) => {
+test('the cost of a campaign equals the ledger, whatever happens to its recipients and funds', async (t) => {
   const { world, api, channel, price, ledger, fund, grant } = await liveWorld(t)
   const kinds = ['+19995550001', '+19995550002', '+19995550005', '+19995550010', null, null, null] as const
   const plan = fc.record({
@@ -104,7 +103,7 @@ test('whatever becomes of its recipients and of its funds, the cost is what the 
   await world.invariants()
 })
 
-test('what it costs is exact at every moment, also in its events, however far the counting is behind', async (t) => {
+test('the cost is exact at every moment, also in events, however late counters are folded', async (t) => {
   const { world, api, channel, price, ledger, fund, grant } = await liveWorld(t)
   await fund(100 * price)
   await grant(2)

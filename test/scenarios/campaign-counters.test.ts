@@ -1,4 +1,4 @@
-/** What a campaign shows of its recipients: exact at every moment, whatever is folded when. */
+/** Counters of a campaign are exact, whatever was folded. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { holdOpen } from '../support/open-transactions.ts'
@@ -15,7 +15,7 @@ const campaign = {
   launch: true,
 }
 
-/** Sends everything and gets every receipt; nothing of it is folded. */
+/** Folds nothing. */
 async function sendAll(world: World): Promise<void> {
   for (let turn = 0; turn < 30; turn++) {
     await world.tick('campaign-snapshots', 'campaigns', 'dispatch', 'reports')
@@ -26,7 +26,7 @@ async function sendAll(world: World): Promise<void> {
 const rowsOf = async (world: World): Promise<number> =>
   (await world.pool<{ rows: number }[]>`select count(*) as rows from campaign_counters`)[0]!.rows
 
-test('counters are the same before, while and after the projection has folded, whatever it folds first', async (t) => {
+test('counters are the same before, during and after folding, in any order', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const { id } = (await api.post('/v1/campaigns', { ...campaign, name: 'C' })).body
@@ -34,7 +34,7 @@ test('counters are the same before, while and after the projection has folded, w
   await sendAll(world)
 
   const unfolded = await counters()
-  // another process has the earlier steps in hand
+  // another process holds the earlier transitions
   const seen = await holdOpen(world.pool, async (tx) => {
     await tx`select from message_transitions where status in ('sent', 'delivered') for update`
     await world.tick('follow-campaigns')
@@ -57,7 +57,7 @@ test('counters are the same before, while and after the projection has folded, w
   await world.invariants()
 })
 
-test('the periodicJob folds counters into one row for each status, and nothing is seen of it', async (t) => {
+test('folding leaves one row for each status and changes no visible counter', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const ids: string[] = []

@@ -1,4 +1,4 @@
-/** Campaigns sent by workers that are killed at any instant, while they are paused, resumed and cancelled: every recipient has one message or a reason, and every figure is right at every moment. */
+/** Crash test of campaigns: workers are killed while campaigns are paused, resumed and cancelled. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Campaign } from '../../src/api/resources/campaign.ts'
@@ -16,10 +16,10 @@ const workers = 3
 const price = 7500
 const credit = 2 * campaignsAtOnce * recipientsEach * price
 const clock = systemClock()
-/** Afterwards what is left is let run to its end. */
+/** Then the rest is completed without kills. */
 const wildMs = effort(8_000, 20_000)
 
-test('whatever is killed, paused, resumed or cancelled, each recipient has one message or a reason, and counters, wallet and events are exact', async (t) => {
+test('despite kills, pauses, resumes and cancels, each recipient has one message or a reason, and counters, wallet and events are exact', async (t) => {
   const service = await startApiAlone(t, { POSTHORN_SIMULATOR: 'true' }, credit)
   const random = seeded(seed)
   const ids = await launchAll(service)
@@ -42,7 +42,7 @@ test('whatever is killed, paused, resumed or cancelled, each recipient has one m
     if (round % 25 === 0)
       t.diagnostic(seen.map(({ status, counters: { total, sent } }) => `${status} ${sent}/${total}`).join(', '))
   }
-  // one that has just begun knows no orderly end yet
+  // a process may not have installed its signal handlers yet
   assert.ok((await crowd.stop()).every((code) => code === 0 || code === null))
   await service.app.worker('follow-campaigns').tick()
 
@@ -66,7 +66,7 @@ test('whatever is killed, paused, resumed or cancelled, each recipient has one m
   assert.deepEqual(await breaches(service), [])
 })
 
-/** Recipients of whom most get it; some are refused or fail at the provider, some have none that a message could go to, and some stand there twice. */
+/** Most are delivered; some are refused, fail, have no address, or appear twice. */
 const recipientOf = (n: number): string => {
   if (n % 50 === 1) return '+19995550001'
   if (n % 50 === 2) return `+1999555000${n % 100 === 2 ? 2 : 1}`
@@ -108,11 +108,11 @@ interface Done {
   pauses: number
   resumes: number
   cancelled: boolean
-  /** Paused before its snapshot was complete. */
+  /** Before its snapshot was complete. */
   pausedUnstarted: boolean
 }
 
-/** What the state of the campaign does not allow is refused, and changes nothing. */
+/** An action that the status does not allow is refused. */
 async function act({ api }: ApiAlone, id: string, action: 'pause' | 'resume' | 'cancel', done: Done): Promise<void> {
   const { status, body } = await api.post(`/v1/campaigns/${id}/${action}`)
   assert.ok(status === 200 || body.error?.code === 'campaign_state_invalid', JSON.stringify(body))
@@ -123,7 +123,7 @@ async function act({ api }: ApiAlone, id: string, action: 'pause' | 'resume' | '
   if (action === 'pause' && body.started_at === null) done.pausedUnstarted = true
 }
 
-/** The campaigns as they are shown at one moment, whose counters are those of their recipients and messages at that moment. */
+/** Counters equal recipients and messages at one moment. */
 async function exactlyCounted({ app, pool, tenant }: ApiAlone): Promise<Campaign[]> {
   return await pool.begin('isolation level repeatable read read only', async (tx) => {
     const shown = await app.services.campaigns.list(tx, tenant, undefined, { limit: 100, starting_after: undefined })
@@ -152,7 +152,7 @@ async function exactlyCounted({ app, pool, tenant }: ApiAlone): Promise<Campaign
   })
 }
 
-/** Recipients that have not exactly one message of their own, or a reason why they have none. */
+/** Recipients without exactly one message or a reason. */
 const wronged = (pool: Pool) => pool`
   select r.campaign_id, r.n, r.status, r.message_id, m.ids
   from campaign_recipients r
@@ -169,7 +169,6 @@ const eventsOf = async (pool: Pool, id: string) => [
   ...(await pool`select type, count(*)::int as times from events where object_id = ${id} group by type order by type`),
 ]
 
-/** What doctor finds. */
 const breaches = ({ app, pool }: ApiAlone) =>
   pool.begin('isolation level repeatable read read only', async (tx) =>
     (await Promise.all(app.invariants.map(async ({ breaches: find }) => await find(tx)))).flat(),

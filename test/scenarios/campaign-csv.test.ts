@@ -1,4 +1,4 @@
-/** What campaigns answer as CSV: all recipients, in pages that a slow client or one that goes away keeps nobody else from. */
+/** Recipients of campaigns as CSV. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { request } from 'undici'
@@ -26,7 +26,7 @@ async function snapshotOf(world: World, api: Api, recipients: readonly object[])
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => ({ to: `+49151${String(10_000_000 + i)}` }))
 
-test('recipients are answered as CSV in the order of the snapshot, with the filters of the list, and no cell is a formula', async (t) => {
+test('recipients as CSV are in the order of the snapshot, filtered like the list, with formulas escaped', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const ada = { to: '+4915112345678', first_name: '=Ada', variables: { code: 'A,1' } }
@@ -51,7 +51,7 @@ test('recipients are answered as CSV in the order of the snapshot, with the filt
   assert.deepEqual(one.body.split('\r\n').slice(1), ['3,,+4915112345679,,pending,,,,,,{},,,,', ''])
 })
 
-test('recipients as CSV are all of them, however many pages they fill, and none before the snapshot', async (t) => {
+test('the CSV contains all recipients however many pages they fill, and none before the snapshot', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const draft = (await api.post('/v1/campaigns', adhoc(numbered(2)))).body.id
@@ -73,7 +73,7 @@ test('recipients as CSV are all of them, however many pages they fill, and none 
   assert.deepEqual([missing.status, missing.body.error.code], [404, 'resource_missing'])
 })
 
-test('a client that goes away, or never reads, holds no connection of the database', async (t) => {
+test('a client that disconnects or never reads occupies no database connection', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const id = await snapshotOf(world, account.api, numbered(10_000))

@@ -1,4 +1,4 @@
-/** Drafts of campaigns: what is checked when they are saved, and what they show. */
+/** Drafts of campaigns. */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Answered } from '../support/api.ts'
@@ -12,7 +12,7 @@ const spring = {
   message: { type: 'text', text: { body: 'Hello {{first_name}}, your code is {{code}}.' } },
 }
 
-test('a draft shows what was given, with defaults for the rest', async (t) => {
+test('a draft shows the given fields, and defaults for the rest', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -61,7 +61,7 @@ test('a draft shows what was given, with defaults for the rest', async (t) => {
   assert.ok(created_at !== null)
 })
 
-test('everything that is wrong with a campaign is told at once', async (t) => {
+test('all failures of a campaign are reported at once', async (t) => {
   const { api } = await (await startWorld(t)).account()
 
   const refused = await api.post('/v1/campaigns', {
@@ -81,7 +81,7 @@ test('everything that is wrong with a campaign is told at once', async (t) => {
   )
 })
 
-test('a draft is changed and deleted, and is a good cursor afterwards', async (t) => {
+test('a draft can be changed and deleted, and works as a cursor afterwards', async (t) => {
   const { api } = await (await startWorld(t)).account()
   const ids: string[] = []
   for (const name of ['one', 'two', 'three']) ids.push((await api.post('/v1/campaigns', { ...spring, name })).body.id)
@@ -124,7 +124,7 @@ const templateMessage = (name: string, texts: readonly string[]) => ({
   },
 })
 
-test('a live whatsapp campaign sends a template that is approved, with parameters that fit it', async (t) => {
+test('a campaign on a live WhatsApp channel needs an approved template with matching parameters', async (t) => {
   const { api, channel } = await startShop(t)
   const save = (message: object) => api.post('/v1/campaigns', { ...spring, channel, message })
   const template = (name: string, texts: readonly string[]) => save(templateMessage(name, texts))
@@ -149,7 +149,7 @@ test('a live whatsapp campaign sends a template that is approved, with parameter
   )
 })
 
-test('a campaign that is created and launched in one asks the provider for its template once', async (t) => {
+test('creating and launching a campaign in one request looks its template up once', async (t) => {
   const { graph, api, channel } = await startShop(t)
   const before = graph.calls.length
 
@@ -166,7 +166,7 @@ test('a campaign that is created and launched in one asks the provider for its t
   assert.equal(graph.calls.slice(before).filter((call) => call.endsWith('/message_templates')).length, 1)
 })
 
-test('created and launched in one, a campaign is refused for its consent first, then its channel, then its template', async (t) => {
+test('creating and launching in one request checks consent first, then the channel, then the template', async (t) => {
   const { api, channel } = await startShop(t)
   const create = async (more: object) => {
     const { status, body } = await api.post('/v1/campaigns', {
@@ -190,7 +190,7 @@ test('created and launched in one, a campaign is refused for its consent first, 
   assert.deepEqual((await api.get('/v1/campaigns')).body.data, [])
 })
 
-test('the template is asked for at the provider when a campaign is saved and when it is launched, and our copy counts where it cannot be asked', async (t) => {
+test('saving and launching look the template up at the provider, and use our copy if that fails', async (t) => {
   const { graph, api, channel } = await startShop(t)
   const save = () =>
     api.post('/v1/campaigns', {
@@ -203,7 +203,7 @@ test('the template is asked for at the provider when a campaign is saved and whe
   const template = graph.templates.find(({ name }) => name === 'offer')!
   const { id } = (await save()).body
 
-  // nobody has told of the change
+  // without a callback
   template.status = 'PAUSED'
   const paused = [
     await save(),

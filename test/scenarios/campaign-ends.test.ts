@@ -1,4 +1,4 @@
-/** A campaign that is cancelled or fails while its messages wait behind a slow, lost or broken channel: nobody gets one afterwards, all is given back, and every figure is right at every moment. */
+/** Campaigns that are cancelled or fail while their messages are queued. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { campaignTo, launched, numbers, passFor, readCampaign } from '../support/campaigns.ts'
@@ -10,7 +10,7 @@ const hour = 3600_000
 const credit = 1_000_000_000
 const recipients = 60
 
-/** A campaign whose messages wait behind twenty of the API on a channel that takes one a second. */
+/** The campaign's messages wait behind twenty others on a channel with one per second. */
 async function crowded(t: TestContext) {
   const provider = scriptedProvider()
   const world = await startWorld(t, { providers: [provider.provider] })
@@ -30,7 +30,7 @@ async function crowded(t: TestContext) {
   for (let i = 0; i < 20; i++)
     await api.post('/v1/messages', { channel, to: '+4915199999990', type: 'text', text: { body: 'Hi' } })
   const { id } = await launched(api, campaignTo(numbers(recipients), { channel }))
-  /** To whom the campaign's messages were handed. */
+  /** Recipients of the campaign's send attempts. */
   const handedTo = () => provider.sent.filter(({ to }) => to !== '+4915199999990').map(({ to }) => to)
   const setChannel = async (change: object) =>
     assert.equal((await api.patch(`/v1/channels/${channel}`, change)).status, 200)
@@ -39,7 +39,7 @@ async function crowded(t: TestContext) {
 
 type Crowded = Awaited<ReturnType<typeof crowded>>
 
-/** So many recipients have a message that was not sent. */
+/** Counts recipients whose message was not sent. */
 async function waiting({ world, id }: Crowded): Promise<number> {
   const [row] = await world.pool<{ count: number }[]>`
     select count(*)::int as count from campaign_recipients r join messages m on m.account_id = r.account_id and m.mode = r.mode and m.id = r.message_id
@@ -47,7 +47,7 @@ async function waiting({ world, id }: Crowded): Promise<number> {
   return row!.count
 }
 
-/** That nobody but these was written to, and that the campaign shows and costs that from now on. */
+/** No further recipient is sent to, and counters and cost say so. */
 async function over(crowd: Crowded, status: string, sent: number): Promise<void> {
   const { world, account, api, id, handedTo } = crowd
   await passFor(world, 40_000, 500)
@@ -73,7 +73,7 @@ async function over(crowd: Crowded, status: string, sent: number): Promise<void>
   await world.invariants()
 }
 
-test('cancelled while its messages wait behind those of the API, it writes to nobody any more', async (t) => {
+test('a campaign cancelled while its messages wait behind others sends nothing more', async (t) => {
   const crowd = await crowded(t)
   const { world, api, id, handedTo } = crowd
   await passFor(world, 25_000, 500)
@@ -91,7 +91,7 @@ test('cancelled while its messages wait behind those of the API, it writes to no
   await over(crowd, 'cancelled', before)
 })
 
-test('cancelled while its channel is disabled, it writes to nobody when the channel is back', async (t) => {
+test('a campaign cancelled while its channel is disabled sends nothing when the channel is enabled', async (t) => {
   const crowd = await crowded(t)
   const { world, api, id, setChannel } = crowd
   await passFor(world, 10_000, 500)
@@ -110,7 +110,7 @@ test('cancelled while its channel is disabled, it writes to nobody when the chan
   await over(crowd, 'cancelled', 0)
 })
 
-test('cancelled while its provider takes nothing, it writes to nobody when the provider takes messages again', async (t) => {
+test('a campaign cancelled while its provider is unavailable sends nothing when the provider is back', async (t) => {
   const crowd = await crowded(t)
   const { world, api, provider, id, handedTo } = crowd
   await passFor(world, 25_000, 500)
@@ -135,7 +135,7 @@ test('cancelled while its provider takes nothing, it writes to nobody when the p
   await world.invariants()
 })
 
-test('failed because its channel or its account was suspended, it writes to nobody any more', async (t) => {
+test('a campaign that failed with its channel or account suspended sends nothing more', async (t) => {
   const byChannel = await crowded(t)
   await passFor(byChannel.world, 25_000, 500)
   await byChannel.world.pool`update channels set status = 'suspended' where id = ${byChannel.channel}`
@@ -150,7 +150,7 @@ test('failed because its channel or its account was suspended, it writes to nobo
   await over(byAccount, 'failed', byAccount.handedTo().length)
 })
 
-test('cancelled while another process has its messages in hand, it writes to nobody any more, whether that one lives or dies', async (t) => {
+test('a campaign cancelled while another process has its messages sends nothing more, whether that process survives or not', async (t) => {
   for (const dies of [false, true]) {
     const crowd = await crowded(t)
     const { world, api, id, handedTo } = crowd
@@ -184,7 +184,7 @@ test('cancelled while another process has its messages in hand, it writes to nob
   }
 })
 
-test('its counters are those of its recipients at every moment of its cancelling', async (t) => {
+test('counters match the recipients at every moment of cancelling', async (t) => {
   const crowd = await crowded(t)
   const { world, api, id } = crowd
   await passFor(world, 25_000, 500)

@@ -1,4 +1,4 @@
-/** A campaign that is as heavy as one may be slows its own account, and nobody else (behaviour: campaigns 3, 7). */
+/** The largest campaigns slow down only their own account (behaviour: campaigns 3, 7). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { request } from 'undici'
@@ -6,7 +6,7 @@ import { campaignTo, numbers, passFor } from '../support/campaigns.ts'
 import { until } from '../support/waiting.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-/** As much as a message may be: its texts are filled in with as many characters as tags may bring in. */
+/** Filled in with as many characters as allowed. */
 const heavyMessage = { type: 'text', text: { body: 'Hi {{first_name}}', more: 'a {{first_name}} b'.repeat(900) } }
 const merge_fallbacks = { first_name: 'x'.repeat(100) }
 
@@ -16,7 +16,7 @@ async function startTest(t: TestContext) {
   return { world, account_id, api, key }
 }
 
-/** Contacts of the tag `a`, without names. */
+/** Tagged `a`, without names. */
 async function addContacts(world: World, account_id: string, count: number): Promise<void> {
   await world.pool`
     insert into contacts (account_id, mode, id, phone, phone_key, tags, labels, created_at, updated_at)
@@ -24,10 +24,10 @@ async function addContacts(world: World, account_id: string, count: number): Pro
     from generate_series(1, ${count}::int) i`
 }
 
-/** Some 20 on a machine of its own; one such message put together for a thousand recipients at once is a multiple of it. */
+/** About 20 on an idle machine; rendering for a thousand recipients at once takes several times as long. */
 const longestAllowedMs = 100
 
-/** The longest that the thread worked without looking at anything else while `work` was under way, in milliseconds of its own time: a busy machine adds nothing. */
+/** The longest time in milliseconds of CPU during which `work` blocked the event loop. */
 async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   const now = () => {
     const { user, system } = process.threadCpuUsage()
@@ -50,7 +50,7 @@ async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   return longest
 }
 
-test('a message of very many tags or characters is refused when it is saved', async (t) => {
+test('a message with too many tags or characters is refused when it is saved', async (t) => {
   const { api } = await startTest(t)
   const refusal = async (more: object) => {
     const { status, body } = await api.post('/v1/campaigns', campaignTo(numbers(1), more))
@@ -70,7 +70,7 @@ test('a message of very many tags or characters is refused when it is saved', as
   assert.deepEqual(await refusal(text('{{phone}}'.repeat(1000))), [201])
 })
 
-test('rehearsed, tried and sent, the heaviest message lets others have their turn', async (t) => {
+test('rehearsing, testing and sending the largest message does not block other requests', async (t) => {
   const { world, account_id, api } = await startTest(t)
   await addContacts(world, account_id, 3000)
   const { id } = (
@@ -105,7 +105,7 @@ test('rehearsed, tried and sent, the heaviest message lets others have their tur
     assert.ok(ms < longestAllowedMs, `${name} held the thread for ${ms} ms`)
 })
 
-test('a rehearsal that takes long ends after ten seconds with what to narrow, and with its caller', async (t) => {
+test('a long rehearsal ends after ten seconds with advice, or when its client disconnects', async (t) => {
   const { world, account_id, api, key } = await startTest(t)
   await addContacts(world, account_id, 30_000)
   const { id } = (

@@ -1,4 +1,4 @@
-/** Idempotency-Keys of what is asked of campaigns: each happens once, whenever the process dies (behaviour: idempotency 4; campaigns 1, 2, 6). */
+/** Idempotency keys of campaign operations (behaviour: idempotency 4; campaigns 1, 2, 6). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Answered, Api } from '../support/api.ts'
@@ -14,7 +14,7 @@ const spring = {
 }
 const waiting = { send_at: '2100-01-01T00:00:00Z' }
 
-/** The operations that take a key, each with what has to be there first; resolves to the path and the body. */
+/** Each with its preparation; resolves to path and body. */
 const operations: Readonly<Record<string, (api: Api) => Promise<[string, object | undefined]>>> = {
   create: async () => ['/v1/campaigns', spring],
   'create and launch': async () => ['/v1/campaigns', { ...spring, schedule: waiting, launch: true }],
@@ -32,13 +32,13 @@ async function saved(api: Api, ...actions: string[]): Promise<string> {
   return id
 }
 
-/** What there is of campaigns and messages. */
+/** All campaigns and messages. */
 const everything = async (api: Api): Promise<unknown> => {
   const [campaigns, messages] = [await api.get('/v1/campaigns?limit=100'), await api.get('/v1/messages?limit=100')]
   return [campaigns.body.data, messages.body.data.map(({ id }: { id: string }) => id)]
 }
 
-/** From now on keys cannot be written, where `condition` holds of the row before: as if the process died there. Resolves to what ends that. */
+/** Writing a key fails where `condition` holds for the old row, as if the process had died. Resolves to the repair. */
 async function dieAtKeys({ pool }: World, condition: string): Promise<() => Promise<void>> {
   await pool.unsafe(`
     create function die() returns trigger language plpgsql as $$ begin raise 'died'; end $$;
@@ -48,7 +48,7 @@ async function dieAtKeys({ pool }: World, condition: string): Promise<() => Prom
 
 const shown = ({ status, headers, body }: Answered) => ({ status, replayed: headers['idempotent-replayed'], body })
 
-test('everything that is asked of a campaign under a key happens once, and is answered again as it was first', async (t) => {
+test('every campaign operation with a key happens once, and its first answer is replayed', async (t) => {
   const world = await startWorld(t)
 
   for (const [name, prepare] of Object.entries(operations)) {
@@ -66,13 +66,13 @@ test('everything that is asked of a campaign under a key happens once, and is an
   }
 })
 
-test('a process that dies once an operation is committed leaves its answer behind', async (t) => {
+test('a process that dies after the commit leaves the stored answer', async (t) => {
   const world = await startWorld(t)
 
   for (const [name, prepare] of Object.entries(operations)) {
     const { api } = await world.account()
     const [path, body] = await prepare(api)
-    // the answer is kept beside the effect; nothing that comes after it can be written any more
+    // the answer is stored with the effect
     const revive = await dieAtKeys(world, 'old.status is not null')
     await api.post(path, body, keyed)
     await revive()
@@ -85,7 +85,7 @@ test('a process that dies once an operation is committed leaves its answer behin
   }
 })
 
-test('a process that dies before the commit leaves nothing behind, and the key may be used again', async (t) => {
+test('a process that dies before the commit leaves nothing, and the key is free', async (t) => {
   const world = await startWorld(t)
 
   // the key of a test message is inserted with it
@@ -106,7 +106,7 @@ test('a process that dies before the commit leaves nothing behind, and the key m
   }
 })
 
-test('the key of a test message is its own operation, and stands for it whatever has become of campaign and contact', async (t) => {
+test('the key of a test message replays its answer, whatever happened to campaign and contact', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const id = await saved(api)
@@ -126,10 +126,10 @@ test('the key of a test message is its own operation, and stands for it whatever
   assert.deepEqual(shown(again), { status: 202, replayed: 'true', body: first.body })
 })
 
-test('a key whose lease was taken over by another process keeps the answer of that one alone', async (t) => {
+test('a key whose lease passed to another process stores only the answer of that process', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
-  // another process claims the key between the commit of this one's claim and that of its effect
+  // another process claims the key between claim and effect
   await world.pool.unsafe(`
     create function overtake() returns trigger language plpgsql as $$
       begin update idempotency_keys set created_at = created_at + interval '61 s'; return new; end $$;

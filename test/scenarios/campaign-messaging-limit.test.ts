@@ -1,4 +1,4 @@
-/** The limit of 24 hours: to how many different recipients a live whatsapp channel writes, told by launches and rehearsals and kept while campaigns send. */
+/** WhatsApp's limit of different recipients in 24 hours, in launches and rehearsals. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
@@ -39,7 +39,7 @@ async function whatsappWorld(t: TestContext) {
     await limit(messaging_limit)
     const to = (recipients: readonly object[], more: object = {}) =>
       campaignTo(recipients, { channel, message, ...more })
-    /** Leaves the sender to the next shop. */
+    /** Frees the sender for the next account. */
     const close = async () => void (await api.delete(`/v1/channels/${channel}`))
     return { api, limit, to, close }
   }
@@ -49,7 +49,7 @@ async function whatsappWorld(t: TestContext) {
 const draftOf = async (api: Api, body: object): Promise<string> =>
   (await api.post('/v1/campaigns', { consent_declared: true, ...body })).body.id
 
-/** What a rehearsal says of the size, and what a launch does. */
+/** The rehearsal's findings, and the launch's. */
 async function launchOf(api: Api, id: string) {
   const { checks } = (await api.post(`/v1/campaigns/${id}/rehearse`)).body
   const told = checks.find(({ code }: { code: string }) => code === 'campaign_limit_exceeded')
@@ -64,7 +64,7 @@ const standing = async (api: Api, id: string) => {
   return [status, pause_reason, counters.sent, counters.queued]
 }
 
-test('writing again to those who were written to today adds nobody, and stops no campaign', async (t) => {
+test('writing again to recipients of the last 24 hours does not count towards the messaging limit', async (t) => {
   const { world, shop } = await whatsappWorld(t)
   const { api, to, limit } = await shop(10)
   const ids = []
@@ -78,7 +78,7 @@ test('writing again to those who were written to today adds nobody, and stops no
   for (const id of ids) assert.deepEqual(await standing(api, id), ['completed', null, 8, 0])
 })
 
-test('with the limit used up, who was written to today still gets a message, and the others wait for tomorrow', async (t) => {
+test('with the limit used up, recent recipients still get a message, and others wait for the next day', async (t) => {
   const { world, shop } = await whatsappWorld(t)
   const { api, to, limit } = await shop(20)
   await launched(api, to(numbers(8)))
@@ -96,7 +96,7 @@ test('with the limit used up, who was written to today still gets a message, and
   assert.deepEqual(await standing(api, id), ['completed', null, 12, 0])
 })
 
-test('a launch counts who was reached in the last 24 hours and who of its audience would be new, whatever the audience', async (t) => {
+test('a launch counts recipients of the last 24 hours and new ones in its audience', async (t) => {
   const { world, shop } = await whatsappWorld(t)
   const { api, to, limit } = await shop(10)
   const { id: list } = (await api.post('/v1/contact_lists', { name: 'All' })).body
@@ -124,7 +124,7 @@ test('a launch counts who was reached in the last 24 hours and who of its audien
       audience.type,
     )
   }
-  // five and six fit into eleven, and into ten once the five are a day ago
+  // five and six fit into eleven, and into ten a day later
   const later = await draftOf(
     api,
     to([], { audience: audiences[3], schedule: { send_at: world.clock.iso(dayMs + 60_000) } }),
@@ -139,7 +139,7 @@ test('a launch counts who was reached in the last 24 hours and who of its audien
   }
 })
 
-test('two processes that send on one channel keep its limit together', async (t) => {
+test('two processes that send on one channel respect its limit together', async (t) => {
   const { world, shop } = await whatsappWorld(t)
   const { api, to } = await shop(30)
   const other = await startProcess(t, world, 'other')
@@ -164,7 +164,7 @@ test('two processes that send on one channel keep its limit together', async (t)
 
 const scenario = fc.record({
   limit: fc.integer({ min: 1, max: 14 }),
-  /** Reached before, and asked now: the numbers of people. */
+  /** Recipients reached before, by number. */
   before: fc.subarray(Array.from({ length: 10 }, (_, i) => i)),
   now: fc.subarray(
     Array.from({ length: 14 }, (_, i) => i),
@@ -175,7 +175,7 @@ const scenario = fc.record({
   kind: fc.constantFrom('adhoc', 'tags', 'segment'),
 })
 
-test('what a rehearsal says of the limit is what the launch does, and a campaign that is launched ends without meeting it', async (t) => {
+test('a launch follows the limit that the rehearsal predicted, and the launched campaign completes', async (t) => {
   const { world, shop } = await whatsappWorld(t)
   const seen = new Set<string>()
   await fc.assert(
@@ -209,7 +209,7 @@ test('what a rehearsal says of the limit is what the launch does, and a campaign
   assert.equal(seen.size, effort(5, 6), [...seen].join())
 })
 
-/** Makes contacts of those whom the campaign is to go to; resolves to what its body says of them. */
+/** Creates the contacts; resolves to the audience. */
 async function contactsFor(
   api: Api,
   { kind, now, blocked }: { kind: string; now: number[]; blocked: number[] },

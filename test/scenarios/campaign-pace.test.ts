@@ -1,4 +1,4 @@
-/** The pace of campaigns: their throttle, what they share of a channel's rate, their windows, and what they cost the database. */
+/** The pace of campaigns: throttles, shared channel rates, windows, and database load. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { campaignTo, launched, liveSms, numbers, outcomesOf, passFor, readCampaign } from '../support/campaigns.ts'
@@ -27,7 +27,7 @@ async function recipientsOf(api: Api, id: string): Promise<Shown[]> {
   return all
 }
 
-/** How many were sent in each of these windows of ten seconds, one a second. */
+/** In each window of ten seconds, starting every second. */
 async function sentInTenSeconds(world: World, api: Api, id: string, began: number): Promise<number[]> {
   const times = (await recipientsOf(api, id)).flatMap(({ sent_at }) => (sent_at === null ? [] : [Date.parse(sent_at)]))
   const counts: number[] = []
@@ -42,7 +42,7 @@ const within5 = (counts: readonly number[], expected: number): void => {
     assert.ok(Math.abs(count - expected) <= Math.max(1, expected * 0.05), `${counts.join(' ')} for ${expected}`)
 }
 
-test('campaigns side by side go each at its own throttle, within 5 % over any ten seconds', async (t) => {
+test('concurrent campaigns send at their own throttles, within 5 % over any ten seconds', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const rates = [1, 7, 20, 100]
@@ -59,7 +59,7 @@ test('campaigns side by side go each at its own throttle, within 5 % over any te
   for (const [i, rate] of rates.entries()) within5(await sentInTenSeconds(world, api, ids[i]!, began + 1000), rate * 10)
 })
 
-test('a campaign never goes faster than its channel, and several share its rate, each up to what it asks for', async (t) => {
+test('a campaign is never faster than its channel, and several share the rate up to their throttles', async (t) => {
   const { world, api, channel } = await liveSms(t, { settings: { max_messages_per_second: 10 } })
   const { id: alone } = await launched(api, campaignTo(numbers(60), { channel, throttle_per_second: 100 }))
   await passFor(world, 9000)
@@ -78,11 +78,11 @@ test('a campaign never goes faster than its channel, and several share its rate,
   within5(await sentInTenSeconds(world, api, other.id, began + 1000), 40)
 })
 
-test('an API message goes before the campaign messages of its channel that wait', async (t) => {
+test('an API message is sent before waiting campaign messages of its channel', async (t) => {
   const { world, api, channel } = await liveSms(t, { settings: { max_messages_per_second: 2 } })
   const { id } = await launched(api, campaignTo(numbers(60), { channel }))
   await passFor(world, 5000)
-  // the channel is kept busy by others, so that messages of the campaign wait
+  // other messages keep the channel busy
   for (let i = 0; i < 6; i++)
     await api.post('/v1/messages', { channel, to: '+4915199999990', type: 'text', text: { body: 'Hi' } })
   await passFor(world, 1000)
@@ -103,7 +103,7 @@ test('an API message goes before the campaign messages of its channel that wait'
   assert.deepEqual(after, [])
 })
 
-test('nothing goes outside of its window, and it stays sending meanwhile', async (t) => {
+test('nothing is sent outside of the window, and the status stays sending', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   // 10:30 in Berlin
@@ -129,12 +129,12 @@ test('nothing goes outside of its window, and it stays sending meanwhile', async
   assert.equal((await readCampaign(api, open)).status, 'sending')
 })
 
-test("with recipient_timezone the window is that of the contact's own zone, where it has one", async (t) => {
+test("with recipient_timezone the window is in the contact's own zone, if known", async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const people = [
     { phone: '+4915112345670', timezone: 'Asia/Tokyo' },
-    // a Japanese number tells nothing
+    // the country does not determine the zone
     { phone: '+819012345678' },
     { phone: '+4915112345672', timezone: 'Europe/Berlin' },
     { phone: '+4915112345673', timezone: 'America/New_York' },
@@ -151,7 +151,7 @@ test("with recipient_timezone the window is that of the contact's own zone, wher
   await world.clock.advance(4.5 * 3600_000)
   await passFor(world, 3000)
   const noon = await outcomesOf(api, id)
-  // a zone that has been taken out of the database of time zones
+  // removed from the time zone database
   await world.pool`update campaign_recipients set timezone = 'Mars/Olympus' where campaign_id = ${id} and status = 'pending'`
   await world.clock.advance(24 * 3600_000)
   await passFor(world, 3000)
@@ -162,7 +162,7 @@ test("with recipient_timezone the window is that of the contact's own zone, wher
   assert.equal((await readCampaign(api, id)).status, 'completed')
 })
 
-test('two hundred campaigns that wait for a slow channel or for their window cost a few statements a second', async (t) => {
+test('two hundred campaigns that wait for a slow channel or their window cost a few statements a second', async (t) => {
   const { world, api, channel } = await liveSms(t, { settings: { max_messages_per_second: 1 } })
   const closed = { timezone: 'UTC', send_window: { start: '20:00', end: '21:00' } }
   for (let i = 0; i < 100; i++) {
@@ -181,7 +181,7 @@ test('two hundred campaigns that wait for a slow channel or for their window cos
   assert.ok(statements() <= 3 * 50, `${statements()} statements in ten seconds`)
 })
 
-/** The statements outside of transactions that the workers ask for from now on. */
+/** Counts statements outside of transactions. */
 function countStatements({ app }: World): () => number {
   let count = 0
   const platform = app.platform as { pool: Pool }
@@ -189,7 +189,7 @@ function countStatements({ app }: World): () => number {
     apply(target, self, parts) {
       const query = Reflect.apply(target, self, parts) as Promise<unknown>
       const sent = query.then.bind(query)
-      // a fragment of a statement is not awaited
+      // a fragment is not awaited
       Reflect.set(query, 'then', (...handlers: Parameters<typeof sent>) => {
         count++
         return sent(...handlers)

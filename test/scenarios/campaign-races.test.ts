@@ -1,4 +1,4 @@
-/** What is done to a campaign beside something else: a pause beside an acceptance, a launch beside a suspension, a cancel beside opt-outs. The one that is answered first counts, and nobody waits in a circle. */
+/** Concurrent actions on a campaign: the first answer counts, and there is no deadlock. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Tenant } from '../../src/api/caller.ts'
@@ -26,7 +26,7 @@ interface Asked {
 const messagesIn = async (world: World): Promise<number> =>
   (await world.pool<{ count: number }[]>`select count(*)::int as count from messages`)[0]!.count
 
-test('after the answer to a pause or a cancel nothing more is accepted, however long an acceptance waits for the wallet', async (t) => {
+test('after a pause or cancel was answered no message is accepted, however long an acceptance waited for the wallet', async (t) => {
   for (const action of ['pause', 'cancel']) {
     const { world, account, api, channel } = await liveWorld(t)
     const { id } = await launched(api, campaignTo(numbers(50), { channel, throttle_per_second: 1 }))
@@ -56,7 +56,7 @@ test('after the answer to a pause or a cancel nothing more is accepted, however 
   }
 })
 
-test('a launch or a resume beside a suspension is refused, or its campaign fails with the others', async (t) => {
+test('a launch or resume during a suspension is refused, or its campaign fails', async (t) => {
   const { world, account, api, channel } = await liveWorld(t)
   const draft = async () => (await api.post('/v1/campaigns', campaignTo(numbers(10), { channel }))).body.id as string
   const [beside, after] = [await draft(), await draft()]
@@ -100,7 +100,7 @@ test('a launch or a resume beside a suspension is refused, or its campaign fails
   assert.equal(await messagesIn(world), 0)
 })
 
-test('a cancel waits for no opt-out that has some of its recipients in hand, and is answered', async (t) => {
+test('a cancel does not wait for an opt-out that locks some of its recipients', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const closed = { timezone: 'UTC', send_window: { start: '20:00', end: '21:00' } }
@@ -122,7 +122,7 @@ test('a cancel waits for no opt-out that has some of its recipients in hand, and
   await world.invariants()
 })
 
-test('cancels beside opt-outs and deleted contacts in any order all come to their end', async (t) => {
+test('cancels concurrent with opt-outs and deleted contacts all complete', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const people = numbers(60)
@@ -160,7 +160,7 @@ test('cancels beside opt-outs and deleted contacts in any order all come to thei
   await world.invariants()
 })
 
-test('the feed tells pauses and resumes in the order in which they happened, however many are asked for at once', async (t) => {
+test('the event feed shows concurrent pauses and resumes in the order in which they happened', async (t) => {
   const { world, api, channel } = await liveWorld(t)
   const closed = { timezone: 'UTC', send_window: { start: '20:00', end: '21:00' } }
   const { id } = await launched(api, campaignTo(numbers(5), { channel, schedule: closed }))
@@ -189,13 +189,13 @@ for (const [what, ask, after] of [
   ],
   ['a deleted channel', (api: Api, { channel }: Asked) => api.delete(`/v1/channels/${channel}`), ['failed', null, 0]],
 ] as const)
-  test(`after the answer to ${what} nothing is sent by a pass that has looked at the campaign before`, async (t) => {
+  test(`after ${what} was answered, a worker that read the campaign before sends nothing`, async (t) => {
     const { world, api, channel } = await liveWorld(t)
     const { id } = await launched(api, campaignTo(numbers(10), { channel, throttle_per_second: 10 }))
     await world.settle('campaign-snapshots')
 
     const { answer, pass } = await holdOpen(world.pool, async (tx) => {
-      // the pass has the campaign in hand then, and none of its recipients
+      // the worker then holds the campaign, but none of its recipients
       await tx`lock table campaign_recipients in access exclusive mode`
       const begun = world.tick('campaigns')
       await until('the pass to wait for its recipients', async () => (await lockWaits(world.pool)) > 0)
@@ -210,7 +210,7 @@ for (const [what, ask, after] of [
     await world.invariants()
   })
 
-test('who has a campaign in hand and takes its messages waits in no circle with the delete of their channel', async (t) => {
+test('sending a campaign and deleting its channel do not deadlock', async (t) => {
   const { world, api, channel } = await liveWorld(t)
   const { id } = await launched(api, campaignTo(numbers(10), { channel, throttle_per_second: 1 }))
   await world.settle('campaign-snapshots')

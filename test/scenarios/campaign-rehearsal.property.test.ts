@@ -1,4 +1,4 @@
-/** Whatever the contacts, the audience, the money and the schedule: the launch that follows a rehearsal does what that told. */
+/** Property test: a launch does what its rehearsal predicted. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
@@ -8,9 +8,9 @@ import { startWorld, type World } from '../support/world.ts'
 import { effort, isFull } from '../support/effort.ts'
 
 const workers = ['campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']
-/** Between two looks of the worker that sends. */
+/** Between two runs of the worker. */
 const lookMs = 100
-/** A run of a few dozen messages is over by then, idle hours left out. */
+/** Enough for a few dozen messages. */
 const looksMax = 1000
 
 const phones = Array.from({ length: 14 }, (_, i) => `+49151123456${String(70 + i)}`)
@@ -25,7 +25,7 @@ const contact = fc.record({
   timezone: fc.option(fc.constantFrom('Europe/Vienna', 'Asia/Tokyo', 'America/New_York'), { nil: null }),
   tags: fc.subarray(['a', 'b']),
   listed: fc.boolean(),
-  /** Deleted again: what is left of it is its opt-out. */
+  /** Deleted; its opt-out remains. */
   gone: fc.integer({ min: 0, max: 4 }).map((of) => of === 4),
 })
 
@@ -74,7 +74,7 @@ const scenario = fc.record({
 })
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never
 
-test('what a rehearsal tells is what the launch that follows does: whom it skips, what it costs, when it starts and ends', async (t) => {
+test('a launch skips, costs, starts and ends as its rehearsal predicted', async (t) => {
   const world = await startWorld(t)
   const seen = new Set<string>()
   let runs = 0
@@ -117,14 +117,13 @@ test('what a rehearsal tells is what the launch that follows does: whom it skips
   )
 
   await world.invariants()
-  // few runs do not come to everything
+  // a short run does not reach every case
   const expected = isFull
     ? ['launched', 'consent_required', 'insufficient_balance', 'at once', 'in a window']
     : ['launched']
   for (const one of expected) assert.ok(seen.has(one), `no run came to: ${one}`)
 })
 
-/** A live account with its contacts, its money and an sms channel. */
 async function accountFor(world: World, { wallet, price, packages, contacts }: Scenario, nth: number) {
   const { billing } = world.services
   const { id: account_id, api } = await world.account({ mode: 'live', credit_micros: wallet })
@@ -189,7 +188,7 @@ async function audienceOf(api: Api, given: Scenario['audience']): Promise<object
   return { type: 'segment', segment_id: (await api.post('/v1/segments', { name: 'S', rules })).body.id }
 }
 
-/** Lets time pass until the campaign has ended; hours in which it waits for its window pass at once. */
+/** Skips the hours outside of its window. */
 async function untilEnded(world: World, api: Api, id: string): Promise<Campaign> {
   await world.settle('campaign-snapshots')
   for (let looks = 0; looks < looksMax; looks++) {
@@ -207,7 +206,7 @@ async function untilEnded(world: World, api: Api, id: string): Promise<Campaign>
   return assert.fail('the campaign did not end')
 }
 
-/** What became of it, in the words of a rehearsal. */
+/** In the format of a rehearsal. */
 async function happened(api: Api, { id, counters, cost }: Campaign) {
   const { data } = (await api.get(`/v1/campaigns/${id}/recipients?status=failed&limit=100`)).body
   const would_skip: Record<string, number> = { ...counters.skip_reasons }
@@ -220,7 +219,7 @@ async function happened(api: Api, { id, counters, cost }: Campaign) {
   }
 }
 
-/** When its first message was accepted, and its last one; null where there is none. */
+/** Of the first and last message; null without any. */
 async function sentTimes(api: Api, id: string): Promise<{ first: number; last: number } | null> {
   const { data } = (await api.get('/v1/messages?limit=100')).body
   const times = data

@@ -1,4 +1,4 @@
-/** A rehearsal tells what a launch would do, and does nothing of it. */
+/** Rehearsals predict a launch and change nothing. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { request } from 'undici'
@@ -29,7 +29,7 @@ const draft = async (api: Api, body: object): Promise<string> => {
 
 const rehearsed = async (api: Api, id: string) => (await api.post(`/v1/campaigns/${id}/rehearse`)).body
 
-/** A live account with an sms channel at this price, in micro-USD. */
+/** In micro-USD. */
 async function liveAccount(
   world: World,
   { credit_micros, price_micros = 7500 }: { credit_micros?: number; price_micros?: number } = {},
@@ -48,7 +48,7 @@ async function liveAccount(
   return { ...account, channel: channel as string }
 }
 
-test('an ad-hoc audience is told apart as the snapshot does, with samples, and nothing happens', async (t) => {
+test('a rehearsal classifies an ad-hoc audience like the snapshot, with samples, and changes nothing', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await api.post('/v1/contacts', { phone: '+4915112345670', consent: { sms: 'opted_out' } })
@@ -119,7 +119,7 @@ test('an ad-hoc audience is told apart as the snapshot does, with samples, and n
   )
 })
 
-test('what the sandbox refuses of a recipient alone is foreseen, and who waits for funds or the provider has a sample', async (t) => {
+test('a rehearsal predicts refusals of the sandbox, and shows a sample that waits for funds or the provider', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const id = await draft(api, {
@@ -139,7 +139,7 @@ test('what the sandbox refuses of a recipient alone is foreseen, and who waits f
   assert.deepEqual((await outcomesOf(api, id)).slice(0, 3), ['failed channel_not_connected', 'pending', 'pending'])
 })
 
-test('every check that would refuse the launch is told at once, with what to do', async (t) => {
+test('a rehearsal reports every check that would refuse the launch, with advice', async (t) => {
   const world = await startWorld(t, { settings: { campaign_recipient_limit: 1 } })
   const account = await liveAccount(world)
   const { api } = account
@@ -170,7 +170,7 @@ test('every check that would refuse the launch is told at once, with what to do'
   assert.equal(launched.body.error.code, 'consent_required')
 })
 
-test('what lies behind the year 9999 has no time', async (t) => {
+test('times after the year 9999 are null', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const schedule = { send_at: '9999-12-31T23:59:59Z', timezone: 'UTC', send_window: { start: '08:00', end: '09:00' } }
@@ -180,7 +180,7 @@ test('what lies behind the year 9999 has no time', async (t) => {
   assert.deepEqual([starts_at, ends_at, would_send], [null, null, 1])
 })
 
-test('a segment that is too large, or cannot be paid, is told by a rehearsal, and refused by the launch', async (t) => {
+test('a rehearsal reports a segment that is too large or too expensive, and the launch is refused', async (t) => {
   const world = await startWorld(t, { settings: { campaign_recipient_limit: 2 } })
   const account = await liveAccount(world, { credit_micros: 8000 })
   const { api } = account
@@ -221,7 +221,7 @@ test('a segment that is too large, or cannot be paid, is told by a rehearsal, an
   )
 })
 
-test('credits go first, and of contacts each is told apart', async (t) => {
+test('a rehearsal uses credits first, and counts each contact', async (t) => {
   const world = await startWorld(t)
   const account = await liveAccount(world, { credit_micros: 1_000_000, price_micros: 7501 })
   const { api } = account
@@ -280,7 +280,7 @@ test('credits go first, and of contacts each is told apart', async (t) => {
   )
 })
 
-test('a campaign on its way is rehearsed for those alone who still wait, and a finished one not at all', async (t) => {
+test('a sending campaign is rehearsed for waiting recipients only, and a finished one not at all', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const recipients = Array.from({ length: 30 }, (_, i) => ({ to: `+49151123456${String(i).padStart(2, '0')}` }))
@@ -319,7 +319,7 @@ test('a campaign on its way is rehearsed for those alone who still wait, and a f
   assert.deepEqual([ended.status, ended.body.error.code], [409, 'campaign_state_invalid'])
 })
 
-test('a campaign whose snapshot is completed beside its rehearsal is rehearsed for those who wait', async (t) => {
+test('a campaign whose snapshot completes during its rehearsal is rehearsed for waiting recipients', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   for (const n of [1, 2])
@@ -335,7 +335,7 @@ test('a campaign whose snapshot is completed beside its rehearsal is rehearsed f
     channels.find = find
     // the rehearsal has read the campaign
     await world.settle('campaign-snapshots')
-    // as where another process took the snapshot: this one knows no rules then, for so many others have taken their place
+    // as if another process had taken the snapshot: the cache has no rules of it
     await storedRulesOf('others', async () => JSON.stringify(rules) + ' '.repeat(9_000_000))
     return await find(...asked)
   }
@@ -352,7 +352,7 @@ test('a campaign whose snapshot is completed beside its rehearsal is rehearsed f
 
 const offer = approvedTemplate('offer', { id: '1', category: 'MARKETING' })
 
-test('a live whatsapp campaign goes to no more different recipients than its channel reaches in 24 hours', async (t) => {
+test('a rehearsal on a live WhatsApp channel respects the limit of recipients in 24 hours', async (t) => {
   const { graph, api, connect } = await whatsappWorld(t)
   graph.templates.push(offer)
   const channel: string = (await connect()).body.id
@@ -390,7 +390,7 @@ test('a live whatsapp campaign goes to no more different recipients than its cha
   assert.deepEqual([accepted.status, size(raised).ok], [200, true])
 })
 
-test('large audiences are looked at in pieces, dense or sparse, and told as the snapshot finds them', async (t) => {
+test('large audiences are rehearsed in chunks, with the result of the snapshot', async (t) => {
   const world = await startWorld(t)
   const { id: account, api } = await world.account()
   await world.pool`
@@ -431,7 +431,7 @@ test('large audiences are looked at in pieces, dense or sparse, and told as the 
   }
 })
 
-test('under an Idempotency-Key a rehearsal is answered again, and one whose client has gone leaves no read behind', async (t) => {
+test('a rehearsal is replayed under its Idempotency-Key, and stops reading when its client disconnects', async (t) => {
   const world = await startWorld(t)
   const { api, key } = await world.account()
   const id = await draft(api, spring)

@@ -1,4 +1,4 @@
-/** What is checked of a campaign when it is saved, and what is kept of it (behaviour: campaigns 1, 3). */
+/** Validation of campaigns (behaviour: campaigns 1, 3). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Answered } from '../support/api.ts'
@@ -33,7 +33,7 @@ async function startTest(t: TestContext) {
   return { world, api, save: async (more: object) => await api.post('/v1/campaigns', { ...spring, ...more }) }
 }
 
-test('every field of a campaign is refused with its path where it is wrong', async (t) => {
+test('every field of a campaign is validated and reported by path', async (t) => {
   const { save } = await startTest(t)
   const invalid = (more: object, ...failures: string[]): [object, unknown[]] => [
     more,
@@ -119,7 +119,7 @@ test('every field of a campaign is refused with its path where it is wrong', asy
     assert.deepEqual(refusalOf(await save(more)), expected, JSON.stringify(more).slice(0, 200))
 })
 
-test('what is wrong by the schema and what only the service sees is told in one round', async (t) => {
+test('failures of the schema and of the service are reported together', async (t) => {
   const { save } = await startTest(t)
 
   const refused = await save({
@@ -146,7 +146,7 @@ test('what is wrong by the schema and what only the service sees is told in one 
   )
 })
 
-test('every field is kept to its bounds, and what is left out or null has its default', async (t) => {
+test('every field has its bounds, and a default if omitted or null', async (t) => {
   const { save } = await startTest(t)
   const kept: [object, (shown: Answered['body']) => unknown, unknown][] = [
     [{ name: smile.repeat(120) }, ({ name }) => name, smile.repeat(120)],
@@ -219,7 +219,7 @@ test('every field is kept to its bounds, and what is left out or null has its de
   }
 })
 
-test('a campaign belongs to the mode of its key: the other mode has neither its channel nor the campaign', async (t) => {
+test('a campaign and its channel belong to the mode of the key', async (t) => {
   const { world, api } = await startTest(t)
   const { accounts } = world.services
   const { id: account_id } = await accounts.create({ name: 'Both' })
@@ -260,7 +260,7 @@ test('a campaign belongs to the mode of its key: the other mode has neither its 
   }
 })
 
-test('campaigns are listed by status, newest first, page by page', async (t) => {
+test('campaigns are listed by status, newest first, in pages', async (t) => {
   const { api, save } = await startTest(t)
   const ids: string[] = []
   for (const name of ['one', 'two', 'three', 'four']) ids.push((await save({ name })).body.id)
@@ -289,7 +289,7 @@ test('campaigns are listed by status, newest first, page by page', async (t) => 
     assert.deepEqual(refusalOf(await api.get(`/v1/campaigns?${query}`)).slice(0, 2), [400, 'parameter_invalid'], query)
 })
 
-test('a draft is checked as a whole when it is changed: what is gone meanwhile is to be replaced with it', async (t) => {
+test('a change validates the whole draft, so missing objects must be replaced with it', async (t) => {
   const { api, save } = await startTest(t)
   const list = (await api.post('/v1/contact_lists', { name: 'Friends' })).body.id
   const { id, ...before } = (
@@ -334,7 +334,7 @@ test('a draft is checked as a whole when it is changed: what is gone meanwhile i
   )
 })
 
-test('what a message of a campaign holds beside its type and content is named as ignored', async (t) => {
+test("ignored fields of a campaign's message are named", async (t) => {
   const { api, save } = await startTest(t)
   const message = {
     type: 'text',
@@ -363,7 +363,7 @@ test('what a message of a campaign holds beside its type and content is named as
   )
 })
 
-test('of two changes of a draft at once neither undoes the other', async (t) => {
+test('concurrent changes of a draft do not undo each other', async (t) => {
   const { api, save } = await startTest(t)
   const { id } = (await save({})).body
   const fallbacks = Array.from({ length: 20 }, (_, i) => ({ merge_fallbacks: { first_name: `friend ${i}` } }))
@@ -385,7 +385,7 @@ test('of two changes of a draft at once neither undoes the other', async (t) => 
   assert.deepEqual([name, throttle_per_second, require_opt_in, audience.recipients_count], ['Another', 7, true, 2])
 })
 
-test('a draft is deleted once, and is not there any more', async (t) => {
+test('a draft can be deleted once', async (t) => {
   const { api, save } = await startTest(t)
   const { id } = (await save({})).body
 
@@ -399,14 +399,14 @@ test('a draft is deleted once, and is not there any more', async (t) => {
     assert.deepEqual(refusalOf(answer).slice(0, 2), [404, 'resource_missing'])
 })
 
-test('what is launched is what was checked: a draft that changes meanwhile is checked anew', async (t) => {
+test('a draft that changes during its launch is validated again', async (t) => {
   const { world, api, save } = await startTest(t)
   const template = { type: 'template', template: { name: 'order_update', language: { code: 'en_US' } } }
   const { id } = (await save({ channel: 'ch_test_whatsapp', message: template, consent_declared: true })).body
   const { channels } = world.services
   const look = channels.templateVerdictAsked
   let looks = 0
-  // the last word of the checks that may take long
+  // the last check that may take long
   channels.templateVerdictAsked = async (...asked) => {
     if (looks++ === 0) assert.equal((await api.patch(`/v1/campaigns/${id}`, { consent_declared: false })).status, 200)
     return await look(...asked)
@@ -418,7 +418,7 @@ test('what is launched is what was checked: a draft that changes meanwhile is ch
   assert.equal((await api.get(`/v1/campaigns/${id}`)).body.status, 'draft')
 })
 
-test('a draft whose list, segment or channel is gone is not launched', async (t) => {
+test('a draft without its list, segment or channel is not launched', async (t) => {
   const { world, save } = await startTest(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 10_000_000 })
   const channel = (
@@ -454,7 +454,7 @@ test('a draft whose list, segment or channel is gone is not launched', async (t)
   const renamed = await api.patch(`/v1/campaigns/${drafts[1]}`, { name: 'Another' })
 
   assert.deepEqual(refusalOf(listless), [404, 'resource_missing', 'audience.list_id'])
-  // what is checked before the size of the audience is told before that its list is gone
+  // cheap checks come before the size of the audience
   assert.deepEqual(refusalOf(unconsented), [400, 'consent_required', 'consent_declared'])
   assert.deepEqual(refusalOf(unconnected).slice(0, 2), [422, 'channel_not_connected'])
   assert.deepEqual(refusalOf(segmentless), [404, 'resource_missing', 'audience.segment_id'])
@@ -463,7 +463,7 @@ test('a draft whose list, segment or channel is gone is not launched', async (t)
   assert.equal((await save({})).status, 201)
 })
 
-test('the examples of the reference work as they are, one after the other', async (t) => {
+test('the reference examples work one after the other', async (t) => {
   const { world, api } = await startTest(t)
   const example = (name: string): unknown =>
     requestExample(world.app.routes.find(({ method, path }) => `${method} ${path}` === name)!)

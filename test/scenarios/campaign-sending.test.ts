@@ -1,4 +1,4 @@
-/** A campaign from its launch to its end: who gets it, when, and what it shows on the way. */
+/** A campaign from launch to end. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { passFor } from '../support/campaigns.ts'
@@ -63,7 +63,7 @@ test('each recipient gets the message once, rendered, and the campaign completes
   assert.deepEqual(texts, ['Hello Ada, your code is A1.', 'Hello friend, your code is none.'])
 })
 
-test('what a campaign of this status cannot be asked for is refused', async (t) => {
+test('an action that the status of a campaign does not allow is refused', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const { id } = (await api.post('/v1/campaigns', { ...spring, launch: true, consent_declared: true })).body
@@ -80,7 +80,7 @@ test('what a campaign of this status cannot be asked for is refused', async (t) 
   )
 })
 
-test('an audience beyond the limit is refused at launch, and nothing is kept where it was to be created with it', async (t) => {
+test('a launch with too large an audience is refused, and a campaign created in the same request is not stored', async (t) => {
   const world = await startWorld(t, { settings: { campaign_recipient_limit: 3 } })
   const { api } = await world.account()
 

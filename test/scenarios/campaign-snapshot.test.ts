@@ -1,4 +1,4 @@
-/** Who gets a campaign: its audience as it is when sending starts, each once, and why somebody is left out. */
+/** Snapshots of audiences. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Tenant } from '../../src/api/caller.ts'
@@ -14,7 +14,7 @@ const text = {
 }
 const phone = (n: number): string => `+4915${String(100_000_000 + n)}`
 
-/** Contacts with these phone numbers, in the order of their ids. */
+/** In the order of their ids. */
 async function manyContacts(world: World, account: TestAccount, from: number, count: number): Promise<string[]> {
   const items = Array.from({ length: count }, (_, i) => ({
     kind: 'create' as const,
@@ -54,7 +54,7 @@ async function recipientsOf({ api }: TestAccount, id: string, query = ''): Promi
   return assert.fail('the list of recipients has no end')
 }
 
-/** Takes the snapshots that are due. Where the machine is slow a chunk is given up, and tried again with fewer contacts at the next look. */
+/** A slow machine retries a chunk with fewer contacts. */
 async function snapshots(world: World): Promise<void> {
   const due = async () =>
     await world.pool`select campaign_id from campaign_jobs where kind = 'snapshot' and next_run_at <= ${world.clock.iso()}`
@@ -70,13 +70,13 @@ async function snapshots(world: World): Promise<void> {
 const rowsOf = async (world: World): Promise<number> =>
   (await world.pool<{ rows: number }[]>`select count(*) as rows from campaign_recipients`)[0]!.rows
 
-/** Takes a snapshot as far as its first chunk; resolves to the recipients in it. Where the machine is slow a chunk is tried again with fewer. */
+/** Resolves to the recipients of the first chunk. A slow machine retries it with fewer. */
 async function firstChunk(world: World): Promise<number> {
   for (let turn = 0; turn < 10 && (await rowsOf(world)) === 0; turn++) await world.tick('campaign-snapshots')
   return await rowsOf(world)
 }
 
-test('a list, tags and a segment mean their contacts, and each who is left out is told why', async (t) => {
+test('lists, tags and segments select their contacts, and each skipped one has a reason', async (t) => {
   const world = await startWorld(t)
   const { api, ...account } = await world.account()
   const made: string[] = []
@@ -148,7 +148,7 @@ test('a list, tags and a segment mean their contacts, and each who is left out i
   assert.deepEqual(counters.skip_reasons, { unsubscribed: 2, no_identifier: 1 })
 })
 
-test('a channel without phone numbers takes the identifier, whatsapp the phone or the business-scoped id', async (t) => {
+test('SMS needs a phone number, WhatsApp a phone number or business-scoped id, other channels the identifier', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   for (const contact of [
@@ -180,7 +180,7 @@ test('a channel without phone numbers takes the identifier, whatsapp the phone o
   ])
 })
 
-test('an audience larger than allowed at its snapshot fails the campaign, and leaves no recipients', async (t) => {
+test('an audience that is too large at its snapshot fails the campaign without recipients', async (t) => {
   const world = await startWorld(t, { settings: { campaign_recipient_limit: 2200 } })
   const account = await world.account()
   const { api } = account
@@ -204,7 +204,7 @@ test('an audience larger than allowed at its snapshot fails the campaign, and le
     audience: { type: 'segment', segment_id: segment },
   })
   await snapshots(world)
-  // what was written of it is taken away
+  // removes what was written
   await world.tick('campaigns')
 
   assert.deepEqual(
@@ -214,12 +214,12 @@ test('an audience larger than allowed at its snapshot fails the campaign, and le
   assert.deepEqual([refused.status, refused.body.error.code], [400, 'campaign_limit_exceeded'])
   const failed = (await api.get(`/v1/campaigns/${large}`)).body
   assert.deepEqual([failed.status, failed.failure_reason, failed.counters.total], ['failed', 'audience_too_large', 0])
-  // what was written of it is taken away by whoever works on campaigns next
+  // the next run removes what was written
   await world.tick('campaigns')
   assert.deepEqual([await recipientsOf(account, large), await rowsOf(world)], [[], 2200])
 })
 
-test('what changes while the snapshot is taken changes neither the rules nor whom one address belongs to', async (t) => {
+test('changes during the snapshot affect neither the rules nor which contact owns an address', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const { api } = account
@@ -256,7 +256,7 @@ test('what changes while the snapshot is taken changes neither the rules nor who
   assert.equal((await recipientsOf(account, id, '&status=skipped')).length, 1)
 })
 
-test('an address that moves to another contact during the snapshot is written to once, whoever of the two is left out', async (t) => {
+test('an address that moves to another contact during the snapshot gets one message, even if one of the contacts is skipped', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const { api } = account
@@ -268,7 +268,7 @@ test('an address that moves to another contact during the snapshot is written to
 
   await api.delete(`/v1/contacts/${made[0]}`)
   const moved = await api.patch(`/v1/contacts/${made[2050]}`, { phone: phone(0) })
-  // a request that came before the snapshot was begun, and whose transaction ends after the first chunk
+  // began before the snapshot, commits after the first chunk
   await api.patch(`/v1/contacts/${made[1]}`, { phone: phone(9001) })
   await api.patch(`/v1/contacts/${made[2051]}`, { phone: phone(1) })
   await world.pool`update contacts set updated_at = ${requested_at} where id in ${world.pool([made[1]!, made[2051]!])}`
@@ -291,7 +291,7 @@ test('an address that moves to another contact during the snapshot is written to
   ])
 })
 
-test('paused, cancelled or left by its process in the midst of a snapshot, a campaign goes on or leaves nothing', async (t) => {
+test('a campaign paused, cancelled or abandoned during its snapshot continues, or leaves nothing', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const { api } = account
@@ -311,7 +311,7 @@ test('paused, cancelled or left by its process in the midst of a snapshot, a cam
   await snapshots(world)
   assert.equal(await rowsOf(world), rows)
   await api.post(`/v1/campaigns/${paused}/resume`)
-  // another process goes on where this one stopped
+  // another process continues
   for (let turn = 0; turn < 50; turn++) await other.app.worker('campaign-snapshots').tick()
 
   const recipients = await recipientsOf(account, paused)
@@ -322,7 +322,7 @@ test('paused, cancelled or left by its process in the midst of a snapshot, a cam
   assert.equal((await api.get(`/v1/campaigns/${paused}`)).body.counters.total, 4200)
 })
 
-test('killed between its chunks and within them, while contacts change, a snapshot of thousands has everybody once', async (t) => {
+test('a snapshot of thousands with kills and concurrent changes contains everybody once', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const { api } = account
@@ -339,7 +339,7 @@ test('killed between its chunks and within them, while contacts change, a snapsh
     for (let pass = 0; pass < 10 && (await rowsOf(world)) <= written.at(-1)!; pass++)
       await victim.pass('campaign-snapshots')
     written.push(await rowsOf(world))
-    // in the midst of the next chunk
+    // during the next chunk
     let isOver = false
     const last = victim
       .pass('campaign-snapshots')
@@ -355,7 +355,7 @@ test('killed between its chunks and within them, while contacts change, a snapsh
     await last
     await world.clock.advance(15_000)
     await world.tick('heartbeat')
-    // of those that are written already, and of those that are still to be
+    // contacts written already, and contacts not yet written
     const [before, after] = [made[life]!, made[18_900 + life]!]
     for (const contact of [before, after]) await api.delete(`/v1/contacts/${contact}`)
     gone.push(after)
@@ -395,7 +395,7 @@ test('killed between its chunks and within them, while contacts change, a snapsh
   )
 })
 
-test('large audiences do not keep a small one from its turn', async (t) => {
+test('large audiences do not delay a small one', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   await manyContacts(world, account, 0, 4200)
@@ -417,7 +417,7 @@ test('large audiences do not keep a small one from its turn', async (t) => {
   assert.deepEqual(statuses, ['queued', 'queued', 'queued', 'sending'])
 })
 
-test('ad-hoc recipients are saved as contacts where that is asked for, up to the cap, and an opt-out holds', async (t) => {
+test('ad-hoc recipients are saved as contacts if requested, up to the limit, and opt-outs apply', async (t) => {
   const world = await startWorld(t, { settings: { contact_limit: 3 } })
   const account = await world.account()
   const { api } = account

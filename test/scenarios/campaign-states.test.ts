@@ -1,4 +1,4 @@
-/** The states of a campaign: what may be asked of it in each, what is set and cleared on the way, and what is told of it. */
+/** Statuses of a campaign and their events. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { campaignTo, eventsOf, launched, numbers, passFor, readCampaign } from '../support/campaigns.ts'
@@ -13,7 +13,6 @@ async function withAccount(t: TestContext) {
   return { world, ...(await world.account()) }
 }
 
-/** A campaign in each status. */
 const inStatus: Record<string, (world: World, api: Api) => Promise<string>> = {
   draft: async (_, api) => (await api.post('/v1/campaigns', campaignTo(numbers(1)))).body.id,
   scheduled: async (world, api) =>
@@ -61,7 +60,7 @@ const afterwards: Record<string, Record<string, string>> = {
   },
 }
 
-test('each action is taken in the statuses that allow it, and is 409 in every other', async (t) => {
+test('each action is allowed in some statuses, and 409 in every other', async (t) => {
   const { world, api } = await withAccount(t)
   for (const [status, make] of Object.entries(inStatus)) {
     for (const [action, results] of Object.entries(afterwards)) {
@@ -84,7 +83,7 @@ test('each action is taken in the statuses that allow it, and is 409 in every ot
   }
 })
 
-test('its times and reasons are set as it reaches each point, and cleared as it goes on', async (t) => {
+test('times and reasons are set when a status is reached, and cleared when the campaign continues', async (t) => {
   const { world, api } = await withAccount(t)
   const [at0, at1, at2, at3, at4] = [0, 1000, 2000, 3000, 4000].map((ms) => world.clock.iso(ms))
   const { id } = await launched(api, campaignTo(numbers(8), { throttle_per_second: 1 }))
@@ -111,7 +110,7 @@ test('its times and reasons are set as it reaches each point, and cleared as it 
   assert.deepEqual(await shown(), ['cancelled', null, null, at0, at1, at3, null, at4])
 })
 
-test('each change is told once, with the campaign as it was then and without its recipients', async (t) => {
+test('each change is one event, with the campaign of that moment and without its recipients', async (t) => {
   const { world, api } = await withAccount(t)
   const { id } = await launched(api, campaignTo(numbers(6), { throttle_per_second: 2 }))
   await passFor(world, 1000)
@@ -139,7 +138,7 @@ test('each change is told once, with the campaign as it was then and without its
   assert.deepEqual([completed.counters.total, completed.counters.sent, completed.counters.queued], [6, 6, 0])
 })
 
-test('filters of a webhook endpoint choose among campaigns by id, channel and kind of channel', async (t) => {
+test('filters of a webhook endpoint select campaigns by id, channel and channel type', async (t) => {
   const { world, api } = await withAccount(t)
   const [one, other] = [
     (await api.post('/v1/campaigns', campaignTo(numbers(1)))).body.id,
@@ -174,7 +173,7 @@ test('filters of a webhook endpoint choose among campaigns by id, channel and ki
   assert.deepEqual(told, [ofOne, ofOther, ofOne, []])
 })
 
-test('at its send_at, and not before, a scheduled campaign takes its audience and sends', async (t) => {
+test('a scheduled campaign takes its snapshot at send_at, not before', async (t) => {
   const { world, api } = await withAccount(t)
   const send_at = world.clock.iso(3000)
   const { id, status } = await launched(api, campaignTo(numbers(2), { schedule: { send_at } }))
@@ -197,7 +196,7 @@ test('at its send_at, and not before, a scheduled campaign takes its audience an
   )
 })
 
-test('paused before its send_at and resumed it is sending, and nothing goes out before', async (t) => {
+test('a campaign paused and resumed before its send_at sends nothing before that time', async (t) => {
   const { world, api } = await withAccount(t)
   const launch = async () =>
     (await launched(api, campaignTo(numbers(2), { schedule: { send_at: world.clock.iso(3000) } }))).id
@@ -225,7 +224,7 @@ test('paused before its send_at and resumed it is sending, and nothing goes out 
   assert.deepEqual(await eventsOf(world, api, cancelled), [])
 })
 
-test('a campaign to nobody completes, and none of its counters has anything', async (t) => {
+test('a campaign without recipients completes with empty counters', async (t) => {
   const { world, api } = await withAccount(t)
   const { id: list } = (await api.post('/v1/contact_lists', { name: 'Nobody yet' })).body
   const { id } = await launched(api, campaignTo([], { audience: { type: 'list', list_id: list } }))
@@ -238,7 +237,7 @@ test('a campaign to nobody completes, and none of its counters has anything', as
   assert.deepEqual(types, ['campaign.started', 'campaign.completed'])
 })
 
-test('cancelling takes out who has no message yet, and lets what was handed over come to its end', async (t) => {
+test('cancelling skips recipients without a message, and lets sent messages continue', async (t) => {
   const { world, api } = await withAccount(t)
   const { id } = await launched(api, campaignTo([noReceipts, ...numbers(9)], { throttle_per_second: 2 }))
   await passFor(world, 1000)

@@ -1,4 +1,4 @@
-/** What stops a campaign on its way, whom it leaves out, and how it goes on. */
+/** What pauses or fails a sending campaign. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import {
@@ -21,7 +21,7 @@ async function messagesOf(api: Parameters<typeof eventsOf>[1]): Promise<string[]
   return (await api.get('/v1/messages?limit=100')).body.data.map(({ to }: { to: string }) => to).toSorted()
 }
 
-test('without funds it is paused once, and resumed with funds goes on where it stopped, with nobody written to twice', async (t) => {
+test('a campaign without funds pauses once, and continues after resume without writing to anybody twice', async (t) => {
   const { world, api, account, channel } = await liveSms(t, { credit_micros: 1 })
   const recipients = numbers(12)
   const body = campaignTo(recipients, { channel, throttle_per_second: 10 })
@@ -56,7 +56,7 @@ test('without funds it is paused once, and resumed with funds goes on where it s
   assert.deepEqual(await messagesOf(api), recipients.map(({ to }) => to).toSorted())
 })
 
-test('of a channel that is lost or disabled it is paused, and goes on once resumed', async (t) => {
+test('a campaign pauses when its channel is lost or disabled, and continues after resume', async (t) => {
   const { world, api, channel } = await liveSms(t)
   const { id } = await launched(api, campaignTo(numbers(30), { channel, throttle_per_second: 5 }))
   await passFor(world, 1000)
@@ -89,7 +89,7 @@ test('of a channel that is lost or disabled it is paused, and goes on once resum
   ])
 })
 
-test('of a channel that is suspended or deleted it fails; who has no message is cancelled', async (t) => {
+test('a campaign fails when its channel is suspended or deleted, and recipients without a message are cancelled', async (t) => {
   const { world, api, account, channel } = await liveSms(t)
   const connect = async (identifier: string) =>
     (
@@ -129,7 +129,7 @@ test('of a channel that is suspended or deleted it fails; who has no message is 
   assert.equal(failed.counters.sent + failed.counters.cancelled, 30)
 })
 
-test('a suspended account has all its campaigns fail, in both modes, waiting ones too', async (t) => {
+test('suspending an account fails all its campaigns in both modes', async (t) => {
   const { world, api, account, channel } = await liveSms(t)
   const { id } = await launched(api, campaignTo(numbers(30), { channel, throttle_per_second: 1 }))
   await passFor(world, 1000)
@@ -150,7 +150,7 @@ test('a suspended account has all its campaigns fail, in both modes, waiting one
   }
 })
 
-test('without its list or segment at the snapshot it fails, and nobody is written to', async (t) => {
+test('a campaign whose list or segment is gone at the snapshot fails and sends nothing', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const { id: list } = (await api.post('/v1/contact_lists', { name: 'Customers' })).body
@@ -178,7 +178,7 @@ test('without its list or segment at the snapshot it fails, and nobody is writte
   }
 })
 
-test('each magic recipient comes to its outcome, and keeps no other from its own', async (t) => {
+test('each magic recipient has its outcome, and does not affect others', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const outcomes = {
@@ -223,7 +223,7 @@ test('each magic recipient comes to its outcome, and keeps no other from its own
   assert.equal(campaign.cost.wallet_micros, 0)
 })
 
-test('the magic recipient without funds pauses it once the others have their message, wherever it stands, and again when it is resumed', async (t) => {
+test('the magic recipient without funds pauses the campaign after all others, also after resume', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const unfunded = { to: '+15005550011' }
@@ -252,7 +252,7 @@ test('the magic recipient without funds pauses it once the others have their mes
   }
 })
 
-test('who opts out, is deleted or withdraws consent while it is sending is left out', async (t) => {
+test('contacts who opt out, are deleted or withdraw consent during sending are skipped', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const people = numbers(6)
@@ -295,7 +295,7 @@ test('who opts out, is deleted or withdraws consent while it is sending is left 
   assert.equal(contacts.length, 6)
 })
 
-test('a template that is paused pauses it, one that is rejected or gone fails it, and nobody fails for that', async (t) => {
+test('a paused template pauses the campaign, a rejected or missing one fails it, and no recipient fails for that', async (t) => {
   const { world, api, graph, channel, body } = await templateWorld(t)
   const { id } = await launched(api, { ...body, throttle_per_second: 1 })
   await passFor(world, 1000)
@@ -322,7 +322,7 @@ test('a template that is paused pauses it, one that is rejected or gone fails it
   )
 })
 
-test('a template that is paused in the midst of a pass pauses it, and fails nobody', async (t) => {
+test('a template paused during a run pauses the campaign and fails no recipient', async (t) => {
   const { world, api, graph, channel, body } = await templateWorld(t)
   const { id } = await launched(api, { ...body, throttle_per_second: 20 })
   await passFor(world, 500)
@@ -331,7 +331,7 @@ test('a template that is paused in the midst of a pass pauses it, and fails nobo
   let looks = 0
   channels.templateVerdict = async (...asked) => {
     looks += 1
-    // the first look is at the campaign, the second at a recipient's message
+    // the first look-up is for the campaign, the second for a message
     if (looks === 2) {
       Object.assign(graph.templates[0]!, { status: 'PAUSED' })
       await world.pool`update channels set templates_refresh_at = ${world.clock.iso()} where id = ${channel}`
@@ -356,7 +356,7 @@ for (const [code, status, ended] of [
   [132016, 'DISABLED', 'failed template_not_approved'],
   [132001, null, 'failed template_not_approved'],
 ] as const)
-  test(`the provider refuses the template with ${code} before our copy knows: few fail, and the campaign is ${ended}`, async (t) => {
+  test(`when the provider refuses the template with ${code} before our copy is updated, few recipients fail and the campaign is ${ended}`, async (t) => {
     const { world, api, graph, body } = await templateWorld(t, 60)
     const { id } = await launched(api, { ...body, throttle_per_second: 10 })
     await passFor(world, 1000)
@@ -376,7 +376,7 @@ for (const [code, status, ended] of [
     assert.ok(campaign.counters.failed >= 1 && campaign.counters.failed <= 5, `${campaign.counters.failed} failed`)
   })
 
-test('a live whatsapp channel writes to so many different recipients in 24 hours, and the next day to more', async (t) => {
+test('a live WhatsApp channel writes to a limited number of recipients in 24 hours, and to more the next day', async (t) => {
   const { world, api, channel, body } = await templateWorld(t, 8)
   const reachable = async (limit: number) => {
     await world.pool`update channels set settings = json_build_object('messaging_limit', ${limit}::int) where id = ${channel}`
@@ -424,7 +424,7 @@ async function templateWorld(t: TestContext, recipients = 30) {
   }
 }
 
-test('a contact that opts out or is blocked after a change of its number gets nothing of what waits at the old one, and its rehearsal says so', async (t) => {
+test('a contact that opts out or is blocked after a change of its number gets no message at the old number, as the rehearsal predicts', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const contacts: string[] = []

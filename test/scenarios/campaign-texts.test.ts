@@ -1,4 +1,4 @@
-/** What recipients of a campaign read, how it is seen beforehand, and how it is sent once more (behaviour: campaigns 3, 5, 6). */
+/** Rendering, previews and duplicates of campaigns (behaviour: campaigns 3, 5, 6). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Api } from '../support/api.ts'
@@ -22,7 +22,7 @@ async function startTest(t: TestContext) {
   return { world, api }
 }
 
-/** Lets a campaign run to its end; at most ten seconds go by. */
+/** At most ten seconds. */
 async function finish(world: World, api: Api, id: string): Promise<Recipient[]> {
   for (let passed = 0; passed < 10_000; passed += 100) {
     await world.tick('campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns')
@@ -33,7 +33,7 @@ async function finish(world: World, api: Api, id: string): Promise<Recipient[]> 
   return (await api.get(`/v1/campaigns/${id}/recipients?limit=100`)).body.data
 }
 
-/** What became of each recipient: the text, or the code that it failed with. */
+/** The text, or the error code. */
 async function textsOf(world: World, api: Api, campaign: object): Promise<unknown[]> {
   const saved = await api.post('/v1/campaigns', { ...spring, ...campaign, launch: true })
   assert.equal(saved.status, 201, JSON.stringify(saved.body))
@@ -43,7 +43,7 @@ async function textsOf(world: World, api: Api, campaign: object): Promise<unknow
   return texts
 }
 
-test('variables go first, then the contact, then the fallback; numbers and truth are written as they are', async (t) => {
+test('tags use variables first, then the contact, then the fallback; numbers and booleans are written as they are', async (t) => {
   const { world, api } = await startTest(t)
   const ada = { phone: phone(700), first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com', locale: 'en' }
   await api.post('/v1/contacts', { ...ada, attributes: { city: 'London', points: 42, vip: true } })
@@ -81,7 +81,7 @@ test('variables go first, then the contact, then the fallback; numbers and truth
   ])
 })
 
-test('what a recipient has for a value is text: it changes nothing around it and brings in no other tag', async (t) => {
+test('a value is plain text: it can neither add tags nor change what surrounds it', async (t) => {
   const { world, api } = await startTest(t)
   const values = [
     '{{first_name}}',
@@ -103,7 +103,7 @@ test('what a recipient has for a value is text: it changes nothing around it and
   )
 })
 
-test('a text that its tags leave empty or make too long fails its recipient alone', async (t) => {
+test('a text that is empty or too long after rendering fails only its recipient', async (t) => {
   const { world, api } = await startTest(t)
 
   const texts = await textsOf(world, api, {
@@ -128,7 +128,7 @@ test('a text that its tags leave empty or make too long fails its recipient alon
   ])
 })
 
-test('addresses may be made of tags, and who has no good one fails alone', async (t) => {
+test('URLs may contain tags, and an invalid URL fails only its recipient', async (t) => {
   const { world, api } = await startTest(t)
   const cta_url = { body: { text: 'Look' }, action: { parameters: { display_text: 'Open', url: '{{link}}' } } }
   const saved = await api.post('/v1/campaigns', {
@@ -152,7 +152,7 @@ test('addresses may be made of tags, and who has no good one fails alone', async
   assert.deepEqual([bad!.status, bad!.error?.code], ['failed', 'parameter_invalid'])
 })
 
-test('a blank of a template that nothing fills fails its recipient: no provider takes one', async (t) => {
+test('an empty template parameter fails its recipient', async (t) => {
   const { world, api } = await startTest(t)
   const saved = await api.post('/v1/campaigns', {
     ...spring,
@@ -176,7 +176,7 @@ test('a blank of a template that nothing fills fails its recipient: no provider 
   assert.deepEqual([empty!.status, empty!.error?.code, empty!.message_id], ['failed', 'parameter_invalid', null])
 })
 
-test('a test message is an API message, rendered as for the first recipient with what is known of the contact there', async (t) => {
+test("a test message is an API message, rendered as for the first recipient with the contact's data", async (t) => {
   const { api } = await startTest(t)
   await api.post('/v1/contacts', { phone: phone(799), first_name: 'Tess', attributes: { city: 'Graz' } })
   const message = body('Hi {{first_name}} of {{attributes.city}}: {{code}}€')
@@ -198,7 +198,7 @@ test('a test message is an API message, rendered as for the first recipient with
   assert.deepEqual((await api.get(`/v1/campaigns/${id}`)).body, { ...before, id })
 })
 
-test('a test message is refused as any message, with the paths of the campaign', async (t) => {
+test('a test message is validated like any message, with the paths of the campaign', async (t) => {
   const { api } = await startTest(t)
   const refusalOf = async (id: string, to: string) => {
     const { status, body: answer } = await api.post(`/v1/campaigns/${id}/test`, { to })
@@ -217,7 +217,7 @@ test('a test message is refused as any message, with the paths of the campaign',
   assert.deepEqual(await refusalOf('cmp_nobodys', phone(701)), [404, 'resource_missing', undefined])
 })
 
-test('a duplicate is a draft of the same, to be launched and consented to anew; its name says so', async (t) => {
+test('a duplicate is a draft named as a copy, which needs a launch and consent of its own', async (t) => {
   const { world, api } = await startTest(t)
   const schedule = {
     send_at: '2100-01-01T00:00:00Z',
@@ -256,7 +256,7 @@ test('a duplicate is a draft of the same, to be launched and consented to anew; 
   assert.equal(named.body.name, 'Summer sale')
 })
 
-test('a duplicate to those to whom it failed has them alone, and needs neither list nor segment any more', async (t) => {
+test('a duplicate for failed recipients contains only them, and needs neither list nor segment', async (t) => {
   const { world, api } = await startTest(t)
   const list = (await api.post('/v1/contact_lists', { name: 'Friends' })).body.id
   const failing = ['+15005550001', '+15005550002']
@@ -291,7 +291,7 @@ test('a duplicate to those to whom it failed has them alone, and needs neither l
   assert.equal((await api.get(`/v1/messages/${again[0]!.message_id}`)).body.content.text.body, 'Hi Ada')
 })
 
-test('more people to whom it failed than an ad-hoc audience may have are sent to again in several campaigns', async (t) => {
+test('a duplicate for more failed recipients than an ad-hoc audience allows is made in several requests', async (t) => {
   const { world, api } = await startTest(t)
   const campaign = (
     await api.post('/v1/campaigns', {
@@ -326,7 +326,7 @@ test('more people to whom it failed than an ad-hoc audience may have are sent to
   assert.deepEqual([none.status, none.body.error.code], [409, 'campaign_state_invalid'])
 })
 
-test('a duplicate to those to whom it failed keeps the variables that none of them has, for the message may use them', async (t) => {
+test('a duplicate for failed recipients keeps variables that none of them has', async (t) => {
   const { world, api } = await startTest(t)
   const audience = adhoc(
     { to: phone(700), variables: { code: 'A1' } },

@@ -1,4 +1,4 @@
-/** The window of a campaign whose messages are still queued when it closes: none of them goes outside of it, each goes once when it opens next. */
+/** The sending window of a campaign with queued messages. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Api } from '../support/api.ts'
@@ -21,7 +21,7 @@ interface Recipient {
 const recipientsOf = async (api: Api, id: string): Promise<Recipient[]> =>
   (await api.get(`/v1/campaigns/${id}/recipients?limit=100`)).body.data
 
-/** A channel that takes so many a second, with some messages of the API on it. The clock shows 10:30 in Berlin, 09:30 in UTC. */
+/** Some API messages are queued first. The time is 10:30 in Berlin, 09:30 in UTC. */
 async function busy(t: TestContext, { per_second = 1, ahead = 0 } = {}) {
   const provider = scriptedProvider()
   const world = await startWorld(t, { providers: [provider.provider] })
@@ -44,11 +44,11 @@ async function busy(t: TestContext, { per_second = 1, ahead = 0 } = {}) {
 
 const openUntil = (end: string) => ({ schedule: { timezone: 'Europe/Berlin', send_window: { start: '10:00', end } } })
 
-/** Lets time pass until this instant, nothing having happened in between but the workers at its end. */
+/** Only the workers at the end run. */
 const passUntil = async (world: World, at: string): Promise<void> =>
   await world.clock.advance(Date.parse(at) - world.clock.now())
 
-test('messages that wait when the window closes go the next day, and none outside of it', async (t) => {
+test('messages queued when the window closes are sent the next day', async (t) => {
   const { world, api, provider, channel } = await busy(t, { ahead: 40 })
   const { id } = await launched(api, campaignTo(numbers(80), { channel, ...openUntil('10:31') }))
   await passFor(world, minute - 500, 500)
@@ -79,7 +79,7 @@ test('messages that wait when the window closes go the next day, and none outsid
   await world.invariants()
 })
 
-test('with the provider away when the window closes, nothing goes at night when it is back', async (t) => {
+test('if the provider is unavailable when the window closes, nothing is sent at night', async (t) => {
   const { world, api, provider, channel } = await busy(t, { per_second: 20 })
   const { id } = await launched(
     api,
@@ -105,7 +105,7 @@ test('with the provider away when the window closes, nothing goes at night when 
   await world.invariants()
 })
 
-test('a process that dies with messages in hand when the window closes leaves them to the next day', async (t) => {
+test('messages of a process that dies when the window closes are sent the next day', async (t) => {
   const { world, api, provider, channel } = await busy(t, { ahead: 40 })
   const { id } = await launched(api, campaignTo(numbers(30), { channel, ...openUntil('10:31') }))
   const other = await startProcess(t, world, 'other')
@@ -132,7 +132,7 @@ test('a process that dies with messages in hand when the window closes leaves th
   await world.invariants()
 })
 
-test('those who wait for the window of their own zone keep nobody in an open one waiting', async (t) => {
+test('recipients who wait for the window of their own zone do not delay others', async (t) => {
   const { world, api, provider, channel } = await busy(t, { per_second: 2, ahead: 150 })
   const tokyo = Array.from({ length: 105 }, (_, i) => ({ phone: `+8190${10_000_000 + i}`, timezone: 'Asia/Tokyo' }))
   const berlin = [1, 2, 3].map((i) => ({ phone: `+4915${20_000_000 + i}`, timezone: 'Europe/Berlin' }))
@@ -160,7 +160,7 @@ test('those who wait for the window of their own zone keep nobody in an open one
   assert.deepEqual([counters.sent, counters.queued, counters.failed], [3, 105, 0])
 })
 
-test('a message that waits for its window says when it goes, and is withdrawn with its campaign', async (t) => {
+test('a message that waits for its window shows when it will be sent, and is cancelled with its campaign', async (t) => {
   const { world, api, provider, channel } = await busy(t, { ahead: 70 })
   const { id } = await launched(api, campaignTo(numbers(20), { channel, ...openUntil('10:31') }))
   await passFor(world, 100_000, 1000)

@@ -1,4 +1,4 @@
-/** `posthorn campaigns …`: campaigns listed, shown and watched from the command line (behaviour: command-line 7). */
+/** `posthorn campaigns …` (behaviour: command-line 7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { groups } from '../../src/cli/groups.ts'
@@ -43,7 +43,7 @@ async function shop(t: TestContext) {
 
 const launched = { launch: true, consent_declared: true }
 
-test('campaigns are listed newest first, with their status and how far they are, and one is shown with its figures', async (t) => {
+test('campaigns list shows them newest first with status and progress, and campaigns show shows figures', async (t) => {
   const { world, posthorn, create } = await shop(t)
   const none = await posthorn(['list']).ended
   const first = await create('Spring sale', launched)
@@ -77,7 +77,7 @@ test('campaigns are listed newest first, with their status and how far they are,
   assert.deepEqual([JSON.parse(json.out).object, JSON.parse(json.out).counters.failed], ['campaign', 1])
 })
 
-test('a campaign is found by its id alone, however many accounts there are, and what its name holds moves no cursor', async (t) => {
+test('a campaign is found by its id among all accounts, and control characters in its name are escaped', async (t) => {
   const { world, account, posthorn, create } = await shop(t)
   const other = await world.account()
   const name = 'Spring\u001b[2J\nsale'
@@ -108,7 +108,7 @@ test('a campaign is found by its id alone, however many accounts there are, and 
     assert.match(`${code} ${err}`, /^1 No campaign has the id "cmp_.*`posthorn campaigns list` shows them\.\n$/)
 })
 
-test('a campaign is watched until it ends: a line that is written over on a terminal, a line a change elsewhere, one value as JSON', async (t) => {
+test('campaigns watch follows a campaign until it ends: one line rewritten on a terminal, lines elsewhere, one value as JSON', async (t) => {
   const { world, api, posthorn, create } = await shop(t)
   const id = await create('Spring sale', { ...launched, throttle_per_second: 1 })
   const watches = [posthorn(['watch', id]), posthorn(['watch', id], true), posthorn(['watch', id, '--json'])]
@@ -134,7 +134,7 @@ test('a campaign is watched until it ends: a line that is written over on a term
   assert.deepEqual([json!.out.split('\n').length, JSON.parse(json!.out).status], [2, 'completed'])
 })
 
-test('who watches a campaign that fails is told with the exit code; a draft and what is no campaign are refused', async (t) => {
+test('campaigns watch exits with a code for a failed campaign, and refuses drafts and unknown ids', async (t) => {
   const { posthorn, create, world, account } = await shop(t)
   const id = await create('Spring sale', launched)
   const draft = await create('Summer sale')

@@ -1,4 +1,4 @@
-/** Every screen shows the request that does the same, and it does (behaviour: console 6.1). */
+/** The `API` button of every screen (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import test from 'node:test'
@@ -9,7 +9,6 @@ import { button, heading, openOwnersConsole, titled } from '../support/console.t
 
 const run = promisify(execFile)
 
-/** What the button `API` of the screen shows. */
 async function requestShown(page: Page): Promise<string> {
   await button(page, 'API').click()
   const dialog = page.getByRole('dialog', { name: 'The same request by API' })
@@ -20,7 +19,7 @@ async function requestShown(page: Page): Promise<string> {
 }
 
 test(
-  'the request that a screen shows is answered as it stands, by a key or by the session',
+  'the request that a screen shows works as shown, with a key or the session',
   { skip: withoutChromium },
   async (t) => {
     const { page, show, goto, account, owner, assertQuiet } = await openOwnersConsole(t)

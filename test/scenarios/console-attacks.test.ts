@@ -1,4 +1,4 @@
-/** What is tried at the console's guard with sessions and links that are forged, fixed, stolen, used up or of another kind (docs/reference/threat-model.md). */
+/** Attacks on the console's guard (docs/reference/threat-model.md). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hashPassword } from '../../src/modules/console/people/passwords.ts'
@@ -21,14 +21,14 @@ async function signIn(world: World, client = consoleClient(world), password = ow
   return client
 }
 
-/** Whoever has copied somebody's cookie. */
+/** Has a copy of the cookie. */
 function thief(world: World, { cookie }: ConsoleClient): ConsoleClient {
   const client = consoleClient(world)
   client.cookie = cookie
   return client
 }
 
-test('a cookie that was made up, cut, lengthened or taken from the database signs nobody in', async (t) => {
+test('an invented, truncated, extended or database cookie signs nobody in', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const owner = await signedInOwner(world)
@@ -66,7 +66,7 @@ test('a cookie that was made up, cut, lengthened or taken from the database sign
     )
 })
 
-test('signing in begins a session of its own, whatever cookie was there before, so that nobody is led into a known one', async (t) => {
+test('signing in always starts a new session, so that session fixation fails', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const attacker = await signedInOwner(world)
@@ -84,7 +84,7 @@ test('signing in begins a session of its own, whatever cookie was there before, 
   )
 })
 
-test('a session that was stolen ends with its owner signing out, with a new password, and with a reset', async (t) => {
+test('a stolen session ends when its owner signs out, changes the password, or resets it', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
   await world.account()
   const owner = await signedInOwner(world)
@@ -111,7 +111,7 @@ test('a session that was stolen ends with its owner signing out, with a new pass
   assert.deepEqual(refusal(await thief(world, owner).send('GET', '/session')), noSession)
 })
 
-test('of a password that is changed while it is being checked no session begins', async (t) => {
+test('a password that changes while it is being checked starts no session', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const owner = await signedInOwner(world)
@@ -139,7 +139,7 @@ test('of a password that is changed while it is being checked no session begins'
   assert.equal(left!.sessions, 1, 'that of the owner, who changed it')
 })
 
-test('a change of the password that is under way undoes no reset, and ends no session that began by it', async (t) => {
+test('a concurrent password change neither undoes a reset nor survives one with its session', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const owner = await signedInOwner(world)
@@ -171,7 +171,7 @@ test('a change of the password that is under way undoes no reset, and ends no se
   assert.equal((await (await signIn(world, consoleClient(world), chosen)).send('GET', '/session')).status, 200)
 })
 
-test('what a stolen session may do without the password is not what matters most', async (t) => {
+test('a stolen session cannot make sensitive changes without the password', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const owner = await signedInOwner(world)
@@ -202,7 +202,7 @@ test('what a stolen session may do without the password is not what matters most
   ])
 })
 
-test('a link is good for one thing, once, for its time', async (t) => {
+test('a link works for one purpose, once, until it expires', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
   await world.account()
   const stranger = consoleClient(world)
@@ -246,7 +246,7 @@ test('a link is good for one thing, once, for its time', async (t) => {
   assert.deepEqual(refusal(await stranger.send('POST', '/invitations/preview', { token: tokenOf(url) })), noLink)
 })
 
-test('nothing tells whether somebody has an e-mail address: not signing in, not asking for a link', async (t) => {
+test('neither sign-in nor reset reveals whether an e-mail address is known', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
   await world.account()
   await signedInOwner(world)
@@ -266,7 +266,7 @@ test('nothing tells whether somebody has an e-mail address: not signing in, not 
   await world.services.operators.resets.flush()
 })
 
-test('a page elsewhere can neither ask nor frame: no CORS, no frames, and its requests are refused', async (t) => {
+test('other sites can neither send requests nor frame the console', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const owner = await signedInOwner(world)
@@ -291,12 +291,12 @@ test('a page elsewhere can neither ask nor frame: no CORS, no frames, and its re
   ])
     assert.deepEqual(refusal(await owner.send('PATCH', '/me', { name: 'Eve' }, headers)), [403, 'csrf_header_missing'])
   assert.equal((await owner.send('GET', '/me')).body.name, 'Olivia Owner')
-  // what a form can send: without the header, as text
+  // what a form can send: text without the header
   const form = { 'content-type': 'text/plain', 'service-console': undefined }
   assert.deepEqual(refusal(await owner.send('POST', '/two_factor', '{}', form)), [403, 'csrf_header_missing'])
 })
 
-/** Somebody whom this person has invited, signed in. */
+/** Invited by this person, and signed in. */
 async function joined(world: World, inviter: ConsoleClient, role: string): Promise<ConsoleClient> {
   const { url } = (await inviter.send('POST', '/invitations', { email: `${role}@example.com`, role })).body
   const client = consoleClient(world)
@@ -311,7 +311,7 @@ async function joined(world: World, inviter: ConsoleClient, role: string): Promi
   return client
 }
 
-test('who gets a lower role has no invitation left that it may not grant', async (t) => {
+test('a member with a lowered role loses the invitations that exceed it', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
   await world.account()
   const owner = await signedInOwner(world)
@@ -336,7 +336,7 @@ test('who gets a lower role has no invitation left that it may not grant', async
   assert.equal((await accept(others)).status, 201)
 })
 
-test('a top-up in test mode is refused for its mode, whatever its body', async (t) => {
+test('a top-up in test mode is refused whatever its body', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const owner = await signedInOwner(world)
@@ -351,7 +351,7 @@ test('a top-up in test mode is refused for its mode, whatever its body', async (
   assert.deepEqual(refusal(await owner.send('POST', '/top_ups', {})), [400, 'parameter_missing'])
 })
 
-test('what was answered under an Idempotency-Key is for whoever asked, as long as they may ask', async (t) => {
+test('an answer is replayed only to the person who got it, while they still have permission', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
   await world.account()
   const owner = await signedInOwner(world)
@@ -386,7 +386,7 @@ test('what was answered under an Idempotency-Key is for whoever asked, as long a
   assert.deepEqual(refusal(await liveKey(owner)), [403, 'role_not_allowed'])
 })
 
-test("a password hashed at another argon2 cost still signs in, and is stored at today's cost from then on", async (t) => {
+test('a password hashed with other argon2 parameters still signs in, and is then rehashed', async (t) => {
   const world = await startWorld(t)
   await world.account()
   await signedInOwner(world)

@@ -1,11 +1,11 @@
-/** Sources and automations in the console: made, tried without sending, activated, and followed (behaviour: console 6.6). */
+/** Sources and automations in the console (behaviour: console 6.6). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { withoutChromium } from '../support/chromium.ts'
 import { assertPresentableEverywhere, button, field, heading, openOwnersConsole } from '../support/console.ts'
 
 test(
-  'a source is made, its key is shown once, an automation follows its events, and its receipts are told',
+  'a source is created, its key is shown once, an automation follows its events, and receipts are listed',
   { skip: withoutChromium },
   async (t) => {
     const opened = await openOwnersConsole(t)
@@ -60,7 +60,7 @@ test(
     await field(page, 'Name').fill('Thanks again')
     await button(page, 'Save').click()
     await heading(page, 'Thanks again').waitFor()
-    // what the shop has reported, as it would be answered now
+    // the shop's event, answered now
     await button(page, 'Simulate').click()
     await field(simulating, 'Recent event').waitFor()
     await button(simulating, 'Simulate').click()

@@ -1,4 +1,4 @@
-/** Campaigns in the console: written, looked at before they are launched, and followed (behaviour: console 6.5). */
+/** Campaigns in the console (behaviour: console 6.5). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -13,7 +13,7 @@ import {
   openOwnersConsole,
 } from '../support/console.ts'
 
-/** Presses a button that asks for a file, and chooses this one. */
+/** Chooses a file for the button. */
 async function choosing(
   page: Page,
   name: string,
@@ -24,13 +24,13 @@ async function choosing(
   await (await chooser).setFiles(file)
 }
 
-/** What the provider says of a channel's templates from here on: those of the test channels never change. */
+/** Only live channels have templates that change. */
 async function changeTemplates(
   t: TestContext,
   page: Page,
   change: (templates: Record<string, unknown>[]) => Record<string, unknown>[],
 ): Promise<void> {
-  // the screen asks by itself, too: what is being answered is answered first, also where the test ends
+  // requests in progress must end before the test
   const answered = () => page.unrouteAll({ behavior: 'wait' })
   await answered()
   closing(t, answered)
@@ -41,7 +41,6 @@ async function changeTemplates(
   })
 }
 
-/** Writes a campaign to these recipients on the screen of a new one. */
 async function writeCampaign(page: Page, name: string, recipients: string): Promise<void> {
   await field(page, 'Name').fill(name)
   await field(page, 'Channel').selectOption('ch_test_sms')
@@ -51,7 +50,7 @@ async function writeCampaign(page: Page, name: string, recipients: string): Prom
 }
 
 test(
-  'what is entered while a draft is being stored stays, and is stored with the next press',
+  'input entered while a draft is being saved stays, and is saved with the next press',
   { skip: withoutChromium },
   async (t) => {
     const { page, show, account, assertQuiet } = await openOwnersConsole(t)
@@ -147,7 +146,7 @@ test(
 )
 
 test(
-  'a running campaign is paused, resumed, cancelled and duplicated; a template has a field for each blank',
+  'a running campaign is paused, resumed, cancelled and duplicated; a template has a field for each parameter',
   { skip: withoutChromium },
   async (t) => {
     const opened = await openOwnersConsole(t)
@@ -205,7 +204,7 @@ test(
 )
 
 test(
-  'a file is uploaded and linked; a template that cannot be sent any more stays in its draft, and its field says so',
+  'a file is uploaded and linked; a draft keeps a template that can no longer be sent, and its field says so',
   { skip: withoutChromium },
   async (t) => {
     const opened = await openOwnersConsole(t)

@@ -1,4 +1,4 @@
-/** Channels and templates in the console: connecting with a provider, trying it, and what recipients would see (behaviour: console 6.2). */
+/** Channels and templates in the console (behaviour: console 6.2). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { withoutChromium } from '../support/chromium.ts'
@@ -16,7 +16,7 @@ const account_sid = 'AC0123456789abcdef0123456789abcdef'
 const auth_token = 'f00dfeedf00dfeedf00dfeedf00dfeed'
 const identifier = '+14155550100'
 
-/** The owner's console where Twilio answers, with money in the wallet. */
+/** With a simulated Twilio and money. */
 async function withTwilio(t: TestContext) {
   const sim = await simulateTwilio(t, {
     account_sid,
@@ -32,7 +32,7 @@ async function withTwilio(t: TestContext) {
 }
 
 test(
-  'a channel is connected with the fields of its provider, tried, changed and deleted',
+  'a channel is connected with the fields of its provider, tested, changed and deleted',
   { skip: withoutChromium },
   async (t) => {
     const opened = await withTwilio(t)
@@ -100,32 +100,28 @@ test(
   },
 )
 
-test(
-  'test mode shows its channels, and the templates of one as a phone shows them',
-  { skip: withoutChromium },
-  async (t) => {
-    const opened = await openOwnersConsole(t)
-    const { page, show, assertQuiet } = opened
-    await show('channels')
-    await page.getByRole('link', { name: 'Sandbox SMS' }).waitFor()
-    assert.equal(await page.getByRole('table', { name: 'Channels' }).getByRole('row').count(), 4)
-    assert.equal(await button(page, 'Connect channel').getAttribute('aria-disabled'), 'true')
-    await button(page, 'API').click()
-    await page.getByRole('dialog').getByText('/v1/channels').waitFor()
-    await page.keyboard.press('Escape')
+test('test mode shows its channels, and templates as on a phone', { skip: withoutChromium }, async (t) => {
+  const opened = await openOwnersConsole(t)
+  const { page, show, assertQuiet } = opened
+  await show('channels')
+  await page.getByRole('link', { name: 'Sandbox SMS' }).waitFor()
+  assert.equal(await page.getByRole('table', { name: 'Channels' }).getByRole('row').count(), 4)
+  assert.equal(await button(page, 'Connect channel').getAttribute('aria-disabled'), 'true')
+  await button(page, 'API').click()
+  await page.getByRole('dialog').getByText('/v1/channels').waitFor()
+  await page.keyboard.press('Escape')
 
-    await page.getByRole('link', { name: 'Templates', exact: true }).click()
-    await heading(page, 'Templates').waitFor()
-    assert.equal(await field(page, 'Channel').inputValue(), 'ch_test_whatsapp')
-    await page.getByRole('link', { name: 'order_update' }).click()
-    await heading(page, 'order_update').waitFor()
-    await page.getByRole('region', { name: 'Preview' }).getByText('Your order {{1}} is now {{2}}.').waitFor()
-    assertQuiet()
+  await page.getByRole('link', { name: 'Templates', exact: true }).click()
+  await heading(page, 'Templates').waitFor()
+  assert.equal(await field(page, 'Channel').inputValue(), 'ch_test_whatsapp')
+  await page.getByRole('link', { name: 'order_update' }).click()
+  await heading(page, 'order_update').waitFor()
+  await page.getByRole('region', { name: 'Preview' }).getByText('Your order {{1}} is now {{2}}.').waitFor()
+  assertQuiet()
 
-    await assertPresentableEverywhere(opened, 'channels', (shown) => shown.getByRole('table').waitFor())
-    await assertPresentableEverywhere(opened, 'templates', (shown) => shown.getByRole('table').waitFor())
-    await assertPresentableEverywhere(opened, new URL(page.url()).pathname.split('/test/')[1]!, (shown) =>
-      heading(shown, 'order_update').waitFor(),
-    )
-  },
-)
+  await assertPresentableEverywhere(opened, 'channels', (shown) => shown.getByRole('table').waitFor())
+  await assertPresentableEverywhere(opened, 'templates', (shown) => shown.getByRole('table').waitFor())
+  await assertPresentableEverywhere(opened, new URL(page.url()).pathname.split('/test/')[1]!, (shown) =>
+    heading(shown, 'order_update').waitFor(),
+  )
+})

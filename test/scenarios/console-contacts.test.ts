@@ -1,4 +1,4 @@
-/** Contacts in the console: making, finding, tagging, changing, blocking and deleting them, and taking them out (behaviour: console 6.4). */
+/** Contacts in the console (behaviour: console 6.4). */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
@@ -15,7 +15,7 @@ import {
 
 const skip = { skip: withoutChromium }
 
-test('a contact is made, found, tagged, changed, blocked and deleted in the console', skip, async (t) => {
+test('a contact is created, found, tagged, changed, blocked and deleted in the console', skip, async (t) => {
   const { page, show, assertQuiet, account } = await openOwnersConsole(t)
 
   await show('contacts')
@@ -66,7 +66,7 @@ test('a contact is made, found, tagged, changed, blocked and deleted in the cons
   assertQuiet()
 })
 
-test('the contacts that the filters find are kept as a file', skip, async (t) => {
+test('the filtered contacts are exported as a file', skip, async (t) => {
   const { page, show, account } = await openOwnersConsole(t)
   await account.api.post('/v1/contacts', { phone: '+14155550123', first_name: 'Ada', tags: ['vip'] })
   await account.api.post('/v1/contacts', { phone: '+14155550124', first_name: 'Bob' })
@@ -81,7 +81,7 @@ test('the contacts that the filters find are kept as a file', skip, async (t) =>
   assert.doesNotMatch(csv, /\+14155550124/)
 })
 
-test('the screens of contacts are presentable in either scheme and width', skip, async (t) => {
+test('the contact screens are accessible in both colour schemes and widths', skip, async (t) => {
   const opened = await openOwnersConsole(t)
   const { api } = opened.account
   const made = await api.post('/v1/contacts', {

@@ -1,4 +1,4 @@
-/** The inbox: conversations follow what comes in, and people put them away. */
+/** Conversations of the inbox. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signedInOwner, type ConsoleClient } from '../support/console-api.ts'
@@ -10,7 +10,7 @@ const writes = async (client: ConsoleClient, channel: string, from: string, body
   return answer.body
 }
 
-test('what comes in opens a conversation again, and leaves it with who sees to it', async (t) => {
+test('an inbound message reopens a conversation and keeps its assignee', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -61,7 +61,7 @@ test('what comes in opens a conversation again, and leaves it with who sees to i
   assert.equal((await client.send('PATCH', path, { assignee: null })).body.assignee, null)
 })
 
-test('the messages of a conversation are what came in and what was sent there, page by page', async (t) => {
+test('a conversation contains its inbound and outbound messages, in pages', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -90,7 +90,7 @@ test('the messages of a conversation are what came in and what was sent there, p
   assert.deepEqual(bodies, ['4', '3', '2', '1'])
 })
 
-test('a conversation is of one mode, is answered by who may, and is handed to members alone', async (t) => {
+test('a conversation belongs to one mode, is answered with permission, and is assigned to members only', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)

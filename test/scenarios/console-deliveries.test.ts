@@ -1,4 +1,4 @@
-/** Webhook deliveries in the console: those of a message, and many made again (behaviour: console-records 3). */
+/** Webhook deliveries in the console (behaviour: console-records 3). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signedInOwner } from '../support/console-api.ts'
@@ -7,7 +7,7 @@ import { until } from '../support/waiting.ts'
 
 const code = (answer: { body: { error?: { code: string } } }) => answer.body.error?.code
 
-test('a message has the deliveries of its events, to every endpoint that got them', async (t) => {
+test('a message shows the deliveries of its events to every endpoint', async (t) => {
   const { world, account, receiver } = await start(t)
   const client = await signedInOwner(world)
   const endpoints = [
@@ -34,7 +34,7 @@ test('a message has the deliveries of its events, to every endpoint that got the
   assert.equal(code(await client.send('GET', `/messages/${sent.body.id}/deliveries`)), 'resource_missing')
 })
 
-test('the deliveries to an endpoint are found however many newer ones were made and deleted since', async (t) => {
+test('deliveries of an endpoint are found however many newer ones were created and deleted', async (t) => {
   const { world, account, receiver } = await start(t)
   const client = await signedInOwner(world)
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
@@ -52,7 +52,7 @@ test('the deliveries to an endpoint are found however many newer ones were made 
   assert.deepEqual(listed.body.data, [delivery])
 })
 
-test('what is made again is pending until its attempt has ended, also while the receiver has it', async (t) => {
+test('a replayed delivery is pending until its attempt has ended', async (t) => {
   const { world, account, receiver } = await start(t, { webhook_retry_delays: [] })
   const client = await signedInOwner(world)
   receiver.always({ status: 500 })
@@ -78,7 +78,7 @@ test('what is made again is pending until its attempt has ended, also while the 
   assert.deepEqual(await progress(), { pending: 0, failed: 1 })
 })
 
-test('what failed is made again at once, one attempt each, and counted before', async (t) => {
+test('failed deliveries are replayed at once, one attempt each, and counted before', async (t) => {
   const { world, account, receiver } = await start(t, { webhook_retry_delays: [] })
   const client = await signedInOwner(world)
   receiver.always({ status: 500 })
@@ -105,7 +105,7 @@ test('what failed is made again at once, one attempt each, and counted before', 
     created_until: begun.created_until,
   })
   await pass(world, 10_000)
-  // one that fails later is none of those
+  // a later failure is not part of the replay
   await account.api.post('/v1/messages', message())
   await pass(world, 10_000)
   const ended = await progress(`&created_until=${begun.created_until}`)

@@ -1,4 +1,4 @@
-/** API keys, requests and snippets in the console, in a browser (behaviour: console 6.1). */
+/** API keys, requests and snippets in the console (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { withoutChromium } from '../support/chromium.ts'
@@ -12,7 +12,7 @@ import {
 } from '../support/console.ts'
 
 test(
-  'a key is made once, shown once, used, found in the requests by an id, and revoked',
+  'a key is created, shown once, used, found in the request log by id, and revoked',
   { skip: withoutChromium },
   async (t) => {
     const owners = await openOwnersConsole(t)

@@ -1,4 +1,4 @@
-/** Dialogs that open over others: the last one is in front, hears Escape alone, and gives the focus back (behaviour: console 6.10). */
+/** Dialogs over dialogs: order, Escape and focus (behaviour: console 6.10). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
@@ -7,7 +7,7 @@ import { withoutChromium } from '../support/chromium.ts'
 import { button, field, heading, openOwnersConsole } from '../support/console.ts'
 import { until } from '../support/waiting.ts'
 
-/** The name of what has the focus. */
+/** The name of the focused element. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate<string>(`(() => {
     const { activeElement: at } = document
@@ -22,7 +22,7 @@ const focusOn = (page: Page, name: string) =>
   )
 
 test(
-  'where a dialog asks for the password once more, that is in front of it, and what was asked for is done',
+  'the password dialog appears in front of the dialog that needs it, and the action is then done',
   { skip: withoutChromium },
   async (t) => {
     const { page, show, world, assertQuiet } = await openOwnersConsole(t)
@@ -43,7 +43,7 @@ test(
     await question.waitFor({ state: 'hidden' })
     assert.equal(await field(dialog, 'Name').inputValue(), 'Shop')
     await button(dialog, 'Create').click()
-    // a click, which whatever lies over it would take
+    // anything over it would receive the click
     await field(question, 'Password').click()
     await page.keyboard.type(ownerPassword)
     await button(question, 'Confirm').click()
@@ -56,7 +56,7 @@ test(
 )
 
 test(
-  'where a session ends over an open dialog, the sign-in is in front of it, and what was entered stays',
+  'when a session ends under an open dialog, sign-in appears in front and the input stays',
   { skip: withoutChromium },
   async (t) => {
     const { page, show, world } = await openOwnersConsole(t)

@@ -1,4 +1,4 @@
-/** The console's guard: who gets in, in which order it is asked, and that neither guard opens with the other's key. */
+/** The console's guard. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consoleClient, ownerPassword, signedInOwner } from '../support/console-api.ts'
@@ -6,7 +6,7 @@ import { startWorld } from '../support/world.ts'
 
 const code = (answer: { body: { error?: { code: string } } }) => answer.body.error?.code
 
-test('the first owner is made once, by the newest link, and is signed in', async (t) => {
+test('the first owner is created once, with the newest link, and is signed in', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const old = await world.services.operators.offerSetup()
@@ -30,7 +30,7 @@ test('the first owner is made once, by the newest link, and is signed in', async
   assert.equal(await world.services.operators.offerSetup(), null)
 })
 
-test('of two who use the link at once one is made', async (t) => {
+test('concurrent uses of the set-up link create one owner', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const token = (await world.services.operators.offerSetup())!.split('#')[1]
@@ -50,7 +50,7 @@ test('of two who use the link at once one is made', async (t) => {
   )
 })
 
-test('the rows of /v1 stand behind the session, in the account and mode that are asked for', async (t) => {
+test('operations of /v1 work with a session, for the given account and mode', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -70,7 +70,7 @@ test('the rows of /v1 stand behind the session, in the account and mode that are
   assert.equal(endpoint.body.created_by.type, 'user')
 })
 
-test('what is refused is refused in the order of the checks', async (t) => {
+test('checks are made in a fixed order', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_console: 5 } })
   const account = await world.account()
   const client = await signedInOwner(world)
@@ -116,7 +116,7 @@ test('what is refused is refused in the order of the checks', async (t) => {
   assert.deepEqual([limited.status, code(limited), limited.headers['retry-after']], [429, 'rate_limit_exceeded', '1'])
 })
 
-test('/v1 knows no cookie', async (t) => {
+test('/v1 accepts no cookie', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -127,7 +127,7 @@ test('/v1 knows no cookie', async (t) => {
   assert.equal(((await answer.json()) as { error: { code: string } }).error.code, 'api_key_missing')
 })
 
-test('a role does what the table says, and no more', async (t) => {
+test('a role allows exactly what the table says', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -149,7 +149,7 @@ test('a role does what the table says, and no more', async (t) => {
   assert.equal(code(await client.send('GET', '/requests')), 'role_not_allowed')
 })
 
-test('five failures in a row lock an e-mail address for 15 minutes, known or not, and the session that runs goes on', async (t) => {
+test('five failures in a row lock an e-mail address for 15 minutes, known or not, while existing sessions continue', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
   await world.account()
   const client = await signedInOwner(world)
@@ -171,7 +171,7 @@ test('five failures in a row lock an e-mail address for 15 minutes, known or not
   assert.equal((await tries('owner@example.com', ownerPassword)).status, 201)
 })
 
-test('twenty tries a minute come from an address', async (t) => {
+test('an address may try to sign in twenty times a minute', async (t) => {
   const world = await startWorld(t)
   const client = consoleClient(world)
   for (let n = 0; n < 20; n++)
@@ -185,7 +185,7 @@ test('twenty tries a minute come from an address', async (t) => {
   )
 })
 
-test('a session ends by hand, after twelve idle hours and after fourteen days; a new password ends the others', async (t) => {
+test('a session ends by sign-out, after twelve idle hours and after fourteen days; a new password ends the others', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const first = await signedInOwner(world)

@@ -1,4 +1,4 @@
-/** Home and the search of the console, in a browser (behaviour: console 6.1). */
+/** Home and search of the console (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { withoutChromium } from '../support/chromium.ts'
@@ -13,7 +13,7 @@ import {
 } from '../support/console.ts'
 
 test(
-  'Home tells how messages fare, as a chart and as a table, in either scheme and width',
+  'Home shows message statistics as chart and table, in both colour schemes and widths',
   { skip: withoutChromium },
   async (t) => {
     const owners = await openOwnersConsole(t)
@@ -45,7 +45,7 @@ test(
 )
 
 test(
-  'from an id, a phone number or a reference the search leads to what it names, the contact first',
+  'the search finds objects by id, phone number or reference, contacts first',
   { skip: withoutChromium },
   async (t) => {
     const { world, account, page, show, assertQuiet } = await openOwnersConsole(t)
@@ -80,7 +80,7 @@ test(
     await search(contact.id)
     await options.first().click()
     await page.waitForURL(`**/contacts/${contact.id}`)
-    // Enter alone takes the first; a request is shown among the requests
+    // Enter takes the first hit
     const refused = await account.api.post('/v1/messages', { channel: 'ch_test_sms' })
     await world.settle()
     await search(refused.body.error.request_id)

@@ -1,4 +1,4 @@
-/** What customers write is text in the console, whatever it looks like: nothing of it runs, leads elsewhere, or pushes a screen sideways (behaviour: console 1.2, 6.1). */
+/** Hostile texts of customers in the console (behaviour: console 1.2, 6.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { automationOf } from '../support/automations.ts'
@@ -6,7 +6,7 @@ import { withoutChromium } from '../support/chromium.ts'
 import { openOwnersConsole, sidewaysPixels, widths, type OwnersConsole } from '../support/console.ts'
 import { until } from '../support/waiting.ts'
 
-/** Markup, an address that is a script, letters that run to the left with an override that is not ended, and one long word; of this many characters. */
+/** Markup, a script URL, an unterminated right-to-left override, and one long word, of this length. */
 const hostile = (length: number): string => {
   const begins = '"><img src=x onerror=hacked=1><script>hacked=1</script> javascript:hacked=1 \u202Eאבג مرحبا '
   return [...begins.padEnd(length, 'W')].slice(0, length).join('')
@@ -14,7 +14,7 @@ const hostile = (length: number): string => {
 const script = 'javascript:hacked=1'
 const text = (body: string) => ({ type: 'text', text: { body } })
 
-/** Everything that a customer can name and write, hostile; resolves to the paths of screens that show it. */
+/** Everything that a customer can name and write; resolves to the screens that show it. */
 async function written({
   world,
   account,
@@ -112,7 +112,7 @@ async function written({
 }
 
 test(
-  'what customers write is shown as text on every screen, runs nowhere and scrolls nothing sideways',
+  "customers' texts are shown as text on every screen, run nothing and cause no sideways scroll",
   { skip: withoutChromium },
   async (t) => {
     const opened = await openOwnersConsole(t)
@@ -137,7 +137,7 @@ test(
         )
         for (const width of widths) {
           await page.setViewportSize({ width, height: 800 })
-          // charts take their new width a moment later
+          // charts are resized a moment later
           await until(
             `${mode} ${path} to fit into ${width} px`,
             () => sidewaysPixels(page),

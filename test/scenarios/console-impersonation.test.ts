@@ -1,4 +1,4 @@
-/** Administrators of the platform: what they see, and acting for an account; and what takes a password given lately behind `/v1`. */
+/** Platform administrators and acting for an account. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
@@ -8,7 +8,7 @@ const code = (answer: { body: { error?: { code: string } } }) => answer.body.err
 const minute = 60_000
 const fast = { settings: { rate_limit_sign_in: 1000, rate_limit_console: 1000 } }
 
-/** An administrator who works in one account, and another account with an owner of its own. */
+/** An administrator of one account, and another account with its own owner. */
 async function openPlatform(world: World) {
   await world.account({ name: 'Ours' })
   const admin = await signedInOwner(world)
@@ -36,7 +36,7 @@ async function openPlatform(world: World) {
 const begin = async (admin: ConsoleClient, account: string) =>
   await admin.send('POST', '/admin/impersonations', { account, reason: 'Ticket 4711' })
 
-test('administrators of the platform see accounts, users and e-mails; nobody else does', async (t) => {
+test('only platform administrators see accounts, users and e-mails', async (t) => {
   const world = await startWorld(t, fast)
   const { admin, account, tess } = await openPlatform(world)
   for (const path of ['accounts', 'users', 'emails'])
@@ -67,7 +67,7 @@ test('administrators of the platform see accounts, users and e-mails; nobody els
     assert.equal(code(await admin.send('GET', `/admin/${path}?starting_after=x`)), 'parameter_invalid')
 })
 
-test('acting for an account opens it alone, for reading and little else, and its audit log shows both', async (t) => {
+test('acting for an account allows reading and little else, and is in both audit logs', async (t) => {
   const world = await startWorld(t, fast)
   const { admin, account, tess, tess_id } = await openPlatform(world)
   const endpoint = await tess.send('POST', '/v1/webhook_endpoints', { url: 'https://example.com/', events: ['*'] })
@@ -117,7 +117,7 @@ test('acting for an account opens it alone, for reading and little else, and its
   )
 })
 
-test('acting for an account takes a password given lately, and ends after half an hour', async (t) => {
+test('acting for an account needs a recent password, and ends after half an hour', async (t) => {
   const world = await startWorld(t, fast)
   const { admin, account } = await openPlatform(world)
   await world.clock.advance(10 * minute + 1)
@@ -130,7 +130,7 @@ test('acting for an account takes a password given lately, and ends after half a
   assert.equal((await admin.send('GET', '/session')).body.impersonating, null)
 })
 
-test('credentials of channels, rolls and the export take a password given lately; the name of a channel takes none', async (t) => {
+test('changing credentials, rolling keys and exporting need a recent password; renaming a channel does not', async (t) => {
   const world = await startWorld(t, fast)
   await world.account()
   const owner = await signedInOwner(world)

@@ -1,4 +1,4 @@
-/** Imports in steps through the console's guard: uploaded, described, checked, started once (behaviour: console 7.5). */
+/** Stepwise imports through the console's API (behaviour: console 7.5). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { consoleClient, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
@@ -29,7 +29,7 @@ const step = async (client: ConsoleClient, method: string, path: string, body?: 
 
 const countsOf = ({ total, created, updated, rejected }: Record<string, unknown>) => [total, created, updated, rejected]
 
-test('an import is uploaded, described, checked and started, and comes to what the check told', async (t) => {
+test('an import is uploaded, described, checked and started, with the result that the check predicted', async (t) => {
   const { world, account, client } = await start(t)
   await account.api.post('/v1/contacts', { phone: '+14155550100', first_name: 'Known' })
   await account.api.post('/v1/contacts', { email: 'mail@example.com' })
@@ -102,7 +102,7 @@ test('an import is uploaded, described, checked and started, and comes to what t
   )
 })
 
-test('of ten starts at once one succeeds, and every contact is made once', async (t) => {
+test('of ten concurrent starts one succeeds, and every contact is created once', async (t) => {
   const { world, account, client } = await start(t)
   const { id } = (await upload(client, 'phone\n+14155550101\n+14155550102\n')).body
   await step(client, 'PATCH', id, { consent_declared: true })
@@ -135,7 +135,7 @@ test('of ten starts at once one succeeds, and every contact is made once', async
   await world.invariants()
 })
 
-test('a changed description is checked anew, a check near the contact cap tells what is rejected, and a cancelled draft leaves no rows', async (t) => {
+test('a changed description is checked again, a check near the contact limit counts rejections, and a cancelled draft leaves no rows', async (t) => {
   const { world, client, left } = await start(t, { settings: { contact_limit: 1 } })
   const { id } = (
     await upload(
@@ -161,7 +161,7 @@ test('a changed description is checked anew, a check near the contact cap tells 
   await world.invariants()
 })
 
-test('a file that is no text in UTF-8 is refused with how to save it, and nothing of it stays', async (t) => {
+test('a file that is not UTF-8 is refused with advice, and nothing is stored', async (t) => {
   const { client, left } = await start(t, { settings: { import_bytes_max: 1000 } })
   const files: [string, string | Uint8Array][] = [
     ['empty', ''],
@@ -186,7 +186,7 @@ test('a file that is no text in UTF-8 is refused with how to save it, and nothin
   assert.deepEqual(await left(), { imports: 0, pieces: 0, jobs: 0 })
 })
 
-test('an upload under one Idempotency-Key makes one draft, which is forgotten when nobody starts it', async (t) => {
+test('an upload repeated with its Idempotency-Key makes one draft, which expires if not started', async (t) => {
   const { world, account, client, left } = await start(t)
   const key = { 'idempotency-key': 'one-upload' }
   const first = await upload(client, 'phone\n+14155550101\n', '', key)

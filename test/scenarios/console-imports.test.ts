@@ -1,4 +1,4 @@
-/** Importing contacts in the console: what its columns are, the declaration, how far it is and what was rejected (behaviour: console 6.4). */
+/** Importing contacts in the console (behaviour: console 6.4). */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
@@ -17,7 +17,7 @@ const csv = 'Mobile;First name;Shoe size\n+14155550123;Ada;38\n12;Bob;44\n'
 const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(`\uFEFF${csv}`) }
 
 test(
-  'contacts are imported from a file whose columns are named on the screen',
+  'contacts are imported from a file whose columns are chosen on the screen',
   { skip: withoutChromium },
   async (t) => {
     const opened = await openOwnersConsole(t)
@@ -37,7 +37,7 @@ test(
     await button(page, 'Check').click()
     await page.getByText(/Column 3, "Shoe size", is no field/).waitFor()
     await field(page, 'Shoe size').selectOption('attributes.shoe_size')
-    // what was said survives a reload, and nothing is imported yet
+    // after a reload the choices remain, and nothing is imported
     await page.reload()
     await until(
       'the choice to be there again',

@@ -1,4 +1,4 @@
-/** The inbox in the console: reading, answering, handing over and putting away what people write (behaviour: console 6.7). */
+/** The inbox in the console (behaviour: console 6.7). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
@@ -26,10 +26,10 @@ const timer = (page: Page) => page.getByRole('timer', { name: 'Service window' }
 const writes = async ({ account }: OwnersConsole, channel: string, from: string, body: string) =>
   (await account.api.post('/v1/test/inbound_messages', { channel, from, type: 'text', text: { body } })).body
 
-/** What was sent so far, newest first. */
+/** Newest first. */
 const sent = async ({ account }: OwnersConsole) => (await account.api.get('/v1/messages?direction=outbound')).body.data
 
-test('what comes in is read, answered once, handed over and put away', skip, async (t) => {
+test('an inbound message is read, answered once, assigned and closed', skip, async (t) => {
   const opened = await openOwnersConsole(t)
   const { page, show, world, account, owner, assertQuiet } = opened
   await page.clock.setFixedTime(world.clock.now() + 1000)
@@ -90,7 +90,7 @@ test('what comes in is read, answered once, handed over and put away', skip, asy
 })
 
 test(
-  'a refused reply says what to do, a closed window asks for a template, and who only reads changes nothing',
+  'a refused reply gives advice, a closed window requires a template, and reading without permission to reply changes nothing',
   skip,
   async (t) => {
     const opened = await openOwnersConsole(t)
@@ -136,7 +136,7 @@ test(
 )
 
 test(
-  'the inbox is presentable in either scheme and width, on a phone in two steps, and shows older messages',
+  'the inbox is accessible in both colour schemes and widths, has two steps on a phone, and shows older messages',
   skip,
   async (t) => {
     const opened = await openOwnersConsole(t)

@@ -1,4 +1,4 @@
-/** The five flows, by the keyboard alone (behaviour: console 6.1): a first message, why one did not arrive, a campaign, failed deliveries, an automation. */
+/** Five tasks with the keyboard alone (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Locator, Page } from 'playwright-core'
@@ -7,10 +7,9 @@ import { withoutChromium } from '../support/chromium.ts'
 import { button, field, heading, openConsole, openOwnersConsole, startConsoleWorld } from '../support/console.ts'
 import { until } from '../support/waiting.ts'
 
-/** More stops than any screen has. */
+/** More tab stops than any screen has. */
 const stopsMax = 90
 
-/** Goes on from stop to stop until this one has the focus. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor()
   for (let stop = 0; stop < stopsMax; stop++) {
@@ -30,7 +29,7 @@ async function type(page: Page, target: Locator, text: string): Promise<void> {
   await page.keyboard.type(text)
 }
 
-/** Chosen in a select by the first letters of its label. A browser forgets what was typed where a second passes before the next, and all when the select is left: then they are typed again. */
+/** Typed again if the browser dropped it: after a second's pause, or when the select lost the focus. */
 async function choose(page: Page, select: Locator, label: string): Promise<void> {
   await until(
     `${label} to be chosen`,
@@ -44,7 +43,7 @@ async function choose(page: Page, select: Locator, label: string): Promise<void>
   )
 }
 
-test('from the link to a first message that is delivered, in five steps', { skip: withoutChromium }, async (t) => {
+test('a new owner sends a first delivered message in five steps', { skip: withoutChromium }, async (t) => {
   const world = await startConsoleWorld(t)
   await world.account()
   const link = (await world.services.operators.offerSetup())!
@@ -77,7 +76,7 @@ test('from the link to a first message that is delivered, in five steps', { skip
 })
 
 test(
-  'why a message did not arrive, a campaign, failed deliveries and an automation',
+  'a failed message, a campaign, failed deliveries and an automation are handled by keyboard',
   { skip: withoutChromium },
   async (t) => {
     const { page, show, account, owner, world, assertQuiet } = await openOwnersConsole(t, {
@@ -110,7 +109,7 @@ test(
       .getByText(/^The provider could not deliver it/)
       .waitFor()
 
-    // a campaign, checked and launched
+    // a campaign
     await press(page, page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Campaigns' }))
     await press(page, button(page, 'New campaign'))
     await type(page, field(page, 'Name'), 'By keys')
@@ -128,7 +127,7 @@ test(
     for (let n = 0; n < 3; n++) await pass(1000)
     assert.equal((await owner.send('GET', '/v1/campaigns')).body.data[0].status, 'completed')
 
-    // what failed at an endpoint, made again
+    // failed webhook deliveries
     const receiver = world.receiver()
     const endpoint = (
       await account.api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['campaign.completed'] })
@@ -144,7 +143,7 @@ test(
     await world.settle()
     await page.getByRole('status').getByText('Replayed 1 delivery: all succeeded.').waitFor()
 
-    // an event of a shop, tried before it is active
+    // an automation
     const source = (
       await account.api.post('/v1/integration_sources', { platform: 'custom', external_id: 'shop-1', name: 'Shop' })
     ).body

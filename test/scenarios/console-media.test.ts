@@ -1,4 +1,4 @@
-/** Files that members upload to link them in messages: taken by what they are, served as downloads, deleted in the end (behaviour: console 7.6) (behaviour: channels 8.8). */
+/** Files uploaded by members (behaviour: console 7.6) (behaviour: channels 8.8). */
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -51,7 +51,7 @@ const filesOf = async (world: World) =>
 const rowsOf = async (world: World): Promise<number> =>
   (await world.pool<{ n: number }[]>`select count(*)::int as n from media_files`)[0]!.n
 
-test('a file that is uploaded has an address that anybody reads, as a download, until it is deleted', async (t) => {
+test('an uploaded file has a public download address until it is deleted', async (t) => {
   const { world, account, client } = await start(t)
   const key = { 'idempotency-key': 'once' }
   const made = await post(client, form(png, { filename: '../Umzug (Bär).png' }), key)
@@ -108,7 +108,7 @@ test('a file that is uploaded has an address that anybody reads, as a download, 
   assert.deepEqual([await rowsOf(world), await filesOf(world)], [0, []])
 })
 
-test('what a file is, its bytes and its name tell together; what is none of those taken is refused, and nothing is left of it', async (t) => {
+test("a file's type is determined from content and name; other types are refused and not stored", async (t) => {
   const { world, client } = await start(t)
   const ftyp = (brand: string) => `\0\0\0\x18ftyp${brand}\0\0\0\0`
   const zip = (name: string) => Buffer.from(`PK\x03\x04${'\0'.repeat(26)}${name}`, 'latin1')
@@ -180,7 +180,7 @@ test('what a file is, its bytes and its name tell together; what is none of thos
   assert.deepEqual([await rowsOf(world), (await filesOf(world)).length], [rows, files])
 })
 
-test('a file that is too large, cut short, or left by a process that ended leaves nothing behind', async (t) => {
+test('a file that is too large, truncated or abandoned by its process leaves nothing', async (t) => {
   const { world, client } = await start(t)
   const large = await post(client, form(Buffer.concat([png, Buffer.alloc(25 * megabyte)])))
 
@@ -218,7 +218,7 @@ test('a file that is too large, cut short, or left by a process that ended leave
   assert.deepEqual([early, await rowsOf(world)], [1, 0])
 })
 
-test('an upload goes into the bucket where one is configured', async (t) => {
+test('uploads are stored in the bucket if one is configured', async (t) => {
   const s3 = await s3Simulator(t)
   const { world, client } = await start(t, { media_s3: { ...s3Keys, url: s3.url } })
   const made = await post(client, form(png))
@@ -229,7 +229,7 @@ test('an upload goes into the bucket where one is configured', async (t) => {
   assert.deepEqual(await filesOf(world), [])
 })
 
-test('who may write neither messages nor campaigns uploads nothing', async (t) => {
+test('uploading needs permission to write messages or campaigns', async (t) => {
   const { world, client } = await start(t)
   const answers: Record<string, number[]> = {}
   for (const role of ['marketer', 'agent', 'developer', 'finance', 'viewer']) {

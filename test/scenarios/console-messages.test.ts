@@ -1,4 +1,4 @@
-/** Messages in the console: sending one, finding it, why it did not arrive, sending it again and cancelling (behaviour: console 6.3). */
+/** Messages in the console (behaviour: console 6.3). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { withoutChromium } from '../support/chromium.ts'
@@ -16,67 +16,71 @@ import { until } from '../support/waiting.ts'
 
 const skip = { skip: withoutChromium }
 
-test('a message is sent from the console, found by its filters, and tells why it did not arrive', skip, async (t) => {
-  const { page, show, assertQuiet, account, world } = await openOwnersConsole(t)
+test(
+  'a message is sent from the console, found by its filters, and explains why it was not delivered',
+  skip,
+  async (t) => {
+    const { page, show, assertQuiet, account, world } = await openOwnersConsole(t)
 
-  await show('messages')
-  await heading(page, 'Messages').waitFor()
-  await page.getByText('There are no messages yet.').waitFor()
-  await titled(page, 'Messages · TEST · Posthorn')
-  await button(page, 'Send message').click()
-  const dialog = page.getByRole('dialog', { name: 'Send message' })
-  await button(dialog, 'Send').click()
-  await dialog.getByText(/`to`/).waitFor()
-  await field(dialog, 'Channel').selectOption('ch_test_sms')
-  await field(dialog, 'To').fill('+15005550002')
-  await field(dialog, 'Message').fill('<b>Your order</b> has left.')
-  await field(dialog, 'Reference').fill('order-1042')
-  await page.reload()
-  await button(page, 'Send message').click()
-  assert.equal(await field(dialog, 'Message').inputValue(), '<b>Your order</b> has left.')
-  await dialog.getByRole('region', { name: 'Preview' }).getByText('<b>Your order</b> has left.').waitFor()
-  await button(dialog, 'Send').click()
+    await show('messages')
+    await heading(page, 'Messages').waitFor()
+    await page.getByText('There are no messages yet.').waitFor()
+    await titled(page, 'Messages · TEST · Posthorn')
+    await button(page, 'Send message').click()
+    const dialog = page.getByRole('dialog', { name: 'Send message' })
+    await button(dialog, 'Send').click()
+    await dialog.getByText(/`to`/).waitFor()
+    await field(dialog, 'Channel').selectOption('ch_test_sms')
+    await field(dialog, 'To').fill('+15005550002')
+    await field(dialog, 'Message').fill('<b>Your order</b> has left.')
+    await field(dialog, 'Reference').fill('order-1042')
+    await page.reload()
+    await button(page, 'Send message').click()
+    assert.equal(await field(dialog, 'Message').inputValue(), '<b>Your order</b> has left.')
+    await dialog.getByRole('region', { name: 'Preview' }).getByText('<b>Your order</b> has left.').waitFor()
+    await button(dialog, 'Send').click()
 
-  await heading(page, 'Message').waitFor()
-  await page.getByRole('region', { name: 'Status' }).getByText('It is waiting to be sent.').waitFor()
-  await world.clock.advance(1000)
-  await world.settle()
-  await world.clock.advance(1000)
-  await world.settle()
-  await page.reload()
-  await page
-    .getByRole('region', { name: 'Status' })
-    .getByText(/^The provider could not deliver it: .*sandbox_undeliverable\)\.$/)
-    .waitFor()
-  await page.getByRole('region', { name: 'Preview' }).getByText('<b>Your order</b> has left.').waitFor()
-  await page.getByRole('region', { name: 'Timeline' }).getByText('Failed', { exact: true }).waitFor()
-  await page.getByRole('region', { name: 'Cost' }).getByText('Refunded').waitFor()
-  await page.getByRole('table', { name: 'Attempts' }).getByText('Accepted').waitFor()
-  const id = page.url().split('/').at(-1)!
-  const { body } = await account.api.get(`/v1/messages/${id}`)
-  assert.equal(body.origin.type, 'console')
+    await heading(page, 'Message').waitFor()
+    await page.getByRole('region', { name: 'Status' }).getByText('It is waiting to be sent.').waitFor()
+    await world.clock.advance(1000)
+    await world.settle()
+    await world.clock.advance(1000)
+    await world.settle()
+    await page.reload()
+    await page
+      .getByRole('region', { name: 'Status' })
+      .getByText(/^The provider could not deliver it: .*sandbox_undeliverable\)\.$/)
+      .waitFor()
+    await page.getByRole('region', { name: 'Preview' }).getByText('<b>Your order</b> has left.').waitFor()
+    await page.getByRole('region', { name: 'Timeline' }).getByText('Failed', { exact: true }).waitFor()
+    await page.getByRole('region', { name: 'Cost' }).getByText('Refunded').waitFor()
+    await page.getByRole('table', { name: 'Attempts' }).getByText('Accepted').waitFor()
+    const id = page.url().split('/').at(-1)!
+    const { body } = await account.api.get(`/v1/messages/${id}`)
+    assert.equal(body.origin.type, 'console')
 
-  await button(page, 'Send again').click()
+    await button(page, 'Send again').click()
 
-  await page
-    .getByRole('status')
-    .getByText(/sent again/)
-    .waitFor()
-  assert.notEqual(page.url().split('/').at(-1), id)
-  assert.equal((await account.api.get('/v1/messages?reference=order-1042')).body.data.length, 2)
+    await page
+      .getByRole('status')
+      .getByText(/sent again/)
+      .waitFor()
+    assert.notEqual(page.url().split('/').at(-1), id)
+    assert.equal((await account.api.get('/v1/messages?reference=order-1042')).body.data.length, 2)
 
-  await show('messages?status=delivered')
-  await page.getByText('No results match these filters.').waitFor()
-  await button(page, 'Clear filters').click()
-  await page.getByRole('link', { name: id }).waitFor()
-  await field(page, 'Reference').fill('order-1042')
-  await page.waitForURL(/reference=order-1042/)
-  await page.getByRole('table', { name: 'Messages' }).getByRole('link', { name: id }).click()
-  await heading(page, 'Message').waitFor()
-  assertQuiet()
-})
+    await show('messages?status=delivered')
+    await page.getByText('No results match these filters.').waitFor()
+    await button(page, 'Clear filters').click()
+    await page.getByRole('link', { name: id }).waitFor()
+    await field(page, 'Reference').fill('order-1042')
+    await page.waitForURL(/reference=order-1042/)
+    await page.getByRole('table', { name: 'Messages' }).getByRole('link', { name: id }).click()
+    await heading(page, 'Message').waitFor()
+    assertQuiet()
+  },
+)
 
-test('a template is filled field by field, and a message that waits is cancelled once', skip, async (t) => {
+test('a template is filled field by field, and a waiting message is cancelled once', skip, async (t) => {
   const { page, show, assertQuiet, account, world } = await openOwnersConsole(t)
 
   await show('messages')
@@ -127,7 +131,7 @@ test('a template is filled field by field, and a message that waits is cancelled
   assertQuiet()
 })
 
-test('a message goes once the channels to choose from are there, and not before without one', skip, async (t) => {
+test('a message can be sent once the channels have loaded, not before', skip, async (t) => {
   const { page, show, account, assertQuiet } = await openOwnersConsole(t)
   const dialog = page.getByRole('dialog', { name: 'Send message' })
   await show('messages')
@@ -152,7 +156,7 @@ test('a message goes once the channels to choose from are there, and not before 
   assertQuiet()
 })
 
-test('the screens of messages are presentable in either scheme and width', skip, async (t) => {
+test('the message screens are accessible in both colour schemes and widths', skip, async (t) => {
   const opened = await openOwnersConsole(t)
   const receiver = opened.world.receiver()
   await opened.account.api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['message.failed'] })

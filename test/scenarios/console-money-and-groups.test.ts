@@ -1,4 +1,4 @@
-/** Billing, lists and segments in the console, in a browser (behaviour: console 6.1). */
+/** Billing, lists and segments in the console (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
@@ -13,7 +13,7 @@ import {
 } from '../support/console.ts'
 
 test(
-  'billing shows what there is, what it went for and every entry; the ledger is a file too',
+  'billing shows balance, usage and every entry; the ledger can be downloaded',
   { skip: withoutChromium },
   async (t) => {
     const { world, account, page, show, assertQuiet } = await openOwnersConsole(t)
@@ -51,7 +51,7 @@ test(
 )
 
 test(
-  'a list is made once however often one clicks, survives a reload as a draft, and is taken away',
+  'a list is created once despite repeated clicks, survives a reload as a draft, and is deleted',
   { skip: withoutChromium },
   async (t) => {
     const { account, page, show, assertQuiet } = await openOwnersConsole(t)
@@ -75,7 +75,7 @@ test(
   },
 )
 
-test('a segment is written rule by rule; what is wrong is said at its field', { skip: withoutChromium }, async (t) => {
+test('a segment is written rule by rule, with errors at their fields', { skip: withoutChromium }, async (t) => {
   const owners = await openOwnersConsole(t)
   const { account, page, show, assertQuiet } = owners
   await account.api.post('/v1/contacts', { phone: '+4915112345678', tags: ['vip'] })

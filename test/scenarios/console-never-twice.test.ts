@@ -1,4 +1,6 @@
-/** What is sent, launched or begun from the console happens once: over lost answers, reloads, copies of the tab and a service that is killed (behaviour: console 6.9). */
+/**
+ * Actions of the console happen once, despite lost answers, reloads, copied tabs and kills (behaviour: console 6.9).
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +14,7 @@ import { ownerPassword } from '../support/console-api.ts'
 import { makeKey } from '../support/load.ts'
 import { serviceProcess } from '../support/service.ts'
 
-/** As many answers as are asked for are lost on their way, after the service has done what was asked. */
+/** Executes so many requests without returning the answers. */
 async function losingAnswers(page: Page, address: string, times: number): Promise<void> {
   let left = times
   await page.route(address, async (route) => {
@@ -32,11 +34,11 @@ async function write(page: Page, body: string): Promise<void> {
 }
 
 test(
-  'a message is sent once where its answer is lost, the page is loaded anew, and a copy of the tab sends it too',
+  'a message is sent once despite a lost answer, a reload, and a copy of the tab',
   { skip: withoutChromium },
   async (t) => {
     const { page, show, account, assertQuiet } = await openOwnersConsole(t)
-    // as over plain http from another machine, where a browser has neither
+    // plain http from another machine lacks both
     await page.context().addInitScript(() => {
       Object.defineProperty(crypto, 'randomUUID', { value: undefined })
       Object.defineProperty(navigator, 'clipboard', { value: undefined })
@@ -69,7 +71,7 @@ test(
     assert.equal(await sent(), 1)
 
     await copy.close()
-    // the same words once more are another message
+    // the same text again is another message
     await show('messages')
     await write(page, 'Your order has left.')
     await button(dialogOf(page), 'Send').click()
@@ -92,7 +94,7 @@ test(
 )
 
 test(
-  'what was refused goes with the same words once its reason is mended, also after a reload',
+  'a refused message can be sent again after the cause is fixed, also after a reload',
   { skip: withoutChromium },
   async (t) => {
     const { page, show, account, assertQuiet } = await openOwnersConsole(t)
@@ -123,7 +125,7 @@ test(
   },
 )
 
-test('the same reply twice is two messages where the browser keeps nothing', { skip: withoutChromium }, async (t) => {
+test('the same reply twice is two messages, also without browser storage', { skip: withoutChromium }, async (t) => {
   const { page, show, account, world, assertQuiet } = await openOwnersConsole(t)
   await page.context().addInitScript(() => {
     Storage.prototype.setItem = () => {
@@ -199,50 +201,46 @@ test(
   },
 )
 
-test(
-  'a service that is killed in the middle of sending sends once when it is there again',
-  { skip: withoutChromium },
-  async (t) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-console-'))
-    closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
-    const service = await serviceProcess(dataDir, { POSTHORN_LOG_LEVEL: 'silent' })
-    closing(t, () => service.stop())
-    await service.start()
-    const key = await makeKey(service)
-    const accounts = JSON.parse((await service.command('accounts', 'list', '--json')).stdout) as {
-      id: string
-      name: string
-    }[]
-    const account = accounts.find(({ name }) => name === 'Crash')!.id
-    const who = ['--email', 'owner@example.com', '--name', 'Olivia Owner', '--account', account, '--role', 'owner']
-    const { link } = JSON.parse((await service.command('users', 'create', ...who, '--json')).stdout) as { link: string }
-    const { page, goto } = await openConsole(t, service.base_url)
-    await page.goto(link)
-    await field(page, 'New password').fill(ownerPassword)
-    await button(page, 'Save').click()
-    await heading(page, 'Sign in').waitFor()
-    await goto(`/console/${account}/test/messages`)
-    await signInOn(page)
-    await heading(page, 'Messages').waitFor()
+test('a service killed during a send sends once after its restart', { skip: withoutChromium }, async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-console-'))
+  closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
+  const service = await serviceProcess(dataDir, { POSTHORN_LOG_LEVEL: 'silent' })
+  closing(t, () => service.stop())
+  await service.start()
+  const key = await makeKey(service)
+  const accounts = JSON.parse((await service.command('accounts', 'list', '--json')).stdout) as {
+    id: string
+    name: string
+  }[]
+  const account = accounts.find(({ name }) => name === 'Crash')!.id
+  const who = ['--email', 'owner@example.com', '--name', 'Olivia Owner', '--account', account, '--role', 'owner']
+  const { link } = JSON.parse((await service.command('users', 'create', ...who, '--json')).stdout) as { link: string }
+  const { page, goto } = await openConsole(t, service.base_url)
+  await page.goto(link)
+  await field(page, 'New password').fill(ownerPassword)
+  await button(page, 'Save').click()
+  await heading(page, 'Sign in').waitFor()
+  await goto(`/console/${account}/test/messages`)
+  await signInOn(page)
+  await heading(page, 'Messages').waitFor()
 
-    await write(page, 'Your code is 1234.')
-    await page.route('**/v1/messages', async (route) => {
-      if (route.request().method() !== 'POST') return await route.continue()
-      // done or not: nobody hears
-      const answer = route.fetch().catch(() => undefined)
-      await service.kill('service')
-      await answer
-      await route.abort()
-    })
-    await button(dialogOf(page), 'Send').click()
-    await dialogOf(page).getByRole('alert').waitFor()
-    assert.equal(await field(dialogOf(page), 'Message').inputValue(), 'Your code is 1234.')
-    await service.start()
-    await page.unrouteAll()
-    await page.reload()
-    await button(page, 'Send message').click()
-    await button(dialogOf(page), 'Send').click()
-    await heading(page, 'Message').waitFor()
-    assert.equal((await service.api(key).get('/v1/messages')).body.data.length, 1)
-  },
-)
+  await write(page, 'Your code is 1234.')
+  await page.route('**/v1/messages', async (route) => {
+    if (route.request().method() !== 'POST') return await route.continue()
+    // the answer is lost
+    const answer = route.fetch().catch(() => undefined)
+    await service.kill('service')
+    await answer
+    await route.abort()
+  })
+  await button(dialogOf(page), 'Send').click()
+  await dialogOf(page).getByRole('alert').waitFor()
+  assert.equal(await field(dialogOf(page), 'Message').inputValue(), 'Your code is 1234.')
+  await service.start()
+  await page.unrouteAll()
+  await page.reload()
+  await button(page, 'Send message').click()
+  await button(dialogOf(page), 'Send').click()
+  await heading(page, 'Message').waitFor()
+  assert.equal((await service.api(key).get('/v1/messages')).body.data.length, 1)
+})

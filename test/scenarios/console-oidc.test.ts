@@ -1,4 +1,4 @@
-/** Signing in at an OIDC provider: who is linked is signed in, who is signed in links, and nobody is found by an e-mail address. */
+/** Sign-in with an OIDC provider. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { consoleClient, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
@@ -21,7 +21,7 @@ async function openWorld(t: TestContext) {
   return { provider, world }
 }
 
-/** Goes where a browser goes: a page, with the cookies of a client and those that are set on the way. */
+/** As a browser: with cookies, which may be set on the way. */
 async function open(world: World, client: ConsoleClient, jar: Map<string, string>, url: string) {
   const base = world.platform.settings.base_url
   const target = url.startsWith(base) ? `${world.base_url}${url.slice(base.length)}` : new URL(url, world.base_url).href
@@ -37,7 +37,7 @@ async function open(world: World, client: ConsoleClient, jar: Map<string, string
   return { status: answer.status, location: answer.headers.get('location') ?? '' }
 }
 
-/** To the provider and back; resolves to where that ends. */
+/** To the provider and back; resolves to the final address. */
 async function travel(
   world: World,
   client: ConsoleClient,
@@ -57,7 +57,7 @@ async function linked(world: World, client: ConsoleClient): Promise<void> {
   assert.equal((await client.send('POST', '/oauth/pending', { action: 'link' })).status, 201)
 }
 
-test('a signed-in user links an identity, and from then on it signs them in', async (t) => {
+test('a signed-in user links an identity, which then signs them in', async (t) => {
   const { world, provider } = await openWorld(t)
   provider.person = { sub: 'u1', email: 'ada@acme.example' }
   assert.deepEqual((await consoleClient(world).send('GET', '/setup')).body.oauth, { name: 'Acme ID' })
@@ -90,7 +90,7 @@ test('a signed-in user links an identity, and from then on it signs them in', as
   )
 })
 
-test('nobody is signed in by an e-mail address, and no way leads elsewhere', async (t) => {
+test('nobody is signed in by e-mail address alone, or redirected to another site', async (t) => {
   const { world, provider } = await openWorld(t)
   const owner = await signedInOwner(world)
   provider.person = { sub: 'stranger', email: 'owner@example.com' }
@@ -115,7 +115,7 @@ test('nobody is signed in by an e-mail address, and no way leads elsewhere', asy
     )
 })
 
-test('a wrong state, nonce, audience or signature, and a way that another browser began, sign nobody in', async (t) => {
+test("a wrong state, nonce, audience or signature, or another browser's flow, signs nobody in", async (t) => {
   const { world, provider } = await openWorld(t)
   await linked(world, await signedInOwner(world))
   const client = consoleClient(world)
@@ -142,7 +142,7 @@ test('a wrong state, nonce, audience or signature, and a way that another browse
   assert.equal(stolen, '/console/sign-in?error=oauth_pending_expired')
 })
 
-test('an identity of somebody else is not linked, nor is one that was not confirmed within ten minutes', async (t) => {
+test('an identity of another user, or not confirmed within ten minutes, is not linked', async (t) => {
   const { world } = await openWorld(t)
   const owner = await signedInOwner(world)
   await linked(world, owner)
@@ -169,7 +169,7 @@ test('an identity of somebody else is not linked, nor is one that was not confir
   assert.equal(await travel(world, consoleClient(world), '?link=1'), '/console/sign-in?next=%2Fprofile')
 })
 
-test('whoever has linked an identity may do without a password, and keeps one of the two', async (t) => {
+test('a user with a linked identity may remove the password, but not both', async (t) => {
   const { world, provider } = await openWorld(t)
   const owner = await signedInOwner(world)
   await linked(world, owner)
@@ -183,7 +183,7 @@ test('whoever has linked an identity may do without a password, and keeps one of
   await world.clock.advance(10 * minute + 1)
   assert.equal(code(await owner.send('DELETE', `/identities/${identity.id}`)), 'reauthentication_required')
 
-  // signing in once more shows who it is: the provider is asked not to take it from memory
+  // the provider must ask again
   assert.equal(await travel(world, owner, '?next=/console/profile'), '/console/profile')
   assert.equal(provider.asked.at(-1)!.get('prompt'), 'login')
   assert.equal((await owner.send('PATCH', '/me', { new_password: 'eight green bottles' })).status, 200)
@@ -192,7 +192,7 @@ test('whoever has linked an identity may do without a password, and keeps one of
   assert.equal(await travel(world, consoleClient(world)), '/console/sign-in?error=invalid_credentials')
 })
 
-test('a provider that is out of reach is said so, and asked again the next time; without one there is none', async (t) => {
+test('an unreachable provider is reported and tried again; without one there is no such sign-in', async (t) => {
   const { world, provider } = await openWorld(t)
   const owner = await signedInOwner(world)
   provider.answerNext('reset')

@@ -1,4 +1,4 @@
-/** What the console's first screen, its search and its previews tell. */
+/** Overview, search and previews of the console. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signedInOwner } from '../support/console-api.ts'
@@ -6,7 +6,7 @@ import { startWorld } from '../support/world.ts'
 
 const text = (to: string, more = {}) => ({ channel: 'ch_test_sms', to, type: 'text', text: { body: 'Hello' }, ...more })
 
-test('the overview counts by days of the time zone, and what failed after it was sent counts as sent', async (t) => {
+test('the overview counts by days of the time zone, and messages that failed after sending count as sent', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const client = await signedInOwner(world)
@@ -39,7 +39,7 @@ test('the overview counts by days of the time zone, and what failed after it was
   await world.invariants()
 })
 
-test('the overview names what needs attention, of what the role may read', async (t) => {
+test('the overview names problems that the role may read', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -61,7 +61,7 @@ test('the overview names what needs attention, of what the role may read', async
   )
 })
 
-test('the search finds ids, numbers, addresses, references and requests, and nothing that the role may not read', async (t) => {
+test('the search finds ids, numbers, addresses, references and requests that the role may read', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -113,7 +113,7 @@ test('the search finds ids, numbers, addresses, references and requests, and not
   assert.deepEqual(await found(contact.id), [])
 })
 
-test('a message is previewed as its first recipient would get it, with the recipients and the cost', async (t) => {
+test('a preview shows the message for its first recipient, the number of recipients and the cost', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -139,7 +139,7 @@ test('a message is previewed as its first recipient would get it, with the recip
   assert.equal((await client.send('GET', '/v1/campaigns')).body.data.length, 0)
 })
 
-test('rules are counted before they are a segment', async (t) => {
+test('rules are counted before they are saved as a segment', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)

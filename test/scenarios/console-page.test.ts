@@ -1,4 +1,4 @@
-/** How the console is served: one page for every address, under a strict policy, and files that never change (behaviour: console 1). */
+/** How the console's page and files are served (behaviour: console 1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Client, request } from 'undici'
@@ -6,7 +6,7 @@ import { withoutChromium } from '../support/chromium.ts'
 import { assertPresentable, openConsole, titled, looks } from '../support/console.ts'
 import { startWorld } from '../support/world.ts'
 
-test('every address of the console answers the one page, not to be stored, with a policy whose nonce is new each time', async (t) => {
+test('every address of the console returns the uncached page, with a new nonce in its policy each time', async (t) => {
   const { base_url } = await startWorld(t)
 
   const pages = await Promise.all(
@@ -36,7 +36,7 @@ test('every address of the console answers the one page, not to be stored, with 
   }
 })
 
-test('under https browsers are told to come back by https alone', async (t) => {
+test('over https browsers are told to use only https', async (t) => {
   const { base_url } = await startWorld(t, { settings: { base_url: 'https://posthorn.example' } })
 
   const { headers, body } = await request(`${base_url}/console`)
@@ -68,7 +68,7 @@ test('the files of the page are hashed, compressed and immutable, without source
   }
 })
 
-test('what is asked below api and nobody answers is an unknown path, not the page; so is what lies outside of the files', async (t) => {
+test('unknown paths below api and outside of the files are 404, not the page', async (t) => {
   const { base_url } = await startWorld(t)
 
   for (const path of ['/console/api/nothing', '/console/assets/nothing.js', '/console/assets/..%2findex.html']) {
@@ -78,7 +78,7 @@ test('what is asked below api and nobody answers is an unknown path, not the pag
   }
 })
 
-test('what nobody answers below api is not to be stored, whatever the method', async (t) => {
+test('unknown paths below api are not cached, whatever the method', async (t) => {
   const { base_url } = await startWorld(t)
 
   for (const [method, path] of [
@@ -94,7 +94,7 @@ test('what nobody answers below api is not to be stored, whatever the method', a
   }
 })
 
-test('a file that is not there, or whose path leads out of the files, is a plain 404 that says so', async (t) => {
+test('a missing file, or a path outside of the files, is a plain 404', async (t) => {
   const { base_url } = await startWorld(t)
   const below = [
     'nope-1234.js',
@@ -120,7 +120,7 @@ test('a file that is not there, or whose path leads out of the files, is a plain
   }
 })
 
-test('a file is answered whole, whichever part or version of it was asked for', async (t) => {
+test('a file is returned whole, despite range and conditional requests', async (t) => {
   const { base_url } = await startWorld(t)
   const page = await (await request(`${base_url}/console`)).body.text()
   const file = /src="(\/console\/assets\/[^"]+\.js)"/.exec(page)![1]!
@@ -134,7 +134,7 @@ test('a file is answered whole, whichever part or version of it was asked for', 
     assert.deepEqual(await asWritten(base_url, 'GET', file, headers), whole)
 })
 
-/** Sends the path with its dots as they are, which `request` would resolve. */
+/** `request` would resolve the dots in the path. */
 async function asWritten(
   base_url: string,
   method: 'GET' | 'HEAD',
@@ -149,7 +149,7 @@ async function asWritten(
 }
 
 test(
-  'an address that no screen has says so, in either scheme and width, and asks nobody but the service',
+  'an unknown address shows a message, in both colour schemes and widths, and calls only the service',
   { skip: withoutChromium },
   async (t) => {
     const { base_url } = await startWorld(t)

@@ -1,4 +1,4 @@
-/** Setting up, signing in and the frame of the console, in a browser (behaviour: console 1.5). */
+/** Set-up, sign-in and frame of the console (behaviour: console 1.5). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { withoutChromium } from '../support/chromium.ts'
@@ -16,14 +16,14 @@ import {
 import { ownerPassword, signedInOwner } from '../support/console-api.ts'
 import type { World } from '../support/world.ts'
 
-/** A world whose first owner is made, and the address of its account. */
+/** Resolves to the address of the first owner's account. */
 async function withOwner(world: World): Promise<string> {
   const { account } = await signedInOwner(world)
   return `/console/${account}`
 }
 
 test(
-  'the printed link makes the first owner, who is at Home in test mode; the token is nowhere in the address',
+  'the set-up link creates the first owner, who arrives at Home in test mode; the token is not in the address',
   { skip: withoutChromium },
   async (t) => {
     const world = await startConsoleWorld(t)
@@ -54,43 +54,39 @@ test(
   },
 )
 
-test(
-  'whoever is not signed in signs in and comes back, and never goes to another site',
-  { skip: withoutChromium },
-  async (t) => {
-    const world = await startConsoleWorld(t)
-    await world.account()
-    const home = await withOwner(world)
-    const { page, goto, assertQuiet } = await openConsole(t, world.base_url)
+test('a signed-out visitor signs in and returns, and never to another site', { skip: withoutChromium }, async (t) => {
+  const world = await startConsoleWorld(t)
+  await world.account()
+  const home = await withOwner(world)
+  const { page, goto, assertQuiet } = await openConsole(t, world.base_url)
 
-    await goto(`${home}/live?x=1`)
-    await heading(page, 'Sign in').waitFor()
-    await field(page, 'E-mail').fill('owner@example.com')
-    await field(page, 'Password').fill('not this one at all')
-    await button(page, 'Sign in').click()
-    await page.getByRole('alert').getByText('invalid_credentials').waitFor()
+  await goto(`${home}/live?x=1`)
+  await heading(page, 'Sign in').waitFor()
+  await field(page, 'E-mail').fill('owner@example.com')
+  await field(page, 'Password').fill('not this one at all')
+  await button(page, 'Sign in').click()
+  await page.getByRole('alert').getByText('invalid_credentials').waitFor()
+  await signInOn(page)
+  await heading(page, 'Home').waitFor()
+  assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, `${home}/live?x=1`)
+
+  await page.getByRole('button', { name: 'Your profile' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await heading(page, 'Sign in').waitFor()
+  for (const next of ['https://evil.example/', '//evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
+    await goto(`/console/sign-in?next=${encodeURIComponent(next)}`)
     await signInOn(page)
     await heading(page, 'Home').waitFor()
-    assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, `${home}/live?x=1`)
-
+    assert.equal(new URL(page.url()).origin, world.base_url)
     await page.getByRole('button', { name: 'Your profile' }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await heading(page, 'Sign in').waitFor()
-    for (const next of ['https://evil.example/', '//evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
-      await goto(`/console/sign-in?next=${encodeURIComponent(next)}`)
-      await signInOn(page)
-      await heading(page, 'Home').waitFor()
-      assert.equal(new URL(page.url()).origin, world.base_url)
-      await page.getByRole('button', { name: 'Your profile' }).click()
-      await page.getByRole('menuitem', { name: 'Sign out' }).click()
-      await heading(page, 'Sign in').waitFor()
-    }
-    assertQuiet()
-  },
-)
+  }
+  assertQuiet()
+})
 
 test(
-  'the frame is presentable in either scheme and width, says the mode, and leads on by keyboard',
+  'the frame is accessible in both colour schemes and widths, shows the mode, and works by keyboard',
   { skip: withoutChromium },
   async (t) => {
     const world = await startConsoleWorld(t)
@@ -126,7 +122,7 @@ test(
   },
 )
 
-test('where a session ends, a dialog asks for the password over the screen', { skip: withoutChromium }, async (t) => {
+test('when a session ends, a dialog asks for the password over the screen', { skip: withoutChromium }, async (t) => {
   const world = await startConsoleWorld(t)
   await world.account()
   const home = await withOwner(world)
@@ -136,7 +132,7 @@ test('where a session ends, a dialog asks for the password over the screen', { s
   await heading(page, 'Home').waitFor()
 
   await world.pool`delete from sessions`
-  // whoever comes back to the window has it read anew, and else it is within fifteen seconds
+  // refetched when the window is shown again, else within fifteen seconds
   await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
 
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })

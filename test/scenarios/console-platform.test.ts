@@ -1,4 +1,4 @@
-/** The platform as its administrators see it, and acting for an account, in a browser (behaviour: console 3.15). */
+/** Platform administration in the console (behaviour: console 3.15). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { consoleClient, ownerPassword } from '../support/console-api.ts'
@@ -16,7 +16,7 @@ import {
 } from '../support/console.ts'
 
 test(
-  'an administrator makes an account, acts for another one with a reason, and ends it',
+  'an administrator creates an account, acts for another one with a reason, and ends it',
   { skip: withoutChromium },
   async (t) => {
     const opened = await openOwnersConsole(t)

@@ -1,4 +1,4 @@
-/** What people change about themselves in the console, in a browser (behaviour: console 3.3). */
+/** Profiles in the console (behaviour: console 3.3). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { TOTP } from 'otpauth'
@@ -8,29 +8,25 @@ import { ownerPassword } from '../support/console-api.ts'
 
 const otherPassword = 'another horse, another battery'
 
-test(
-  'the profile is presentable in either scheme and width, also where the colours are chosen',
-  { skip: withoutChromium },
-  async (t) => {
-    const owners = await openOwnersConsole(t)
+test('the profile is accessible in both widths and all colour schemes', { skip: withoutChromium }, async (t) => {
+  const owners = await openOwnersConsole(t)
 
-    for (const { scheme, width } of looks) {
-      const { page, goto, assertQuiet } = await owners.window({ scheme, width })
-      await goto('/console/profile')
-      await heading(page, 'Profile').waitFor()
-      await page.getByRole('table', { name: 'Sessions' }).getByText('This session').waitFor()
-      await assertPresentable(page)
-      await page
-        .getByRole('radiogroup', { name: 'Colour scheme' })
-        .getByLabel(scheme === 'dark' ? 'Light' : 'Dark', { exact: true })
-        .check()
-      await assertPresentable(page)
-      assertQuiet()
-    }
-  },
-)
+  for (const { scheme, width } of looks) {
+    const { page, goto, assertQuiet } = await owners.window({ scheme, width })
+    await goto('/console/profile')
+    await heading(page, 'Profile').waitFor()
+    await page.getByRole('table', { name: 'Sessions' }).getByText('This session').waitFor()
+    await assertPresentable(page)
+    await page
+      .getByRole('radiogroup', { name: 'Colour scheme' })
+      .getByLabel(scheme === 'dark' ? 'Light' : 'Dark', { exact: true })
+      .check()
+    await assertPresentable(page)
+    assertQuiet()
+  }
+})
 
-test('a new password takes the one before, and ends the sessions elsewhere', { skip: withoutChromium }, async (t) => {
+test('a new password needs the old one, and ends other sessions', { skip: withoutChromium }, async (t) => {
   const owners = await openOwnersConsole(t)
   const elsewhere = await owners.owner.send('POST', '/session', { email: 'owner@example.com', password: ownerPassword })
   assert.equal(elsewhere.status, 201)
@@ -53,7 +49,7 @@ test('a new password takes the one before, and ends the sessions elsewhere', { s
 })
 
 test(
-  'two-factor authentication is set up with a key, its code signs in, and a recovery code does once',
+  'two-factor authentication is set up with a key, its code signs in, and a recovery code works once',
   { skip: withoutChromium },
   async (t) => {
     const owners = await openOwnersConsole(t)
@@ -95,25 +91,21 @@ test(
   },
 )
 
-test(
-  'what takes the password once more asks for it in a dialog, and then is done',
-  { skip: withoutChromium },
-  async (t) => {
-    const { page, goto, world, assertQuiet } = await openOwnersConsole(t)
-    await goto('/console/profile')
-    await heading(page, 'Profile').waitFor()
-    await world.clock.advance(11 * 60_000)
+test('sensitive changes ask for the password in a dialog, and are then done', { skip: withoutChromium }, async (t) => {
+  const { page, goto, world, assertQuiet } = await openOwnersConsole(t)
+  await goto('/console/profile')
+  await heading(page, 'Profile').waitFor()
+  await world.clock.advance(11 * 60_000)
 
-    await button(page, 'Set up two-factor').click()
-    const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
-    await assertPresentable(page)
-    await field(dialog, 'Password').fill('wrong, wrong, wrong')
-    await button(dialog, 'Confirm').click()
-    await dialog.getByRole('alert').waitFor()
-    await field(dialog, 'Password').fill(ownerPassword)
-    await button(dialog, 'Confirm').click()
+  await button(page, 'Set up two-factor').click()
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await assertPresentable(page)
+  await field(dialog, 'Password').fill('wrong, wrong, wrong')
+  await button(dialog, 'Confirm').click()
+  await dialog.getByRole('alert').waitFor()
+  await field(dialog, 'Password').fill(ownerPassword)
+  await button(dialog, 'Confirm').click()
 
-    await page.getByRole('dialog', { name: 'Set up two-factor' }).waitFor()
-    assertQuiet()
-  },
-)
+  await page.getByRole('dialog', { name: 'Set up two-factor' }).waitFor()
+  assertQuiet()
+})

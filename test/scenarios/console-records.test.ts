@@ -1,4 +1,4 @@
-/** What the console keeps of changes: the audit log, written in the transaction of what it tells of; with it the account and its API keys. */
+/** The audit log, with account settings and API keys. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consoleClient, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
@@ -23,7 +23,7 @@ async function entries(client: ConsoleClient, query = ''): Promise<Entry[]> {
   return answer.body.data
 }
 
-test('an owner names the account, its time zone and its threshold, and the audit log says so', async (t) => {
+test('an owner changes name, time zone and threshold of the account, and the audit log records it', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const client = await signedInOwner(world)
@@ -48,7 +48,7 @@ test('an owner names the account, its time zone and its threshold, and the audit
   assert.equal(setup?.action, 'setup')
 })
 
-test('a key is shown once, works in its mode, and is refused once it is revoked', async (t) => {
+test('a key is shown once, works in its mode, and is refused after revocation', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -89,7 +89,7 @@ test('a key is shown once, works in its mode, and is refused once it is revoked'
   assert.ok(!JSON.stringify(await entries(client)).includes(key))
 })
 
-test('keys are listed of one mode, in pages', async (t) => {
+test('keys are listed by mode, in pages', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -104,7 +104,7 @@ test('keys are listed of one mode, in pages', async (t) => {
   assert.deepEqual([first.data[0].id, first.has_more, next.data[0].id, live.data], [two, true, one, []])
 })
 
-test('the 51st key is refused, a live key takes a password given lately, and a developer makes test keys and revokes live ones', async (t) => {
+test('the 51st key is refused, a live key needs a recent password, and a developer creates test keys and revokes live ones', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const client = await signedInOwner(world)
@@ -132,7 +132,7 @@ test('the 51st key is refused, a live key takes a password given lately, and a d
   assert.equal((await client.send('POST', `/api_keys/${elsewhere.key_id}/revoke`)).status, 404)
 })
 
-test('what is changed by a person and by a key is in the audit log with its fields, its secrets masked; what is refused and single messages are not', async (t) => {
+test('changes by people and keys are in the audit log with masked secrets; refusals and single messages are not', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const api = world.api(account)
@@ -195,7 +195,7 @@ test('what is changed by a person and by a key is in the audit log with its fiel
   assert.equal(left!.rows, 0)
 })
 
-test('an entry and its change are one: where the entry cannot be written nothing is changed', async (t) => {
+test('a change is rolled back if its audit log entry cannot be written', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const client = await signedInOwner(world)
@@ -225,7 +225,7 @@ test('an entry and its change are one: where the entry cannot be written nothing
   assert.notEqual((await client.send('GET', '/account')).body.name, 'Other')
 })
 
-test('where the wallet runs low its owners are mailed, at most once in 24 hours', async (t) => {
+test('owners are mailed about a low balance at most once in 24 hours', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const client = await signedInOwner(world)
@@ -260,7 +260,7 @@ test('where the wallet runs low its owners are mailed, at most once in 24 hours'
   assert.equal((await low()).length, 2)
 })
 
-test('consent that is given in the console says so, and the console describes its own operations', async (t) => {
+test('consent given in the console is marked so, and the console describes its operations', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -277,7 +277,7 @@ test('consent that is given in the console says so, and the console describes it
   assert.ok(page.includes('id="session_required"'))
 })
 
-test('what a command changes is in the audit log with its words', async (t) => {
+test('changes by commands are in the audit log', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const client = await signedInOwner(world)

@@ -1,4 +1,4 @@
-/** Who answered a campaign, and who opted out by that (behaviour: console 7.7). */
+/** Replies to campaigns, and opt-outs (behaviour: console 7.7). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ownerPassword, signedInOwner } from '../support/console-api.ts'
@@ -6,7 +6,7 @@ import { startWorld } from '../support/world.ts'
 
 const dayMs = 86_400_000
 
-test('recipients who write within seven days count once as replies, those who stop as opt-outs, and nobody else does', async (t) => {
+test('recipients who write within seven days count once as replies, those who stop as opt-outs', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const owner = await signedInOwner(world)

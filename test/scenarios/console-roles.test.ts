@@ -1,4 +1,4 @@
-/** Every operation behind the console's guard, by every role in either mode: what the table of roles allows, and nothing else (behaviour: console 3). */
+/** Every operation of the console by every role and mode (behaviour: console 3). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consoleClient, signedInOwner } from '../support/console-api.ts'
@@ -8,7 +8,7 @@ import { startWorld } from '../support/world.ts'
 
 const roles = ['owner', 'admin', 'developer', 'marketer', 'agent', 'finance', 'viewer']
 
-/** Written down once more: W write, T write in test mode and read in live, R read, - nothing; in the order of `roles`. */
+/** A second copy: W write, T write in test and read in live mode, R read, - nothing; in the order of `roles`. */
 const areas: Record<string, string> = {
   messages: 'WWTTW-R',
   contacts: 'WWTWW-R',
@@ -24,7 +24,7 @@ const areas: Record<string, string> = {
   everyone: 'WWWWWWW',
 }
 
-/** By the first segment of the path, at either guard; `everyone`: whoever is a member. */
+/** By first path segment; `everyone`: every member. */
 const areaOfResource: Record<string, string> = {
   messages: 'messages',
   test: 'messages',
@@ -63,7 +63,7 @@ const areaOfResource: Record<string, string> = {
   search: 'everyone',
 }
 
-/** Where the resource or the method does not tell. Who makes and revokes keys of which mode is asked after the guard. */
+/** The handler, not the guard, checks the mode of API keys. */
 const exceptions: Record<string, readonly [area: string, kind: 'read' | 'write']> = {
   'contacts.export': ['transfers', 'write'],
   'contacts.export_data': ['transfers', 'write'],
@@ -90,7 +90,7 @@ function isAllowed([area, kind]: readonly [string, 'read' | 'write'], role: stri
 const accessOf = (route: Route & { readonly access?: Access }): Access | undefined => route.access
 const callable = ({ path }: Route): string => path.replace('/console/api', '').replaceAll(/\{\w+\}/g, 'none')
 
-test('every role may do what the table says, in either mode, and of no account but its own', async (t) => {
+test('every role may do exactly what the table says, in either mode, in its own account only', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_console: 1_000_000 } })
   await world.account()
   const client = await signedInOwner(world)
@@ -125,7 +125,7 @@ test('every role may do what the table says, in either mode, and of no account b
   }
 })
 
-test('what takes a session is refused to who has none, and what is for administrators of the platform to who is none', async (t) => {
+test('operations need a session, and administration needs a platform administrator', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_console: 1_000_000 } })
   await world.account()
   const client = await signedInOwner(world)

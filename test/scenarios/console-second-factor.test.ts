@@ -1,4 +1,4 @@
-/** The second factor, giving one's password once more, and signing in without a password. */
+/** Second factor, password confirmation and sign-in without a password. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
@@ -11,7 +11,7 @@ const code = (answer: { body: { error?: { code: string } } }) => answer.body.err
 const email = 'owner@example.com'
 const minute = 60_000
 
-/** What the app shows at a time. */
+/** The code of the authenticator app. */
 const shown = (secret: string, at: number): string =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at })
 
@@ -30,7 +30,7 @@ const signIn = async (world: World, given: object) => {
   return { client, answer: await client.send('POST', '/session', { email, password: ownerPassword, ...given }) }
 }
 
-test('a second factor is in force from its first code on, ends other sessions, and takes each code once', async (t) => {
+test('a second factor applies from its first code, ends other sessions, and accepts each code once', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
   await world.account()
   const client = await signedInOwner(world)
@@ -71,7 +71,7 @@ test('a second factor is in force from its first code on, ends other sessions, a
   assert.equal((await signIn(world, { code: shown(begun.body.secret, world.clock.now()) })).answer.status, 201)
 })
 
-test('a recovery code stands in for the app once, however it is typed; without a second factor none is asked for', async (t) => {
+test('a recovery code works once, in any spelling; users without a second factor are not asked for a code', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -91,7 +91,7 @@ test('a recovery code stands in for the app once, however it is typed; without a
   assert.equal((await signIn(world, {})).answer.status, 201)
 })
 
-test('wrong codes lock as wrong passwords do, and the right password alone does not begin the count anew', async (t) => {
+test('wrong codes lock like wrong passwords, and the right password alone does not reset the count', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
   await world.account()
   const client = await signedInOwner(world)
@@ -106,7 +106,7 @@ test('wrong codes lock as wrong passwords do, and the right password alone does 
   assert.equal((await client.send('GET', '/session')).status, 200)
 })
 
-test('what matters most takes a password given lately, and a code where there is a second factor', async (t) => {
+test('sensitive changes need a recent password, and a code if there is a second factor', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
   await world.account()
   const client = await signedInOwner(world)
@@ -140,7 +140,7 @@ test('what matters most takes a password given lately, and a code where there is
   assert.deepEqual([locked.status, code(locked), locked.headers['retry-after']], [429, 'account_locked', '900'])
 })
 
-test('nobody takes away the only way in which they sign in', async (t) => {
+test('nobody can remove their only way to sign in', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -148,7 +148,7 @@ test('nobody takes away the only way in which they sign in', async (t) => {
   assert.deepEqual([refused.status, code(refused)], [409, 'last_sign_in_method'])
 })
 
-test('whoever is not signed in learns what signing in takes', async (t) => {
+test('signed-out visitors learn which ways to sign in exist', async (t) => {
   const world = await startWorld(t)
   await world.account()
   assert.deepEqual((await consoleClient(world).send('GET', '/setup')).body, {
@@ -161,7 +161,7 @@ test('whoever is not signed in learns what signing in takes', async (t) => {
   assert.equal((await client.send('GET', '/setup')).body.needed, false)
 })
 
-test('after a rotation of the secret key the second factor comes under the new one', async (t) => {
+test('after a rotation of the secret key, second factors are encrypted with the new key', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)

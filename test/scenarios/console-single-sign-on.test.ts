@@ -1,10 +1,10 @@
-/** Single sign-on in a browser: linked on the profile, then used to sign in (behaviour: console 3.14). */
+/** Single sign-on in a browser (behaviour: console 3.14). */
 import test from 'node:test'
 import { withoutChromium } from '../support/chromium.ts'
 import { assertPresentable, button, heading, openConsole, openOwnersConsole } from '../support/console.ts'
 import { simulateOidc } from '../support/simulators/oidc.ts'
 
-test('an identity is linked on the profile and signs in from then on', { skip: withoutChromium }, async (t) => {
+test('an identity is linked on the profile, and then signs in', { skip: withoutChromium }, async (t) => {
   const provider = await simulateOidc(t)
   provider.person = { sub: 'u1', email: 'olivia@acme.example' }
   const oidc = {

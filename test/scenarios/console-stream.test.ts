@@ -1,4 +1,4 @@
-/** What happens in an account, told as it happens (behaviour: console 8). */
+/** The console's event stream (behaviour: console 8). */
 import assert from 'node:assert/strict'
 import { request } from 'undici'
 import test, { type TestContext } from 'node:test'
@@ -11,14 +11,13 @@ import { startWorld, type World } from '../support/world.ts'
 
 interface Heard {
   readonly status: number
-  /** `id` and data of each line so far. */
+  /** Of each line so far. */
   readonly lines: { id?: string; data?: { type: string; id?: string } }[]
-  /** The whole text so far. */
   text(): string
   readonly ended: () => boolean
 }
 
-/** Listens with the session of `client` until the test ends. */
+/** Until the test ends. */
 async function listen(
   t: TestContext,
   world: World,
@@ -74,7 +73,7 @@ async function signedIn(t: TestContext) {
   return { world, api, client, send, pass }
 }
 
-/** Somebody else with this role in the owner's account. */
+/** Another member with this role. */
 async function memberWith(world: World, owner: ConsoleClient, role: string): Promise<ConsoleClient> {
   const invited = await owner.send('POST', '/invitations', { email: `${role}@example.com`, role })
   const token = invited.body.url.slice(invited.body.url.indexOf('#') + 1)
@@ -86,7 +85,7 @@ async function memberWith(world: World, owner: ConsoleClient, role: string): Pro
   return member
 }
 
-test('events are told in their order, and whoever comes back hears what came meanwhile', async (t) => {
+test('events arrive in order, and a reconnect gets the events missed meanwhile', async (t) => {
   const { world, client, send, pass } = await signedIn(t)
   const earlier = await send()
   await world.settle()
@@ -118,7 +117,7 @@ test('events are told in their order, and whoever comes back hears what came mea
   assert.match(first.lines[0]!.id!, /^evt_/)
 })
 
-test('an id that the feed does not know, and more than can be told one by one, are a reset', async (t) => {
+test('an unknown event id, or too many missed events, cause a reset', async (t) => {
   const { world, client, send, pass } = await signedIn(t)
   await send()
   await world.settle()
@@ -134,7 +133,7 @@ test('an id that the feed does not know, and more than can be told one by one, a
   }))
   for (let round = 0; round < 6; round++)
     assert.equal((await client.send('POST', '/v1/messages/batch', { messages })).status, 207)
-  // all of it happens, and is final, between two passes
+  // all of it becomes final between two polls
   await world.settle('dispatch', 'fan-out')
   await pass()
   await until('the reset', () => told(lost).length === 2)
@@ -146,7 +145,7 @@ test('an id that the feed does not know, and more than can be told one by one, a
   assert.deepEqual(told(lost), ['reset', 'reset', `message.sent ${id}`, `message.delivered ${id}`])
 })
 
-test('a change without an event is a reset, whichever process answered it, and nobody elsewhere hears of it', async (t) => {
+test('a change without an event causes a reset in its account, whichever process made it', async (t) => {
   const { world, api, client, pass } = await signedIn(t)
   const other = await startProcess(t, world, 'other')
   const elsewhere = await world.account({ name: 'Elsewhere' })
@@ -178,7 +177,7 @@ test('a change without an event is a reset, whichever process answered it, and n
   assert.deepEqual(told(live), [])
 })
 
-test('a role hears of what it may read, and nobody of another mode or account', async (t) => {
+test('a stream contains only events of its account and mode that the role may read', async (t) => {
   const { world, client, send, pass } = await signedIn(t)
   const finance = await memberWith(world, client, 'finance')
   const stranger = await world.account({ name: 'Elsewhere' })
@@ -216,7 +215,7 @@ test('a role hears of what it may read, and nobody of another mode or account', 
   )
 })
 
-test('it ends within five seconds of the session, the membership or another role, and with the service', async (t) => {
+test('a stream ends within five seconds of its session, membership or role, and with the service', async (t) => {
   const { world, client, pass } = await signedIn(t)
   const [gone, other, out] = [
     await memberWith(world, client, 'viewer'),
@@ -246,7 +245,7 @@ test('it ends within five seconds of the session, the membership or another role
   assert.equal((await listen(t, world, client)).status, 200)
 })
 
-test('the stream of somebody who was removed ends also where the clock was set back', async (t) => {
+test('the stream of a removed member ends also after the clock was set back', async (t) => {
   const { world, client, pass } = await signedIn(t)
   const gone = await memberWith(world, client, 'viewer')
   const [stays, removed] = [await listen(t, world, client), await listen(t, world, gone)]
@@ -262,7 +261,7 @@ test('the stream of somebody who was removed ends also where the clock was set b
   assert.equal(stays.ended(), false)
 })
 
-test('a change is told of once also where the clock was set back', async (t) => {
+test('a change is streamed once also after the clock was set back', async (t) => {
   const { world, api, client, pass } = await signedIn(t)
   const heard = await listen(t, world, client)
   const look = async () => {
@@ -287,7 +286,7 @@ test('a change is told of once also where the clock was set back', async (t) => 
   assert.deepEqual(told(heard), ['reset', `message.sent ${id}`, `message.delivered ${id}`])
 })
 
-test('a session holds so many streams at most', async (t) => {
+test('a session has a limited number of streams', async (t) => {
   const { world, client } = await signedIn(t)
   for (let open = 0; open < 20; open++) await listen(t, world, client)
 
@@ -295,9 +294,9 @@ test('a session holds so many streams at most', async (t) => {
   assert.deepEqual([status, body.error.code, headers['retry-after']], [429, 'rate_limit_exceeded', '15'])
 })
 
-test('what is on the screen changes by itself', { skip: withoutChromium }, async (t) => {
+test('screens update by themselves', { skip: withoutChromium }, async (t) => {
   const { world, account, page, show, assertQuiet } = await openOwnersConsole(t)
-  // without its polls: what is told alone changes the screen, however late
+  // without polling, only the stream changes the screen
   await page.addInitScript((pollMs) => {
     globalThis.setInterval = new Proxy(globalThis.setInterval, {
       apply: (start, self, args) => (args[1] >= pollMs ? 0 : Reflect.apply(start, self, args)),

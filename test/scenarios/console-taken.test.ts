@@ -1,4 +1,4 @@
-/** E-mail addresses and memberships that somebody has already, also where two want them at once (behaviour: console 3). */
+/** E-mail addresses and memberships that exist already (behaviour: console 3). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
@@ -6,7 +6,7 @@ import { startWorld, type World } from '../support/world.ts'
 
 const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 
-/** Somebody new of the owner's account, signed in. */
+/** A new member, signed in. */
 async function join(world: World, owner: ConsoleClient, email: string): Promise<ConsoleClient> {
   const invited = await owner.send('POST', '/invitations', { email, role: 'viewer' })
   const client = consoleClient(world)
@@ -20,7 +20,7 @@ async function join(world: World, owner: ConsoleClient, email: string): Promise<
   return client
 }
 
-test('an e-mail address belongs to one user: however it is written, and of two who want it at once one gets it', async (t) => {
+test('an e-mail address belongs to one user in any spelling, also if two request it at once', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const owner = await signedInOwner(world)
@@ -33,7 +33,7 @@ test('an e-mail address belongs to one user: however it is written, and of two w
   assert.deepEqual(new Set(answers), new Set(['200 ', '409 email_taken']))
 })
 
-test('who is a member already is neither invited nor accepted, and of two invitations that somebody new accepts at once one makes the user', async (t) => {
+test('a member is not invited again, and concurrent invitations of a new person create one user', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const owner = await signedInOwner(world)
@@ -44,7 +44,7 @@ test('who is a member already is neither invited nor accepted, and of two invita
     'member_exists',
   ])
 
-  // Bea is invited under one e-mail address, becomes a member under another, and then takes the first
+  // Bea is invited under one address, joins under another, then changes to the first
   const { url } = (await owner.send('POST', '/invitations', { email: 'later@example.com', role: 'viewer' })).body
   const bea = await join(world, owner, 'bea@example.com')
   assert.equal((await bea.send('PATCH', '/me', { email: 'later@example.com' })).status, 200)

@@ -1,4 +1,4 @@
-/** The team, the settings and the audit log of an account in the console, and the links that lead into it (behaviour: console 6.1). */
+/** Team, settings and audit log in the console (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { withoutChromium } from '../support/chromium.ts'
@@ -15,7 +15,7 @@ import {
 const password = 'another horse, another battery'
 
 test(
-  'an owner invites somebody by a link, who joins, is given another role, and is removed',
+  'an owner invites somebody by a link, who joins, gets another role, and is removed',
   { skip: withoutChromium },
   async (t) => {
     const { world, page, show, account, assertQuiet } = await openOwnersConsole(t)
@@ -60,7 +60,7 @@ test(
 )
 
 test(
-  'settings are saved and stand in the audit log, in either scheme and width',
+  'settings are saved and recorded in the audit log, in both colour schemes and widths',
   { skip: withoutChromium },
   async (t) => {
     const owners = await openOwnersConsole(t)
@@ -92,7 +92,7 @@ test(
 )
 
 test(
-  'a forgotten password: the answer is the same for everybody, and a link chooses a new one',
+  'a password reset answers the same for everybody, and its link sets a new password',
   { skip: withoutChromium },
   async (t) => {
     const { world, owner } = await openOwnersConsole(t)

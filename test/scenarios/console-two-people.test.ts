@@ -1,4 +1,4 @@
-/** Two people change one thing: neither loses what they entered, nor writes over the other unknowingly (behaviour: console 6.8). */
+/** Two people change one object (behaviour: console 6.8). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { withoutChromium } from '../support/chromium.ts'
@@ -14,7 +14,7 @@ import {
 const rules = { match: 'all', conditions: [{ field: 'tags', operator: 'contains_any', value: ['vip'] }] }
 
 test(
-  'who has begun to change what somebody else changes meanwhile is told, keeps what they entered, and decides',
+  'a person who edits an object that somebody else changes is warned, keeps the input, and decides',
   { skip: withoutChromium },
   async (t) => {
     const { page, show, account, assertQuiet } = await openOwnersConsole(t)
@@ -56,7 +56,7 @@ test(
 )
 
 test(
-  'a kept change of a contact that was changed meanwhile saves only what the person entered, and no consent',
+  'saving an edit over a changed contact saves only the edited fields, and no consent',
   { skip: withoutChromium },
   async (t) => {
     const { page, show, account, assertQuiet } = await openOwnersConsole(t)
@@ -105,7 +105,7 @@ test(
 )
 
 test(
-  'a consent that was chosen before another one came says so before it is saved, and what is no object in JSON is told',
+  'a consent chosen before a newer one is flagged before saving, and invalid JSON is reported',
   { skip: withoutChromium },
   async (t) => {
     const { page, show, account, assertQuiet } = await openOwnersConsole(t)
@@ -118,7 +118,7 @@ test(
     await field(dialog, 'Consent to SMS').selectOption('opted_in')
     assert.equal(await told.count(), 0)
     await account.api.patch(`/v1/contacts/${id}`, { consent: { sms: 'opted_out' } })
-    // the screen is read anew by itself
+    // the screen refetches by itself
     await told.waitFor()
     await button(dialog, 'Show their version').click()
     await told.waitFor({ state: 'detached' })

@@ -1,4 +1,4 @@
-/** Webhook endpoints, their deliveries, and the feed of events in the console. */
+/** Webhook endpoints, deliveries and events in the console. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { withoutChromium } from '../support/chromium.ts'
@@ -12,7 +12,7 @@ import {
 } from '../support/console.ts'
 
 test(
-  'an endpoint is made, tried, changed and deleted, and what it refused is delivered once more',
+  'an endpoint is created, tested, changed and deleted, and a failed delivery is repeated',
   { skip: withoutChromium },
   async (t) => {
     const opened = await openOwnersConsole(t)
@@ -110,7 +110,7 @@ test(
       shown.getByRole('table', { name: 'Webhooks' }).waitFor(),
     )
 
-    // the clock stands still otherwise, and so would the rate limit
+    // the clock is fixed, and so is the rate limit
     await world.clock.advance(2_000)
     await button(page, 'Delete').click()
     await button(page.getByRole('dialog', { name: 'Delete' }), 'Delete').click()
@@ -120,7 +120,7 @@ test(
 )
 
 test(
-  'the feed is searched by type and object, and an event is shown as receivers get it',
+  'the event feed is searched by type and object, and an event is shown as receivers get it',
   { skip: withoutChromium },
   async (t) => {
     const opened = await openOwnersConsole(t)
@@ -137,7 +137,7 @@ test(
     await field(page, 'Type').fill('message.delivered')
     await page.waitForURL(/type=message\.delivered/)
     const table = page.getByRole('table', { name: 'Events' })
-    // the rows from before stay until the new ones have come
+    // the old rows stay until the new ones arrive
     await table.getByRole('cell', { name: 'message.sent' }).waitFor({ state: 'detached' })
     await table.getByRole('cell', { name: 'message.delivered' }).waitFor()
     assert.equal(await table.getByRole('row').count(), 2)

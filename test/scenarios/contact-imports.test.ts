@@ -26,7 +26,7 @@ const send = (
     csv,
   )
 
-/** Imports a file to its end; resolves to the import. */
+/** Resolves to the finished import. */
 async function imported(world: World, account: TestAccount, csv: string | Uint8Array, query?: string) {
   const started = await send(account, csv, query)
   assert.equal(started.status, 202, JSON.stringify(started.body))
@@ -345,7 +345,7 @@ test('progress shows while an import runs, and after a crash another process con
 
   await world.tick('imports')
   const half = await read()
-  // a process that has claimed the rest, and then fell silent
+  // a process that claimed the rest and died
   await world.pool`update contact_import_jobs set process_id = 'process_dead', lease_until = '2100-01-01'`
   await world.pool`insert into processes (id, roles, started_at, heartbeat_at) values ('process_dead', '{}', '2026-01-01', '2100-01-01')`
   const held = await world.tick('imports')
@@ -382,7 +382,7 @@ test('an import whose connections are cut repeatedly counts every row once', asy
     await killer`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
     await cutPass
   }
-  // a pass finds nothing while a session that was cut keeps the import locked
+  // while a cut session still holds the lock, a run finds nothing
   const done = await until(
     'the import to end',
     async () => {
@@ -448,7 +448,7 @@ test('an import that keeps failing ends as failed and blocks no other', async (t
   assert.deepEqual(await leftovers(world), { imports: 2, pieces: 0, jobs: 0 })
 })
 
-test('an aborted upload leaves nothing, and that of a dead process is cleaned up', async (t) => {
+test('an aborted upload leaves nothing, and an upload of a dead process is cleaned up', async (t) => {
   const { world, account } = await start(t)
   const { connect } = await import('node:net')
   const socket = connect(Number(new URL(world.base_url).port), '127.0.0.1')
@@ -482,7 +482,7 @@ test('an Idempotency-Key is in use in every process while its upload lasts', asy
     Date.parse((await world.pool<{ lease_until: string }[]>`select lease_until from idempotency_keys`)[0]!.lease_until)
 
   for (let third = 1; third <= 9; third++) {
-    // this clock does not wait for the database: whoever keeps the key is asleep again once the new end is written
+    // the test clock does not wait for the database
     await until(`the keeper of the key to sleep, ${third * 20 - 20} seconds into its upload`, () =>
       world.clock.wakesAt().includes(world.clock.now() + 20_000),
     )
@@ -665,7 +665,7 @@ test('an export accepts the filters of the list and is not limited to a page', a
   assert.equal((await api.get('/v1/contacts/export?limit=3')).body.error.param, 'limit')
 })
 
-test("a contact's whole record can be exported; after its deletion only the opt-out is left", async (t) => {
+test("a contact's whole record can be exported; after its deletion only the opt-out remains", async (t) => {
   const { world, account, api } = await start(t)
   const list = await api.post('/v1/contact_lists', { name: 'Friends' })
   const contact = await api.post('/v1/contacts', {

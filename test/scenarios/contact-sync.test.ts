@@ -1,4 +1,4 @@
-/** Customers of reported events as contacts: saved where their source is set so, never against what they have said themselves. */
+/** Customers of reported events as contacts. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startProcess } from '../support/process.ts'
@@ -75,7 +75,7 @@ test('the customer of an event becomes a contact, with the fields that a contact
   assert.equal((await api.get('/v1/contacts')).body.data.length, 1)
 })
 
-test('a customer without a valid phone is no contact, and without contact_sync contacts are found but never written', async (t) => {
+test('a customer without a valid phone is no contact, and without contact_sync contacts are found but not written', async (t) => {
   const { api, source, report, contact } = await shopWorld(t)
   const known = (await api.post('/v1/contacts', { phone, first_name: 'Ada' })).body
 
@@ -99,7 +99,7 @@ test('a customer without a valid phone is no contact, and without contact_sync c
   assert.equal((await api.get('/v1/contacts')).body.data.length, 1)
 })
 
-test('an event lifts no opt-out: of a contact, of marketing alone, or of an unknown number that wrote STOP', async (t) => {
+test('an event lifts no opt-out: of a contact, of marketing alone, or of an unknown number that sent STOP', async (t) => {
   const { world, api, report, contact } = await shopWorld(t)
   const stopped = { sms: 'opted_out', whatsapp: { status: 'opted_in', marketing: 'opted_out' } }
   const known = (await api.post('/v1/contacts', { phone, consent: stopped })).body

@@ -1,4 +1,4 @@
-/** Contacts over HTTP: created, updated, found and deleted (behaviour: contacts 1, 2, 3, 4). */
+/** Contacts over HTTP (behaviour: contacts 1, 2, 3, 4). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../support/world.ts'

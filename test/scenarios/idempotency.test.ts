@@ -1,4 +1,4 @@
-/** Requests that are safe to repeat (behaviour: idempotency 1, 2, 3, 4). */
+/** Idempotency (behaviour: idempotency 1, 2, 3, 4). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { lockWaits } from '../support/lock-waits.ts'
@@ -11,14 +11,14 @@ import { startWorld, type World } from '../support/world.ts'
 const keyed = (key: string) => ({ 'idempotency-key': key })
 const codeOf = (answer: Answered) => [answer.status, answer.body.error?.code]
 const message = { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
-/** One of each way in which keys are kept. */
+/** One for each way of storing keys. */
 const creations = [
   ['/v1/contact_lists', { name: 'Friends' }],
   ['/v1/messages', message],
   ['/v1/messages/batch', { messages: [message] }],
 ] as const
 
-test('a repeated request answers what was answered first, under a request id of its own', async (t) => {
+test('a repeated request gets the first answer, with its own request id', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -37,7 +37,7 @@ test('a repeated request answers what was answered first, under a request id of 
   assert.equal((await api.get('/v1/messages')).body.data.length, 2)
 })
 
-test('the same key with a different body or query is refused, and on another operation it is another key', async (t) => {
+test('a key used with a different body or query is refused, and keys are separate for each operation', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await api.post('/v1/contact_lists', { name: 'Friends' }, keyed('a'))
@@ -57,7 +57,7 @@ test('the same key with a different body or query is refused, and on another ope
   assert.equal(other.status, 201)
 })
 
-test('a field that nobody knows is part of what a key stands for, in a batch too', async (t) => {
+test('unknown fields are part of the compared request, in a batch too', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -73,7 +73,7 @@ test('a field that nobody knows is part of what a key stands for, in a batch too
   }
 })
 
-test('an id means the same under a key however its characters are escaped in the path', async (t) => {
+test('an escaped id in the path is the same request under a key', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const waiting = await api.post('/v1/messages', {
@@ -95,7 +95,7 @@ test('an id means the same under a key however its characters are escaped in the
     )
 })
 
-test('an id as long as a path takes names nothing under the longest key either', async (t) => {
+test('the longest possible id is not found, under the longest key too', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const characters = (length: number, from: number) =>
@@ -116,7 +116,7 @@ test('an id as long as a path takes names nothing under the longest key either',
   assert.deepEqual(codeOf(await api.post(path, { more: 1 }, key)), [409, 'idempotency_key_reused'])
 })
 
-test('a key belongs to account and mode', async (t) => {
+test('a key belongs to its account and mode', async (t) => {
   const world = await startWorld(t)
   const one = await world.account()
   const other = await world.account()
@@ -134,7 +134,7 @@ test('a key belongs to account and mode', async (t) => {
   )
 })
 
-test('refusals that the operation decided are replayed with a new request id; others leave the key free', async (t) => {
+test('refusals decided by the operation are replayed with a new request id; others leave the key free', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await api.post('/v1/contacts', { phone: '+4915112345678' })
@@ -183,7 +183,7 @@ test('refusals that the operation decided are replayed with a new request id; ot
   }
 })
 
-test('the characters of a key are counted, not its bytes', async (t) => {
+test('the limit of a key counts characters, not bytes', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const send = async (key: string) => {
@@ -201,7 +201,7 @@ test('the characters of a key are counted, not its bytes', async (t) => {
   assert.deepEqual(await send('ü'.repeat(256)), [400, undefined])
 })
 
-test('a key that is empty or too long is refused, and one of 255 characters is not', async (t) => {
+test('an empty or too long key is refused, and one of 255 characters is accepted', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -219,7 +219,7 @@ test('a key that is empty or too long is refused, and one of 255 characters is n
   )
 })
 
-test('a key is forgotten after 24 hours', async (t) => {
+test('a key expires after 24 hours', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await api.post('/v1/contact_lists', { name: 'Friends' }, keyed('a'))
@@ -237,7 +237,7 @@ test('a key is forgotten after 24 hours', async (t) => {
   assert.equal(left!['keys'], 1)
 })
 
-test('replies that hold a secret are stored encrypted, and replayed in full', async (t) => {
+test('replies with a secret are stored encrypted, and replayed in full', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const wanted = { url: 'https://example.com/hooks', events: ['*'] }
@@ -251,7 +251,7 @@ test('replies that hold a secret are stored encrypted, and replayed in full', as
   assert.doesNotMatch(JSON.stringify(rows), /whsec_/)
 })
 
-test('of many twins at once in one process one is done, the others are told that it is in use or what it answered', async (t) => {
+test('of many identical requests at once in one process one is executed, and the others get its answer or a conflict', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -269,7 +269,7 @@ test('of many twins at once in one process one is done, the others are told that
   }
 })
 
-test('a different body while the first still runs is a reused key, not one in use', async (t) => {
+test('a different body while the first request runs is a reused key, not a conflict', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const lock = await holdTable(world, 'contact_lists')
@@ -290,7 +290,7 @@ test('a different body while the first still runs is a reused key, not one in us
   assert.equal((await first).status, 201)
 })
 
-test('what a key has answered decides, also while another request under it is running', async (t) => {
+test('a stored answer is replayed, also while another request with the key is running', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -316,7 +316,7 @@ test('what a key has answered decides, also while another request under it is ru
   }
 })
 
-test('of many at once under a key that was answered each is replayed, or told that it is another request', async (t) => {
+test('many requests at once with an answered key are replayed, or refused as different', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -333,7 +333,7 @@ test('of many at once under a key that was answered each is replayed, or told th
   }
 })
 
-test('a twin in another process waits for the first and replays its answer', async (t) => {
+test('an identical request in another process waits for the first and replays its answer', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const other = await startProcess(t, world, 'the other')
@@ -352,7 +352,7 @@ test('a twin in another process waits for the first and replays its answer', asy
   assert.equal(two.headers['idempotent-replayed'], 'true')
 })
 
-test('of two processes that refuse the same message at once one decides, and the other replays it or tells that the key is taken', async (t) => {
+test('when two processes refuse the same message at once, one answer is stored, and the other is a replay or a conflict', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const other = await startProcess(t, world, 'the other')
@@ -388,7 +388,7 @@ test('of two processes that refuse the same message at once one decides, and the
   ])
 })
 
-test('a batch that comes while too many messages wait is answered item by item, and replayed so', async (t) => {
+test('a batch that exceeds the queue limit is answered item by item, and replayed so', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const lock = await holdTable(world, 'messages')
@@ -396,7 +396,7 @@ test('a batch that comes while too many messages wait is answered item by item, 
   const many = { messages: Array.from({ length: 100 }, () => message) }
   const flood: Promise<unknown>[] = []
   let tries = 0
-  // what waits longest is given up by and by, and leaves room: a batch that finds some is not waited for, but followed by another
+  // the oldest messages expire meanwhile, so a batch that finds room is repeated
   const whileFull = (body: object) => {
     const refused: (Answered & { readonly key: string })[] = []
     return until(
@@ -439,7 +439,7 @@ test('a batch that comes while too many messages wait is answered item by item, 
 
 const statusesOf = ({ body }: Answered) => body.data.map((item: { status: number }) => item.status)
 
-test('a crash in the middle leaves neither the key nor its effect', async (t) => {
+test('a crash during a request leaves neither the key nor its effect', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await world.pool`create function break() returns trigger language plpgsql as $$ begin raise exception 'pulled plug'; end $$`
@@ -455,7 +455,7 @@ test('a crash in the middle leaves neither the key nor its effect', async (t) =>
   assert.equal(again.status, 201)
 })
 
-test('where the database goes away in the middle of an operation under a lease, its key is free soon after it is back', async (t) => {
+test('when the database fails during an operation with a lease, its key is free soon after recovery', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const endpoint = { url: 'https://example.com/', events: ['*'] }
@@ -486,12 +486,12 @@ test('where the database goes away in the middle of an operation under a lease, 
   assert.equal((await api.get('/v1/webhook_endpoints')).body.data.length, 1)
 })
 
-/** Keeps everybody from writing a table until `release`. */
+/** Locks a table until `release`. */
 async function holdTable(world: World, table: string) {
   const pool = testPool(world.database_url, { max: 1 })
   await pool.unsafe(`begin; set local idle_in_transaction_session_timeout = 0; lock table ${table} in exclusive mode`)
   return {
-    /** Resolves once so many sessions of this database wait for a lock. */
+    /** Resolves once so many sessions wait for a lock. */
     async untilWaiting(sessions = 1) {
       await until(
         `${sessions} sessions to wait for a lock`,

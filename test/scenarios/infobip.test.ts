@@ -1,4 +1,4 @@
-/** SMS through Infobip, from connecting to what the recipient answers, against an Infobip of this machine. */
+/** SMS through Infobip, with a simulator. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { infobipStatuses, simulateInfobip } from '../support/simulators/infobip.ts'
@@ -7,7 +7,7 @@ import { startWorld } from '../support/world.ts'
 const api_key = '0123456789abcdef-0123'
 const base_url = 'https://messages.example.com'
 
-/** A service that may call this Infobip, and an account with money. */
+/** With an account and money. */
 async function withInfobip(t: TestContext) {
   let real = base_url
   const sim = await simulateInfobip(t, { api_key, reach: (url) => url.replace(base_url, real) })
@@ -29,7 +29,7 @@ async function withInfobip(t: TestContext) {
   return { world, api, sim, channelOf, send, look }
 }
 
-test('a text goes out through Infobip, its report makes it delivered, and the answer comes in', async (t) => {
+test('a text is sent through Infobip, its report marks it delivered, and the reply arrives', async (t) => {
   const { world, api, sim, channelOf, send, look } = await withInfobip(t)
   const { status, body: channel } = await api.post('/v1/channels', channelOf())
   const sent = await send(channel.id)
@@ -70,7 +70,7 @@ test('a text goes out through Infobip, its report makes it delivered, and the an
   await world.invariants()
 })
 
-test('a rejected text is failed and refunded with what Infobip says, and a throttled one goes out later', async (t) => {
+test("a rejected text fails with Infobip's reason and is refunded, and a throttled one is sent later", async (t) => {
   const { world, api, sim, channelOf, send, look } = await withInfobip(t)
   const { body: channel } = await api.post('/v1/channels', channelOf())
   sim.reject('+4915112340014', 14, 'REJECTED_DESTINATION_BLOCKLISTED')
@@ -97,7 +97,7 @@ test('a rejected text is failed and refunded with what Infobip says, and a throt
   await world.invariants()
 })
 
-test('wrong keys and wrong addresses connect nothing, and a key that is taken back later disconnects the channel', async (t) => {
+test('wrong keys and addresses do not connect, and a revoked key disconnects the channel', async (t) => {
   const { world, api, sim, channelOf, send, look } = await withInfobip(t)
 
   const wrong = await api.post('/v1/channels', channelOf({ api_key: 'a-key-of-no-use' }))
@@ -114,7 +114,7 @@ test('wrong keys and wrong addresses connect nothing, and a key that is taken ba
   assert.equal((await api.get(`/v1/channels/${channel.id}`)).body.connection_status, 'disconnected')
 })
 
-test('a text whose answer is lost is never sent twice', async (t) => {
+test('a text whose answer is lost is sent once', async (t) => {
   const { world, api, sim, channelOf, send, look } = await withInfobip(t)
   const { body: channel } = await api.post('/v1/channels', channelOf())
   sim.answerNext('lost')

@@ -1,4 +1,4 @@
-/** An SMPP channel under load, whose processes are killed at any instant: nothing is lost, and what a process knew to be sent does not go again. */
+/** Crash test of an SMPP channel under load: nothing is lost, and known messages are not sent again. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -11,11 +11,11 @@ import { workerProcesses } from '../support/worker-processes.ts'
 const clock = systemClock()
 const messages = 600
 const windowSize = 10
-/** When the process that is bound is killed: once the SMSC has got so many. */
+/** Received messages at which the bound process is killed. */
 const killsAt = [120, 360]
 const person = '+4915112345678'
 
-test('processes share an SMSC under load, and whichever is bound is killed: every message arrives, and only what was under way goes twice', async (t) => {
+test('processes share an SMSC under load and kills of the bound one: every message arrives, and only messages in progress are repeated', async (t) => {
   const sim = await smsc(t, { bindsMax: 1, answersAfter: () => clock.sleep(15) })
   const { api, pool, database_url } = await startApiAlone(t, { POSTHORN_WEBHOOK_ALLOWED_HOSTS: sim.host }, 100_000_000)
   const channel = await api.post('/v1/channels', {
@@ -70,7 +70,7 @@ test('processes share an SMSC under load, and whichever is bound is killed: ever
   assert.equal(sim.boundMost(), 1)
   assert.ok(twice.length <= 4 * killsAt.length * windowSize, `${twice.length} went twice`)
 
-  // of a message that went twice the receipt of the copy that we know of counts
+  // of a message sent twice, the receipt of the known copy counts
   const taken = await Promise.all(sim.submitted.map((message) => receiptTaken(sim, message)))
   assert.deepEqual([...new Set(taken)], [0])
   await until(
@@ -86,13 +86,13 @@ const copiesOf = (submitted: readonly Submitted[]): Map<string, number> => {
   return copies
 }
 
-/** The process that the session belongs to; empty: none at the moment. */
+/** Empty: none at the moment. */
 async function sessionHolder(pool: Pool): Promise<string> {
   const [row] = await pool<{ process_id: string }[]>`select process_id from channel_sessions`
   return row?.process_id ?? ''
 }
 
-/** The status that a receipt is answered with, over as many connections as it takes. */
+/** The response to a receipt, over as many connections as needed. */
 const receiptTaken = async (sim: Smsc, message: Submitted) =>
   await until(
     'a receipt to be answered',

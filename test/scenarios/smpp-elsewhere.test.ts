@@ -1,4 +1,4 @@
-/** SMPP against SMSCs that others wrote: on Debian's libnet-smpp-perl, with the example that comes with it. Skipped where that is not installed. */
+/** SMPP with an independent SMSC: the example of Debian's libnet-smpp-perl. Skipped if not installed. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -16,7 +16,7 @@ const skip = installed ? false : 'Net::SMPP is not installed (apt-get install li
 const example = '/usr/share/doc/libnet-smpp-perl/examples/smsc.pl'
 const person = '+4915112345678'
 
-/** Runs a Perl program for as long as the test; its lines as they come. */
+/** Runs a Perl program during the test; returns its output lines. */
 function perl(t: TestContext, script: string, input?: string): string[] {
   const child = spawn('perl', [script], { stdio: ['pipe', 'pipe', 'ignore'], detached: true })
   const lines: string[] = []
@@ -24,7 +24,7 @@ function perl(t: TestContext, script: string, input?: string): string[] {
   child.stdin.end(input)
   t.after(async () => {
     const gone = new Promise((resolve) => child.once('close', resolve))
-    // with the processes that it forked
+    // with its forked processes
     process.kill(-child.pid!, 'SIGKILL')
     await within('the SMSC to end', gone)
   })
@@ -50,7 +50,7 @@ async function channelOn(t: TestContext, port: number) {
     send: async (channel: string, body: string) =>
       (await api.post('/v1/messages', { channel, to: person, type: 'text', text: { body } })).body.id as string,
     statusOf: async (id: string) => {
-      // a receipt may be faster than our own record of its message, and is looked at again in a moment
+      // a receipt may precede our record of its message; it is matched again later
       await world.clock.advance(250)
       await world.settle()
       return (await api.get(`/v1/messages/${id}`)).body.status as string
@@ -58,7 +58,7 @@ async function channelOn(t: TestContext, port: number) {
   }
 }
 
-test('texts, receipts in two ways and an answer in parts, with an SMSC on Net::SMPP', { skip }, async (t) => {
+test('texts, both receipt formats and a multi-part reply work with an SMSC on Net::SMPP', { skip }, async (t) => {
   const lines = perl(t, join(import.meta.dirname, '../fixtures/smsc.pl'))
   const listening = await until('the SMSC to listen', () => lines[0], Boolean)
   const { world, api, connecting, send, statusOf } = await channelOn(t, Number(listening!.split(' ')[1]))
@@ -91,7 +91,7 @@ test('texts, receipts in two ways and an answer in parts, with an SMSC on Net::S
 })
 
 test(
-  'the example of an SMSC that comes with Net::SMPP takes a message',
+  'the example SMSC of Net::SMPP accepts a message',
   { skip: skip === false && !existsSync(example) ? `${example} is missing` : skip },
   async (t) => {
     const port = await ownPort()

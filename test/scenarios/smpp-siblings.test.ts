@@ -1,4 +1,4 @@
-/** Several SMPP channels on one account at an operator: receipts of all of them come over any of their sessions. */
+/** Several SMPP channels of one operator account, which share receipts. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { smsc, type Smsc } from '../support/simulators/smsc.ts'
@@ -8,7 +8,7 @@ import { startWorld } from '../support/world.ts'
 const person = '+4915112345678'
 const senders = { first: '+4915100000001', second: '+4915100000002' }
 
-/** An SMSC that gives messages these ids in turn, and delivers over the session that was bound last. */
+/** An SMSC with these message ids, which delivers over the last bound session. */
 async function smscWorld(t: TestContext, ids: readonly string[]) {
   const sim = await smsc(t, { bindsMax: 10, id: (nth) => ids[nth - 1] ?? `more${nth}` })
   const world = await startWorld(t, { settings: { webhook_allowed_hosts: [sim.host] } })
@@ -34,7 +34,7 @@ async function smscWorld(t: TestContext, ids: readonly string[]) {
     await world.settle()
     return body.id as string
   }
-  /** Time for the receipts to be looked at `looks` times. */
+  /** Time for `looks` attempts to match receipts. */
   const look = async (looks = 4) => {
     for (let n = 0; n < looks; n++) {
       await world.settle('reports')
@@ -54,7 +54,7 @@ const receiptOf = (sim: Smsc, id: string, stat: string, { to = senders.first, fr
     ),
   })
 
-test('a receipt that comes over the session of another number of the account finds its message, and a failure is refunded', async (t) => {
+test('a receipt over the session of another channel of the account finds its message, and a failure is refunded', async (t) => {
   const { sim, world, account, connect, send, look } = await smscWorld(t, ['f1', 'f2', 'f3'])
   const api = await account()
   const first = await connect(api, senders.first)
@@ -79,7 +79,7 @@ test('a receipt that comes over the session of another number of the account fin
   await world.invariants()
 })
 
-test('a receipt is not taken for a message of the channel it came over that has the same number in hex, nor for one to another person', async (t) => {
+test('a receipt does not match a message of its channel with the same id in hex, or to another recipient', async (t) => {
   const { sim, account, connect, send, look } = await smscWorld(t, ['161', 'a1', '353', '597'])
   const api = await account()
   const first = await connect(api, senders.first)
@@ -88,7 +88,7 @@ test('a receipt is not taken for a message of the channel it came over that has 
   const others = [await send(api, second), await send(api, second), await send(api, second, '+4915187654321')]
 
   await receiptOf(sim, '161', 'UNDELIV')
-  // of a message of nobody's: 255 is ff, and 597 in decimal of 255
+  // unknown messages: 255 is ff, and 597 is decimal for hex 255
   await receiptOf(sim, '255', 'UNDELIV', { to: '' })
   await look()
 
@@ -99,7 +99,7 @@ test('a receipt is not taken for a message of the channel it came over that has 
   )
 })
 
-test('a receipt does nothing to a message of another customer, though both have the same account at the operator', async (t) => {
+test('a receipt does not change a message of another customer with the same operator account', async (t) => {
   const { sim, account, connect, send, look } = await smscWorld(t, ['c1'])
   const [theirs, ours] = [await account(), await account()]
   const channel = await connect(theirs, senders.first)

@@ -1,4 +1,4 @@
-/** SMS over SMPP, from the connecting to what people write back, against an SMSC of its own code: one process or several, and links that break. */
+/** SMS over SMPP with a simulated SMSC. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startProcess, type WorldProcess } from '../support/process.ts'
@@ -8,7 +8,7 @@ import { startWorld, type World } from '../support/world.ts'
 
 const identifier = '+4915100000001'
 const person = '+4915112345678'
-/** After so long a channel that is out of reach is disconnected. */
+/** A channel is disconnected after this time without a connection. */
 const outOfReachMs = 30_000
 
 async function smppWorld(t: TestContext, options: SmscOptions = {}) {
@@ -74,7 +74,7 @@ async function connected(
   }
 }
 
-/** Time goes on while these processes live. */
+/** With these processes. */
 async function pass(world: World, ms: number, ...processes: readonly Pick<WorldProcess, 'app'>[]): Promise<void> {
   for (let passed = 0; passed < ms; passed += 1000) {
     await world.clock.advance(1000)
@@ -83,7 +83,7 @@ async function pass(world: World, ms: number, ...processes: readonly Pick<WorldP
   }
 }
 
-/** Time goes on until it is so: a link waits by the clock, and binds in the machine's time. Resolves to the milliseconds that have passed. */
+/** The link waits by the test clock but binds in real time. Resolves to the milliseconds passed. */
 async function passUntil(
   world: World,
   what: string,
@@ -101,13 +101,13 @@ async function passUntil(
 const isTold = async ({ pool }: World): Promise<boolean> =>
   (await pool`select 1 from channel_sessions where is_open`).length === 1
 
-/** Time goes on until the channel is bound anew, and its process has said so. */
+/** Until the channel is bound again and its process has reported it. */
 async function reopened({ world, sim }: { readonly world: World; readonly sim: Smsc }): Promise<void> {
   const before = sim.binds.length
   await passUntil(world, 'another session', async () => sim.binds.length > before && (await isTold(world)))
 }
 
-test('a channel is connected with an account that the SMSC takes, on a host that may be called', async (t) => {
+test('a channel connects with valid credentials and an allowed host', async (t) => {
   const { sim, connect } = await smppWorld(t)
 
   const inside = await connect({ host: '10.0.0.1' })
@@ -132,7 +132,7 @@ test('a channel is connected with an account that the SMSC takes, on a host that
   assert.ok(!JSON.stringify(right.body).includes('secret'))
 })
 
-test('a text is sent and delivered, one that cannot be is failed and refunded', async (t) => {
+test('a text is sent and delivered, and an undeliverable one fails and is refunded', async (t) => {
   const { world, sim, api, hand, read } = await connected(t)
   const [good, bad] = [await hand(), await hand({ text: { body: 'é€'.repeat(100) } })]
   const [sent, long] = [await read(good), await read(bad)]
@@ -153,11 +153,11 @@ test('a text is sent and delivered, one that cannot be is failed and refunded', 
   await world.invariants()
 })
 
-test('a receipt that writes the id in another way finds its message, also when another process takes it', async (t) => {
+test('a receipt with the id in another notation finds its message, also in another process', async (t) => {
   const { world, sim, hand, read } = await connected(t, { id: (n) => (0xab00 + n).toString(16) })
   const id = await hand()
 
-  // the SMSC forgets, and the process too
+  // neither SMSC nor process remembers anything
   await world.stop()
   const next = await startProcess(t, world, 'next')
   await next.pass('sessions')
@@ -173,7 +173,7 @@ test('a receipt that writes the id in another way finds its message, also when a
   await assert.rejects(read(id))
 })
 
-test('what people write comes in, in parts too, and STOP counts', async (t) => {
+test('inbound texts arrive, in parts too, and STOP opts out', async (t) => {
   const { world, sim, api, received, channel } = await connected(t)
   await world.settle()
   const part = (number: number, text: string) => ({
@@ -207,7 +207,7 @@ test('what people write comes in, in parts too, and STOP counts', async (t) => {
   assert.deepEqual([refused.status, refused.body.error.code], [422, 'recipient_blocked'])
 })
 
-test('the parts of a text that different processes took are joined', async (t) => {
+test('parts of a text received by different processes are joined', async (t) => {
   const { world, sim, received } = await connected(t)
   const part = (number: number, text: string) => ({
     esm_class: 0x40,
@@ -231,7 +231,7 @@ test('the parts of a text that different processes took are joined', async (t) =
   )
 })
 
-test('what is written to another number of the same account is taken from the SMSC and is not the channel’s', async (t) => {
+test('messages to another number of the account are acknowledged and ignored', async (t) => {
   const { world, sim, received } = await connected(t)
   await world.settle()
 
@@ -248,7 +248,7 @@ test('what is written to another number of the same account is taken from the SM
   )
 })
 
-test('an SMSC that throttles gets the message later, and it does not fail', async (t) => {
+test('a throttled message is sent later and does not fail', async (t) => {
   const { world, sim, hand, read, attempts } = await connected(t)
   sim.answer = 0x58
   const id = await hand()
@@ -260,7 +260,7 @@ test('an SMSC that throttles gets the message later, and it does not fail', asyn
   assert.deepEqual([(await read(id)).status, await attempts(id)], ['sent', ['throttled', 'accepted']])
 })
 
-test('a link that breaks comes back without a word, and what it cut off is sent again once', async (t) => {
+test('a broken link reconnects silently, and messages in progress are repeated once', async (t) => {
   const { world, sim, send, read, attempts, events } = await connected(t)
   await world.settle()
   sim.answer = () => (setImmediate(sim.cut), null)
@@ -276,7 +276,7 @@ test('a link that breaks comes back without a word, and what it cut off is sent 
   assert.deepEqual(await events('channel.*'), ['channel.connected'])
 })
 
-test('an SMSC out of reach disconnects the channel after half a minute, messages wait, and all recovers by itself', async (t) => {
+test('an unreachable SMSC disconnects the channel after half a minute, and messages wait until it recovers', async (t) => {
   const { world, sim, api, send, read, status, events, channel } = await connected(t)
   await world.settle()
   const planned = await send({ send_at: world.clock.iso(60_000) })
@@ -302,7 +302,7 @@ test('an SMSC out of reach disconnects the channel after half a minute, messages
   assert.deepEqual(await events('channel.*'), ['channel.connected', 'channel.disconnected', 'channel.connected'])
 })
 
-test('a bind that is refused disconnects at once, and a reconnect that is asked for brings the channel back', async (t) => {
+test('a refused bind disconnects at once, and a reconnect restores the channel', async (t) => {
   const { world, sim, api, status, channel } = await connected(t)
   await world.settle()
   sim.bindStatus = 0x0e
@@ -326,7 +326,7 @@ test('a bind that is refused disconnects at once, and a reconnect that is asked 
   assert.deepEqual([asked.status, again.status, sim.bound(), sim.boundMost()], [200, 200, 1, 1])
 })
 
-test('a reconnect is tried although the old session stands, and what it finds changes nothing', async (t) => {
+test('a reconnect is tried beside the existing session, and its result changes nothing', async (t) => {
   const { world, sim, api, status, channel, hand, read, events } = await connected(t)
   await world.settle()
   const reconnect = async () => {
@@ -350,7 +350,7 @@ test('a reconnect is tried although the old session stands, and what it finds ch
   assert.deepEqual(await events('channel.*'), ['channel.connected'])
 })
 
-test('a password is changed while the session stands, also where the SMSC lets no second bind', async (t) => {
+test('a password can be changed while the session exists, also if the SMSC allows one bind only', async (t) => {
   const { world, sim, api, status, channel, hand, read } = await connected(t)
   await world.settle()
   sim.bindStatus = 0x05
@@ -370,7 +370,7 @@ test('a password is changed while the session stands, also where the SMSC lets n
   assert.deepEqual([await status(), (await read(id)).status], ['connected', 'sent'])
 })
 
-test('an account that is bound elsewhere is out of reach to a reconnect while no process holds its session', async (t) => {
+test('a reconnect reports an account bound elsewhere as unreachable while no process has its session', async (t) => {
   const { sim, api, channel } = await connected(t)
   sim.bindStatus = 0x05
 
@@ -379,7 +379,7 @@ test('an account that is bound elsewhere is out of reach to a reconnect while no
   assert.deepEqual([status, body.error.code], [503, 'upstream_unavailable'])
 })
 
-test('an account that is bound elsewhere is out of reach to a reconnect, too, from the moment that the process which held its session has lost it', async (t) => {
+test('a reconnect reports an account bound elsewhere as unreachable as soon as the session is lost', async (t) => {
   const { world, sim, api, channel, status } = await connected(t)
   const holder = await startProcess(t, world, 'holder')
   await until('the holder to have its session', async () => {
@@ -404,7 +404,7 @@ test('an account that is bound elsewhere is out of reach to a reconnect, too, fr
   assert.deepEqual([bound, shown, again, sim.bound()], [200, 'connected', 200, 1])
 })
 
-test('an SMSC that ends the old session for the bind of a reconnect loses nothing and gets nothing twice', async (t) => {
+test('an SMSC that ends the old session for the bind of a reconnect causes no loss and no duplicate', async (t) => {
   const { world, sim, api, status, channel, send, read, attempts, events } = await connected(t, { endsOldest: true })
   await world.settle()
   sim.answer = null
@@ -435,7 +435,7 @@ test('an SMSC that ends the old session for the bind of a reconnect loses nothin
   )
 })
 
-test('with a password that was changed the session is opened anew, and what waits goes out through it', async (t) => {
+test('a changed password reopens the session, and waiting messages are sent', async (t) => {
   const { world, sim, api, status, channel, send, read } = await connected(t)
   await world.settle()
   const waiting = await send({ send_at: world.clock.iso(5000) })
@@ -459,7 +459,7 @@ test('with a password that was changed the session is opened anew, and what wait
   )
 })
 
-test('a disabled channel is unbound, an active one bound again, a deleted one unbound for good', async (t) => {
+test('a disabled channel is unbound, an enabled one bound again, a deleted one unbound for good', async (t) => {
   const { world, sim, api, channel } = await connected(t)
   await world.settle()
   const bound = [sim.bound()]
@@ -478,7 +478,7 @@ test('a disabled channel is unbound, an active one bound again, a deleted one un
   assert.equal(sim.boundMost(), 1)
 })
 
-test('nonsense in the middle of a packet costs the session, not the channel', async (t) => {
+test('a malformed packet ends the session, not the channel', async (t) => {
   const { world, sim, hand, read } = await connected(t)
   await world.settle()
 
@@ -493,7 +493,7 @@ test('nonsense in the middle of a packet costs the session, not the channel', as
   assert.equal((await read(id)).status, 'sent')
 })
 
-test('of two processes one is bound; what the other accepts goes out through it, and dispatching elsewhere does not spin', async (t) => {
+test('one of two processes is bound and sends the messages of both, and the other does not poll in a loop', async (t) => {
   const { world, sim, api, channel, read } = await connected(t, { settings: { max_messages_per_second: 1000 } })
   const other = await startProcess(t, world, 'other')
   await world.tick('heartbeat', 'sessions')
@@ -519,7 +519,7 @@ test('of two processes one is bound; what the other accepts goes out through it,
   assert.equal(sim.boundMost(), 1)
 })
 
-test('when the process that is bound dies, another binds and sends what it left behind', async (t) => {
+test('when the bound process dies, another binds and sends its messages', async (t) => {
   const { world, sim, channel, send, read } = await connected(t)
   const holder = await startProcess(t, world, 'holder')
   await holder.pass('sessions')
@@ -545,7 +545,7 @@ test('when the process that is bound dies, another binds and sends what it left 
   assert.equal(sim.boundMost(), 1)
 })
 
-test('a process that stops hands its session over at once', async (t) => {
+test('a stopping process releases its session at once', async (t) => {
   const { world, sim } = await connected(t)
   const holder = await startProcess(t, world, 'holder')
   await holder.pass('sessions')
@@ -560,7 +560,7 @@ test('a process that stops hands its session over at once', async (t) => {
   assert.deepEqual([between, sim.bound(), sim.binds.length - by], [0, 1, 1])
 })
 
-test('processes that run by themselves share a channel, and one that stops in the middle loses nothing', async (t) => {
+test('running processes share a channel, and stopping one loses nothing', async (t) => {
   const { world, sim, channel, read } = await connected(t, { settings: { max_messages_per_second: 1000 } })
   const [one, two] = [await startProcess(t, world, 'one'), await startProcess(t, world, 'two')]
   const { key } = await accountKey(world, channel)
@@ -605,7 +605,7 @@ test('processes that run by themselves share a channel, and one that stops in th
   assert.equal(sim.boundMost(), 1)
 })
 
-/** A further key of the channel's account, to use at another process. */
+/** Another key of the channel's account. */
 async function accountKey(world: World, channel: { id: string }) {
   const [row] = await world.pool<{ account_id: string }[]>`select account_id from channels where id = ${channel.id}`
   return await world.services.accounts.createKey({ account_id: row!.account_id as never, mode: 'live' })

@@ -1,4 +1,4 @@
-/** A Telegram bot, from the connecting to what people write and tap, with a webhook and without one, against a simulator of the Bot API. */
+/** A Telegram bot with webhook and polling, with a simulator. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { simulateTelegram } from '../support/simulators/telegram.ts'
@@ -57,7 +57,7 @@ async function connected(t: TestContext, base_url = https) {
   return { ...parts, channel, send, hand }
 }
 
-test('a bot is known by its token: its name, its webhook, and nobody else can have it', async (t) => {
+test('connecting a bot reads its name and sets its webhook, and no other channel can use it', async (t) => {
   const { sim, api, connect } = await telegramWorld(t)
 
   const wrong = await connect({ credentials: { bot_token: '110201543:wrong-wrong-wrong-wrong' } })
@@ -85,7 +85,7 @@ test('a bot is known by its token: its name, its webhook, and nobody else can ha
   assert.equal(sim.webhook(), null, 'taken back when the channel is deleted')
 })
 
-test('of two channels connected with one bot at the same moment the one that comes to be keeps the webhook', async (t) => {
+test('when two channels connect one bot at once, the created one keeps the webhook', async (t) => {
   const { world, sim, connect } = await telegramWorld(t)
   const { id } = await world.account({ mode: 'live' })
   const [inserted, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -114,7 +114,7 @@ test('of two channels connected with one bot at the same moment the one that com
   assert.equal(sim.webhook()?.url, made.webhook_url)
 })
 
-test('a message is sent at no cost, and a refusal tells its reason', async (t) => {
+test('a message is sent at no cost, and a refusal has its reason', async (t) => {
   const { world, sim, api, send, hand, read } = await connected(t)
   sim.refuse(2, 403, 'Forbidden: bot was blocked by the user')
 
@@ -137,7 +137,7 @@ test('a message is sent at no cost, and a refusal tells its reason', async (t) =
   await world.invariants()
 })
 
-test('throttling is waited out for as long as Telegram says, and a token that was revoked disconnects the bot', async (t) => {
+test('throttling lasts as long as Telegram says, and a revoked token disconnects the bot', async (t) => {
   const { world, sim, api, channel, hand, read } = await connected(t)
   sim.answerNext({
     status: 429,
@@ -160,7 +160,7 @@ test('throttling is waited out for as long as Telegram says, and a token that wa
   await world.invariants()
 })
 
-test('a message of several files is one message, and has failed where one of them could not go', async (t) => {
+test('a message with several files is one message, and fails if one file cannot be sent', async (t) => {
   const { world, sim, hand, read } = await connected(t)
   const attachments = ['image', 'document'].map((type) => ({ type, url: `https://example.com/${type}` }))
 
@@ -179,7 +179,7 @@ test('a message of several files is one message, and has failed where one of the
   await world.invariants()
 })
 
-test('what people write comes in once, and what groups write, or what is edited, changes nothing', async (t) => {
+test('inbound messages are stored once; messages of groups and edits are ignored', async (t) => {
   const { world, sim, api, hand, received } = await connected(t)
   const asked = await hand()
 
@@ -217,7 +217,7 @@ test('what people write comes in once, and what groups write, or what is edited,
   await world.invariants()
 })
 
-test('a file that came in is served by an address of ours', async (t) => {
+test('an inbound file is served from our own address', async (t) => {
   const { world, sim, received } = await connected(t)
   sim.file('large', 'photos/file_1.jpg', Buffer.from('a picture'))
 
@@ -240,7 +240,7 @@ test('a file that came in is served by an address of ours', async (t) => {
   assert.equal(file.body, 'a picture')
 })
 
-test('a tapped button comes back with its id and title, however long the id is, and stops its clock', async (t) => {
+test('a tapped button is reported with its id and title, however long the id is, and its spinner ends', async (t) => {
   const { world, sim, hand, received } = await connected(t)
   const long = `order-${'ä'.repeat(120)}`
   const buttons = [{ reply: { id: 'home_yes', title: 'Yes' } }, { reply: { id: long, title: 'Another day' } }]
@@ -266,7 +266,7 @@ test('a tapped button comes back with its id and title, however long the id is, 
   await world.invariants()
 })
 
-test('/stop and a button that says so opt out, /start lifts it, and is nothing else', async (t) => {
+test('/stop and a button with the id stop opt out, and /start opts in again', async (t) => {
   const { world, sim, api, send, hand } = await connected(t)
   const statusOf = async () => (await api.get('/v1/contacts')).body.data[0]?.consent.telegram?.status ?? 'unknown'
   const say = async (text: string) => {
@@ -293,7 +293,7 @@ test('/stop and a button that says so opt out, /start lifts it, and is nothing e
   await world.invariants()
 })
 
-test('forged and malformed calls of the webhook change nothing, and its secret word is not kept beside them', async (t) => {
+test('forged and malformed webhook calls change nothing, and the secret token is not stored with them', async (t) => {
   const { world, sim, channel, received } = await connected(t)
   const update = { update_id: 1, message: { message_id: 1, chat: { id: ada, type: 'private' }, text: 'Hi' } }
   const post = (body: string, secret: string) =>
@@ -325,7 +325,7 @@ test('forged and malformed calls of the webhook change nothing, and its secret w
   await world.invariants()
 })
 
-test('where the service has no https address the bot asks for what people write, and loses nothing', async (t) => {
+test('without an https address the bot is polled, and no update is lost', async (t) => {
   const { world, sim, channel, hand, read, received, api } = await connected(t, 'http://127.0.0.1:8080')
   const cameIn = async (count: number) => {
     await until(

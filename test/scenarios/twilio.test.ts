@@ -1,4 +1,4 @@
-/** SMS through Twilio, from the connecting to what people write back, against a simulator that speaks as Twilio does. */
+/** SMS through Twilio, with a simulator. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { simulateTwilio } from '../support/simulators/twilio.ts'
@@ -12,7 +12,7 @@ const person = '+14155550123'
 
 async function twilioWorld(t: TestContext) {
   let real = base_url
-  // Twilio's clock is the world's once that stands
+  // Twilio uses the world's clock
   let now = () => Date.parse('2026-01-31T09:30:00.000Z')
   const sim = await simulateTwilio(t, {
     account_sid,
@@ -60,7 +60,7 @@ async function connected(t: TestContext, more: object = {}) {
   return { ...parts, channel, send, hand }
 }
 
-test('a channel is connected with credentials that Twilio takes, and shows none of them', async (t) => {
+test('a channel connects with valid Twilio credentials, and shows none of them', async (t) => {
   const { api, connect } = await twilioWorld(t)
 
   const wrong = await connect({ credentials: { account_sid, auth_token: 'wrong' } })
@@ -86,7 +86,7 @@ test('a channel is connected with credentials that Twilio takes, and shows none 
   assert.ok(!JSON.stringify((await api.get(`/v1/channels/${right.body.id}`)).body).includes(auth_token))
 })
 
-test('a text is sent, delivered and read as Twilio tells, in any order and number', async (t) => {
+test('a text is sent, delivered and read by callbacks in any order and number', async (t) => {
   const { world, sim, hand, read, eventsOf } = await connected(t)
   const [orderly, disorderly] = [await hand(), await hand()]
 
@@ -108,7 +108,7 @@ test('a text is sent, delivered and read as Twilio tells, in any order and numbe
   await world.invariants()
 })
 
-test('what Twilio refuses or cannot deliver fails with its reason and is refunded', async (t) => {
+test("refused and undelivered messages fail with Twilio's reason and are refunded", async (t) => {
   const { world, sim, api, send, hand, read } = await connected(t)
   sim.refuse('+14155550002', 21610)
 
@@ -137,14 +137,14 @@ test('what Twilio refuses or cannot deliver fails with its reason and is refunde
   await world.invariants()
 })
 
-test('throttling is waited out, and credentials that were revoked disconnect the channel until they count again', async (t) => {
+test('throttled messages are sent later, and revoked credentials disconnect the channel until they are valid again', async (t) => {
   const { world, sim, api, channel, hand, read } = await connected(t)
   sim.answerNext({ status: 429, body: { code: 20429 }, headers: { 'retry-after': '5' } })
   const throttled = await hand()
   const waiting = await read(throttled)
   await world.clock.advance(5000)
   await world.settle()
-  // after a pause the channel goes on slower
+  // the channel is slower after a pause
   await world.clock.advance(1000)
 
   sim.account.auth_token = 'changed'
@@ -160,7 +160,7 @@ test('throttling is waited out, and credentials that were revoked disconnect the
   await world.invariants()
 })
 
-test('a message whose hand-over had no answer is found by its receipt, or by asking, and is never sent twice', async (t) => {
+test('a message whose send attempt had no answer is found by its receipt or a status query, and sent once', async (t) => {
   const { world, sim, hand, read } = await connected(t)
 
   sim.answerNext('lost')
@@ -187,7 +187,7 @@ test('a message whose hand-over had no answer is found by its receipt, or by ask
   await world.invariants()
 })
 
-test('of two messages alike the one that never arrived is sent, and the one that arrived is not taken for it', async (t) => {
+test('of two identical messages, the lost one is sent and the accepted one is not mistaken for it', async (t) => {
   const { world, sim, hand, read } = await connected(t)
   sim.answerNext('reset')
   const first = await hand()
@@ -203,7 +203,7 @@ test('of two messages alike the one that never arrived is sent, and the one that
   await world.invariants()
 })
 
-test('of two messages alike that both arrived without an answer each is found once, and none is sent again', async (t) => {
+test('two identical messages without answers that both arrived are each found once, and not sent again', async (t) => {
   const { world, sim, hand, read } = await connected(t)
   sim.answerNext('lost', 'lost')
   const ids = [await hand(), await hand()]
@@ -219,7 +219,7 @@ test('of two messages alike that both arrived without an answer each is found on
   await world.invariants()
 })
 
-test('what people write comes in once, with the files of it, and STOP and START count', async (t) => {
+test('inbound messages are stored once, with their files, and STOP and START apply', async (t) => {
   const { world, sim, api, channel, send, received } = await connected(t)
   const say = (fields: Record<string, string>) =>
     sim.receive(channel.webhook_url, { From: person, To: identifier, ...fields })
@@ -257,7 +257,7 @@ test('what people write comes in once, with the files of it, and STOP and START 
   await world.invariants()
 })
 
-test('a word of its own by which Twilio lets people stop counts as STOP, and a START that is played back undoes no later STOP', async (t) => {
+test("Twilio's own opt-out keywords count as STOP, and a replayed START does not undo a later STOP", async (t) => {
   const { world, sim, channel, hand, send } = await connected(t)
   const sid = (n: number) => `SM${String(n).padStart(32, '0')}`
   const say = async (n: number, Body: string, OptOutType: string) => {
@@ -315,7 +315,7 @@ test('forged and malformed callbacks change nothing', async (t) => {
   await world.invariants()
 })
 
-test('the last of several words counts, also where Twilio tells them faster than they are applied', async (t) => {
+test('the last of several STOP and START messages applies, even in a burst', async (t) => {
   const { world, sim, channel, send } = await connected(t)
   let told = 100
   const say = (Body: string, OptOutType: string) =>

@@ -1,4 +1,4 @@
-/** SMS through Vonage, from connecting to what the recipient answers, against a Vonage of this machine. */
+/** SMS through Vonage, with a simulator. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { simulateVonage, type VonageOptions, type VonageSimulator } from '../support/simulators/vonage.ts'
@@ -13,7 +13,7 @@ const channelOf = (credentials: object) => ({
   credentials,
 })
 
-/** A service that knows this Vonage as its own, and an account with money. */
+/** With an account and money. */
 async function withVonage(t: TestContext, options: Partial<VonageOptions> = {}) {
   const base_url = 'https://messages.example.com'
   let real = base_url
@@ -45,7 +45,7 @@ async function sentMessage(
   }
 }
 
-test('a text goes out through Vonage, its receipt makes it delivered, and the answer comes in', async (t) => {
+test('a text is sent through Vonage, its receipt marks it delivered, and the reply arrives', async (t) => {
   const parts = await withVonage(t, { signature_secret: 'sign-sign-sign' })
   const { world, api, sim } = parts
   const { status, body: channel } = await api.post(
@@ -79,7 +79,7 @@ test('a text goes out through Vonage, its receipt makes it delivered, and the an
   await world.invariants()
 })
 
-test('without signatures callbacks are known by the word in their address, which is shown once', async (t) => {
+test('unsigned callbacks are verified by the token in their address, which is shown once', async (t) => {
   const parts = await withVonage(t, { form: 'GET' })
   const { world, api, sim } = parts
   const { body: channel } = await api.post('/v1/channels', channelOf(account))
@@ -99,7 +99,7 @@ test('without signatures callbacks are known by the word in their address, which
   assert.equal('verify_token' in (await api.get(`/v1/channels/${channel.id}`)).body, false)
 })
 
-test('a long text is delivered once each of its parts is, and failed when one is', async (t) => {
+test('a long text is delivered when each part is, and failed when one is', async (t) => {
   const parts = await withVonage(t)
   const { world, api, sim } = parts
   const { body: channel } = await api.post('/v1/channels', channelOf(account))
@@ -121,7 +121,7 @@ test('a long text is delivered once each of its parts is, and failed when one is
   })
 })
 
-test('a throttled text is sent again after as long as Vonage says, and a refused one is failed and refunded', async (t) => {
+test('a throttled text is repeated after the time that Vonage names, and a refused one fails and is refunded', async (t) => {
   const { world, api, sim } = await withVonage(t)
   const { body: channel } = await api.post('/v1/channels', channelOf(account))
   const throttled = {
@@ -136,7 +136,7 @@ test('a throttled text is sent again after as long as Vonage says, and a refused
   const early = sim.messages.length
   await world.clock.advance(5000)
   await world.settle()
-  // after a pause the channel goes on slower
+  // the channel is slower after a pause
   await world.clock.advance(1000)
   await world.settle()
 
@@ -150,7 +150,7 @@ test('a throttled text is sent again after as long as Vonage says, and a refused
   await world.invariants()
 })
 
-test('wrong credentials connect nothing, and credentials that are taken back later disconnect the channel', async (t) => {
+test('wrong credentials do not connect, and revoked credentials disconnect the channel', async (t) => {
   const { world, api, sim } = await withVonage(t)
 
   const wrong = await api.post('/v1/channels', channelOf({ ...account, api_secret: 'guessed' }))
@@ -165,7 +165,7 @@ test('wrong credentials connect nothing, and credentials that are taken back lat
   assert.equal((await api.get(`/v1/channels/${channel.id}`)).body.connection_status, 'disconnected')
 })
 
-test('the verify token that was made is shown in the answer and its replays, and stands nowhere in clear', async (t) => {
+test('a generated verify token is shown in the answer and its replays, and stored encrypted', async (t) => {
   const { world, api } = await withVonage(t)
   const key = { 'idempotency-key': 'connect-1' }
 
@@ -185,7 +185,7 @@ test('the verify token that was made is shown in the answer and its replays, and
   assert.equal(stored.length, 1)
 })
 
-test('a hand-over whose answer is lost is found again by its receipt, and not sent twice', async (t) => {
+test('a send attempt whose answer is lost is resolved by its receipt, and not repeated', async (t) => {
   const { world, api, sim } = await withVonage(t)
   const { body: channel } = await api.post('/v1/channels', channelOf(account))
   sim.answerNext('lost')

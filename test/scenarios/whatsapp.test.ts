@@ -1,4 +1,4 @@
-/** A WhatsApp channel from its connecting to receipts, answers and templates, against Meta's Graph API on this machine. */
+/** A WhatsApp channel, with a simulator of Meta's Graph API. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { businessNumber } from '../support/simulators/whatsapp.ts'
@@ -41,7 +41,7 @@ async function connected(t: TestContext, templates: readonly object[] = []) {
       await world.settle()
       return status
     },
-    /** The recipient writes, so that the service window is open. */
+    /** An inbound message opens the service window. */
     write: async (more: object = {}) => {
       const contacts = [{ profile: { name: 'Ada Lovelace' }, wa_id: to.slice(1) }]
       const said = {
@@ -59,7 +59,7 @@ async function connected(t: TestContext, templates: readonly object[] = []) {
   }
 }
 
-test('connecting tries everything and tells the number; what is wrong is named, and nothing is created', async (t) => {
+test('connecting tests everything and reads the number; failures are named, and nothing is created', async (t) => {
   const { graph, api, connect } = await whatsappWorld(t, { credit_micros: 1_000_000 })
   const { verify_token: _, ...withoutWord } = graph.credentials
   const wrong = [
@@ -109,7 +109,7 @@ test('connecting tries everything and tells the number; what is wrong is named, 
   assert.deepEqual([again.status, again.body.error.code], [409, 'channel_identifier_taken'])
 })
 
-test('an access token that no header can carry is malformed, and not taken for a provider out of reach', async (t) => {
+test('an access token that is no valid header is malformed, not a provider failure', async (t) => {
   const { graph, api, connect } = await whatsappWorld(t)
   const tokens = [`${graph.credentials.access_token}\n`, 'EAA\u0007', 'EAA…', 'EA A']
 
@@ -127,7 +127,7 @@ test('an access token that no header can carry is malformed, and not taken for a
     )
 })
 
-test('Meta shakes hands by our word alone', async (t) => {
+test("Meta's handshake needs our verify token", async (t) => {
   const { world, channel, graph } = await connected(t)
   const shake = (word: string) =>
     world
@@ -142,7 +142,7 @@ test('Meta shakes hands by our word alone', async (t) => {
   assert.deepEqual([wrong.status, wrong.body.error.code], [401, 'hook_token_invalid'])
 })
 
-test('a message goes out, and its receipts count in any order and number', async (t) => {
+test('a message is sent, and its receipts apply in any order and number', async (t) => {
   const { graph, world, send, write, tell, read, api } = await connected(t)
   const closed = await send('text', { body: 'Hi' })
   await write()
@@ -166,7 +166,7 @@ test('a message goes out, and its receipts count in any order and number', async
   await world.invariants()
 })
 
-test('a failure told later is refunded, and the attempt of a refused one names the code', async (t) => {
+test('a later failure is refunded, and a refused attempt has the error code', async (t) => {
   const { graph, world, send, write, tell, read, api } = await connected(t)
   await write()
   const { body: late } = await send('text', { body: 'Hi' })
@@ -191,7 +191,7 @@ test('a failure told later is refunded, and the attempt of a refused one names t
   await world.invariants()
 })
 
-test('throttling is no failure, and a revoked token makes the channel wait until it is taken again', async (t) => {
+test('throttling is no failure, and a revoked token makes the channel wait until it is valid again', async (t) => {
   const { graph, world, send, write, read, api, channel } = await connected(t)
   await write()
   graph.trouble('/messages', { error: 130429, status: 429 }, { error: 131056 })
@@ -217,7 +217,7 @@ test('throttling is no failure, and a revoked token makes the channel wait until
   await world.invariants()
 })
 
-test('what a recipient writes comes in once, with its sender; answers and reactions name our message', async (t) => {
+test('inbound messages are stored once with their sender; replies and reactions reference our message', async (t) => {
   const { graph, world, hook, send, write, tell, api } = await connected(t)
   await write()
   const { body: ours } = await send('button', {
@@ -262,7 +262,7 @@ test('what a recipient writes comes in once, with its sender; answers and reacti
   await world.invariants()
 })
 
-test('what comes in has the shape that the contract says, whatever was written: degrees as text are numbers, and what cannot be read is unsupported', async (t) => {
+test('inbound content always has the documented format: degrees become numbers, and unknown content is unsupported', async (t) => {
   const { graph, api, tell } = await connected(t)
   const contacts = [{ profile: { name: { first: 7 } }, wa_id: to.slice(1) }]
   const say = (type: string, content: unknown) => ({
@@ -312,7 +312,7 @@ test('what comes in has the shape that the contract says, whatever was written: 
   ])
 })
 
-test('of a stop and a resume of marketing the later one counts, in whatever order they are told', async (t) => {
+test('the later of a stop and a resume of marketing applies, in any order of arrival', async (t) => {
   const { graph, world, tell, write, api } = await connected(t)
   await write()
   const seconds = Math.floor(world.clock.now() / 1000)
@@ -344,7 +344,7 @@ test('of a stop and a resume of marketing the later one counts, in whatever orde
   await world.invariants()
 })
 
-test('a stop of marketing keeps marketing templates back, and a resume lets them go', async (t) => {
+test('a stop of marketing blocks marketing templates, and a resume allows them', async (t) => {
   const { graph, world, sendTemplate, tell, write, api } = await connected(t, [
     template('offer', { category: 'MARKETING' }),
     template('order_update'),
@@ -379,7 +379,7 @@ test('a stop of marketing keeps marketing templates back, and a resume lets them
   await world.invariants()
 })
 
-test('a hand-over that WhatsApp refuses for a stop of marketing counts as that stop, and as no more', async (t) => {
+test('a send refused by WhatsApp for a marketing stop counts as that stop only', async (t) => {
   const { graph, world, sendTemplate, write, api } = await connected(t, [
     template('offer', { category: 'MARKETING' }),
     template('order_update'),
@@ -406,7 +406,7 @@ test('a hand-over that WhatsApp refuses for a stop of marketing counts as that s
   await world.invariants()
 })
 
-test('templates are read at connecting, and a send is held against them', async (t) => {
+test('templates are copied on connecting, and sends are checked against them', async (t) => {
   const { graph, sendTemplate, api, channel } = await connected(t, [
     template('order_update'),
     template('offer', { status: 'PAUSED', rejected_reason: 'SPAM' }),
@@ -448,7 +448,7 @@ test('templates are read at connecting, and a send is held against them', async 
   assert.ok(graph.calls.length - calls <= 4, 'each name is asked for at most once')
 })
 
-test('a template that our copy lacks is asked for before a send is refused; where it cannot be asked for, the send may be repeated', async (t) => {
+test('an unknown template is looked up before a send is refused; if the look-up fails, the send may be repeated', async (t) => {
   const { graph, sendTemplate } = await connected(t)
   graph.templates.push(template('new_one'))
 
@@ -467,7 +467,7 @@ test('a template that our copy lacks is asked for before a send is refused; wher
   )
 })
 
-test('templates are read anew when WhatsApp tells of a change, and every ten minutes', async (t) => {
+test('templates are refreshed when WhatsApp reports a change, and every ten minutes', async (t) => {
   const { graph, world, tell, sendTemplate, api, channel } = await connected(t, [
     template('order_update'),
     template('offer'),
@@ -499,7 +499,7 @@ test('templates are read anew when WhatsApp tells of a change, and every ten min
   )
 })
 
-test('an account that is disabled at Meta loses its link', async (t) => {
+test('an account disabled at Meta loses its connection', async (t) => {
   const { graph, tell, api, channel } = await connected(t)
   Object.assign(graph.number, { status: 'BANNED' })
 
@@ -508,7 +508,7 @@ test('an account that is disabled at Meta loses its link', async (t) => {
   assert.equal((await api.get(`/v1/channels/${channel.id}`)).body.connection_status, 'disconnected')
 })
 
-test('a hand-over whose answer was lost is settled by its receipt, and not sent twice', async (t) => {
+test('a send attempt whose answer was lost is resolved by its receipt, and not repeated', async (t) => {
   const { graph, world, send, write, tell, read } = await connected(t)
   await write()
   graph.refuse(to, 'cut')
@@ -524,7 +524,7 @@ test('a hand-over whose answer was lost is settled by its receipt, and not sent 
   await world.invariants()
 })
 
-test('a body may hold a thousand changes, each of which counts', async (t) => {
+test('a callback may hold a thousand changes, which all apply', async (t) => {
   const { graph, world, api, tell, channel } = await connected(t)
   const people = Array.from({ length: 500 }, (_, n) => `49151${String(n).padStart(8, '0')}`)
   const inbound = people.map((from, n) =>
@@ -550,7 +550,7 @@ test('a body may hold a thousand changes, each of which counts', async (t) => {
   await world.invariants()
 })
 
-test('what went out in several parts is as far as the least of them, and its parts are answered by WhatsApp one by one', async (t) => {
+test('a message of several parts has the status of the least advanced part, and replies to each part are matched', async (t) => {
   const { graph, world, send, write, tell, read } = await connected(t)
   await write()
   const { body: sent } = await send('attachments', [
@@ -566,7 +566,7 @@ test('what went out in several parts is as far as the least of them, and its par
   assert.equal((await read(sent.id)).status, 'delivered')
 })
 
-test('that a part failed is nothing once it was delivered: the message is delivered with its last part, and nothing is refunded', async (t) => {
+test('a failure after delivery changes nothing: the message is delivered with its last part, without a refund', async (t) => {
   const { graph, world, send, write, tell, read } = await connected(t)
   await write()
   const { body: sent } = await send('attachments', [
@@ -586,7 +586,7 @@ test('that a part failed is nothing once it was delivered: the message is delive
   await world.invariants()
 })
 
-test('a part whose answer was lost is settled by its receipt, which says which part it is: the rest goes out, and nothing twice', async (t) => {
+test('a part whose answer was lost is resolved by its receipt, and the remaining parts are sent once', async (t) => {
   const { graph, world, send, write, tell, read } = await connected(t)
   await write()
   graph.refuse(to, 'cut')
@@ -610,7 +610,7 @@ test('a part whose answer was lost is settled by its receipt, which says which p
   await world.invariants()
 })
 
-test('after its channel is deleted nothing is left of its templates, and what WhatsApp tells is answered 404', async (t) => {
+test('deleting a channel deletes its templates, and later callbacks are 404', async (t) => {
   const { graph, world, api, channel, hook } = await connected(t, [template('order_update')])
 
   await api.delete(`/v1/channels/${channel.id}`)
@@ -621,7 +621,7 @@ test('after its channel is deleted nothing is left of its templates, and what Wh
   await world.settle()
 })
 
-test('a picture that comes in is fetched with the token, and served by an address of ours', async (t) => {
+test('an inbound picture is downloaded with the token and served from our own address', async (t) => {
   const { graph, world, write, api } = await connected(t)
   const body = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3])
   graph.files.set('1908647269898587', { mime_type: 'image/jpeg', body })
@@ -650,7 +650,7 @@ test('a picture that comes in is fetched with the token, and served by an addres
   await world.invariants()
 })
 
-test('a marketing template that waits for its time is failed where its recipient stops marketing meanwhile', async (t) => {
+test('a scheduled marketing template fails if its recipient stops marketing before its time', async (t) => {
   const { graph, world, api, channel, tell, read } = await connected(t, [
     template('offer', { category: 'MARKETING', components: [{ type: 'BODY', text: 'Hi' }] }),
   ])
@@ -672,7 +672,7 @@ test('a marketing template that waits for its time is failed where its recipient
   await world.invariants()
 })
 
-test('whatever WhatsApp holds as a template, the others can be read and sent', async (t) => {
+test('an odd template does not prevent the others from being read and sent', async (t) => {
   const { api, channel, sendTemplate } = await connected(t, [
     template('x'.repeat(5000)),
     template('nul\0', { components: [{ type: 'BODY', text: 'half \ud83d, none \0' }] }),

@@ -1,7 +1,4 @@
-/**
- * Posthorn's own webhook format: the body of `POST /v1/automation_events` without `source` (behaviour: integrations
- * 4.7).
- */
+/** Posthorn's own webhook format, the body of `POST /v1/automation_events` (behaviour: integrations 4.7). */
 import { throwFailures } from '../../api/problem.ts'
 import { ReportedEvent } from '../../api/resources/automation-event.ts'
 import { validator } from '../../api/validation.ts'
