@@ -1,6 +1,6 @@
 /**
- * The text of API keys and source keys (behaviour: authentication 1.3): a prefix, 32 base62 characters of entropy,
- * and a checksum that rejects a mistyped key without a look-up.
+ * The text of API keys and source keys (behaviour: authentication 1.3): a prefix, 32 random base62 characters, and a
+ * checksum.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -10,7 +10,7 @@ import type { SteadyClock } from '../../lib/clock.ts'
 import { lookupCache } from '../../lib/lookup-cache.ts'
 import type { FindKey, KeyFacts } from '../../platform/http/auth.ts'
 
-/** The part between `svc_` and the entropy: the mode of an API key, or `src` for the key of an integration source. */
+/** The mode of an API key, or `src` for the key of an integration source. */
 export type KeyPrefix = Mode | 'src'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -18,7 +18,7 @@ const entropyLength = 32
 const checksumLength = 6
 const shape = /^svc_(live|test|src)_[0-9A-Za-z]{38}$/
 
-/** A new key. `fill` makes random bytes; tests pass a seeded one. */
+/** `fill` makes random bytes; tests pass a seeded one. */
 export function newKey(prefix: KeyPrefix, fill: (size: number) => Uint8Array = randomBytes): string {
   let text = `svc_${prefix}_`
   const end = text.length + entropyLength
@@ -29,7 +29,7 @@ export function newKey(prefix: KeyPrefix, fill: (size: number) => Uint8Array = r
   return text + checksum(text)
 }
 
-/** The CRC32 of a text in six base62 characters. */
+/** CRC32 in six base62 characters. */
 function checksum(text: string): string {
   let rest = crc32(text)
   let digits = ''
@@ -40,25 +40,23 @@ function checksum(text: string): string {
   return digits
 }
 
-/** True for a well-formed key, whether it exists or not. */
+/** Well-formed, whether it exists or not. */
 export const isKeyText = (text: string): boolean =>
   shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 
-/** True for text with the prefix of a source key. */
 export const isSourceKeyText = (text: string): boolean => text.startsWith('svc_src_')
 
-/** The stored form of a key. */
 export const keyHash = (text: string): string => hash('sha256', text, 'hex')
 
 const cachedKeysMax = 20_000
 
 export interface KeyCache {
   readonly find: FindKey
-  /** Clears the cache: after a change, and whenever one may have been missed. */
+  /** After a change, and whenever one may have been missed. */
   forget(): void
 }
 
-/** `isKeyText` rejects text that cannot be a key; `lookUp` reads a key from the database. */
+/** `lookUp` reads a key from the database. */
 export function keyCache(
   clock: Pick<SteadyClock, 'now' | 'elapsed'>,
   isKeyText: (text: string) => boolean,

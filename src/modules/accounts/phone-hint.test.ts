@@ -1,4 +1,4 @@
-/** What is said of a refused phone number, and what it costs the database. */
+/** Hints for refused phone numbers, and their queries. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import postgres from '#postgres'

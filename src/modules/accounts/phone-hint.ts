@@ -1,11 +1,11 @@
-/** Suggests the E.164 form of a rejected phone number (behaviour: conventions 6.7). Runs only after a rejection. */
+/** Suggests the E.164 form of a rejected phone number (behaviour: conventions 6.7). */
 import type { Tenant } from '../../api/caller.ts'
 import type { Detail } from '../../api/errors.ts'
 import { normalisePhone } from '../../lib/phone.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { findDefaultCountry } from './repository.ts'
 
-/** Adds a suggestion to the failure of `param`: the international number as E.164, or the national number read by the account's default country. */
+/** Adds it to the failure of `param`. A national number is read by the account's default country. */
 export async function withPhoneHint(
   sql: Db,
   { account_id }: Pick<Tenant, 'account_id'>,
@@ -21,7 +21,7 @@ export async function withPhoneHint(
   )
 }
 
-/** The suggestion for a number written as in `country`, for reports of many numbers; empty when there is none. */
+/** For a number written as in `country`; empty when there is none. */
 export function phoneHint(written: string, country: string | null): string {
   const meant = internationalForm(written) ?? nationalForm(written, country)
   return meant === null ? '' : didYouMean(meant)
@@ -29,7 +29,7 @@ export function phoneHint(written: string, country: string | null): string {
 
 export const defaultCountryOf = findDefaultCountry
 
-/** Look-ups in progress, shared by the items of a batch. */
+/** Shared by the items of a batch. */
 const inProgress = new WeakMap<Db, Map<string, Promise<string | null>>>()
 
 function sharedCountry(sql: Db, account_id: string): Promise<string | null> {

@@ -8,7 +8,7 @@ export interface AccountRow {
   readonly name: string
   readonly owner_email: string | null
   readonly timezone: string
-  /** ISO 3166 alpha-2: the country of the account's national phone numbers. */
+  /** ISO 3166 alpha-2. */
   readonly default_country: string | null
   readonly suspended_at: string | null
   readonly created_at: string
@@ -27,13 +27,13 @@ export interface KeyRow {
   readonly created_at: string
 }
 
-/** A key with the fields of its account that authentication needs. */
+/** With the fields of its account that authentication needs. */
 export interface KeyWithAccount extends KeyRow {
   readonly account_name: string
   readonly suspended_at: string | null
 }
 
-/** The address for notices to an account, as an SQL expression; null when it has none. */
+/** An SQL expression; null when the account has none. */
 export const ownerEmailOf = (sql: Db, account_id: string): Fragment =>
   sql`(select owner_email from accounts where id = ${account_id})`
 
@@ -49,7 +49,6 @@ export async function findAccount(sql: Db, id: string): Promise<AccountRow | nul
   return row ?? null
 }
 
-/** As `findAccount`, locked until the transaction ends. */
 export async function lockAccount(sql: Db, id: string): Promise<AccountRow | null> {
   const [row] = await sql<AccountRow[]>`
     select id, name, owner_email, timezone, default_country, suspended_at, created_at
@@ -58,7 +57,7 @@ export async function lockAccount(sql: Db, id: string): Promise<AccountRow | nul
   return row ?? null
 }
 
-/** Whether an account is suspended; locked until the transaction ends. */
+/** Locked until the transaction ends. */
 export async function isSuspended(tx: Db, id: string): Promise<boolean> {
   const [row] = await tx<
     { suspended: boolean }[]
@@ -98,7 +97,7 @@ export async function updateAccount(sql: Db, row: AccountRow): Promise<void> {
     where id = ${row.id}`
 }
 
-/** The country of the account's national phone numbers, ISO 3166 alpha-2; null until it is set. */
+/** ISO 3166 alpha-2; null until it is set. */
 export async function findDefaultCountry(sql: Db, account_id: string): Promise<string | null> {
   const [row] = await sql<
     Pick<AccountRow, 'default_country'>[]
@@ -106,7 +105,7 @@ export async function findDefaultCountry(sql: Db, account_id: string): Promise<s
   return row?.default_country ?? null
 }
 
-/** Stores when an account was reinstated: what was waiting during the suspension is not sent later. */
+/** What was waiting during the suspension is not sent later. */
 export async function setReinstated(sql: Db, id: string, at: string): Promise<void> {
   await sql`update accounts set reinstated_at = ${at} where id = ${id}`
 }
@@ -118,7 +117,6 @@ export async function insertKey(sql: Db, row: KeyRow & { hash: string }): Promis
       ${row.expires_at}, ${row.revoked_at}, ${row.created_at})`
 }
 
-/** Finds a key of any account by the hash of its text. */
 export async function findKeyByHash(sql: Db, hash: string): Promise<KeyWithAccount | null> {
   const [row] = await sql<KeyWithAccount[]>`
     select k.id, k.account_id, k.mode, k.name, k.last_four, k.scopes, k.ip_allowlist, k.expires_at, k.revoked_at, k.created_at,
@@ -134,20 +132,20 @@ export async function findKey(sql: Db, id: string): Promise<KeyRow | null> {
   return row ?? null
 }
 
-/** Keys of an account in both modes, newest first. */
+/** Both modes, newest first. */
 export async function listKeys(sql: Db, account_id: string): Promise<KeyRow[]> {
   return await sql<KeyRow[]>`
     select id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at
     from api_keys where account_id = ${account_id} order by id desc`
 }
 
-/** The account, and a mode or null for both. */
+/** `mode` null: both. */
 export interface KeysOf {
   readonly account_id: string
   readonly mode: Mode | null
 }
 
-/** As `listKeys`, one more than the page limit. */
+/** One more than the page limit. */
 export async function pageOfKeys(
   sql: Db,
   { account_id, mode }: KeysOf,
@@ -167,7 +165,7 @@ export async function countUnrevokedKeys(sql: Db, account_id: string): Promise<n
   return row!.keys
 }
 
-/** Revokes a key; repeating it changes nothing. Null when there is no such key, or not in this account. */
+/** Repeating it changes nothing. Null when there is no such key, or not in this account. */
 export async function revokeKey(sql: Db, id: string, account_id: string | null, at: string): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
     update api_keys
@@ -184,6 +182,6 @@ export async function setAllowlist(sql: Db, id: string, ip_allowlist: readonly s
   return row ?? null
 }
 
-/** A select of accounts that are or were suspended, with `suspended_at` and `reinstated_at`, for statements of other modules. */
+/** Accounts that are or were suspended, with `suspended_at` and `reinstated_at`, for statements of other modules. */
 export const suspensions = (sql: Db) =>
   sql`select id, suspended_at, reinstated_at from accounts where suspended_at is not null or reinstated_at is not null`

@@ -32,7 +32,7 @@ export interface NewKey {
   readonly ip_allowlist?: readonly string[]
 }
 
-/** A key with its text, which is never shown again. */
+/** The text is never shown again. */
 export type CreatedKey = KeyRow & { readonly key: string }
 
 export interface AccountChanges {
@@ -47,42 +47,42 @@ export type NewAccount = Pick<AccountChanges, 'owner_email' | 'default_country'>
 
 export interface AccountService {
   readonly findKey: FindKey
-  /** Clears the key cache of this process: after a change, and whenever one may have been missed. */
+  /** After a change, and whenever one may have been missed. */
   forgetKeys(): void
-  /** Clears the key cache of every process. Call it after the transaction of a change. */
+  /** In every process. Call it after the transaction of a change. */
   publishKeys(): void
   me(caller: Caller): Account
-  /** The state that every key of an account depends on; null for an unknown account. */
+  /** null for an unknown account. */
   stateOf(sql: Db, account_id: string): Promise<{ name: string; suspended: boolean } | null>
-  /** The names of these accounts, by ID. */
   namesOf(sql: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>>
-  /** The suspended ones of these accounts. */
   suspendedOf(sql: Db, ids: readonly string[]): Promise<ReadonlySet<string>>
-  /** The account's time zone, an IANA name; UTC until it is set. */
+  /** An IANA name; UTC until it is set. */
   timezoneOf(sql: Db, account_id: string): Promise<string>
   /** Problems: parameter_invalid for an empty or overlong name, a malformed e-mail address and an unknown country. */
   create(account: NewAccount, sql?: Db): Promise<AccountRow>
   list(): Promise<AccountRow[]>
   /** Newest first, one more than the page limit. */
   listPage(sql: Db, page: Page): Promise<AccountRow[]>
-  /** Throws `resource_missing` for an unknown account. */
+  /** Throws `resource_missing`. */
   find(sql: Db, id: string): Promise<AccountRow>
   /** `on`, here and below: the transaction to join. */
   update(id: string, changes: AccountChanges, on?: Db): Promise<AccountRow>
   /** Rejects the account's keys from now on and publishes `account_suspended`. Repeating it changes nothing. */
   suspend(id: string, on?: Db): Promise<AccountRow>
   reinstate(id: string, on?: Db): Promise<AccountRow>
-  /** Locks the account against suspension until the transaction ends. Throws 403 `account_suspended` if it is suspended. */
+  /** Against suspension, until the transaction ends. Throws 403 `account_suspended`. */
   requireUnsuspended(tx: Db, id: string): Promise<void>
-  /** Problems: resource_missing; parameter_invalid for an expiry in the past; `api_key_limit` beyond 50 unrevoked keys of the account. */
+  /**
+   * Problems: resource_missing; parameter_invalid for an expiry in the past; `api_key_limit` beyond 50 unrevoked keys
+   * of the account.
+   */
   createKey(key: NewKey, on?: Db): Promise<CreatedKey>
-  /** Keys of both modes, newest first, without their texts. */
   listKeys(account_id: string): Promise<KeyRow[]>
-  /** A page of keys after `starting_after`, one more than the page limit. */
+  /** One more than the page limit. */
   pageOfKeys(sql: Db, of: KeysOf, page: Page): Promise<KeyRow[]>
   /** `owner`: the account that must own the key. */
   revokeKey(id: string, on?: Db, owner?: string): Promise<KeyRow>
-  /** Replaces the addresses that may use a key; none: all addresses. */
+  /** None: all addresses. */
   setAllowlist(id: string, ip_allowlist: readonly string[], on?: Db): Promise<KeyRow>
 }
 
@@ -134,7 +134,7 @@ export function accountService(platform: Platform): AccountService {
 
 type KeyMethods = Pick<AccountService, 'createKey' | 'listKeys' | 'pageOfKeys' | 'revokeKey' | 'setAllowlist'>
 
-/** The operations on API keys; `changed` runs after each change. */
+/** `changed` runs after each change. */
 function keysOf(platform: Platform, changed: () => void): KeyMethods {
   const { pool, clock } = platform
   return {

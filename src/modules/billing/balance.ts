@@ -10,11 +10,11 @@ export interface WalletRow {
   readonly low_balance_micros: number
   /** When balance.low was last recorded. */
   readonly low_balance_at: string | null
-  /** When the newest entry was posted; null before the first. */
+  /** null before the first entry. */
   readonly last_entry_at: string | null
 }
 
-/** The Balance: active packages in the order of their use, then ended ones, the last ended first. */
+/** Active packages in the order of their use, then ended ones, the last ended first. */
 export function balanceObject(mode: Mode, wallet_micros: number, grants: readonly GrantRow[], at: string): Balance {
   const { active = [], ended = [] } = Object.groupBy(grants, (grant) =>
     packageStatus(grant, at) === 'active' ? 'active' : 'ended',

@@ -1,4 +1,4 @@
-/** The rule that chooses a grant gives the same answer in SQL and in memory. */
+/** SQL and memory choose the same grant. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'

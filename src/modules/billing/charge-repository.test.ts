@@ -14,7 +14,7 @@ async function openWallet(t: Parameters<typeof openAccount>[0], low_balance_micr
   await billing.creditWallet(pool, tenant.account_id, 50_000, null)
   const grant = (credits: number, channel_types: string[]) =>
     billing.grantPackage(pool, { account_id: tenant.account_id, credits, channel_types, expires_at: null, name: '' })
-  /** Debits one message by the optimistic statement; resolves to whether it was covered. */
+  /** By the optimistic statement; resolves to whether the message was covered. */
   const debit = async (sql: Db, price: number, channel_type = 'sms'): Promise<boolean> => {
     const at = clock.iso()
     const [row] = await sql<{ covered: boolean }[]>`

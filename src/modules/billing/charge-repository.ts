@@ -1,34 +1,33 @@
-/** SQL fragments that charge messages inside the statement that accepts them, and the rule that chooses a grant. `charge.ts` applies the same rule in memory. */
+/**
+ * SQL fragments that charge messages inside the statement that accepts them. `charge.ts` applies the same rule in
+ * memory.
+ */
 import type { Db } from '../../platform/database/sql.ts'
 
-/** True for a row of `grants` that can pay for messages at `at` (ISO 8601). */
+/** A row of `grants` that can pay at `at` (ISO 8601). */
 export const usableAt = (sql: Db, at: string) =>
   sql`credits_remaining > 0 and expired_at is null and (expires_at is null or expires_at > ${at})`
 
-/** True for a grant that pays for this channel type. */
 export const paysFor = (sql: Db, channel_type: ReturnType<Db>) =>
   sql`(channel_types = '{}' or ${channel_type} = any (channel_types))`
 
-/** For `order by` among grants of one account: the earliest expiry first, ties by age. */
+/** The earliest expiry first, ties by age. */
 export const orderOfUse = (sql: Db) => sql`expires_at nulls last, id`
 
 export interface ChargeMoment {
   /** ISO 8601. */
   readonly at: string
-  /** balance.low is due again for wallets that had it before this time (ISO 8601). */
+  /** balance.low is recorded again for wallets that had it before this time (ISO 8601). */
   readonly low_cutoff: string
   /** The rows may belong to several accounts. */
   readonly several: boolean
 }
 
 /**
- * CTEs that debit the price of the rows of `checked` (account_id, channel_type, price, verdict) without a verdict. They end in `fund`
- * (account_id, channel_type, grant_id, covered, balance_before, sequence_before, entry_at), to be joined where `price > 0`.
- *
- * Rows that need a decision or cause an event are not covered, and the caller charges them under locks (`charge.ts`): too little money, a
- * wallet that falls below its threshold while no credits are left, a grant that would run empty.
- *
- * Several wallets are locked in the order of their accounts, which avoids deadlocks.
+ * CTEs that debit the rows of `checked` (account_id, channel_type, price, verdict) without a verdict. They end in
+ * `fund` (account_id, channel_type, grant_id, covered, balance_before, sequence_before, entry_at), to be joined where
+ * `price > 0`. Not covered, and charged under locks by `charge.ts`: too little money, a wallet that falls below its
+ * threshold without credits, a grant that would run empty. Wallets are locked in the order of their accounts.
  */
 export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => sql`
     ${pricedSources(sql, at)},
@@ -75,7 +74,7 @@ export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => 
       left join credit g on g.account_id = s.account_id and g.grant_id = s.grant_id
     )`
 
-/** `source`: what each account and channel type is charged in all, and the grant that pays first. */
+/** The charge of each account and channel type, and the grant that pays first. */
 const pricedSources = (sql: Db, at: string) => sql`
     source as materialized (
       select p.*, g.id as grant_id
@@ -97,8 +96,8 @@ const pricedSources = (sql: Db, at: string) => sql`
     )`
 
 /**
- * True while the account of wallet `w` has credits left, so that its low wallet causes no event. The statement may wait for the wallet and still see
- * a grant that was emptied meanwhile: the grants count only where the wallet has no newer entry than the statement saw.
+ * Whether the account of wallet `w` has credits left. The statement may wait for the wallet and still see a grant that
+ * was emptied meanwhile: grants count only if the wallet has no newer entry than the statement saw.
  */
 const hasCredits = (sql: Db, at: string) => sql`exists (
             select from wallets seen
@@ -115,7 +114,10 @@ const walletsOfSource = (sql: Db) => sql`
           order by account_id
           for update`
 
-/** Inserts the ledger entries for the rows of `decided` (n, account_id, id, txn, price, accepted, and from `fund` grant_id, balance_before, sequence_before and entry_at). */
+/**
+ * From `decided` (n, account_id, id, txn, price, accepted, and from `fund` grant_id, balance_before, sequence_before
+ * and entry_at).
+ */
 export const chargesFrom = (sql: Db) => sql`
       insert into ledger_entries
         (account_id, id, sequence, type, unit, debit, credit, amount, package_grant_id, message_id, balance_after_micros, created_at)
@@ -130,7 +132,7 @@ export const chargesFrom = (sql: Db) => sql`
       where accepted and price > 0
       window posted as (partition by account_id order by n)`
 
-/** Inserts the usage of the accepted rows of `decided` (account_id, mode, channel_type, channel_id, price, grant_id). */
+/** Of accepted rows of `decided` (account_id, mode, channel_type, channel_id, price, grant_id). */
 export const usageFrom = (sql: Db, at: string) => sql`
       insert into usage_rows (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros)
       select account_id, mode, ${at.slice(0, 10)}::date, channel_type, channel_id, count(*), count(grant_id),

@@ -1,4 +1,4 @@
-/** Charges messages under locks: which grant or wallet pays for each, and the ledger entries of it (behaviour: billing 2). The accept statement charges by `charge-repository.ts`. */
+/** Charges messages under locks (behaviour: billing 2). The accept statement charges by `charge-repository.ts`. */
 import type { Mode } from '../../api/caller.ts'
 import type { Id } from '../../api/ids.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -10,7 +10,6 @@ import { entryTime, grantAccount, ledgerAccounts, type LedgerEntry } from './led
 import { appliesTo, byOrderOfUse, isUsable, type GrantRow } from './package.ts'
 import * as repository from './repository.ts'
 
-/** A message to charge. */
 export interface ChargeItem {
   readonly message_id: string
   readonly account_id: string
@@ -22,7 +21,7 @@ export interface ChargeItem {
   readonly created_at: string
 }
 
-/** How a message was paid: the fields of its `billing`, or that nothing could pay for it. */
+/** The fields of a message's `billing`, or that nothing could pay for it. */
 export type Charge =
   | {
       readonly outcome: 'charged'
@@ -32,7 +31,7 @@ export type Charge =
     }
   | { readonly outcome: 'insufficient_balance' }
 
-/** The charge of a free message (test mode, or a price of 0): no funds, no credits, no entry. */
+/** Test mode, or a price of 0: no funds, no credits, no entry. */
 const free: Charge = { outcome: 'charged', source: 'wallet', amount_micros: 0, package_grant_id: null }
 
 export const isFree = (item: Pick<ChargeItem, 'mode' | 'price_micros'>): boolean =>
@@ -42,12 +41,12 @@ export interface Allocation {
   /** One per item, in order. */
   readonly charges: readonly Charge[]
   readonly entries: readonly LedgerEntry[]
-  /** The wallets of charged accounts, and all given grants, as they are after the entries. */
+  /** The wallets of charged accounts and all grants of the input, after the entries. */
   readonly wallets: readonly WalletRow[]
   readonly grants: readonly GrantRow[]
 }
 
-/** Charges in the transaction `tx`; see `BillingService.chargeInOrder`. */
+/** See `BillingService.chargeInOrder`. */
 export async function chargeInOrder(platform: Platform, tx: Db, items: readonly ChargeItem[]): Promise<Charge[]> {
   const now = (): string => isoTime(platform.clock.now())
   const newId = (): Id<'txn'> => platform.ids('txn')
@@ -63,8 +62,8 @@ export async function chargeInOrder(platform: Platform, tx: Db, items: readonly 
 }
 
 /**
- * Charges each item by itself, in order: an expensive one that is refused does not affect a cheaper one after it.
- * A credit of the first applicable grant pays, otherwise the wallet. Accounts without a wallet row can pay for nothing.
+ * Each item by itself, in order: a refused expensive one does not affect a cheaper one after it. A credit of the first
+ * applicable grant pays, otherwise the wallet. Accounts without a wallet row can pay for nothing.
  */
 export function allocate(
   items: readonly ChargeItem[],

@@ -10,20 +10,20 @@ import { listShownGrants, markExpiring, markLow } from './repository.ts'
 
 const lowBalanceIntervalMs = 24 * 3600_000
 
-/** package.expiring is recorded this long before the expiry (behaviour: billing 6.3). */
+/** Before the expiry (behaviour: billing 6.3). */
 export const expiryNoticeMs = 7 * 24 * 3600_000
 
-/** The effect of a transaction on rows that it holds locked. */
+/** The effect of a transaction on rows that it has locked. */
 export interface Movements {
   /** ISO 8601. */
   readonly at: string
-  /** Wallets whose account lost money or credits, as they are now. */
+  /** Whose account lost money or credits, as they are now. */
   readonly wallets: readonly WalletRow[]
-  /** Grants as they are now, but with the earlier `exhausted_at`. */
+  /** As they are now, but with the earlier `exhausted_at`. */
   readonly grants: readonly GrantRow[]
 }
 
-/** Records package.exhausted and balance.low where they are due. The locks keep other processes from recording the same. */
+/** package.exhausted and balance.low. The locks keep other processes from recording the same. */
 export async function recordBillingEvents(tx: Db, platform: Platform, movements: Movements): Promise<void> {
   const { at } = movements
   const exhausted = movements.grants.filter((grant) => grant.credits_remaining === 0 && grant.exhausted_at === null)
@@ -33,7 +33,7 @@ export async function recordBillingEvents(tx: Db, platform: Platform, movements:
   await recordEvents(tx, [...events, ...(await lowBalances(tx, platform, movements))])
 }
 
-/** Records package.expiring for those of these grants that have no such event yet; returns how many. */
+/** Those without such an event; returns how many. */
 export async function recordExpiring(
   tx: Db,
   platform: Platform,
@@ -66,7 +66,7 @@ function packageEvent(
   }
 }
 
-/** balance.low for wallets below their threshold whose account has no credits left, at most once in 24 hours. */
+/** Below their threshold and without credits, at most once in 24 hours. */
 async function lowBalances(
   tx: Db,
   platform: Platform,

@@ -1,4 +1,6 @@
-/** Invariants of billing, which `posthorn doctor` checks in one snapshot: balances, packages, refunds, top-ups and usage agree with the ledger (behaviour: billing 7.2). */
+/**
+ * Invariants of billing: balances, packages, refunds, top-ups and usage agree with the ledger (behaviour: billing 7.2).
+ */
 import type { TopUpStatus } from '../../api/resources/top-up.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { invariant, type Invariant } from '../../platform/platform.ts'
@@ -41,7 +43,7 @@ export const billingInvariants: readonly Invariant[] = [
   ),
 ]
 
-// Each query returns at most 20 breaches, across all accounts.
+// At most 20 breaches per query, across all accounts.
 
 interface SumBreach {
   readonly account_id: string
@@ -50,7 +52,7 @@ interface SumBreach {
   readonly entries: number
 }
 
-/** Wallets below zero or different from the sum of their entries, and money entries of accounts without a wallet. */
+/** Below zero or different from the sum of their entries; also money entries without a wallet. */
 async function walletBreaches(sql: Db): Promise<SumBreach[]> {
   return await sql<SumBreach[]>`
     select account_id, account_id as id, coalesce(w.balance_micros, 0) as stored, coalesce(e.sum, 0)::bigint as entries
@@ -63,7 +65,7 @@ async function walletBreaches(sql: Db): Promise<SumBreach[]> {
     order by account_id limit 20`
 }
 
-/** Grants below zero or different from the sum of their entries, and credit entries without a grant. */
+/** Below zero or different from the sum of their entries; also credit entries without a grant. */
 async function grantBreaches(sql: Db): Promise<SumBreach[]> {
   return await sql<SumBreach[]>`
     select account_id, id, coalesce(g.credits_remaining, 0) as stored, coalesce(e.sum, 0)::bigint as entries
@@ -76,7 +78,7 @@ async function grantBreaches(sql: Db): Promise<SumBreach[]> {
     order by account_id, id limit 20`
 }
 
-/** Entries whose `balance_after_micros` is not the sum of the account's entries up to them. */
+/** `balance_after_micros` is not the sum of the account's entries up to it. */
 async function orderBreaches(sql: Db): Promise<SumBreach[]> {
   return await sql<SumBreach[]>`
     select account_id, id, stored, entries from (
@@ -88,7 +90,7 @@ async function orderBreaches(sql: Db): Promise<SumBreach[]> {
     order by account_id, id limit 20`
 }
 
-/** Refunds without a charge, or with another amount, unit or grant. */
+/** Without a charge, or with another amount, unit or grant. */
 async function refundBreaches(sql: Db): Promise<{ account_id: string; id: string; message_id: string }[]> {
   return await sql<{ account_id: string; id: string; message_id: string }[]>`
     select refund.account_id, refund.id, refund.message_id
@@ -107,7 +109,7 @@ interface UsageBreach {
   readonly entries: string
 }
 
-/** Days whose usage differs from the ledger: charges gross, refunds on their own day. */
+/** Usage has charges gross, refunds on their own day. */
 async function usageBreaches(sql: Db): Promise<UsageBreach[]> {
   return await sql<UsageBreach[]>`
     with counted as (
@@ -142,7 +144,7 @@ interface TopUpBreach {
   readonly entries: number
 }
 
-/** Paid top-ups that are not in the ledger once and in full, and entries of top-ups that are not paid. */
+/** Paid top-ups not in the ledger once and in full, and entries of unpaid ones. */
 async function topUpBreaches(sql: Db): Promise<TopUpBreach[]> {
   return await sql<TopUpBreach[]>`
     select account_id, id, t.status, coalesce(t.amount_micros, 0) as paid, coalesce(e.amount, 0)::bigint as entries

@@ -61,7 +61,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.constant({ do: 'periodic-jobs' as const }) },
 )
-/** Steps follow each other, a day may pass before one; the actions of a step run at the same time. */
+/** Steps are sequential, a day may pass before one; the actions of a step run at the same time. */
 const steps = fc.array(
   fc.record({ days: fc.constantFrom(0, 0, 1), actions: fc.array(action, { minLength: 1, maxLength: 6 }) }),
   { minLength: 1, maxLength: 6 },
@@ -104,7 +104,7 @@ test('two hundred concurrent messages with money for 120 are charged exactly 120
   assert.deepEqual(await bank.breaches(), [])
 })
 
-/** Two fresh accounts, what was charged to them and not rolled back, and the actions. */
+/** Two fresh accounts, their charges, and the actions. */
 async function openBank(platform: Platform) {
   const { pool, clock, ids } = platform
   const billing = billingService(platform)

@@ -1,8 +1,8 @@
-/** The double-entry ledger: its accounts, its entries, and an entry as a balance transaction of the API (behaviour: billing 7). */
+/** The double-entry ledger: its accounts, its entries, and their JSON (behaviour: billing 7). */
 import type { Id } from '../../api/ids.ts'
 import type { BalanceTransaction, TransactionType } from '../../api/resources/balance-transaction.ts'
 
-/** The accounts that `debit` and `credit` of an entry name. `charge-repository.ts` repeats these texts in SQL. */
+/** `charge-repository.ts` repeats these texts in SQL. */
 export const ledgerAccounts = {
   /** The customer's money. */
   wallet: 'wallet',
@@ -16,7 +16,6 @@ export const ledgerAccounts = {
   expiry: 'expiry',
 } as const
 
-/** The customer's credits of one grant. */
 export const grantAccount = (grant_id: string): string => `grant:${grant_id}`
 
 /** Moves `amount` of `unit` from the account `debit` to the account `credit`. */
@@ -40,7 +39,7 @@ export interface LedgerEntry {
   readonly created_at: string
 }
 
-/** The change for the customer: signed micro-USD of the wallet and signed credits of a grant. */
+/** Micro-USD of the wallet and credits of a grant, signed as the customer sees them. */
 export function signedAmounts(entry: Pick<LedgerEntry, 'unit' | 'debit' | 'credit' | 'amount'>): {
   amount_micros: number
   credits: number
@@ -50,7 +49,7 @@ export function signedAmounts(entry: Pick<LedgerEntry, 'unit' | 'debit' | 'credi
   return { amount_micros: 0, credits: entry.credit.startsWith('grant:') ? entry.amount : -entry.amount }
 }
 
-/** The time of an entry decided at `at`: not before the wallet's newest entry, unless that is on another day, because usage counts by day. */
+/** Not before the wallet's newest entry, unless that is on another day, because usage counts by day. */
 export function entryTime(at: string, wallet: { readonly last_entry_at: string | null } | undefined): string {
   const last = wallet?.last_entry_at ?? null
   return last !== null && last > at && last.slice(0, 10) === at.slice(0, 10) ? last : at

@@ -1,4 +1,7 @@
-/** Packages over time: granted by the operator, announced before they expire, and written off at their expiry (behaviour: billing 4, 6.3). */
+/**
+ * Packages: granted by the operator, announced before they expire, and written off at their expiry (behaviour: billing
+ * 4, 6.3).
+ */
 import type { Id } from '../../api/ids.ts'
 import { invalid } from '../../api/problem.ts'
 import type { Package } from '../../api/resources/package.ts'
@@ -17,7 +20,7 @@ export interface NewPackage {
   readonly account_id: string
   /** 1 or more. */
   readonly credits: number
-  /** Channel types that the credits pay for; empty: all. */
+  /** Empty: all. */
   readonly channel_types: readonly string[]
   /** ISO 8601, in the future; null: never. */
   readonly expires_at: string | null
@@ -67,7 +70,7 @@ async function insertPackage(platform: Platform, tx: Db, request: NewPackage, cr
   return packageObject(row, created_at)
 }
 
-/** Records package.expiring for at most `rows_max` grants whose unused credits expire within 7 days; returns how many. */
+/** Grants whose unused credits expire within 7 days; returns how many. */
 export async function announceExpiring(platform: Platform, rows_max: number): Promise<number> {
   const at = isoTime(platform.clock.now())
   const until = isoTime(platform.retention_clock.now() + expiryNoticeMs)
@@ -81,7 +84,7 @@ export async function announceExpiring(platform: Platform, rows_max: number): Pr
   return announced
 }
 
-/** Writes off the credits of at most `rows_max` expired grants; returns how many grants. */
+/** Returns how many grants. */
 export async function writeOffExpired(platform: Platform, rows_max: number): Promise<number> {
   const at = isoTime(platform.clock.now())
   const expired = await repository.listExpired(platform.pool, isoTime(platform.retention_clock.now()), rows_max)

@@ -1,4 +1,4 @@
-/** A package of prepaid credits (table `grants`): its row, when and in which order it pays, and its JSON. */
+/** A package of prepaid credits (table `grants`): its row, its order of use, and its JSON. */
 import type { Package, PackageStatus } from '../../api/resources/package.ts'
 
 export interface GrantRow {
@@ -11,22 +11,22 @@ export interface GrantRow {
   readonly credits_remaining: number
   readonly expires_at: string | null
   readonly exhausted_at: string | null
-  /** When the credits left at the expiry were written off. */
+  /** When the remaining credits were written off. */
   readonly expired_at: string | null
   readonly created_at: string
 }
 
-/** How long an exhausted or expired package stays in the balance (behaviour: billing 5.1). */
+/** In the balance (behaviour: billing 5.1). */
 export const endedPackageShownMs = 30 * 24 * 3600_000
 
-/** Sorts grants by the order in which they are used: the earliest expiry first, no expiry last, ties by age. */
+/** The earliest expiry first, no expiry last, ties by age. */
 export function byOrderOfUse(one: GrantRow, other: GrantRow): number {
   const [a, b] = [one.expires_at ?? '~', other.expires_at ?? '~']
   if (a !== b) return a < b ? -1 : 1
   return one.id < other.id ? -1 : 1
 }
 
-/** True while the grant can pay for messages at this time (ISO 8601). */
+/** `at` is ISO 8601. */
 export const isUsable = (grant: GrantRow, at: string): boolean =>
   grant.credits_remaining > 0 && grant.expired_at === null && (grant.expires_at === null || grant.expires_at > at)
 
@@ -38,7 +38,7 @@ export function packageStatus(grant: GrantRow, at: string): PackageStatus {
   return grant.credits_remaining === 0 ? 'exhausted' : 'active'
 }
 
-/** The Package at this time (ISO 8601). */
+/** `at` is ISO 8601. */
 export const packageObject = (grant: GrantRow, at: string): Package => ({
   id: grant.id,
   object: 'package',

@@ -1,4 +1,4 @@
-/** Prices per message: the account's own, else the installation's, else the default. Cached for seconds (behaviour: billing 1). */
+/** Prices per message: the account's own, else the installation's, else the default; cached (behaviour: billing 1). */
 import type { Tenant } from '../../api/caller.ts'
 import { limits } from '../../api/limits.ts'
 import { defaultPrices } from '../../api/resources/price.ts'
@@ -8,7 +8,7 @@ import { noAccount } from '../accounts/service.ts'
 import { requireChannelTypes, requireWhole } from './validation.ts'
 import { findWallet, listPrices, upsertPrice, type PriceRow } from './repository.ts'
 
-/** Accounts whose prices are cached; the oldest are evicted. */
+/** The oldest are evicted. */
 const cachedMax = 10_000
 
 export interface SetPrice {
@@ -20,17 +20,17 @@ export interface SetPrice {
 }
 
 export interface Prices {
-  /** Micro-USD of one message; 0 in test mode. At most `limits.cache_ms` behind the database. */
+  /** Micro-USD; 0 in test mode. At most `limits.cache_ms` behind the database. */
   priceOf(tenant: Tenant, channel_type: string): Promise<number>
-  /** As `priceOf`, but read from the database through `sql`, for callers inside a transaction. */
+  /** Not cached, for callers inside a transaction. */
   priceIn(sql: Db, tenant: Tenant, channel_type: string): Promise<number>
-  /** What this account pays on each channel type, sorted by type. */
+  /** Sorted by channel type. */
   pricesOf(tenant: Tenant): Promise<{ channel_type: string; amount_micros: number }[]>
-  /** Sets the price of one account, or with null the price of accounts without one of their own. */
+  /** null: the price of accounts without one of their own. */
   setPrice(sql: Db, account_id: string | null, channel_type: string, amount_micros: number): Promise<SetPrice>
   /**
-   * Live prices from the database. For an account: what it pays on each channel type. Without one: the installation's price of each type,
-   * then every account's own. 404 `resource_missing` for an unknown account.
+   * With an account: its prices. Without: the installation's prices, then every account's own. 404 `resource_missing`
+   * for an unknown account.
    */
   listPrices(sql: Db, account_id?: string): Promise<SetPrice[]>
 }

@@ -11,7 +11,7 @@ import type { ChargeRow } from './repository.ts'
 import { dayOf, mergeUsage, noUsage, type UsageDelta } from './usage.ts'
 import { insertUsage } from './usage-repository.ts'
 
-/** A failed message with the `billing` of its acceptance. */
+/** With the `billing` of its acceptance. */
 export interface RefundedMessage {
   readonly account_id: string
   readonly mode: Mode
@@ -23,7 +23,7 @@ export interface RefundedMessage {
   readonly channel_id: string
 }
 
-/** Refunds in the transaction `tx`; see `BillingService.refund`. */
+/** See `BillingService.refund`. */
 export async function refundMessages(
   platform: Platform,
   tx: Db,
@@ -56,8 +56,8 @@ const grantsOf = (charges: readonly ChargeRow[]): { account_id: string; id: stri
 ]
 
 /**
- * One message_refund per charge. A credit refunded to a grant that was already written off is written off at once by a second
- * package_expiry. A grant past its expiry but not written off yet is left to the periodic job.
+ * One message_refund per charge. A credit of a grant that was already written off is written off at once by a second
+ * package_expiry; otherwise the periodic job does it.
  */
 function refundEntries(
   charges: readonly ChargeRow[],
@@ -106,7 +106,7 @@ function refundEntries(
   })
 }
 
-/** Usage counts a refund on its own day, on the channel of the message. */
+/** On the day of the refund, on the channel of the message. */
 function refundUsage(messages: readonly RefundedMessage[], charges: readonly ChargeRow[], at: string): UsageDelta[] {
   const byId = new Map(messages.map((message) => [message.message_id, message]))
   return charges.flatMap((charge) => {

@@ -1,4 +1,4 @@
-/** SQL of wallets, grants, the ledger and prices. Live mode only: test mode has none of these rows. */
+/** SQL of wallets, grants, the ledger and prices. Live mode only. */
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { WalletRow } from './balance.ts'
@@ -15,7 +15,7 @@ const entryColumns = (sql: Db) => sql`
   account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
   balance_after_micros, created_at`
 
-/** Locks the wallets of these accounts. Every transaction locks in this order: idempotency keys, wallets, grants, messages; each sorted by ID. */
+/** Every transaction locks in this order: idempotency keys, wallets, grants, messages; each sorted by ID. */
 export async function lockWallets(sql: Db, account_ids: readonly string[]): Promise<WalletRow[]> {
   return await sql<WalletRow[]>`
     select ${walletColumns(sql)}
@@ -25,7 +25,7 @@ export async function lockWallets(sql: Db, account_ids: readonly string[]): Prom
     for update`
 }
 
-/** Locks the usable grants of these accounts. Lock the wallets first. */
+/** Lock the wallets first. */
 export async function lockUsableGrants(sql: Db, account_ids: readonly string[], at: string): Promise<GrantRow[]> {
   return await sql<GrantRow[]>`
     select ${grantColumns(sql)}
@@ -36,7 +36,7 @@ export async function lockUsableGrants(sql: Db, account_ids: readonly string[], 
     for update`
 }
 
-/** Locks these grants. Lock the wallets first. */
+/** Lock the wallets first. */
 export async function lockGrants(sql: Db, grants: readonly { account_id: string; id: string }[]): Promise<GrantRow[]> {
   if (grants.length === 0) return []
   return await sql<GrantRow[]>`
@@ -48,10 +48,7 @@ export async function lockGrants(sql: Db, grants: readonly { account_id: string;
     for update of g`
 }
 
-/**
- * Posts entries in the given order and changes every balance by the sum of its entries. The caller has locked their wallets.
- * Marks a grant as exhausted when a charge used its last credit.
- */
+/** In order. The caller has locked the wallets. A grant is exhausted when a charge used its last credit. */
 export async function postEntries(sql: Db, entries: readonly LedgerEntry[]): Promise<void> {
   if (entries.length === 0) return
   await sql`
@@ -98,7 +95,6 @@ export interface ChargeRow {
   readonly package_grant_id: string | null
 }
 
-/** The charges of these messages that are not refunded yet. */
 export async function listUnrefundedCharges(
   sql: Db,
   account_ids: readonly string[],
@@ -115,7 +111,7 @@ export async function listUnrefundedCharges(
       )`
 }
 
-/** The grants that a balance shows: usable ones, and those that ended after `ended_after`. */
+/** Usable ones, and those that ended after `ended_after`. */
 export async function listShownGrants(
   sql: Db,
   account_ids: readonly string[],
@@ -137,7 +133,6 @@ export async function findWallet(sql: Db, account_id: string): Promise<WalletRow
   return row ?? null
 }
 
-/** Stores that balance.low was recorded at `at`. */
 export async function markLow(sql: Db, account_ids: readonly string[], at: string): Promise<void> {
   await sql`
     update wallets
@@ -145,7 +140,7 @@ export async function markLow(sql: Db, account_ids: readonly string[], at: strin
     where account_id = any(${account_ids as string[]}::text[])`
 }
 
-/** Sets the threshold of balance.low; false when there is no such account. */
+/** False when there is no such account. */
 export async function updateLowBalance(sql: Db, account_id: string, low_balance_micros: number): Promise<boolean> {
   const { count } = await sql`
     update wallets set low_balance_micros = ${low_balance_micros}
@@ -153,7 +148,7 @@ export async function updateLowBalance(sql: Db, account_id: string, low_balance_
   return count > 0
 }
 
-/** Inserts a grant without credits: its package_grant entry adds them. */
+/** Without credits: its package_grant entry adds them. */
 export async function insertGrant(
   sql: Db,
   grant: Omit<GrantRow, 'credits_remaining' | 'exhausted_at' | 'expired_at'>,
@@ -164,7 +159,7 @@ export async function insertGrant(
             ${grant.expires_at}, ${grant.created_at})`
 }
 
-/** Grants of every account past their expiry and not written off, the most overdue first. */
+/** Of every account, past their expiry and not written off, the most overdue first. */
 export async function listExpired(
   sql: Db,
   at: string,
@@ -189,7 +184,7 @@ export async function markExpired(
     where g.account_id = done.account_id and g.id = done.id`
 }
 
-/** Grants of every account with unused credits that expire between `at` and `until` and are not announced yet. */
+/** Of every account, with unused credits that expire between `at` and `until`. */
 export async function listExpiring(
   sql: Db,
   at: string,
@@ -207,7 +202,7 @@ export async function listExpiring(
     limit ${rows_max}`
 }
 
-/** Marks grants as announced; returns those that still have credits and were not announced before. */
+/** Returns those that still have credits and were not announced before. */
 export async function markExpiring(
   sql: Db,
   grants: readonly { account_id: string; id: string }[],
@@ -255,7 +250,7 @@ export interface EntryFilters {
   readonly created_before: string | null
 }
 
-/** An account's entries, newest first, one more than the page limit. */
+/** Newest first, one more than the page limit. */
 export async function listEntries(
   sql: Db,
   account_id: string,
@@ -294,7 +289,7 @@ export async function entryExists(sql: Db, account_id: string, id: string): Prom
   return row !== undefined
 }
 
-/** A select of the entries that name a message, for invariants of other modules: id, account_id, message_id, type, unit, amount, package_grant_id. */
+/** For invariants of other modules: id, account_id, message_id, type, unit, amount, package_grant_id. */
 export const entriesOfMessages = (sql: Db) => sql`
   select id, account_id, message_id, type, unit, amount, package_grant_id
   from ledger_entries

@@ -1,4 +1,6 @@
-/** The operations of billing: charges, refunds, top-ups, packages, prices and usage. Every movement is a ledger entry, and balances are the sums of entries (behaviour: billing 7). */
+/**
+ * The operations of billing. Every movement is a ledger entry, and balances are sums of entries (behaviour: billing 7).
+ */
 import type { Tenant } from '../../api/caller.ts'
 import { isId, type Id } from '../../api/ids.ts'
 import type { Balance } from '../../api/resources/balance.ts'
@@ -32,12 +34,12 @@ export { usageOfCharge } from './usage.ts'
 export { chargesFrom, fundsFor, usageFrom } from './charge-repository.ts'
 export { entriesOfMessages } from './repository.ts'
 
-/** What is available to pay for messages of one channel type. */
+/** For messages of one channel type. */
 export interface Funds {
-  /** Credits of packages that apply. */
+  /** Of packages that apply. */
   readonly credits: number
   readonly wallet_micros: number
-  /** Of one message; 0: it is free. */
+  /** Of one message; 0: free. */
   readonly price_micros: number
 }
 
@@ -60,41 +62,38 @@ export interface BillingService {
   readonly prices: Prices
   readonly topUps: TopUps
   /**
-   * Charges under locks: locks the accounts' wallets, then their grants, and charges the items in order, each by itself. Writes
-   * entries, balances and the events package.exhausted and balance.low in the transaction `tx`. The caller counts usage (`addUsage`),
-   * because free messages count there too. Returns one charge per item, in order.
-   *
-   * Free messages (price 0, test mode) have no entry, need no funds and use no credits.
+   * Charges each item by itself, in order. Lock order: wallets, then grants. Records package.exhausted and balance.low.
+   * Free messages (price 0, test mode) have no entry, need no funds and use no credits. The caller counts usage
+   * (`addUsage`), because free messages count there too.
    */
   chargeInOrder(tx: Db, items: readonly ChargeItem[]): Promise<Charge[]>
   /**
-   * Refunds failed messages, each once however often this is called, and counts it in the usage of the day of `at`. The amount is read
-   * from the ledger. Locks wallets, then grants.
+   * Once per message, however often this is called. Also counts usage on the day of `at`. Lock order: wallets, then
+   * grants.
    */
   refund(tx: Db, messages: readonly RefundedMessage[], at: string): Promise<void>
-  /** An ID for an entry that the accept statement posts. */
+  /** For an entry that the accept statement posts. */
   entryId(): Id<'txn'>
-  /** Adds to the usage of days and channels. */
   addUsage(tx: Db, deltas: readonly UsageDelta[]): Promise<void>
-  /** What is available now for messages on this channel type. Locks nothing. Test mode pays nothing. */
+  /** Locks nothing. Test mode pays nothing. */
   fundsOf(sql: Db, tenant: Tenant, channel_type: string): Promise<Funds>
-  /** Whether no credits remain and the wallet is below its threshold (`balance.low`); never in test mode. */
+  /** No credits remain and the wallet is below its threshold; never in test mode. */
   isLow(sql: Db, tenant: Tenant): Promise<boolean>
-  /** The balance of `GET /v1/balance`; in test mode the wallet is 0 and there are no packages. */
+  /** In test mode the wallet is 0 and there are no packages. */
   balance(sql: Db, tenant: Tenant): Promise<Balance>
-  /** The account's live balance. Problems, here and below: resource_missing for an unknown account, parameter_invalid for invalid values. */
+  /**
+   * Live mode. Problems, here and below: resource_missing for an unknown account, parameter_invalid for invalid values.
+   */
   liveBalance(sql: Db, account_id: string): Promise<Balance>
-  /** Adds money to the wallet. `amount_micros` is positive; `note` has up to 500 characters. */
+  /** `amount_micros` is positive; `note` has up to 500 characters. */
   creditWallet(sql: Db, account_id: string, amount_micros: number, note: string | null): Promise<Balance>
   grantPackage(sql: Db, grant: NewPackage): Promise<Package>
-  /** The threshold of balance.low in micro-USD. */
   lowBalance(sql: Db, account_id: string): Promise<number>
   setLowBalance(sql: Db, account_id: string, low_balance_micros: number): Promise<void>
-  /** Up to `limit + 1` transactions, newest first. Test mode has none. */
+  /** Up to `limit + 1`, newest first. Test mode has none. */
   transactions(sql: Db, tenant: Tenant, filters: TransactionFilters, page: Page): Promise<BalanceTransaction[]>
-  /** One transaction, or null. */
   transaction(sql: Db, tenant: Tenant, id: string): Promise<BalanceTransaction | null>
-  /** Usage summed by group (default `day`), newest day first; days, months and channels without usage have no record. */
+  /** By group (default `day`), newest day first; days, months and channels without usage have no record. */
   usage(sql: Db, tenant: Tenant, query: UsageQuery): Promise<UsageRecord[]>
 }
 

@@ -16,7 +16,7 @@ export async function insertUsage(sql: Db, deltas: readonly UsageDelta[]): Promi
            wallet_micros bigint, refunded_credits bigint, refunded_micros bigint)`
 }
 
-/** Usage of a tenant from day `from` to day `to`, both inclusive, summed by group; the newest day first, else by channel. */
+/** From day `from` to day `to`, both inclusive; the newest day first, else by channel. */
 export async function sumUsage(
   sql: Db,
   tenant: Tenant,
@@ -37,8 +37,8 @@ export async function sumUsage(
 }
 
 /**
- * Folds at most `rows_max` deltas into the row of their key; returns how many, 0 while another process folds. A fold sums only the
- * rows that it deleted itself, so concurrent writers lose nothing and nothing is counted twice.
+ * Returns how many deltas were folded; 0 while another process folds. Only rows that the fold itself deleted are
+ * summed, so nothing is lost or counted twice.
  */
 export async function foldUsage(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`

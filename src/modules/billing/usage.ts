@@ -1,10 +1,10 @@
-/** Usage per day and channel: what a batch adds to it, the period of a query, and its JSON (behaviour: billing 5.2, 5.3). */
+/** Usage per day and channel: what a batch adds, the period of a query, and its JSON (behaviour: billing 5.2, 5.3). */
 import type { Mode } from '../../api/caller.ts'
 import { invalid } from '../../api/problem.ts'
 import type { UsageGroup, UsageRecord } from '../../api/resources/usage.ts'
 import { isoTime } from '../../lib/clock.ts'
 
-/** What is added to one day of one channel. Usage is the sum of all rows of a key. */
+/** Usage is the sum of all rows of a key. */
 export interface UsageDelta {
   readonly account_id: string
   readonly mode: Mode
@@ -30,10 +30,9 @@ export const noUsage: UsageCounts = {
   refunded_micros: 0,
 }
 
-/** The UTC day of an ISO 8601 time stamp. */
 export const dayOf = (at: string): string => at.slice(0, 10)
 
-/** Sums deltas of the same key, so that a batch writes one row per channel. */
+/** So that a batch writes one row per channel. */
 export function mergeUsage(deltas: readonly UsageDelta[]): UsageDelta[] {
   const merged = new Map<string, UsageDelta>()
   for (const delta of deltas) {
@@ -51,7 +50,7 @@ export function mergeUsage(deltas: readonly UsageDelta[]): UsageDelta[] {
   return [...merged.values()]
 }
 
-/** The usage of an accepted message. Test mode counts it at no cost. */
+/** Test mode counts it at no cost. */
 export function usageOfCharge(
   message: { account_id: string; mode: Mode; channel_type: string; channel_id: string; created_at: string },
   billing: { source: 'wallet' | 'package'; amount_micros: number },
@@ -79,7 +78,7 @@ const firstDay = Date.parse('0001-01-01T00:00:00.000Z')
 const midnight = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 const dayAt = (ms: number): string => dayOf(isoTime(ms))
 
-/** The days of a usage query, both inclusive: the last 30 days by default, at most 366. */
+/** Both inclusive: the last 30 days by default, at most 366. */
 export function usagePeriod(query: { from?: string; to?: string }, now_ms: number): { from: string; to: string } {
   const today = midnight(dayAt(now_ms))
   const requested = query.from === undefined ? undefined : midnight(query.from)
@@ -95,10 +94,8 @@ export function usagePeriod(query: { from?: string; to?: string }, now_ms: numbe
   return { from: dayAt(from), to: dayAt(to) }
 }
 
-/** The day after, as YYYY-MM-DD. */
 export const nextDay = (day: string): string => dayAt(midnight(day) + dayMs)
 
-/** The first day of the month after, as YYYY-MM-DD. */
 export const nextMonth = (day: string): string => {
   const [year, month] = [Number(day.slice(0, 4)), Number(day.slice(5, 7))]
   return dayAt(Date.UTC(year, month, 1))
@@ -116,7 +113,7 @@ export interface UsageSum {
   readonly refunded_micros: number
 }
 
-/** The UsageRecord of a sum. A month is cut to the requested days, so that its period is what the figures cover. */
+/** A month is cut to the requested days, so that its period is what the figures cover. */
 export function usageObject(sum: UsageSum, days: { from: string; to: string }, group_by: UsageGroup): UsageRecord {
   const first = sum.day ?? days.from
   const end = group_by === 'day' ? nextDay(first) : group_by === 'month' ? nextMonth(first) : nextDay(days.to)

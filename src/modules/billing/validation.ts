@@ -1,4 +1,4 @@
-/** Checks on what an operator enters: channel types, whole numbers and texts. */
+/** Checks of an operator's input. */
 import { invalid } from '../../api/problem.ts'
 import { defaultPrices } from '../../api/resources/price.ts'
 
@@ -13,13 +13,13 @@ export function requireChannelTypes(param: string, channel_types: readonly strin
     )
 }
 
-/** Rejects anything but whole numbers from `min` on; `label` starts the message. */
+/** `label` starts the message. */
 export function requireWhole(param: string, label: string, value: number, min: number): void {
   if (!Number.isSafeInteger(value) || value < min)
     throw invalid(param, 'invalid_value', `${label} must be a whole number, ${min} or more.`)
 }
 
-/** Rejects texts that are too long or that PostgreSQL cannot store. */
+/** Too long, or not storable in PostgreSQL. */
 export function requireText(param: string, text: string, length_max: number): void {
   if ([...text].length > length_max || !text.isWellFormed() || text.includes('\0'))
     throw invalid(param, 'too_long', `The ${param} has at most ${length_max} characters.`)

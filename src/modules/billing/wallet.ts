@@ -13,7 +13,7 @@ import { requireText, requireWhole } from './validation.ts'
 
 const noteLengthMax = 500
 
-/** The wallet, locked until the transaction ends. 404 `resource_missing` for an unknown account. */
+/** Until the transaction ends. 404 `resource_missing` for an unknown account. */
 export async function lockWallet(tx: Db, account_id: string): Promise<WalletRow> {
   const [wallet] = await repository.lockWallets(tx, [account_id])
   if (wallet === undefined) throw noAccount(account_id)
@@ -40,7 +40,7 @@ export async function setLowBalance(sql: Db, account_id: string, low_balance_mic
   if (!(await repository.updateLowBalance(sql, account_id, low_balance_micros))) throw noAccount(account_id)
 }
 
-/** Whether a live account is below its threshold without usable credits. */
+/** Below its threshold without usable credits. */
 export async function isLowBalance(sql: Db, account_id: string, at: string): Promise<boolean> {
   const wallet = await repository.findWallet(sql, account_id)
   if (wallet === null || wallet.balance_micros >= wallet.low_balance_micros) return false
@@ -70,7 +70,7 @@ export interface TopUpEntry {
   readonly payment_reference?: string | null
 }
 
-/** Adds money to a wallet in the transaction `tx`. Problems: resource_missing, and parameter_invalid where the sum is too large to store. */
+/** Problems: resource_missing, and parameter_invalid if the sum is too large to store. */
 export async function postTopUp(
   platform: Platform,
   tx: Db,

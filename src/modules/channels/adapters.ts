@@ -8,16 +8,14 @@ import { withRedactedSecrets } from './secret-redaction.ts'
 import { providers as productProviders } from '../../providers/registry.ts'
 
 export interface Adapters {
-  /** A provider by name, or undefined if there is none. */
   providerOf(name: string): Provider | undefined
   adapterOf(name: string): ProviderAdapter | undefined
-  /** Providers that a channel may use; `testing` includes those for tests. */
+  /** `testing` includes those for tests. */
   connectable(type: string, testing: boolean): readonly Provider[]
-  /** Names of the providers with sessions. */
   readonly sessionProviders: readonly string[]
   /** Whether messages are sent only through a session. */
   sendsThroughSession(name: string): boolean
-  /** All providers except the sandbox. */
+  /** All except the sandbox. */
   offered(testing: boolean): readonly Provider[]
   close(): Promise<void>
 }
@@ -25,13 +23,11 @@ export interface Adapters {
 export interface AdapterParts {
   readonly clock: SteadyClock
   readonly resolve: Resolve
-  /** Replacement addresses by the name of the setting. */
+  /** By the name of the setting. */
   readonly provider_urls: Readonly<Record<string, string>>
   /** `host:port`s that may be called even if they are not public or not https. */
   readonly allowed_hosts: readonly string[]
-  /** Certificates to trust besides the system's; for tests. */
   readonly ca?: string
-  /** Additional providers, for tests. */
   readonly providers?: readonly Provider[]
 }
 

@@ -16,18 +16,17 @@ export interface ChannelRow {
   /** Encrypted. */
   credentials: string
   deleted_at: string | null
-  /** When a reconnect request or new credentials last succeeded; null if never. */
+  /** When a reconnect request or new credentials last succeeded. */
   connection_tested_at: string | null
   created_at: string
 }
 
-/** Identifies a deleted channel. */
 export interface DeletedChannel {
   readonly account_id: string
   readonly channel_id: string
 }
 
-/** Whether a channel may send: it is active and connected. */
+/** Active and connected. */
 export const isUp = ({ status, connection_status }: Pick<ChannelRow, 'status' | 'connection_status'>): boolean =>
   status === 'active' && connection_status === 'connected'
 
@@ -47,5 +46,5 @@ export const channelObject = (row: ChannelRow, base_url: string): Channel => ({
   created_at: row.created_at,
 })
 
-/** The callback address for the provider (behaviour: channels 7). */
+/** See behaviour: channels 7. */
 export const webhookUrl = (base_url: string, channel_id: string): string => `${base_url}/hooks/channels/${channel_id}`

@@ -1,4 +1,4 @@
-/** Selecting the provider of a channel and testing its credentials. */
+/** Selects the provider of a channel and tests its credentials. */
 import { randomBytes } from 'node:crypto'
 import { invalid, Problem } from '../../api/problem.ts'
 import { channelTypes, type ChannelType } from '../../api/resources/channel.ts'
@@ -6,10 +6,9 @@ import { withDeadline, type Clock } from '../../lib/clock.ts'
 import type { ProviderAdapter, Connection, Provider } from '../../providers/provider.ts'
 import { wrongIdentifier } from './validation.ts'
 
-/** How long a provider may take to answer. */
 export const connectTimeoutMs = 20_000
 
-/** The provider for a new channel; Problem `parameter_invalid` if there is none, or several to choose from. */
+/** Problem `parameter_invalid` if there is none, or several to choose from. */
 export function chooseProvider(
   creation: { readonly type: string; readonly provider?: string },
   connectable: (type: ChannelType) => readonly Provider[],
@@ -39,10 +38,10 @@ export function chooseProvider(
 }
 
 /**
- * Tests the credentials with the provider, then registers the callback address. Resolves to the identifier of the sender.
- * `free` throws if the sender cannot be connected. `otherSender` makes the Problem for credentials of a different sender. `has_session`: a process of this installation holds the
- * channel's session, so a provider that allows no second one counts as connected. `refused` is called when the provider refuses the credentials, and returns what that changed,
- * in words. `undo` removes a registration that failed halfway. Problems: upstream_rejected, upstream_unavailable.
+ * Tests the credentials, then registers the callback address. Resolves to the identifier of the sender. `free` throws
+ * if the sender cannot be connected. `has_session`: a process has the channel's session, so a provider that allows no
+ * second one counts as connected. `refused` is called if the provider refuses, and returns the consequence in words.
+ * `undo` removes a registration that failed halfway. Problems: upstream_rejected, upstream_unavailable.
  */
 export async function testCredentials(
   {
@@ -103,7 +102,7 @@ const unreachable = (message: string): Problem =>
     `The provider could not be reached, so nothing was changed: ${message} Try again with backoff.`,
   )
 
-/** The sender: reported by the provider, or as given. They must match if both exist. */
+/** Reported by the provider, or as requested. They must match if both exist. */
 function senderOf(
   provider: Provider,
   { type, identifier: given }: Connection,
@@ -139,7 +138,7 @@ const wrongSenderGiven = ({ title }: Provider, reported: string): Problem =>
 /** Without a leading sign, in lower case. */
 const normalizedIdentifier = (identifier: string): string => identifier.replace(/^[@+]/, '').toLowerCase()
 
-/** Generates a missing verify token. */
+/** A missing verify token. */
 export function generatedCredentials(
   provider: Provider,
   given: Readonly<Record<string, unknown>>,

@@ -1,4 +1,7 @@
-/** What connecting promises whichever the provider: tokens shown once, senders looked at before and after, nothing secret told (behaviour: channels 2). */
+/**
+ * Connecting a channel, for every provider: tokens are shown once, senders checked, secrets never shown (behaviour:
+ * channels 2).
+ */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { Type } from 'typebox'
@@ -38,7 +41,7 @@ const provider: Provider = {
   adapter: () => ({}),
 }
 
-/** A world whose one provider does as `adapter` does. */
+/** A world whose only provider has this adapter. */
 async function pigeons(t: TestContext, adapter: ProviderAdapter) {
   const world = await startWorld(t)
   const account = await world.account({ mode: 'live' })

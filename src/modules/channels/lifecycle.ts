@@ -1,4 +1,4 @@
-/** Creating, updating, reconnecting and deleting channels. Credentials are tested before anything is written, and all processes are notified of a change. */
+/** Creates, updates, reconnects and deletes channels. Credentials are tested before any write. */
 import { tenantOf, type Tenant } from '../../api/caller.ts'
 import { invalid, missing, Problem, throwFailures } from '../../api/problem.ts'
 import type { Channel, ChannelType, ConnectedChannel } from '../../api/resources/channel.ts'
@@ -35,7 +35,6 @@ export interface ChannelCreation {
   settings?: Record<string, unknown>
 }
 
-/** Stores the reply of a creation in its transaction. */
 export type StoreReply = (tx: Db, shown: ConnectedChannel) => Promise<void>
 
 type NewChannel = Parameters<typeof store.insertChannel>[1]
@@ -43,15 +42,14 @@ type NewChannel = Parameters<typeof store.insertChannel>[1]
 export interface ChannelUpdate {
   readonly name?: string
   readonly status?: 'active' | 'disabled'
-  /** Replaces all settings. */
   readonly settings?: Record<string, unknown>
-  /** Replaces all credentials; a `verify_token` that is left out stays. */
+  /** A `verify_token` that is left out stays. */
   readonly credentials?: Record<string, unknown>
 }
 
 /**
- * Connects a channel. The credentials are tested first; nothing is created if the provider refuses them or cannot be reached. A generated `verify_token` is shown only here
- * (behaviour: channels 2.4, 2.5). `keep` stores the reply in the same transaction.
+ * Nothing is created if the provider refuses the credentials or cannot be reached. A generated `verify_token` is shown
+ * only here (behaviour: channels 2.4, 2.5). `keep` stores the reply in the same transaction.
  */
 export async function createChannel(
   deps: ChannelDeps,
@@ -135,7 +133,7 @@ const newChannel = (
   created_at: isoTime(clock.now()),
 })
 
-/** Throws all problems of a creation at once. The provider's own checks run only if the schemas found nothing. */
+/** The provider's own checks run only if the schemas found nothing. */
 async function refuseWrong(
   { settings, pool }: Platform,
   tenant: Tenant,
@@ -174,8 +172,8 @@ async function insertConnected(
 }
 
 /**
- * Changes the given fields. New credentials are tested as at creation before anything is written; the channel is then connected (behaviour: channels 3.4).
- * Problems: parameter_invalid, upstream_rejected, upstream_unavailable, channel_not_connected, resource_missing.
+ * New credentials are tested before any write; the channel is then connected (behaviour: channels 3.4). Problems:
+ * parameter_invalid, upstream_rejected, upstream_unavailable, channel_not_connected, resource_missing.
  */
 export async function updateChannel(
   deps: ChannelDeps,
@@ -228,7 +226,7 @@ function refuseWrongChange(
   throwFailures(wrong)
 }
 
-/** Tests new credentials and registers the callback address. Resolves to the encrypted credentials. */
+/** Also registers the callback address. Resolves to the encrypted credentials. */
 async function renewCredentials(
   deps: ChannelDeps,
   sql: Db,
@@ -256,7 +254,6 @@ async function renewCredentials(
   return secrets.seal(JSON.stringify(credentials))
 }
 
-/** Whether credentials differ from the channel's only in secrets. */
 function isSameLogin(
   { cache }: ChannelDeps,
   provider: Provider,
@@ -280,7 +277,6 @@ const otherSender = ({ title }: Provider, reported: string): Problem =>
     `${title} reports that these credentials belong to ${reported}, and a channel keeps its sender. Give credentials of its own sender, or connect a channel for ${reported}.`,
   )
 
-/** For a channel whose existing credentials now belong to another sender. */
 const senderLost = ({ title }: Provider, reported: string): Problem =>
   new Problem(
     'upstream_rejected',
@@ -288,7 +284,7 @@ const senderLost = ({ title }: Provider, reported: string): Problem =>
       `Give credentials of its own sender with PATCH /v1/channels/{id}, or connect a channel for ${reported}.`,
   )
 
-/** The verify token that the provider already has; none if it cannot be decrypted. */
+/** None if it cannot be decrypted. */
 function existingVerifyToken(cache: ChannelCache, provider: Provider, row: ChannelRow): { verify_token?: string } {
   if (!('verify_token' in provider.credentials.properties)) return {}
   try {
@@ -299,7 +295,7 @@ function existingVerifyToken(cache: ChannelCache, provider: Provider, row: Chann
   }
 }
 
-/** The provider of a channel; Problem `channel_not_connected` if it no longer exists. */
+/** Problem `channel_not_connected` if the provider no longer exists. */
 function getConnectable({ adapters }: ChannelDeps, row: ChannelRow): { provider: Provider; adapter: ProviderAdapter } {
   const [provider, adapter] = [adapters.providerOf(row.provider), adapters.adapterOf(row.provider)]
   if (provider === undefined || adapter === undefined)
@@ -307,9 +303,7 @@ function getConnectable({ adapters }: ChannelDeps, row: ChannelRow): { provider:
   return { provider, adapter }
 }
 
-/**
- * Deletes a channel: sends are 404 from now on; the domain event `channel_deleted` is published in the same transaction. Then its registration at the provider is removed.
- */
+/** Publishes `channel_deleted` in the same transaction; then removes the registration at the provider. */
 export async function removeChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<void> {
   const row = await getChangeable(deps, tenant, id)
   await transact(sql, async (tx) => {
@@ -323,8 +317,8 @@ export async function removeChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
 }
 
 /**
- * Removes the registration of a channel that was deleted or never created; a failure is only logged. If another channel has the sender by now, it is registered again, since
- * this may have removed its registration. Never rejects.
+ * A failure is only logged. If another channel has the sender by now, it is registered again, since this may have
+ * removed its registration. Never rejects.
  */
 async function undoRegistration(
   deps: ChannelDeps,
@@ -351,7 +345,7 @@ async function undoRegistration(
   await registerNewHolder(deps, sql, adapter, gone)
 }
 
-/** Registers the callback address of the channel that now has the sender. Never rejects. */
+/** Never rejects. */
 async function registerNewHolder(
   { platform, cache }: ChannelDeps,
   sql: Db,
@@ -377,7 +371,7 @@ async function registerNewHolder(
   }
 }
 
-/** Reconnects on request; messages waiting for the provider continue at once (behaviour: channels 4.3). */
+/** Messages waiting for the provider continue at once (behaviour: channels 4.3). */
 export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   const channel = await retryConnection(deps, sql, tenant, id)
   await store.markConnectionTested(sql, tenant, id, isoTime(deps.platform.clock.now()))
@@ -386,8 +380,8 @@ export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenan
 }
 
 /**
- * Tests a channel's credentials again, even if it counts as connected, and marks it as connected. If the provider refuses them, the channel becomes disconnected, unless its session
- * is open. Other failures change nothing (behaviour: channels 4.3, 4.4).
+ * Tests the credentials even if the channel counts as connected. If the provider refuses them, it becomes disconnected,
+ * unless its session is open. Other failures change nothing (behaviour: channels 4.3, 4.4).
  */
 export async function retryConnection(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   const row = await getChangeable(deps, tenant, id)
@@ -408,13 +402,12 @@ export async function retryConnection(deps: ChannelDeps, sql: Db, tenant: Tenant
   return await setConnection(deps, sql, row, 'connected')
 }
 
-/** Whether the channel's session is open in one of the processes. */
 async function hasOpenSession({ platform }: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<boolean> {
   const row = await store.findChannel(sql, tenant, id)
   return row?.connection_status === 'connected' && (await isSessionOpen(sql, id, isoTime(platform.clock.now())))
 }
 
-/** Stores a changed connection status and its event; writes nothing if it is unchanged. */
+/** Also stores the event; writes nothing if the status is unchanged. */
 export async function setConnection(
   deps: ChannelDeps,
   sql: Db,
@@ -438,7 +431,7 @@ export async function setConnection(
   return channel
 }
 
-/** As `find` of the cache; 404 `resource_missing` if there is none. */
+/** 404 `resource_missing` if there is none. */
 export async function getChannel({ cache, platform }: ChannelDeps, tenant: Tenant, id: string): Promise<ChannelRow> {
   const row = await cache.find(tenant, id)
   if (row === null) throw await missingChannel(platform.pool, tenant, id)
@@ -455,7 +448,7 @@ async function getChangeable(deps: ChannelDeps, tenant: Tenant, id: string): Pro
   return row
 }
 
-/** Clears the caches of all processes and wakes the workers that depend on channels. */
+/** In all processes; also wakes the workers that depend on channels. */
 function publishChange({ cache, platform }: ChannelDeps): void {
   cache.forget()
   platform.notify('forget-channels', 'sessions', 'dispatch', 'fan-out')

@@ -1,4 +1,4 @@
-/** Finding channels: a cache of seconds with decrypted credentials, and the 404 for those that do not exist. */
+/** Finds channels: a cache of seconds with decrypted credentials, and the 404 of missing ones. */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { limits } from '../../api/limits.ts'
@@ -14,15 +14,14 @@ import { missing, Problem } from '../../api/problem.ts'
 import { channelTypes, type ChannelType } from '../../api/resources/channel.ts'
 
 export interface ChannelCache {
-  /** The channel, or null if the tenant has none with this id. Cached for at most `limits.cache_ms`. */
+  /** null if there is none. Cached for at most `limits.cache_ms`. */
   find(tenant: Tenant, id: string): Promise<ChannelRow | null>
-  /** As `find`, inside a transaction: a cache miss is read on the transaction's own connection, since waiting for another one could deadlock. */
+  /** A cache miss is read on the transaction's own connection, since waiting for another one could deadlock. */
   findIn(tx: Db, tenant: Tenant, id: string): Promise<ChannelRow | null>
-  /** Clears the cache, after a change and whenever one may have been missed. */
+  /** After a change, and whenever one may have been missed. */
   forget(): void
-  /** Registers a listener for `forget`. */
   onForget(listener: () => void): void
-  /** The channel as adapters see it. Decrypted once per row object, because decrypting costs more than sending. */
+  /** Decrypted once per row object, because decrypting costs more than sending. */
   connection(row: ChannelRow): Connection
 }
 
@@ -75,7 +74,7 @@ export function channelCache({ pool, clock, secrets, settings }: Platform): Chan
 
 const namedMax = 5
 
-/** The 404 for a channel id, with a hint at what was probably meant: a channel type, or the other mode (behaviour: conventions 2.3). */
+/** With a hint at what was probably meant: a channel type, or the other mode (behaviour: conventions 2.3). */
 export async function missingChannel(sql: Db, tenant: Tenant, id: string, param?: string): Promise<Problem> {
   const plain = missing('channel', id, param)
   const type = channelTypes.find((known) => known === id.toLowerCase())

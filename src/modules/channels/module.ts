@@ -8,7 +8,7 @@ import { channelPeriodicJobs, channelWorkers } from './reconnect.ts'
 
 declare module '../../module.ts' {
   interface Contributions {
-    /** Providers besides the product's, for tests and benchmarks. */
+    /** For tests and benchmarks. */
     readonly providers: Provider
   }
 }

@@ -1,4 +1,4 @@
-/** Background work of channels: reconnecting disconnected ones, re-encrypting credentials after a key rotation, and metrics. */
+/** Reconnects channels, re-encrypts credentials after a key rotation, and measures connections. */
 import { tenantOf } from '../../api/caller.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
@@ -9,11 +9,14 @@ import type { ChannelService } from './service.ts'
 
 const pageRows = 500
 const pollEveryMs = 1000
-/** Backoff: one second, two, four, … up to one minute (behaviour: channels 4.2). */
+/** Doubles with each failure (behaviour: channels 4.2). */
 const firstWaitMs = 1000
 const waitMaxMs = 60_000
 const retriedAtOnce = 20
-/** A channel that is lost again sooner keeps its backoff, so that an unstable one does not cause an event every other second. */
+/**
+ * A channel that is lost again sooner keeps its backoff, so that an unstable one does not cause an event every other
+ * second.
+ */
 const stableAfterMs = 5 * 60_000
 
 export const channelPeriodicJobs = (platform: Platform): PeriodicJob[] => [
@@ -38,24 +41,27 @@ export const channelWorkers = (platform: Platform, channels: ChannelService): Wo
   channels.templatesWorker,
 ]
 
-/** Backoff of one channel. Times are elapsed milliseconds. */
+/** Times are elapsed ms. */
 interface Wait {
   readonly failures: number
   readonly next_ms: number
-  /** Set after a reconnect: if the channel is lost again before this, its backoff continues. */
+  /** If the channel is lost again before this, its backoff continues. */
   readonly unstable_until_ms?: number
 }
 
-/** Retries disconnected channels; a reconnect is reported as `channel.connected`. Channels with sessions are reconnected by the process that holds the lease. */
+/**
+ * A reconnect is reported as `channel.connected`. Channels with sessions are reconnected by the process that has the
+ * lease.
+ */
 function reconnectWorker(
   { pool, clock, log }: Platform,
   channels: Pick<ChannelService, 'retryConnection' | 'needsSession'>,
 ): Worker {
   let waits = new Map<string, Wait>()
-  // pages through all disconnected channels, so that each is reached
+  // pages through all disconnected channels
   let cursor = ''
 
-  /** False if the credentials cannot be decrypted: the retry then logs the failure, with backoff. */
+  /** False if the credentials cannot be decrypted: the retry then logs the failure. */
   function needsSession(row: ChannelRow): boolean {
     try {
       return channels.needsSession(row)
@@ -98,7 +104,7 @@ function reconnectWorker(
   }
 }
 
-/** The backoffs to keep: of channels on this page, of unstable ones, and of channels on other pages. */
+/** Of channels on this page, of unstable ones, and of channels on other pages. */
 function updatedWaits(
   waits: ReadonlyMap<string, Wait>,
   lost: readonly ChannelRow[],

@@ -22,13 +22,13 @@ export async function findChannel(sql: Db, { account_id, mode }: Tenant, id: str
   return channel ?? null
 }
 
-/** A channel by id only, for provider callbacks. */
+/** By ID only, for provider callbacks. */
 export async function findAnyChannel(sql: Db, id: string): Promise<ChannelRow | null> {
   const [channel] = await sql<ChannelRow[]>`select * from channels where id = ${id} and deleted_at is null`
   return channel ?? null
 }
 
-/** A page of channels, newest first, with one extra row. */
+/** Newest first, with one extra row. */
 export async function listChannels(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<ChannelRow[]> {
   return await sql<ChannelRow[]>`
     select * from channels
@@ -37,7 +37,7 @@ export async function listChannels(sql: Db, { account_id, mode }: Tenant, page: 
     order by id desc limit ${page.limit + 1}`
 }
 
-/** Ids of the tenant's channels of this type, newest first. */
+/** Newest first. */
 export async function listIdsOfType(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -49,13 +49,12 @@ export async function listIdsOfType(
   return rows.map(({ id }) => id)
 }
 
-/** Whether the tenant has or had this channel, so that cursors stay valid after a deletion. */
+/** Existing or deleted. */
 export async function channelExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows = await sql`select 1 from channels where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return rows.length > 0
 }
 
-/** The tenant's channel of this provider with one of these identifiers, or null. */
 export async function findByIdentifier(
   sql: Db,
   { account_id, mode, type, provider }: Pick<ChannelRow, 'account_id' | 'mode' | 'type' | 'provider'>,
@@ -68,7 +67,7 @@ export async function findByIdentifier(
   return channel ?? null
 }
 
-/** The tenant's channels of this provider, by id. */
+/** By ID. */
 export async function listOfProvider(
   sql: Db,
   { account_id, mode, type, provider }: Pick<ChannelRow, 'account_id' | 'mode' | 'type' | 'provider'>,
@@ -77,7 +76,7 @@ export async function listOfProvider(
     select * from channels where account_id = ${account_id} and mode = ${mode} and type = ${type} and provider = ${provider} and deleted_at is null order by id`
 }
 
-/** The channel with this sender in any account, or null. */
+/** In any account. */
 export async function findHolder(sql: Db, type: string, identifier: string): Promise<ChannelRow | null> {
   const [channel] = await sql<
     ChannelRow[]
@@ -90,12 +89,11 @@ export interface ChannelChange {
   status?: 'active' | 'disabled'
   settings?: Record<string, unknown>
   capabilities?: readonly string[]
-  /** Sealed; they were tried at `connection_tested_at`. */
+  /** Sealed; tested at `connection_tested_at`. */
   credentials?: string
   connection_tested_at?: string
 }
 
-/** Changes the given fields; null if the channel is deleted. */
 export async function updateChannel(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -115,7 +113,7 @@ export async function updateChannel(
   return channel ?? null
 }
 
-/** Stores a changed status; null if it is unchanged or the channel is deleted. */
+/** null if it is unchanged or the channel is deleted. */
 export async function updateConnectionStatus(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -129,7 +127,6 @@ export async function updateConnectionStatus(
   return channel ?? null
 }
 
-/** Records a successful reconnect request. */
 export async function markConnectionTested(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -139,7 +136,6 @@ export async function markConnectionTested(
   await sql`update channels set connection_tested_at = ${at} where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null`
 }
 
-/** Active channels of all accounts, by type and connection status. */
 export async function countByConnectionStatus(
   sql: Db,
 ): Promise<{ type: string; connection_status: string; channels: number }[]> {
@@ -147,20 +143,19 @@ export async function countByConnectionStatus(
     select type, connection_status, count(*)::int as channels from channels where status = 'active' and deleted_at is null group by type, connection_status`
 }
 
-/** A page of disconnected channels of all accounts, by id after `after`. */
+/** Of all accounts, by ID after `after`. */
 export async function listDisconnected(sql: Db, after: string, rows_max: number): Promise<ChannelRow[]> {
   return await sql<ChannelRow[]>`
     select * from channels where connection_status = 'disconnected' and status = 'active' and deleted_at is null and id > ${after} order by id limit ${rows_max}`
 }
 
-/** Channels of all accounts deleted at or after this time. */
 export async function listDeletedSince(sql: Db, since: string): Promise<DeletedChannel[]> {
   return await sql<
     DeletedChannel[]
   >`select account_id, id as channel_id from channels where deleted_at >= ${since} order by id`
 }
 
-/** Locks the channel against deletion until the transaction ends; false if there is none. */
+/** Until the transaction ends; false if there is none. */
 export async function lockAgainstDeletion(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows =
     await sql`select 1 from channels where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null for share`
@@ -178,13 +173,12 @@ export async function deleteChannel(sql: Db, { account_id, mode }: Tenant, id: s
 
 type SealedChannel = Readonly<Pick<ChannelRow, 'id' | 'credentials'>>
 
-/** A page of encrypted credentials, for a rotation of the secret key. */
 export async function listSealed(sql: Db, after: string, rows_max: number): Promise<SealedChannel[]> {
   return await sql<SealedChannel[]>`
     select id, credentials from channels where id > ${after} and deleted_at is null and credentials <> '' order by id limit ${rows_max}`
 }
 
-/** Stores re-encrypted credentials unless they have changed meanwhile. */
+/** Unless they have changed meanwhile. */
 export async function reseal(sql: Db, old: SealedChannel, { id, credentials }: SealedChannel): Promise<void> {
   await sql`update channels set credentials = ${credentials} where id = ${id} and credentials = ${old.credentials}`
 }

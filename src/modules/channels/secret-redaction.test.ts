@@ -1,4 +1,4 @@
-/** That nothing which an adapter says for people shows a secret of its channel. */
+/** Texts from adapters never show a secret of their channel. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'

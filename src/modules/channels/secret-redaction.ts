@@ -1,6 +1,6 @@
 /**
- * Removes credentials from everything that adapters return or reject with. A provider or a proxy may echo requests, so this is done once, around every adapter. The results are also
- * made storable (`storable-results.ts`).
+ * Removes credentials from everything that adapters return or reject with, because a provider or proxy may echo
+ * requests.
  */
 import { isObject } from '../../lib/json.ts'
 import type {
@@ -20,17 +20,17 @@ import { storableOutcome, storableOnPartAccepted, storableItem, storableQueryRes
 type Redact = (text: string) => string
 
 const placeholder = '[hidden]'
-/** Shorter secrets are not searched for: they would match parts of ordinary words. */
+/** Shorter secrets would match parts of ordinary words. */
 const lengthMin = 4
 /** Shorter secrets are removed only as whole words. */
 const longLengthMin = 8
 const wordCharacter = String.raw`[\p{L}\p{N}]`
 const urls = /\bhttps?:\/\/[^\s"'<>]+/gi
-/** Credentials in addresses: before the `@`, and in query parameters. */
+/** Before the `@`, and in query parameters. */
 const userInfo = /(?<=^https?:\/\/)[^/?#@]*@/i
 const secretParameters = /([?&][^=&#]*(?:token|key|secret|pass|sign?|auth|hash|credential)[^=&#]*=)[^&#]*/gi
 
-/** Wraps an adapter so that its results and errors contain no secrets of the connection. */
+/** Results and errors of the returned adapter contain no secrets of the connection. */
 export function withRedactedSecrets(
   provider: Pick<Provider, 'credentials'>,
   adapter: ProviderAdapter,
@@ -108,7 +108,6 @@ const redactedSetup = (
   }),
 })
 
-/** Binds the methods of the adapter. */
 const bound = (adapter: ProviderAdapter): ProviderAdapter =>
   Object.fromEntries(
     Object.entries(adapter).map(([name, value]) => [
@@ -117,7 +116,7 @@ const bound = (adapter: ProviderAdapter): ProviderAdapter =>
     ]),
   )
 
-/** Replaces the secrets among these credentials in every encoding, and credentials in addresses. */
+/** In every encoding, and also credentials in addresses. */
 function redactor(provider: Pick<Provider, 'credentials'>, credentials: Readonly<Record<string, unknown>>): Redact {
   const declared = provider.credentials.properties as Readonly<Record<string, { readonly format?: string }>>
   const texts = Object.entries(credentials).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
@@ -155,7 +154,7 @@ const ifPresent = <T>(
   value: T,
 ): T => (value === null || value === undefined ? value : without(redact, value))
 
-/** Rejects with the same error, redacted. */
+/** With the same error, redacted. */
 async function rethrowRedacted<T>(redact: Redact, work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -43,9 +43,9 @@ export type ChannelService = ReturnType<typeof channelService>
 export interface ChannelParts {
   /** Default: DNS. */
   readonly resolve?: Resolve
-  /** Certificates to trust besides the system's. */
+  /** Besides the system's. */
   readonly ca?: string
-  /** Additional providers, for tests. */
+  /** For tests. */
   readonly providers?: readonly Provider[]
 }
 
@@ -76,24 +76,24 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
 }
 
 const lookupOperations = (deps: ChannelDeps) => ({
-  /** The channel of a callback address, which contains no tenant. */
+  /** The address contains no tenant. */
   findForCallback: async (id: string): Promise<ChannelRow | null> =>
     isId('ch', id) ? await store.findAnyChannel(deps.platform.pool, id) : null,
-  /** The channel of the same account, type and provider with one of these identifiers. Not cached. */
+  /** Same account, type and provider, with one of these identifiers. Not cached. */
   findSibling: (sql: Db, row: ChannelRow, identifiers: readonly string[]): Promise<ChannelRow | null> =>
     store.findByIdentifier(sql, row, identifiers),
-  /** The tenant's channels with the same provider account, including this one. Not cached. */
+  /** With the same provider account, including this one. Not cached. */
   listOfProviderAccount: (sql: Db, row: ChannelRow): Promise<ChannelRow[]> => listOfProviderAccount(deps, sql, row),
   get: (tenant: Tenant, id: string): Promise<ChannelRow> => getChannel(deps, tenant, id),
   /** Not cached. */
   read: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => readChannel(deps, sql, tenant, id),
-  /** Prevents the deletion of the channel until the transaction ends. Throws 404 `resource_missing` for `param` if there is none. */
+  /** Until the transaction ends. Throws 404 `resource_missing` for `param`. */
   requireExisting: (tx: Transaction, tenant: Tenant, id: string, param: string): Promise<void> =>
     requireExisting(tx, tenant, id, param),
   list: (sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> => listChannels(deps.platform, sql, tenant, page),
-  /** The 404 of a channel that does not exist, with a hint. */
+  /** The 404, with a hint. */
   missing: missingChannel,
-  /** Channels of all accounts deleted at or after this time. */
+  /** Of all accounts, deleted at or after this time. */
   deletedSince: (sql: Db, since: string): Promise<DeletedChannel[]> => store.listDeletedSince(sql, since),
   rateOf,
 })
@@ -105,11 +105,10 @@ const lifecycleOperations = (deps: ChannelDeps) => ({
   update: (sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> =>
     updateChannel(deps, sql, tenant, id, change),
   remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeChannel(deps, sql, tenant, id),
-  /** Reconnects on request. */
   reconnect: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => reconnectChannel(deps, sql, tenant, id),
-  /** Reconnects automatically, without resetting circuit breakers. */
+  /** Does not reset circuit breakers. */
   retryConnection: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => retryConnection(deps, sql, tenant, id),
-  /** Stores a changed connection status and its event; writes nothing if it is unchanged. */
+  /** Also stores the event; writes nothing if the status is unchanged. */
   setConnection: (sql: Db, row: ChannelRow, connection_status: 'connected' | 'disconnected'): Promise<Channel> =>
     setConnection(deps, sql, row, connection_status),
 })
@@ -117,16 +116,16 @@ const lifecycleOperations = (deps: ChannelDeps) => ({
 const templateOperations = (deps: ChannelDeps, templates: ChannelTemplates) => ({
   templates: async (sql: Db, tenant: Tenant, id: string): Promise<Template[]> =>
     await templates.list(sql, await getChannel(deps, tenant, id)),
-  /** Checks a template message; `ask`: with a lookup at the provider before it is refused (behaviour: channels 6). */
+  /** `ask`: with a lookup at the provider before it is refused (behaviour: channels 6). */
   templateVerdict: templates.verdictOf,
-  /** As `templateVerdict`, always with a lookup at the provider. */
+  /** Always with a lookup at the provider. */
   templateVerdictAsked: (row: ChannelRow, content: unknown) => templates.verdictAsked(row, content as TemplateContent),
-  /** Refreshes the copies after the provider reported changed templates. */
+  /** After the provider reported changed templates. */
   templatesChanged: (sql: Db, row: ChannelRow): Promise<void> => templates.refreshSoon(sql, row),
-  /** Refreshes the copies after the provider refused a template that they allow; at most every ten seconds. */
+  /** After the provider refused a template that the copies allow; at most every ten seconds. */
   templateRefused: (sql: Db, row: ChannelRow): Promise<void> => templates.refreshAfterRefusal(sql, row),
   templatesWorker: templates.worker,
-  /** Whether the message is a marketing template (behaviour: consent 2.3). */
+  /** A marketing template (behaviour: consent 2.3). */
   isMarketing: async (row: ChannelRow, type: string, content: unknown): Promise<boolean> =>
     type === 'template' && (await templates.verdictOf(row, content, false)).marketing,
 })
@@ -134,9 +133,7 @@ const templateOperations = (deps: ChannelDeps, templates: ChannelTemplates) => (
 const adapterOperations = (deps: ChannelDeps) => {
   const { platform, adapters, cache } = deps
   return {
-    /** Providers that a channel may use. */
     offered: () => adapters.offered(platform.settings.simulator),
-    /** Downloads an inbound file; rejects as `fetchMedia` of an adapter. */
     openMedia: (
       row: ChannelRow,
       reference: MediaReference,
@@ -144,15 +141,14 @@ const adapterOperations = (deps: ChannelDeps) => {
       signal: AbortSignal,
     ): Promise<Download> => openMedia(deps, row, reference, bytes_max, signal),
     adapterOf: (row: ChannelRow) => adapters.adapterOf(row.provider),
-    /** Names of the providers with sessions. */
     sessionProviders: () => adapters.sessionProviders,
     /** Throws if the credentials cannot be decrypted. */
     needsSession: (row: ChannelRow): boolean =>
       adapters.adapterOf(row.provider)?.needsSession?.(cache.connection(row)) === true,
-    /** Whether a process has the lease of its session. */
+    /** By any process. */
     isSessionHeld: (sql: Db, channel_id: string): Promise<boolean> =>
       isSessionHeld(sql, channel_id, isoTime(platform.clock.now())),
-    /** Whether its messages are sent only by the process that has its session. */
+    /** Sent only by the process that has its session. */
     sendsThroughSession: (row: ChannelRow): boolean => adapters.sendsThroughSession(row.provider),
     close: () => adapters.close(),
   }
@@ -202,7 +198,7 @@ async function openMedia(
   return await adapter.fetchMedia(reference, cache.connection(row), bytes_max, signal)
 }
 
-/** Messages per second on this channel; null means unlimited. */
+/** Messages per second; null: unlimited. */
 const rateOf = (row: ChannelRow): number | null => {
   if (isTestChannel(row)) return null
   const set = row.settings['max_messages_per_second']

@@ -1,4 +1,4 @@
-/** That whatever a provider says can be stored, and that ids stay the same wherever they are told. */
+/** Results of providers are made storable, and IDs stay the same everywhere. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { storable } from '../../lib/json.ts'

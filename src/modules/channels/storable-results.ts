@@ -1,4 +1,4 @@
-/** Makes results of adapters storable: texts that PostgreSQL accepts, of bounded length, and ids short enough for an index. */
+/** Makes results of adapters storable: valid texts of bounded length, and IDs short enough for an index. */
 import { createHash } from 'node:crypto'
 import { isObject } from '../../lib/json.ts'
 import type {
@@ -9,19 +9,22 @@ import type {
   CallbackItem,
 } from '../../providers/provider.ts'
 
-/** Lengths in UTF-16 units. */
+/** In UTF-16 units. */
 const idLengthMax = 255
 const codeLengthMax = 100
 const sentenceLengthMax = 1000
 
-/** An id as stored: one that is too long or cannot be stored becomes `sha256:` and its hash. It is the same everywhere, so that delivery receipts find their message. */
+/**
+ * An ID that is too long or invalid becomes `sha256:` and its hash, everywhere the same, so that delivery receipts find
+ * their message.
+ */
 export function storableId(id: string): string {
   if (id.length <= idLengthMax && id.isWellFormed() && !id.includes('\0')) return id
   // UTF-16, because UTF-8 would map all lone surrogates to the same bytes
   return `sha256:${createHash('sha256').update(Buffer.from(id, 'utf16le')).digest('hex')}`
 }
 
-/** Removes NUL characters and lone surrogates, and shortens to `length_max`. */
+/** Removes NUL characters and lone surrogates. */
 export function storableText(text: string, length_max: number): string {
   const bounded = text.length > length_max ? `${text.slice(0, length_max - 1)}…` : text
   return bounded.toWellFormed().replaceAll('\0', '\uFFFD')
@@ -93,7 +96,7 @@ export const storableOnPartAccepted =
   (provider_ids) =>
     onPartAccepted(provider_ids.map(storableId))
 
-/** Contents of inbound messages are validated later, when callbacks are processed. */
+/** Contents of inbound messages are validated later. */
 export function storableItem<T extends CallbackItem>(item: T): T {
   const known = { ...item, provider_id: idOf(item.provider_id) }
   if (known.kind === 'connection_status') return { ...known, message: sentenceOf(known.message) }

@@ -1,4 +1,4 @@
-/** The sandbox channels of test mode. They exist in every account without database rows. */
+/** The sandbox channels of test mode, which exist in every account without database rows. */
 import type { Tenant } from '../../api/caller.ts'
 import { channelTypes, type ChannelType } from '../../api/resources/channel.ts'
 import type { Provider, TestMode } from '../../providers/provider.ts'
@@ -12,7 +12,7 @@ const provider = providers.find(
   (one): one is Provider & { readonly test_mode: TestMode } => one.test_mode !== undefined,
 )!
 
-/** Recipients that cause a fixed outcome in test mode, with the outcome. */
+/** With their fixed outcomes. */
 export const testRecipients = provider.test_mode.recipients
 
 /** Test mode has no other channels. */

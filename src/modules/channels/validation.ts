@@ -9,7 +9,6 @@ const phone = /^\+[1-9]\d{6,14}$/
 const shortCode = /^\d{3,8}$/
 const alphanumeric = /^(?=.*[A-Za-z])[A-Za-z0-9 &._-]{1,11}$/
 
-/** Problems with the identifier of a channel of this type. */
 export function wrongIdentifier(type: ChannelType, identifier: string | undefined): Detail[] {
   if (identifier === undefined || !isPhoneChannel(type)) return []
   if (phone.test(identifier) || (type === 'sms' && (shortCode.test(identifier) || alphanumeric.test(identifier))))
@@ -21,7 +20,6 @@ export function wrongIdentifier(type: ChannelType, identifier: string | undefine
   return [{ param: 'identifier', code: 'invalid_format', message }]
 }
 
-/** Problems with the identifier in a request for this provider. */
 export const wrongSender = (provider: Provider, type: ChannelType, identifier: string | undefined): Detail[] =>
   identifier === undefined && provider.identifier === 'given'
     ? [
@@ -33,7 +31,7 @@ export const wrongSender = (provider: Provider, type: ChannelType, identifier: s
       ]
     : wrongIdentifier(type, identifier)
 
-/** Problems with credentials. Unknown fields, which are often misspelt ones, come before missing fields. */
+/** Unknown fields, which are often misspelt ones, come before missing fields. */
 export const wrongCredentials = (provider: Provider, given: Record<string, unknown>): Detail[] => [
   ...(isOpen(provider.credentials)
     ? []
@@ -43,7 +41,6 @@ export const wrongCredentials = (provider: Provider, given: Record<string, unkno
 
 const isOpen = (schema: object): boolean => 'additionalProperties' in schema && schema.additionalProperties === true
 
-/** Problems with settings. */
 export const wrongSettings = (provider: Provider | undefined, given: Record<string, unknown> | undefined): Detail[] => [
   ...(provider === undefined || given === undefined
     ? []
@@ -57,9 +54,7 @@ export const wrongSettings = (provider: Provider | undefined, given: Record<stri
   ...(provider?.settings === undefined || given === undefined ? [] : validator(provider.settings)(given, 'settings')),
 ]
 
-/** Settings of every provider. */
 const sharedSettings = ['max_messages_per_second', 'mms']
-/** How many unknown fields are listed. */
 const unknownNamedMax = 10
 const nameLengthMax = 80
 
@@ -100,10 +95,8 @@ function wrongSharedSettings(given: Record<string, unknown> | undefined): Detail
   return failures
 }
 
-/** Default messages per second. */
 export const defaultRate: Readonly<Record<ChannelType, number>> = { whatsapp: 80, sms: 30, telegram: 30 }
 
-/** Adds the default rate. */
 export const withRate = (type: ChannelType, given: Record<string, unknown>): Record<string, unknown> => ({
   ...given,
   max_messages_per_second: given['max_messages_per_second'] ?? defaultRate[type],

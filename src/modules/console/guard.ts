@@ -19,9 +19,7 @@ export interface GuardParts {
   readonly platform: Platform
   readonly sessions: Sessions
   readonly limiter: RateLimiter
-  /** Whether the account is suspended. */
   readonly isSuspended: (account_id: string) => Promise<boolean>
-  /** Writes the audit log. */
   readonly recorderOf: RecorderOf
 }
 
@@ -85,7 +83,6 @@ function requireOwnPage({ headers }: IncomingMessage, base_url: string): void {
     )
 }
 
-/** Every error code of the guard for this operation. */
 export function codesAtGuard(route: ConsoleRoute): ProblemCode[] {
   const { access, permission, moded } = factsOf(route)
   const codes: ProblemCode[] = [

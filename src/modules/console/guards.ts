@@ -1,4 +1,4 @@
-/** The console's guards: the operations of `/v1` again, and its own (behaviour: console 2.1). */
+/** Guards the operations of `/v1` and the console's own (behaviour: console 2.1). */
 import type { Guard } from '../../platform/http/guard.ts'
 import type { RateLimiter } from '../../platform/http/rate-limit.ts'
 import type { Route } from '../../platform/http/route.ts'
@@ -13,7 +13,7 @@ export interface ConsoleGuardsParts extends ConsoleServices {
   readonly operators: OperatorService
   readonly consoleRoutes: readonly ConsoleRoute[]
   readonly limiter: RateLimiter
-  /** The routes of `/v1`; without any, the process has no console. */
+  /** Without any, the process has no console. */
   readonly routes: readonly Route[]
 }
 
@@ -46,6 +46,6 @@ const guardingCredentials = (platform: Platform, route: Route): Route => ({
   },
 })
 
-/** Everything that API keys may call, except operations about the key itself. */
+/** As for API keys, except operations about the key itself. */
 const isReachable = (route: Route): boolean =>
   route.take === undefined && route.source_key !== true && route.operation !== 'me.retrieve'

@@ -5,7 +5,6 @@ import type { Scope } from '../../api/scopes.ts'
 export const roles = ['owner', 'admin', 'developer', 'marketer', 'agent', 'finance', 'viewer'] as const
 export type Role = (typeof roles)[number]
 
-/** Permissions that no API scope covers. */
 export const permissions = [
   'read_imports',
   'import',
@@ -21,7 +20,7 @@ export const permissions = [
 ] as const
 export type Permission = (typeof permissions)[number]
 
-/** `write`: in both modes. `test`: writes in test mode, reads in live. `read`: in both modes. */
+/** `test`: writes in test mode, reads in live. */
 type Level = 'write' | 'test' | 'read' | 'none'
 
 interface Area {
@@ -40,7 +39,7 @@ const levels = (developer: Level, marketer: Level, agent: Level, finance: Level,
   viewer,
 })
 
-/** The areas of the console, their permissions, and the access of each role. */
+/** The permissions of each area, and the access of each role. */
 const areas = {
   messages: {
     read: ['messages:read'],
@@ -89,7 +88,6 @@ const areas = {
 
 const scopeShape = /:/
 
-/** All scopes and permissions of a role in a mode. */
 export function grantsOf(role: Role, mode: Mode): (Scope | Permission)[] {
   return Object.values(areas as Readonly<Record<string, Area>>).flatMap(
     ({ read, write, levels: { [role]: level } }) => {
@@ -116,14 +114,14 @@ export const scopesOf = (role: Role, mode: Mode): readonly Scope[] => table.get(
 export const mayIn = (role: Role, mode: Mode, permission: Permission): boolean =>
   table.get(`${role} ${mode}`)!.allowed.has(permission)
 
-/** Operations of `/v1` that need more than their scope, by prefix. */
+/** By prefix: operations of `/v1` that need more than their scope. */
 const extra: readonly (readonly [operation: string, method: string, permission: Permission])[] = [
   ['contact_imports.', 'GET', 'read_imports'],
   ['contact_imports.', 'POST', 'import'],
-  // and of one contact: contacts.export_data
+  // also of one contact: contacts.export_data
   ['contacts.export', 'GET', 'export'],
 ]
 
-/** The permission that an operation of `/v1` needs beyond its scope. */
+/** Beyond its scope. */
 export const permissionFor = (operation: string, method: string): Permission | undefined =>
   extra.find(([begins, with_method]) => operation.startsWith(begins) && method === with_method)?.[2]

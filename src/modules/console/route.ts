@@ -1,7 +1,4 @@
-/**
- * A route of the console's own operations below `/console/api`: like one of `/v1`, with an access level instead of a
- * scope (behaviour: console 2).
- */
+/** Declares the console's own operations, which have an access level instead of a scope (behaviour: console 2). */
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ConsoleErrorCode } from '../../api/console-errors.ts'
 import type { Reply, Route, RouteDefinition, RouteRequest } from '../../platform/http/route.ts'
@@ -20,27 +17,24 @@ import type { WebhookService } from '../webhooks/service.ts'
 import type { Permission } from './roles.ts'
 import type { Session } from './sign-in/sessions.ts'
 
-/**
- * `public`: everybody. `session`: signed-in people. `account`: members of the account in `Service-Account`. `admin`:
- * platform administrators.
- */
+/** `account`: members of the account in `Service-Account`. `admin`: platform administrators. */
 export type Access = 'public' | 'session' | 'account' | 'admin'
 
 export interface ConsoleRequest<Q, B> extends Omit<RouteRequest<Q, B>, 'session'> {
   readonly session: Session
-  /** The client's address, as reported by trusted proxies. */
+  /** As reported by trusted proxies. */
   readonly address: string
 }
 
 export interface ConsoleFacts {
   readonly access: Access
-  /** The permission that the role needs in the requested mode. */
+  /** In the requested mode. */
   readonly permission?: Permission
   /** `Service-Mode` is required, because the objects have a mode. */
   readonly moded?: boolean
-  /** Error codes beyond those of the guard, for the documents. */
+  /** Beyond those of the guard. */
   readonly refuses?: readonly ConsoleErrorCode[]
-  /** The operation changes nothing that is audited, or writes its own entries. */
+  /** Changes nothing that is audited, or writes its own entries. */
   readonly unaudited?: boolean
 }
 
@@ -52,13 +46,12 @@ type Given<Q extends TObject, B extends TSchema> = Omit<RouteDefinition<Q, B>, '
     readonly permit?: (request: ConsoleRequest<Static<Q>, Static<B>>) => void
   }
 
-/** What the guard passes to handlers as `session`. */
 export interface Entrant {
   readonly session: Session | null
   readonly address: string
 }
 
-/** Declares a route. Handlers have a `session` unless `access` is `public`. */
+/** Handlers have a `session` unless `access` is `public`. */
 export function consoleRoute<Q extends TObject, B extends TSchema>({
   handler,
   permit,
@@ -99,7 +92,6 @@ function withSession<Q, B>(request: RouteRequest<Q, B>): ConsoleRequest<Q, B> {
   }
 }
 
-/** The services of other modules that the screens use. */
 export interface ConsoleServices {
   readonly platform: Platform
   readonly accounts: AccountService

@@ -51,7 +51,7 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
   ]
 }
 
-/** Read models of screens, beyond `/v1` (behaviour: console 7). */
+/** See behaviour: console 7. */
 const screenRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   ...overviewRoutes(services),
   ...searchRoutes(services),

@@ -36,14 +36,12 @@ export function operatorService(platform: Platform, accounts: AccountService, fe
     streams,
     /** For the CLI. */
     people: peopleCommands(platform, open),
-    /** A link for the first owner; null once somebody can sign in. */
+    /** null once somebody can sign in. */
     offerSetup: () => offerSetup(platform),
     requests,
-    /** Audits changes made with API keys. */
     recorderOf: keyRecorder(platform),
-    /** Audits changes made by CLI commands. */
     byCommand: byCommand(platform),
-    /** Run in processes that serve HTTP. */
+    /** In processes that serve HTTP. */
     workers: [requests.worker, streams.worker],
     periodicJobs: operatorPeriodicJobs(platform, open),
     async stop() {

@@ -3,7 +3,6 @@ import type { Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { ownerEmailOf } from '../accounts/service.ts'
 
-/** An e-mail to send. */
 export interface DueEmail {
   readonly id: number
   readonly recipient: string | null
@@ -16,7 +15,7 @@ export interface DueEmail {
   readonly until: string
 }
 
-/** Without a recipient it is addressed to the current owner; `queued`: to be sent. */
+/** Without a recipient it is addressed to the current owner. */
 export async function insertEmail(
   sql: Db,
   email: {
@@ -48,7 +47,7 @@ export async function insertEmail(
   return row!.id
 }
 
-/** Claims a due e-mail until `until`, those without an attempt first. */
+/** Until `until`; those without an attempt first. */
 export async function claimEmail(sql: Db, at: string, until: string): Promise<DueEmail | null> {
   const [email] = await sql<DueEmail[]>`
     update email_queue q set next_run_at = ${until} from emails e
@@ -59,7 +58,7 @@ export async function claimEmail(sql: Db, at: string, until: string): Promise<Du
   return email ?? null
 }
 
-/** `next_run_at`: the next attempt; null when there is none. */
+/** `next_run_at` null: no further attempt. */
 export async function recordEmailAttempt(
   sql: Db,
   done: { id: number; error: string | null; sent_at: string | null; next_run_at: string | null },
@@ -72,7 +71,6 @@ export async function recordEmailAttempt(
     update email_queue set next_run_at = ${done.next_run_at} where email_id = ${done.id}`
 }
 
-/** A stored e-mail, without its link. */
 export interface EmailRow {
   readonly id: number
   readonly account_id: string | null

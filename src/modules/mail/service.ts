@@ -1,4 +1,4 @@
-/** E-mails: stored in the transaction of their cause, sent by the worker `mail` where SMTP is configured (behaviour: console 3.9). */
+/** E-mails: stored in the transaction of their cause, sent by the worker `mail` (behaviour: console 3.9). */
 import type { Transporter } from 'nodemailer'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
@@ -13,7 +13,7 @@ const idleMs = 5_000
 /** A hanging mail server occupies one of these slots per e-mail, for `sendTimeoutMs`. */
 const concurrency = 5
 const sendTimeoutMs = 30_000
-/** Longer than an attempt may take: after it the process must have died. */
+/** After it the process must have died. */
 const claimMs = 2 * sendTimeoutMs
 
 export interface NewEmail {
@@ -25,11 +25,11 @@ export interface NewEmail {
   readonly body: string
   /** Replaces `{link}` in the body when it is sent. Stored sealed, never logged. */
   readonly link?: string
-  /** How long to retry; by default a day. */
+  /** By default a day. */
   readonly retry_for_ms?: number
 }
 
-/** Stores an e-mail in the transaction of its cause; returns its ID. */
+/** In the transaction of its cause; returns its ID. */
 export async function enqueueEmail(
   sql: Db,
   { clock, log, secrets, settings }: Platform,
@@ -62,17 +62,16 @@ const statusOf = ({
 
 export type EmailWithStatus = repository.EmailRow & { readonly status: EmailStatus }
 
-/** E-mails with their status, by ID. */
 export async function emailsOf(sql: Db, ids: readonly number[]): Promise<ReadonlyMap<number, EmailWithStatus>> {
   return new Map((await repository.findEmails(sql, ids)).map((row) => [row.id, { ...row, status: statusOf(row) }]))
 }
 
-/** E-mails of the installation, newest first, one more than the page limit. */
+/** Newest first, one more than the page limit. */
 export async function listEmails(sql: Db, page: Page): Promise<EmailWithStatus[]> {
   return (await repository.listEmails(sql, page)).map((row) => ({ ...row, status: statusOf(row) }))
 }
 
-/** Sends queued e-mails, a few at once. Without SMTP nothing is queued. */
+/** A few at once. Without SMTP nothing is queued. */
 export const mailWorker = (platform: Platform): Worker => ({
   name: 'mail',
   idle_ms: idleMs,

@@ -16,7 +16,7 @@ const atOncePerAccountMax = 6
 const copyTimeoutMs = 180_000
 /** Longer than a copy may take; afterwards another process may claim it. */
 const claimMs = copyTimeoutMs + 60_000
-/** Waits between the attempts. */
+/** Between the attempts. */
 const retryAfterMs = [2_000, 5_000, 15_000, 60_000, 150_000, 300_000]
 const attemptsMax = retryAfterMs.length + 1
 const failureLengthMax = 300
@@ -85,7 +85,6 @@ export function mediaCopier(deps: MediaWorkerDeps): MediaCopier {
   }
 }
 
-/** Copies one file and stores the result. */
 async function copy(
   { platform, channels, incoming, storage }: MediaWorkerDeps,
   row: InboundMediaRow,
@@ -151,12 +150,12 @@ async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSig
   }
 }
 
-/** The provider's content type, if it is valid. */
+/** The provider's, if it is valid. */
 const contentType = (reported: string): string =>
   /^[a-z0-9][\w.+-]{0,60}\/[a-z0-9][\w.+-]{0,60}$/i.exec(reported.split(';')[0]!.trim())?.[0].toLowerCase() ??
   'application/octet-stream'
 
-/** Removes files that killed processes left incomplete. */
+/** Left incomplete by killed processes. */
 export async function discardUnfinished({ pool }: Platform, incoming: Incoming): Promise<number> {
   const begun = await incoming.list()
   const waiting = await store.listUnfinished(

@@ -1,4 +1,4 @@
-/** Detects the type of a file from its first bytes and its name, and limits its size. No type can run code in a browser. */
+/** Detects file types from first bytes and name, and limits sizes. No type can run code in a browser. */
 
 const megabyte = 1024 * 1024
 const bytesMax: Readonly<Record<string, number>> = {
@@ -9,7 +9,7 @@ const bytesMax: Readonly<Record<string, number>> = {
   document: 100 * megabyte,
 }
 
-/** By kind of attachment. Providers' own limits are lower. */
+/** Providers' own limits are lower. */
 export const bytesMaxOf = (kind: string): number => bytesMax[kind] ?? bytesMax['document']!
 export const uploadBytesMax = Math.max(...Object.values(bytesMax))
 
@@ -36,7 +36,7 @@ const open = 'application/vnd.oasis.opendocument'
 
 interface Signature {
   readonly fits: (head: Buffer) => boolean
-  /** The types with this signature, distinguished by the file name; the first is the default. */
+  /** Distinguished by the file name; the first is the default. */
   readonly types: readonly FileType[]
   /** The bytes are not enough: the name must have the extension. */
   readonly by_name?: true
@@ -106,10 +106,10 @@ const known: readonly FileType[] = signatures.flatMap(({ types }) => types)
 /** For error messages. */
 export const acceptedExtensions = [...new Set(known.map(({ extensions }) => extensions[0]!))].join(', ')
 
-/** How many bytes are needed to detect a type. */
+/** Bytes needed to detect a type. */
 export const headBytes = 512
 
-/** The type of a file by its name and `head`, its first `headBytes`; null if it is not accepted. */
+/** `head`: the first `headBytes`. null: not accepted. */
 export function typeOfFile(head: Buffer, file_name: string): FileType | null {
   const signature = signatures.find(({ fits }) => fits(head))
   if (signature === undefined) return null

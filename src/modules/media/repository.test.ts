@@ -1,4 +1,4 @@
-/** Reads and writes of file rows beside other transactions, and beside many waiting files. */
+/** File rows beside other transactions, and beside many waiting files. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lockWaits } from '../../../test/support/lock-waits.ts'

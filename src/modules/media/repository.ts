@@ -6,7 +6,7 @@ export interface MediaRow {
   account_id: Tenant['account_id']
   mode: Mode
   id: string
-  /** Null for uploads. */
+  /** null for uploads. */
   channel_id: string | null
   message_id: string | null
   kind: string
@@ -16,16 +16,15 @@ export interface MediaRow {
   attempts: number
   next_run_at: string
   store: 'folder' | 's3' | null
-  /** The address of its bucket; null for the data folder. */
+  /** null for the data folder. */
   bucket: string | null
   content_type: string | null
   bytes: number | null
   created_at: string
-  /** Why it failed, in a sentence that its reader can use; without secrets. */
+  /** A sentence for its reader, without secrets. */
   failure: string | null
 }
 
-/** A file that came with a message. */
 export interface InboundMediaRow extends MediaRow {
   channel_id: string
   message_id: string
@@ -44,7 +43,7 @@ export async function insertMedia(tx: Db, rows: readonly NewMedia[]): Promise<vo
     from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, channel_id text, message_id text, kind text, filename text, reference json, created_at timestamptz)`
 }
 
-/** A file by id only: its URL is signed and contains no tenant. */
+/** By ID only: its URL is signed and contains no tenant. */
 export async function findMedia(sql: Db, id: string): Promise<MediaRow | null> {
   const [row] = await sql<MediaRow[]>`select * from media_files where id = ${id}`
   return row ?? null
@@ -64,8 +63,9 @@ export interface Claim {
 }
 
 /**
- * Claims files that are due or whose process died, within the limits per channel and account, which take turns. Reads at most `channel_rows_max` files of each channel with waiting
- * files, by an index scan that skips from channel to channel, however many files wait. The attempt is counted now, so that a file that crashes its process is not tried for ever.
+ * Due files and those of dead processes, within the limits per channel and account, which take turns. Reads at most
+ * `channel_rows_max` files per channel, by an index scan that skips from channel to channel. The attempt is counted
+ * now, so that a file that crashes its process is not retried for ever.
  */
 export async function claimMedia(sql: Db, claim: Claim): Promise<InboundMediaRow[]> {
   return await sql<InboundMediaRow[]>`
@@ -129,7 +129,7 @@ export interface Abandoned {
   readonly failure: string | null
 }
 
-/** Stores the result of a copy; false if another process has claimed the file. */
+/** False if another process has claimed the file. */
 export async function completeMedia(
   sql: Db,
   id: string,
@@ -146,7 +146,7 @@ export async function completeMedia(
   return rows.length > 0
 }
 
-/** Schedules the next attempt; `counts`: whether this one counts as an attempt. */
+/** `counts`: whether this one counts as an attempt. */
 export async function postponeMedia(
   sql: Db,
   id: string,
@@ -171,7 +171,7 @@ export async function insertUpload(sql: Db, upload: NewUpload): Promise<void> {
     values (${account_id}, ${mode}, ${id}, ${kind}, ${filename}, 'uploading', ${store}, ${bucket}, ${created_at}, ${created_at})`
 }
 
-/** Marks an upload as complete; false if it was removed meanwhile. */
+/** False if it was removed meanwhile. */
 export async function completeUpload(
   sql: Db,
   tenant: Tenant,
@@ -186,12 +186,12 @@ export async function completeUpload(
   return rows.length > 0
 }
 
-/** Whether an upload is incomplete. Waits for a transaction that is just completing it. */
+/** Waits for a transaction that is just completing it. */
 export async function isIncomplete(sql: Db, id: string): Promise<boolean> {
   return (await sql`select 1 from media_files where id = ${id} and status = 'uploading' for update`).length > 0
 }
 
-/** Incomplete uploads from before this time. */
+/** From before this time. */
 export const listAbandonedUploads = async (
   sql: Db,
   before: string,
@@ -204,18 +204,17 @@ export const listAbandonedUploads = async (
 
 export type OldMedia = Pick<MediaRow, 'id' | 'store' | 'bucket' | 'created_at'>
 
-/** Files from before this time, without those whose deletion is deferred. */
+/** From before this time, without those whose deletion is deferred. */
 export const listOldMedia = async (sql: Db, before: string, now: string, rows_max: number): Promise<OldMedia[]> =>
   await sql<OldMedia[]>`
     select id, store, bucket, created_at from media_files where created_at < ${before} and status <> 'uploading' and (store is null or next_run_at <= ${now})
     order by created_at limit ${rows_max}`
 
-/** Defers deletions. */
 export async function deferRemoval(sql: Db, ids: readonly string[], until: string): Promise<void> {
   await sql`update media_files set next_run_at = ${until} where id = any(${[...ids]}::text[]) and store is not null`
 }
 
-/** Files from before this time that are still stored, by storage. */
+/** Still stored, by storage. */
 export const countMediaBefore = async (
   sql: Db,
   before: string,
@@ -227,7 +226,7 @@ export async function deleteMedia(sql: Db, ids: readonly string[]): Promise<void
   await sql`delete from media_files where id = any(${[...ids]}::text[])`
 }
 
-/** Those of these files that are not complete yet. */
+/** Those that are not complete yet. */
 export async function listUnfinished(sql: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await sql<
     { id: string }[]
@@ -235,6 +234,6 @@ export async function listUnfinished(sql: Db, ids: readonly string[]): Promise<S
   return new Set(rows.map(({ id }) => id))
 }
 
-/** A fragment for the invariant that files belong to existing messages. */
+/** For the invariant that files belong to existing messages. */
 export const filesOfMessages = (sql: Db) =>
   sql`select account_id, mode, message_id, id from media_files where message_id is not null`

@@ -1,4 +1,7 @@
-/** Deletes files after their retention period. Files that cannot be deleted are retried, reported, and finally dropped from the database (behaviour: channels 8.7). */
+/**
+ * Deletes files after their retention period; failures are retried, reported, and finally dropped (behaviour: channels
+ * 8.7).
+ */
 import { isoTime } from '../../lib/clock.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
 import type { PeriodicJob, Invariant, Platform } from '../../platform/platform.ts'
@@ -10,15 +13,14 @@ import { discardUnfinished } from './copies.ts'
 const hourMs = 3600_000
 const dayMs = 24 * hourMs
 const removedAtOnce = 200
-/** Incomplete uploads are removed after this time, longer than any upload takes. */
+/** Longer than any upload takes. */
 const abandonedAfterMs = hourMs
-/** After this many failures the run ends. */
+/** Then the run ends. */
 const failuresMax = 10
-/** A failed deletion is retried after this time. */
 const retryAfterMs = dayMs
 /** A deletion this late means that something is wrong. */
 const overdueAfterMs = 2 * dayMs
-/** A file in a bucket that is no longer configured is dropped from the database this long after its retention period. */
+/** Rows of files in a bucket that is no longer configured are dropped this long after their retention period. */
 const forgottenAfterMs = 90 * dayMs
 
 export type StorageOf = (name: 'folder' | 's3') => Storage | undefined
@@ -45,7 +47,7 @@ export const mediaInvariants = (platform: Platform): Invariant[] => [
   },
 ]
 
-/** Files from before this time are to be deleted. */
+/** Files from before this time are deleted. */
 const endOfRetention = ({ retention_clock, settings }: Platform): number =>
   retention_clock.now() - settings.media_retention_days * dayMs
 
@@ -95,7 +97,9 @@ async function removeOld(platform: Platform, storageOf: StorageOf): Promise<numb
   return old.length
 }
 
-/** False if the file is in a bucket that is not configured. A bucket may have changed its address, so the configured one is checked for the file first. */
+/**
+ * False if its bucket is not configured. A bucket may have changed its address, so the configured one is tried first.
+ */
 async function removeFile({ id, store: name, bucket }: OldMedia, storageOf: StorageOf): Promise<boolean> {
   if (name === null) return true
   const storage = storageOf(name)

@@ -1,4 +1,7 @@
-/** Files: inbound ones are announced with their message and then copied, uploads are stored at once; both are served by signed URLs and deleted after a while (behaviour: channels 8). */
+/**
+ * Files: inbound ones are copied from providers, uploads stored at once; both are served by signed URLs (behaviour:
+ * channels 8).
+ */
 import type { Tenant } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import { httpClient } from '../../lib/http-client.ts'
@@ -41,9 +44,9 @@ export function mediaService(platform: Platform, channels: Pick<ChannelService, 
   const storageOf = (name: 'folder' | 's3') => (name === 'folder' ? folder : bucket)
   const copier = mediaCopier({ platform, channels, incoming, storage })
   return {
-    /** Adds a URL for each file of an inbound message; `rows` must be stored with the message. */
+    /** Adds a URL for each file; `rows` must be stored with the message. */
     announce: (tenant: Tenant, message: Announced) => announce(platform, addresses, tenant, message),
-    /** The content with URLs that are valid for a day from now. */
+    /** With URLs that are valid for a day from now. */
     refreshed: (tenant: Tenant, content: unknown): unknown =>
       refreshed(addresses, tenant, content, clock.now() + freshAddressMs),
     uploads: uploads({ platform, addresses, incoming, storage }),
@@ -76,8 +79,8 @@ interface Announcement extends Pick<InboundMessage, 'type' | 'content'> {
 }
 
 /**
- * The provider's data may have any shape, so invalid references are skipped. An attachment without a valid reference is dropped, and a message without any other attachment becomes
- * `unsupported` (behaviour: messages 10.2).
+ * The provider's data may have any shape. An attachment without a valid reference is dropped, and a message without
+ * another one becomes `unsupported` (behaviour: messages 10.2).
  */
 function announce({ ids, clock }: Platform, addresses: SignedUrls, tenant: Tenant, message: Announced): Announcement {
   const { type, content, channel_id, message_id } = message
@@ -135,7 +138,7 @@ function refreshed(addresses: SignedUrls, tenant: Tenant, content: unknown, expi
   })
 }
 
-/** Serves the file of a signed URL. Problems: resource_missing, upstream_unavailable. */
+/** Problems: resource_missing, upstream_unavailable. */
 function openFile(
   platform: Platform,
   addresses: SignedUrls,

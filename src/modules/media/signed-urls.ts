@@ -1,15 +1,15 @@
-/** Signed URLs of files. Anyone with the URL may read the file until it expires (behaviour: channels 8). */
+/** Signed URLs of files: anyone with the URL may read the file until it expires (behaviour: channels 8). */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { sameText } from '../../lib/hmac.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 
 export interface SignedUrls {
-  /** The URL of a file of this tenant, valid until `expires_ms`. */
+  /** Valid until `expires_ms`. */
   of(tenant: Tenant, id: string, expires_ms: number): string
-  /** What is wrong with the query of a URL; null if it is valid at `now_ms`. */
+  /** null if it is valid at `now_ms`. */
   refusal(id: string, query: Readonly<Record<string, unknown>>, now_ms: number): 'unsigned' | 'expired' | null
-  /** The same URL with a new expiry; null for anything but a URL of a file of this tenant that was made here. */
+  /** null for anything but a URL of a file of this tenant that was made here. */
   renewed(tenant: Tenant, url: string, expires_ms: number): string | null
 }
 

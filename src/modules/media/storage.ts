@@ -1,4 +1,4 @@
-/** Storage of file copies: the interface, and its implementation in the data folder. Files are written to `incoming` first and moved when complete. */
+/** Storage of files: the interface, and the data folder. Files are written to `incoming` and moved when complete. */
 import type { Readable } from 'node:stream'
 import { createReadStream } from 'node:fs'
 import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
@@ -9,30 +9,28 @@ import { PermanentError } from '../../lib/http-client.ts'
 
 export interface Storage {
   readonly name: 'folder' | 's3'
-  /** The address of the bucket; null for the folder. */
+  /** null for the folder. */
   readonly bucket: string | null
-  /** Stores a complete file durably, replacing an existing one. It may move the file at `path`. */
+  /** Durably, replacing an existing one. It may move the file at `path`. */
   store(id: string, path: string, bytes: number, content_type: string, signal: AbortSignal): Promise<void>
-  /** Rejects with a NotKept where it is not there. */
+  /** Rejects with a FileMissing if it does not exist. */
   read(id: string, range: Range, signal: AbortSignal): Promise<Readable>
   /** Succeeds if it does not exist. */
   remove(id: string): Promise<void>
   close(): Promise<void>
 }
 
-/** The file is missing in its storage. */
 export class FileMissing extends Error {
   constructor(id: string) {
     super(`the file ${id} is missing in its storage`)
   }
 }
 
-/** Space that stays free, since a database may be on the same disk. */
+/** Stays free, since a database may be on the same disk. */
 const freeBytesMin = 512 * 1024 * 1024
 
-/** Files being written, each by one process. */
 export interface Incoming {
-  /** Writes a file and syncs it. On failure it leaves nothing behind; beyond `bytes_max` it rejects with a PermanentError. */
+  /** Syncs the file. On failure it leaves nothing behind; beyond `bytes_max` it rejects with a PermanentError. */
   write(
     id: string,
     chunks: AsyncIterable<Uint8Array>,
@@ -85,7 +83,7 @@ async function writeAll(file: Awaited<ReturnType<typeof open>>, chunk: Uint8Arra
 }
 
 export function folderStorage(data_dir: string): Storage {
-  // the last characters of an id are random, so files spread over the folders
+  // the last characters of an ID are random, so files spread over the folders
   const folderOf = (id: string) => join(data_dir, 'media', id.slice(-2))
   const pathOf = (id: string) => join(folderOf(id), id)
   return {

@@ -28,10 +28,10 @@ export interface UploadDeps {
 export type Uploads = ReturnType<typeof uploads>
 
 export const uploads = (deps: UploadDeps) => ({
-  /** Stores the file of a request; `keep` stores the reply in the same transaction. */
+  /** `keep` stores the reply in the same transaction. */
   take: (sql: Db, caller: Caller, request: IncomingMessage, keep: KeepReply): Promise<Reply> =>
     withDeadline(deps.platform.clock, uploadMsMax, (signal) => receiveUpload(deps, sql, caller, request, keep, signal)),
-  /** The digest of a repeated upload, which is not stored; null if no file can be read. */
+  /** For a repeated upload, which is not stored; null if no file can be read. */
   async digest(request: IncomingMessage): Promise<string | null> {
     try {
       return await readUpload(request, async (_type, file_name, chunks, digest) => {
@@ -128,7 +128,7 @@ async function discard({ storage }: UploadDeps, sql: Db, id: string): Promise<vo
   await store.deleteMedia(sql, [id])
 }
 
-/** Consumes the chunks of a file with a known type; afterwards `digest` identifies the upload. */
+/** Afterwards `digest` identifies the upload. */
 type Taker<T> = (
   type: FileType,
   file_name: string,

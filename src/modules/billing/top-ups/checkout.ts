@@ -1,4 +1,7 @@
-/** Stripe Checkout: opens the page on which a top-up is paid, and reads Stripe's webhooks (https://docs.stripe.com/api/checkout/sessions, https://docs.stripe.com/webhooks). */
+/**
+ * Stripe Checkout: opens payment pages, and reads webhooks (https://docs.stripe.com/api/checkout/sessions,
+ * https://docs.stripe.com/webhooks).
+ */
 import { Problem } from '../../../api/problem.ts'
 import type { HttpAnswer, HttpClient } from '../../../lib/http-client.ts'
 import { signatureHeaderFault } from '../../../lib/hmac.ts'
@@ -15,19 +18,19 @@ export interface NewCheckout {
   readonly account_id: string
   readonly account_name: string
   readonly amount_micros: number
-  /** Where Stripe sends the payer afterwards, paid or not. */
+  /** Paid or not. */
   readonly return_url: string
   /** Milliseconds; between 30 minutes and 24 hours ahead. */
   readonly expires_at: number
 }
 
 export interface Checkout {
-  /** Stripe's ID of the session, `cs_…`. */
+  /** `cs_…`. */
   readonly id: string
   readonly url: string
 }
 
-/** Opens a checkout. Throws `upstream_unavailable` when Stripe cannot be reached or refuses. */
+/** Throws `upstream_unavailable` when Stripe cannot be reached or refuses. */
 export async function createCheckout(
   http: HttpClient,
   { url, secret_key }: StripeSettings,
@@ -85,22 +88,21 @@ function reason(answer: HttpAnswer): string {
     : ` (it answered ${answer.status})`
 }
 
-/** A webhook event about a checkout session. */
 export interface CheckoutEvent {
   readonly event_id: string
   readonly status: 'paid' | 'processing' | 'expired'
   readonly checkout_id: string
-  /** In the smallest unit of `currency`; null where the event has none. */
+  /** In the smallest unit of `currency`; null if the event has none. */
   readonly amount: number | null
-  /** Lower case, as Stripe writes it. */
+  /** Lower case. */
   readonly currency: string | null
   /** Stripe's ID of the payment, `pi_…`. */
   readonly payment_reference: string | null
 }
 
 /**
- * Reads a Stripe webhook; null for an event that is not about the end of a checkout. Throws `signature_invalid` for a wrong signature, or one that
- * is more than five minutes off (https://docs.stripe.com/webhooks/signature). `now` in milliseconds.
+ * null for an event that is not about the end of a checkout. Throws `signature_invalid` for a wrong signature, or one
+ * that is more than five minutes off (https://docs.stripe.com/webhooks/signature). `now` in ms.
  */
 export function readCheckoutEvent(
   { webhook_secret }: StripeSettings,
@@ -132,7 +134,10 @@ const signatureFaults = {
     'The header Stripe-Signature does not fit the body. Set POSTHORN_STRIPE_WEBHOOK_SECRET to the signing secret of this endpoint.',
 } as const
 
-/** The payment of a completed session may take days; a later event confirms it (https://docs.stripe.com/checkout/fulfillment). */
+/**
+ * The payment of a completed session may take days; a later event confirms it
+ * (https://docs.stripe.com/checkout/fulfillment).
+ */
 function statusOf(type: unknown, payment_status: unknown): CheckoutEvent['status'] | null {
   if (type === 'checkout.session.expired') return 'expired'
   if (type === 'checkout.session.async_payment_failed') return 'expired'

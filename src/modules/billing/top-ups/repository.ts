@@ -20,7 +20,7 @@ export async function insertTopUp(sql: Db, row: TopUpRow): Promise<void> {
     values (${row.account_id}, ${row.id}, ${row.amount_micros}, ${row.status}, ${row.checkout_id}, ${row.url}, ${row.user_id}, ${row.created_at})`
 }
 
-/** An account's top-ups, newest first, one more than the page limit. */
+/** Newest first, one more than the page limit. */
 export async function listTopUps(sql: Db, account_id: string, page: Page): Promise<TopUpRow[]> {
   return await sql<TopUpRow[]>`
     select account_id, id, amount_micros, status, checkout_id, url, user_id, created_at
@@ -35,7 +35,7 @@ export async function topUpExists(sql: Db, account_id: string, id: string): Prom
   return row !== undefined
 }
 
-/** Locks the top-up of this checkout; null for an unknown checkout. */
+/** null for an unknown checkout. */
 export async function lockTopUp(tx: Db, checkout_id: string): Promise<TopUpRow | null> {
   const [row] = await tx<TopUpRow[]>`
     select account_id, id, amount_micros, status, checkout_id, url, user_id, created_at

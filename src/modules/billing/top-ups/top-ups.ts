@@ -1,4 +1,7 @@
-/** Top-ups of the wallet by card: a checkout at the payment provider, credited when its webhook reports the payment (behaviour: billing 8). */
+/**
+ * Top-ups of the wallet by card: credited when the payment provider's webhook reports the payment (behaviour: billing
+ * 8).
+ */
 import { isId } from '../../../api/ids.ts'
 import type { Id } from '../../../api/ids.ts'
 import type { Tenant } from '../../../api/caller.ts'
@@ -19,7 +22,7 @@ import * as repository from './repository.ts'
 
 /** 5 and 10,000 US dollars. */
 const amountMicros = { min: 5_000_000, max: 10_000_000_000 } as const
-/** A checkout stays open this long. Stripe allows 24 hours at most. */
+/** Stripe allows 24 hours at most. */
 const checkoutMs = 23 * 3600_000
 
 export interface NewTopUp {
@@ -29,10 +32,9 @@ export interface NewTopUp {
 }
 
 export interface TopUps {
-  /** Whether a payment provider is configured. */
   readonly configured: boolean
   /**
-   * Opens a checkout and stores the top-up in a transaction of its own, in which it calls `onStored`. Problems: `live_mode_required`,
+   * Stores the top-up in its own transaction, which calls `onStored`. Problems: `live_mode_required`,
    * `resource_missing` without a payment provider, `parameter_invalid` for an invalid amount, `upstream_unavailable`.
    */
   begin(
@@ -41,9 +43,9 @@ export interface TopUps {
     signal: AbortSignal,
     onStored: (tx: Db, topUp: TopUp) => Promise<void>,
   ): Promise<TopUp>
-  /** Up to `limit + 1` top-ups, newest first. Problems: as `begin`. */
+  /** Up to `limit + 1`, newest first. Problems: as `begin`. */
   list(sql: Db, tenant: Tenant, page: Page): Promise<TopUp[]>
-  /** Applies a webhook of the payment provider. `header` is `Stripe-Signature`. Problems: `resource_missing`, `signature_invalid`. */
+  /** `header` is `Stripe-Signature`. Problems: `resource_missing`, `signature_invalid`. */
   receiveWebhook(header: string | undefined, body: Uint8Array): Promise<void>
   close(): Promise<void>
 }
@@ -124,7 +126,7 @@ async function openCheckout(
   return { account_id, id, amount_micros, status: 'open', checkout_id, url, user_id, created_at: isoTime(now) }
 }
 
-/** Credits or expires the top-up of a checkout. An unknown checkout, or another amount, is logged and credits nothing. */
+/** An unknown checkout, or another amount, is logged and credits nothing. */
 async function applyCheckoutEvent(platform: Platform, event: CheckoutEvent): Promise<void> {
   const { log, clock, pool } = platform
   const outcome = await transact(pool, async (tx) => {

@@ -1,4 +1,4 @@
-/** What sessions promise of the links of their channels: each is told as it stands, lost ones are opened again, and what they tell is kept. */
+/** The connection status of channels with sessions, and their reconnects. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { passTime, sessionsWorld } from '../../../../test/support/sessions-world.ts'

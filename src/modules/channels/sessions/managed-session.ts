@@ -1,11 +1,11 @@
-/** The session of one channel while this process holds its lease: opened, reopened with backoff when it ends, and closed in order. */
+/** The session of one channel: opened, reopened with backoff when it ends, and closed. */
 import { withDeadline } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ProviderAdapter, Connection, Session, StoreItems } from '../../../providers/provider.ts'
 
 export type SessionState =
   | { readonly kind: 'open'; readonly session: Session }
-  /** Down since this elapsed time; `refused`: the provider refused the credentials. */
+  /** `since_ms` is elapsed time; `refused`: the provider refused the credentials. */
   | { readonly kind: 'down'; readonly since_ms: number; readonly refused: boolean }
 
 export interface ManagedSession {
@@ -14,7 +14,7 @@ export interface ManagedSession {
   attempted(): Promise<void>
   /** Reopens it at once. */
   retry(): void
-  /** Closes it for good, after awaiting what is in progress for at most `most_ms`. Never rejects. */
+  /** For good, after awaiting what is in progress for at most `most_ms`. Never rejects. */
   stop(most_ms: number): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export interface ManagedSessionDeps {
   readonly open: NonNullable<ProviderAdapter['openSession']>
   readonly connection: Connection
   readonly store: StoreItems
-  /** Whether this process still holds the lease; nothing is sent without it. */
+  /** Nothing is sent without the lease. */
   readonly hasLease: () => boolean
   /** Called when it opened or ended. */
   changed(): void
@@ -31,7 +31,7 @@ export interface ManagedSessionDeps {
 
 const openTimeoutMs = 20_000
 const closeTimeoutMs = 5_000
-/** Backoff: one second, two, four, … up to one minute (behaviour: channels 4.2). */
+/** Doubles with each failure (behaviour: channels 4.2). */
 const firstWaitMs = 1000
 const waitMaxMs = 60_000
 /** A session that ended sooner counts as a failed attempt. */
@@ -40,10 +40,8 @@ const stableAfterMs = 60_000
 interface State extends ManagedSessionDeps {
   standing: SessionState
   failures: number
-  /** The current attempt. */
   opening: Promise<void>
   readonly stopping: AbortController
-  /** Ends all waiting. */
   readonly over: AbortController
   /** Ends the session or the wait for the next one. */
   again: AbortController
@@ -104,7 +102,7 @@ async function run(state: State): Promise<void> {
   }
 }
 
-/** Resolves to the session, or undefined if it could not be opened. */
+/** Undefined if it could not be opened. */
 async function tryOpen(state: State): Promise<Session | undefined> {
   const { platform, connection, stopping } = state
   const opened = await withDeadline(platform.clock, openTimeoutMs, (deadline) =>
@@ -122,7 +120,7 @@ async function tryOpen(state: State): Promise<Session | undefined> {
   return undefined
 }
 
-/** Opens it; a session that opens after the deadline is closed again. */
+/** A session that opens after the deadline is closed again. */
 async function openWithin(
   { open, connection, store: tell, hasLease: isOwn }: State,
   signal: AbortSignal,
@@ -134,7 +132,6 @@ async function openWithin(
   return { kind: 'unavailable', message: 'The provider did not answer in time.' }
 }
 
-/** Resolves when the session has ended or was closed. */
 async function awaitEnd(state: State, session: Session): Promise<void> {
   const { platform, connection, stopping, again, over } = state
   const unawaited = new AbortController()
@@ -161,7 +158,6 @@ function markDown(state: State, refused: boolean, message: string): void {
   state.changed()
 }
 
-/** Resolves when either signal aborts. */
 async function aborted(signal: AbortSignal, over?: AbortSignal): Promise<undefined> {
   if (signal.aborted || over?.aborted === true) return undefined
   const { promise, resolve } = Promise.withResolvers<undefined>()

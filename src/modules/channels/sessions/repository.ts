@@ -1,11 +1,11 @@
-/** SQL of session leases: which process holds the session of a channel, and until when. Works across tenants. */
+/** SQL of session leases, across tenants. */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { ChannelRow } from '../channel.ts'
 
-/** Whether a lease is valid at this time (ISO 8601). Heartbeats do not matter: a process with a late heartbeat still renews its leases. */
+/** ISO 8601. Heartbeats do not matter: a process with a late heartbeat still renews its leases. */
 const isHeld = (sql: Db, at: string) => sql`s.lease_until > ${at}`
 
-/** Active channels of these providers without a lease, by id after `after`. */
+/** Active channels without a lease, by ID after `after`. */
 export async function listUnheld(
   sql: Db,
   providers: readonly string[],
@@ -21,20 +21,18 @@ export async function listUnheld(
     order by c.id limit ${rows_max}`
 }
 
-/** Whether a process holds the session of this channel. */
 export async function isSessionHeld(sql: Db, channel_id: string, at: string): Promise<boolean> {
   const rows = await sql`select 1 from channel_sessions s where s.channel_id = ${channel_id} and ${isHeld(sql, at)}`
   return rows.length > 0
 }
 
-/** Whether a process holds the session of this channel and has reported it as open. */
+/** Reported as open under a valid lease. */
 export async function isSessionOpen(sql: Db, channel_id: string, at: string): Promise<boolean> {
   const rows =
     await sql`select 1 from channel_sessions s where s.channel_id = ${channel_id} and s.is_open and ${isHeld(sql, at)}`
   return rows.length > 0
 }
 
-/** Marks sessions held by this process as open or not. */
 export async function writeOpen(
   sql: Db,
   channel_ids: readonly string[],
@@ -45,7 +43,7 @@ export async function writeOpen(
   await sql`update channel_sessions set is_open = ${is_open} where channel_id = any(${[...channel_ids]}::text[]) and process_id = ${process_id}`
 }
 
-/** The number of leases, and of worker processes with a heartbeat since `alive_since`. */
+/** `workers`: processes with a heartbeat since `alive_since`. */
 export async function countSessions(
   sql: Db,
   at: string,
@@ -57,7 +55,10 @@ export async function countSessions(
   return row!
 }
 
-/** Acquires leases (`taken`) and renews others (`held`) until `lease_until`. Resolves to the channels whose leases this process has. An acquired session is not marked as open. */
+/**
+ * Acquires leases (`acquired`) and renews others (`renewed`) until `lease_until`. Resolves to the channels whose leases
+ * this process has.
+ */
 export async function leaseSessions(
   sql: Db,
   { held, taken }: { readonly held: readonly string[]; readonly taken: readonly string[] },
@@ -76,7 +77,6 @@ export async function leaseSessions(
   return new Set(rows.map(({ channel_id }) => channel_id))
 }
 
-/** The active ones of these channels. */
 export async function listActive(sql: Db, channel_ids: readonly string[]): Promise<ChannelRow[]> {
   if (channel_ids.length === 0) return []
   return await sql<
@@ -84,7 +84,6 @@ export async function listActive(sql: Db, channel_ids: readonly string[]): Promi
   >`select * from channels where id = any(${[...channel_ids]}::text[]) and status = 'active' and deleted_at is null`
 }
 
-/** Releases leases held by this process. */
 export async function releaseSessions(sql: Db, channel_ids: readonly string[], process_id: string): Promise<void> {
   if (channel_ids.length === 0) return
   await sql`delete from channel_sessions where process_id = ${process_id} and channel_id = any(${[...channel_ids]}::text[])`

@@ -1,4 +1,4 @@
-/** What processes promise of sessions: one holds each, whatever becomes of it. What becomes of their links stands in `session-links.test.ts`. */
+/** Sessions among processes: exactly one process has each. Connection status: `connection-status.test.ts`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { passTime, sessionsWorld, type Opened } from '../../../../test/support/sessions-world.ts'

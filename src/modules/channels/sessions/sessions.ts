@@ -1,4 +1,7 @@
-/** Sessions with providers: a long-lived connection per channel, held by one process under a lease (behaviour: channels 4.4). See docs/decisions/sessions.md. */
+/**
+ * Long-lived connections to providers, one per channel, owned by one process under a lease (behaviour: channels 4.4;
+ * docs/decisions/sessions.md).
+ */
 import { limits } from '../../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
@@ -19,7 +22,7 @@ export interface SessionChannels {
   ): Promise<unknown>
 }
 
-/** Stores what arrived on a session, raw and parsed, in one transaction. */
+/** In one transaction, raw and parsed. */
 export type StoreSessionItems = (
   channel: ChannelRow,
   reports: readonly CallbackItem[],
@@ -29,33 +32,32 @@ export type StoreSessionItems = (
 
 export interface ChannelSessions {
   readonly worker: Worker
-  /** The channel's session if this process has its lease and it is open. */
+  /** If this process has its lease and it is open. */
   find(channel_id: string): Session | undefined
-  /** Closes all sessions in order and releases their leases. */
+  /** Closes all sessions and releases their leases. */
   stop(): Promise<void>
 }
 
 const pollEveryMs = 1000
 const leaseMs = 10_000
-/** A lease counts as valid for this long after the statement that renewed it began; the rest is for closing. */
+/** After the statement that renewed it began; the rest is for closing. */
 const leaseTrustedMs = leaseMs - 3000
-/** A session is closed at the latest this long before another process may open it. */
+/** Before another process may open it. */
 const closedBeforeMs = 1000
 const closeWithinMs = 5000
 const renewEveryMs = 2000
-/** A few at a time, so that processes that start together share the sessions. */
+/** A few, so that processes that start together share the sessions. */
 const acquiredPerTick = 5
 const heldMax = 1000
 const pageRows = 200
-/** A channel whose provider is unreachable this long becomes disconnected (behaviour: channels 4.4). */
+/** See behaviour: channels 4.4. */
 const disconnectedAfterMs = 30_000
-/** How long a tick waits for sessions to open; most are open by then. */
+/** Most sessions are open by then. */
 const briefWaitMs = 200
 
 interface LeasedSession {
   row: ChannelRow
   readonly managed: ManagedSession
-  /** As last written or read. */
   connection_status: ChannelRow['connection_status']
   /** `is_open` as last written. */
   stored_open: boolean
@@ -68,7 +70,6 @@ interface State {
   readonly sessions: Map<string, LeasedSession>
   /** When the last renewal of all leases began. */
   renewed: Mark
-  /** Where the search for channels without a lease continues. */
   cursor: string
   watching: AbortController
   stopping: boolean
@@ -121,7 +122,7 @@ async function renew(state: State): Promise<void> {
   if (state.sessions.size > 0 && ageOf(clock, state.renewed) >= renewEveryMs) await lease(state, mark(clock), [])
 }
 
-/** Renews all leases and acquires those of `more`; closes sessions whose lease was lost. Resolves to the channels with a lease. */
+/** Closes sessions whose lease was lost. Resolves to the channels with a lease. */
 async function lease(state: State, began: Mark, more: readonly string[]): Promise<Set<string>> {
   const { platform, sessions } = state
   const times = { at: isoTime(began.now_ms), lease_until: isoTime(began.now_ms + leaseMs) }
@@ -141,11 +142,11 @@ async function lease(state: State, began: Mark, more: readonly string[]): Promis
   return leased
 }
 
-/** Waits for work for a moment; longer work continues during the next tick. */
+/** Longer work continues during the next tick. */
 const waitBriefly = async ({ platform }: State, work: Promise<unknown>): Promise<unknown> =>
   await Promise.race([work, platform.clock.sleep(briefWaitMs)])
 
-/** Records a renewal that began then. Without another one in time, the sessions are closed before another process may open them. */
+/** Without another renewal in time, the sessions are closed before another process may open them. */
 function confirmLease(state: State, began: Mark): void {
   const { clock, log } = state.platform
   state.renewed = began
@@ -172,7 +173,7 @@ async function reconcile(state: State): Promise<void> {
   await waitBriefly(state, release(state, gone))
 }
 
-/** Whether the change of a channel requires a new session. Credentials may have been re-encrypted without a change. */
+/** Credentials may have been re-encrypted without a change. */
 function isChanged({ channels }: State, before: ChannelRow, now: ChannelRow): boolean {
   const relevant = (row: ChannelRow) => {
     const { max_messages_per_second: _, ...settings } = row.settings
@@ -185,12 +186,12 @@ function isChanged({ channels }: State, before: ChannelRow, now: ChannelRow): bo
       JSON.stringify(channels.connection(before).credentials) !== JSON.stringify(channels.connection(now).credentials)
     )
   } catch {
-    // cannot be decrypted, so it is not what the session was opened with
+    // cannot be decrypted, so the session was opened with others
     return true
   }
 }
 
-/** Acquires a few channels without a lease, up to this process's share. */
+/** Up to this process's share. */
 async function acquire(state: State): Promise<LeasedSession[]> {
   const { platform, channels, sessions } = state
   const began = mark(platform.clock)
@@ -247,7 +248,7 @@ function startSession(state: State, row: ChannelRow): LeasedSession {
   return one
 }
 
-/** Writes which sessions are open, for processes that handle a reconnect request. */
+/** For processes that handle a reconnect request. */
 async function writeOpenFlags({ platform, sessions }: State): Promise<void> {
   for (const is_open of [true, false]) {
     const changed = [...sessions].filter(
@@ -264,7 +265,7 @@ async function writeOpenFlags({ platform, sessions }: State): Promise<void> {
   }
 }
 
-/** Updates the channels: open means connected; refused, or unreachable for a while, means disconnected. */
+/** Open means connected; refused, or unreachable for a while, means disconnected. */
 async function writeConnectionStatus(state: State): Promise<void> {
   const { platform, channels, sessions } = state
   for (const one of sessions.values()) {
@@ -288,7 +289,7 @@ function connectionStatusOf(held: ManagedSession, now_ms: number): 'connected' |
   return standing.refused || now_ms - standing.since_ms >= disconnectedAfterMs ? 'disconnected' : undefined
 }
 
-/** Closes sessions, then releases their leases. Never rejects: a lease that cannot be released expires soon. */
+/** Never rejects: a lease that cannot be released expires soon. */
 async function release(state: State, channel_ids: readonly string[]): Promise<void> {
   if (channel_ids.length === 0) return
   const { pool, process_id, log, notify } = state.platform
@@ -299,7 +300,7 @@ async function release(state: State, channel_ids: readonly string[]): Promise<vo
   notify('sessions')
 }
 
-/** Closes within `most_ms`, by default before another process may open them. */
+/** By default before another process may open them. */
 async function close(
   { platform, sessions, renewed }: State,
   channel_ids: readonly string[],

@@ -12,7 +12,6 @@ export interface TemplateRow extends TemplateRecord {
 const columns = (sql: Db) =>
   sql`id, provider_id, name, language, category, status, parameter_format, components, rejected_reason, updated_at`
 
-/** All templates of a channel, by name and language. */
 export const listTemplates = async (
   sql: Db,
   { account_id, mode }: Tenant,
@@ -22,7 +21,7 @@ export const listTemplates = async (
     select ${columns(sql)} from channel_templates
     where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} order by name, language, id`
 
-/** Templates with one name, in every language. */
+/** In every language. */
 export const findTemplates = async (
   sql: Db,
   { account_id, mode }: Tenant,
@@ -33,7 +32,7 @@ export const findTemplates = async (
     select ${columns(sql)} from channel_templates
     where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and name = ${name} order by language, id`
 
-/** Inserts or updates by the provider's id. Resolves to how many changed. */
+/** By the provider's ID. Resolves to how many changed. */
 export async function upsertTemplates(
   tx: Db,
   { account_id, mode }: Tenant,
@@ -56,7 +55,7 @@ export async function upsertTemplates(
   return result.count
 }
 
-/** Deletes all others. Resolves to how many. */
+/** Resolves to how many. */
 export async function deleteTemplatesBut(
   tx: Db,
   { account_id, mode }: Tenant,
@@ -69,7 +68,6 @@ export async function deleteTemplatesBut(
   return result.count
 }
 
-/** Deletes the others with this name. */
 export async function deleteTemplatesOfName(
   tx: Db,
   { account_id, mode }: Tenant,
@@ -82,7 +80,7 @@ export async function deleteTemplatesOfName(
     where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and name = ${name} and provider_id <> all (${[...provider_ids]}::text[])`
 }
 
-/** Locks the channel to store a list read from `began_at` on; false if a later one is already stored or the channel is deleted. */
+/** To store a list read from `began_at` on; false if a later one is already stored or the channel is deleted. */
 export async function lockForReplacing(
   tx: Db,
   { account_id, mode }: Tenant,
@@ -108,7 +106,7 @@ export async function scheduleRefresh(
     where account_id = ${account_id} and mode = ${mode} and id = ${channel_id} and deleted_at is null`
 }
 
-/** Claims channels of all accounts that are due, and schedules their next refresh at `next`, so that no other process claims them. */
+/** Channels of all accounts; schedules their next refresh at `next`, so that no other process claims them. */
 export const claimRefreshes = async (sql: Db, at: string, next: string, rows_max: number): Promise<ChannelRow[]> =>
   await sql<ChannelRow[]>`
     update channels set templates_refresh_at = ${next}

@@ -1,4 +1,7 @@
-/** Copies of the providers' templates. They are refreshed when a channel is connected, after a change at the provider and every ten minutes, and every template message is checked against them. */
+/**
+ * Copies of the providers' templates, against which every template message is checked. Refreshed every ten minutes and
+ * after changes.
+ */
 import { tenantOf } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
 import type { Template } from '../../../api/resources/channel.ts'
@@ -25,11 +28,11 @@ const readTimeoutMs = 60_000
 const refreshedAtOnce = 10
 /** Short, because a send request waits for it. */
 const lookupTimeoutMs = 5000
-/** A name is not looked up again within this time. */
+/** Per name. */
 const lookupAgainMs = 10_000
-/** Lookups per channel, minute and process. */
+/** Per channel, minute and process. */
 const lookupsMax = 30
-/** A name looked up within the last minute may use only this many of them, so that others get theirs. */
+/** For a name looked up within the last minute, so that others get theirs. */
 const repeatsMax = lookupsMax / 2
 const minuteMs = 60_000
 const rememberedMax = 10_000
@@ -43,11 +46,10 @@ export interface TemplateDeps {
 
 export type ChannelTemplates = ReturnType<typeof channelTemplates>
 
-/** The result of checking a template message against the copy. */
 export interface TemplateVerdict {
   readonly refusal: Problem | null
   readonly marketing: boolean
-  /** The template's status; null if the template is unknown. */
+  /** null if the template is unknown. */
   readonly status: string | null
 }
 
@@ -68,7 +70,7 @@ export function channelTemplates(deps: TemplateDeps) {
       cache.read(key, () => store.findTemplates(platform.pool, tenantOf(row), row.id, name)))
   }
 
-  /** The verdict after a lookup at the provider, or by the copy if there was none. */
+  /** By the copy if there was no lookup. */
   async function freshVerdict(row: ChannelRow, written: TemplateContent, repeat: Repeat): Promise<TemplateVerdict> {
     const answer = await lookup(row, written.name, repeat)
     if (answer === 'asked') cache.forget(`${row.id}|${written.name}`)
@@ -82,7 +84,7 @@ export function channelTemplates(deps: TemplateDeps) {
     }
   }
 
-  /** Checks a template message. `ask`: before it is refused because of the copy, the template is looked up at the provider. In test mode everything passes. */
+  /** `ask`: before the copy refuses it, the template is looked up at the provider. In test mode everything passes. */
   async function verdictOf(row: ChannelRow, content: unknown, ask: boolean): Promise<TemplateVerdict> {
     const written = content as TemplateContent
     if (isTestChannel(row)) return { ...unknownTemplate, marketing: isMarketing(testTemplates(row.type), written) }
@@ -104,7 +106,7 @@ export function channelTemplates(deps: TemplateDeps) {
     },
     ...refreshRequests(platform, worker.name),
     verdictOf,
-    /** As `verdictOf`, but always after a lookup at the provider. For messages that are checked once and sent often. */
+    /** For messages that are checked once and sent often. */
     verdictAsked: (row: ChannelRow, content: TemplateContent): Promise<TemplateVerdict> =>
       isTestChannel(row) || adapters.adapterOf(row.provider)?.listTemplates === undefined
         ? verdictOf(row, content, false)
@@ -113,10 +115,10 @@ export function channelTemplates(deps: TemplateDeps) {
 }
 
 function refreshRequests(platform: Platform, workerName: string) {
-  /** When a refusal last caused a refresh, by channel, in elapsed ms. */
+  /** By channel, in elapsed ms. */
   const refreshedAfterRefusal = new Map<string, number>()
 
-  /** Schedules a refresh by the worker, as soon as this is committed. */
+  /** By the worker, as soon as this is committed. */
   async function refreshSoon(sql: Db, row: ChannelRow): Promise<void> {
     await store.scheduleRefresh(sql, tenantOf(row), row.id, isoTime(platform.clock.now()))
     platform.notify(workerName)
@@ -124,7 +126,7 @@ function refreshRequests(platform: Platform, workerName: string) {
 
   return {
     refreshSoon,
-    /** As `refreshSoon`, at most every ten seconds. */
+    /** At most every ten seconds. */
     async refreshAfterRefusal(sql: Db, row: ChannelRow): Promise<void> {
       const now = platform.clock.elapsed()
       if (now - (refreshedAfterRefusal.get(row.id) ?? -Infinity) < lookupAgainMs) return
@@ -140,7 +142,7 @@ const copyOf = (rows: readonly TemplateRow[], written: TemplateContent) => ({
   status: statusOf(rows, written),
 })
 
-/** The Problem for a template that is missing in the copy and could not be looked up. */
+/** Missing in the copy, and not looked up. */
 function notLookedUp({ name, language }: TemplateContent, why: 'unreachable' | 'too_often', now: number): Problem {
   const lacking = `The template ${JSON.stringify(name)} (${JSON.stringify(language.code)}) is unknown, and the provider`
   if (why === 'unreachable')
@@ -153,20 +155,19 @@ function notLookedUp({ name, language }: TemplateContent, why: 'unreachable' | '
   )
 }
 
-/** Whether a name that was looked up just now is looked up again. */
+/** For a name that was looked up just now. */
 type Repeat = 'again' | 'not_again_so_soon'
 
 /** `known`: looked up within the last minute, so the copy is current. */
 type Asked = 'asked' | 'known' | 'unreachable' | 'too_often'
 
-/** Looks up single templates at the provider and stores the answer. Simultaneous lookups of a name share one request (behaviour: channels 6.3, 6.5). */
+/** Stores the answer. Simultaneous lookups of a name share one request (behaviour: channels 6.3, 6.5). */
 function templateLookups(deps: TemplateDeps) {
   const { platform } = deps
   const pending = new Map<string, Promise<'asked' | 'unreachable'>>()
   const asked = new Map<string, number>()
   const counts = new Map<string, { minute: number; asks: number }>()
 
-  /** Counts a lookup; null if it is allowed. */
   function whyNotAllowed(channel_id: string, key: string, repeat: Repeat): 'known' | 'too_often' | null {
     const now = platform.clock.elapsed()
     const age = now - (asked.get(key) ?? -Infinity)
@@ -210,7 +211,7 @@ function templateLookups(deps: TemplateDeps) {
   }
 }
 
-/** Stores the provider's templates with one name, and deletes others with that name. */
+/** Deletes others with that name. */
 async function writeNamed(
   { platform }: TemplateDeps,
   row: ChannelRow,
@@ -233,7 +234,7 @@ const read = async (
 ): Promise<readonly TemplateRecord[]> =>
   (await adapters.adapterOf(row.provider)?.listTemplates?.(cache.connection(row), signal, name)) ?? []
 
-/** The rows to store, without duplicates and without templates that no message can name. */
+/** Without duplicates and without templates that no message can name. */
 function rowsOf({ ids, clock }: Pick<Platform, 'ids' | 'clock'>, records: readonly TemplateRecord[]): TemplateRow[] {
   const at = isoTime(clock.now())
   const sane = records.map((record) => storable(record, limits.json_depth) as TemplateRecord)
@@ -244,7 +245,7 @@ function rowsOf({ ids, clock }: Pick<Platform, 'ids' | 'clock'>, records: readon
   return [...byId.values()].map((record) => ({ ...record, id: ids('tpl'), updated_at: record.updated_at ?? at }))
 }
 
-/** Lists the templates of a new channel; null if its provider has none. Problem: upstream_unavailable. */
+/** null if the provider has none. Problem: upstream_unavailable. */
 export async function initialTemplates(
   { platform, adapters }: Pick<TemplateDeps, 'platform' | 'adapters'>,
   provider: string,
@@ -280,7 +281,7 @@ export async function storeInitialTemplates(
 
 const nextReading = (now: number): string => isoTime(now + refreshEveryMs)
 
-/** Replaces all templates of a channel by a list read from `began_at` on. Resolves to true if anything changed. */
+/** By a list read from `began_at` on. Resolves to true if anything changed. */
 async function replaceTemplates(
   tx: Db,
   platform: Pick<Platform, 'ids' | 'clock'>,
@@ -301,7 +302,7 @@ async function replaceTemplates(
   return written + removed > 0
 }
 
-/** The worker `templates`: refreshes channels that are due. */
+/** The worker `templates`: refreshes due channels. */
 function templatesWorker(deps: TemplateDeps): Worker {
   const { platform } = deps
   return {

@@ -1,9 +1,12 @@
-/** Checks a template message against our copy of the template. It refuses only what the provider would certainly refuse; unknowns pass (behaviour: channels 6.6). Pure. */
+/**
+ * Checks a template message against the copy of its template, and refuses only what the provider certainly would
+ * (behaviour: channels 6.6). Pure.
+ */
 import { Problem } from '../../../api/problem.ts'
 import type { TemplateRecord } from '../../../providers/provider.ts'
 import { isObject, type Fields } from '../../../lib/json.ts'
 
-/** Content of type `template`, already validated. */
+/** Already validated. */
 export interface TemplateContent {
   readonly name: string
   readonly language: { readonly code: string }
@@ -12,7 +15,7 @@ export interface TemplateContent {
 
 type Known = Pick<TemplateRecord, 'language' | 'status' | 'category' | 'parameter_format' | 'components'>
 
-/** The template with the message's language; an approved one first. */
+/** In the message's language; an approved one first. */
 const matching = <T extends Known>(rows: readonly T[], { language }: TemplateContent): T | undefined => {
   const fitting = rows.filter((row) => row.language === language.code)
   return fitting.find(({ status }) => status === 'APPROVED') ?? fitting[0]
@@ -24,7 +27,7 @@ export const isMarketing = (rows: readonly (Known & { readonly name: string })[]
     written,
   )?.category === 'MARKETING'
 
-/** The status of the template; null if there is none. */
+/** null if there is none. */
 export const statusOf = (
   rows: readonly (Known & { readonly name: string })[],
   written: TemplateContent,
@@ -36,7 +39,7 @@ export const statusOf = (
 
 const languagesShown = 20
 
-/** Why the message is refused, or null. `rows` are the channel's templates with that name. */
+/** `rows` are the channel's templates with that name. */
 export function refusalOf(channel_id: string, rows: readonly Known[], written: TemplateContent): Problem | null {
   const name = JSON.stringify(written.name)
   const found = matching(rows, written)
@@ -64,7 +67,6 @@ export function refusalOf(channel_id: string, rows: readonly Known[], written: T
 
 const refused = (param: string, message: string): Problem => new Problem('upstream_rejected', message, { param })
 
-/** A component of such content. */
 export interface WrittenComponent {
   readonly type: string
   readonly parameters?: readonly unknown[] | null
@@ -75,7 +77,7 @@ export interface WrittenComponent {
 type Template = Pick<TemplateRecord, 'parameter_format' | 'components'>
 type Written = readonly WrittenComponent[]
 
-/** What does not fit and how to fix it, as the end of a sentence that begins with the template; null if everything fits. */
+/** The end of a sentence that begins with the template; null if everything fits. */
 export const misfitOf = (template: Template, written: Written): string | null =>
   bodyMisfit(template, written) ?? headerMisfit(template, written) ?? buttonMisfit(template, written)
 
@@ -121,7 +123,7 @@ function textMisfit(
 
 const hasFile = (file: Fields): boolean => !['id', 'link', 'url'].every((key) => isEmpty(file[key]))
 const hasPlace = (place: Fields): boolean => !isEmpty(place['latitude']) && !isEmpty(place['longitude'])
-/** Types of media headers, with a check of their parameter. */
+/** With a check of their parameter. */
 const shownByHeaders: ReadonlyMap<string, (what: Fields) => boolean> = new Map([
   ['image', hasFile],
   ['video', hasFile],

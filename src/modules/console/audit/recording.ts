@@ -11,7 +11,7 @@ import type { ConsoleFacts, Entrant } from '../route.ts'
 import type { Session } from '../sign-in/sessions.ts'
 import { type AuditRow, insertAudit } from './repository.ts'
 
-/** Single contacts and messages, and events of sources: these have histories of their own. */
+/** Single contacts and messages have histories of their own. */
 const single: ReadonlySet<string> = new Set([
   'messages.send',
   'messages.cancel',
@@ -33,7 +33,6 @@ const isChange = ({ method, scope, operation, source_key, take }: Route): boolea
   take === undefined &&
   !single.has(operation)
 
-/** For requests with an API key. */
 export const keyRecorder =
   (platform: Platform): RecorderOf =>
   (route) => {
@@ -43,10 +42,7 @@ export const keyRecorder =
       insertAudit(tx, { ...entryOf(platform, change), address: clientAddress(change.request.raw, isTrusted) })
   }
 
-/**
- * For requests through the console's guard: operations on accounts and on oneself, except those that write their own
- * entries.
- */
+/** Operations on accounts and on oneself, except those that write their own entries. */
 export const consoleRecorder =
   (platform: Platform): RecorderOf =>
   (route: Route & Partial<ConsoleFacts>) => {
@@ -60,7 +56,7 @@ export const consoleRecorder =
     }
   }
 
-/** A change to one's own user is recorded in each of the user's accounts. */
+/** Recorded in each of the user's accounts. */
 const ofOneself =
   (platform: Platform): Recorder =>
   async (tx, { route, request: { caller, params, body, session: entrant }, outcome }) => {
@@ -101,11 +97,9 @@ const actingFor = (session: Session | null) =>
 const isDryRun = ({ request: { body } }: Change): boolean =>
   typeof body === 'object' && body !== null && 'dry_run' in body && body.dry_run === true
 
-/** A batch whose items were all rejected. */
 const hasTakenNothing = ({ outcome }: Change): boolean =>
   typeof outcome === 'object' && outcome !== null && 'accepted' in outcome && outcome.accepted === 0
 
-/** Opening a conversation, which marks it as read. */
 const isReading = ({ route, request: { body } }: Change): boolean =>
   route.operation === 'conversations.update' &&
   typeof body === 'object' &&
@@ -122,10 +116,9 @@ const textLengthMax = 200
 const itemsMax = 20
 const depthMax = 4
 
-/** Fields whose values must never be readable in the log. */
 const secretName = /(^|_)(password|secret|token|credentials|code|key)$/
 
-/** The body with secrets masked. */
+/** Secrets are masked. */
 const maskedChanges = (body: unknown): Record<string, unknown> => (isRecord(body) ? maskedFields(body, 0) : {})
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -157,18 +150,13 @@ function shownText(text: string): string {
   return open.length > textLengthMax ? `${open.slice(0, textLengthMax).toWellFormed()}…` : open
 }
 
-/** Changes by CLI commands, with their audit log entries (behaviour: console-records 1). */
 export interface CommandEntry {
   readonly account_id: string
   readonly object_id: string
-  /** The arguments. */
   readonly changes: object
 }
 
-/**
- * Makes a change and its entry in one transaction. `command` is the command line; `entryOf` returns the entry, or
- * null if the change belongs to no account.
- */
+/** In one transaction. `command` is the command line; `entryOf` returns null if the change belongs to no account. */
 export type ByCommand = <T>(
   words: { readonly command: string; readonly action: string },
   change: (tx: Transaction) => Promise<T>,
@@ -198,7 +186,6 @@ export const byCommand =
       return made
     })
 
-/** Entries about a person, in the audit logs of all their accounts (behaviour: console-records 1.5). */
 export type UserEntry = Omit<AuditRow, 'account_id' | 'id' | 'impersonator_id' | 'created_at'>
 
 /** Call in the transaction of the change. */

@@ -1,4 +1,4 @@
-/** SQL of the audit log. Rows are inserted and deleted after a year, never updated. */
+/** SQL of the audit log. Rows are never updated, and deleted after a year. */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
@@ -34,7 +34,7 @@ export interface AuditFilters {
   readonly created_before?: string
 }
 
-/** Newest first; one more than the page holds. */
+/** Newest first, one more than the page limit. */
 export async function listAudit(sql: Db, account_id: string, filters: AuditFilters, page: Page): Promise<AuditRow[]> {
   const { actor, object_id, created_after, created_before } = filters
   return await sql<AuditRow[]>`
@@ -55,7 +55,7 @@ export async function auditExists(sql: Db, account_id: string, id: string): Prom
   return rows.length > 0
 }
 
-/** Deletes up to `rows_max` older rows; resolves to their number. */
+/** Resolves to their number. */
 export async function forgetAudit(sql: Db, older_than: string, rows_max: number): Promise<number> {
   const { count } = await sql`
     delete from audit_entries where ctid = any (array(select ctid from audit_entries where created_at < ${older_than} order by created_at limit ${rows_max}))`

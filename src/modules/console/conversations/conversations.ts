@@ -12,7 +12,7 @@ import type { ConsoleServices } from '../route.ts'
 import * as repository from './repository.ts'
 import { type ConversationRow, userNames } from './repository.ts'
 
-/** Runs in the transaction that stores inbound messages. */
+/** In the transaction that stores inbound messages. */
 export async function keepConversations(tx: Db, events: readonly LinkedInboundEvent[]): Promise<void> {
   await repository.arrive(
     tx,
@@ -31,7 +31,7 @@ export async function keepConversations(tx: Db, events: readonly LinkedInboundEv
   )
 }
 
-/** Runs in the transaction that deletes contacts. */
+/** In the transaction that deletes contacts. */
 export async function forgetContacts(tx: Db, events: readonly ContactDeletedEvent[]): Promise<void> {
   for (const event of events) await repository.forgetContact(tx, event)
 }
@@ -49,7 +49,7 @@ const shownOne = async (
   row: repository.ConversationRow,
 ): Promise<Conversation> => (await shownConversations(beside, sql, tenant, [row]))[0]!
 
-/** 404 `resource_missing` when there is none. */
+/** 404 `resource_missing`. */
 export const getConversation = async (beside: Beside, sql: Db, tenant: Tenant, id: string): Promise<Conversation> =>
   await shownOne(beside, sql, tenant, await existing(sql, tenant, id))
 
@@ -93,7 +93,7 @@ export async function changeConversation(
   return await shownOne(beside, sql, tenant, row)
 }
 
-/** Inbound and outbound messages of the conversation, newest first, one more than asked for. */
+/** Inbound and outbound, newest first, one more than the page limit. */
 export async function messagesOf(messages: MessageService, sql: Db, tenant: Tenant, id: string, page: Page) {
   const { channel_id, identifier } = await existing(sql, tenant, id)
   const sent = await messages.list(sql, tenant, { channel: channel_id, to: identifier, direction: 'outbound' }, page)
@@ -101,10 +101,8 @@ export async function messagesOf(messages: MessageService, sql: Db, tenant: Tena
   return [...sent, ...arrived].toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, page.limit + 1)
 }
 
-/** Length of the excerpt of the latest inbound message. */
 const beginning = 120
 
-/** The services that complete a conversation. */
 export type Beside = Pick<ConsoleServices, 'contacts' | 'messages'>
 
 /** One query per service for all conversations. */

@@ -31,7 +31,7 @@ export interface Arrived extends Pick<
   readonly at: string
 }
 
-/** Creates or reopens conversations for inbound messages: unread, open, with the same assignee. */
+/** Unread and open, with the same assignee. */
 export async function arrive(tx: Db, arrived: readonly Arrived[]): Promise<void> {
   await tx`
     with arrived as materialized (
@@ -69,10 +69,7 @@ export interface ConversationFilters {
   readonly contact?: string
 }
 
-/**
- * Ordered by the latest inbound message, one more than asked for; `before` is the last message of the previous page's
- * last row.
- */
+/** One more than the page limit; `before` is the last message of the previous page's last row. */
 export async function listConversations(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -96,7 +93,7 @@ export interface ConversationChange {
   readonly read?: boolean
 }
 
-/** Updates the given fields; null if there is no such conversation. */
+/** null if there is no such conversation. */
 export async function updateConversation(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -111,7 +108,7 @@ export async function updateConversation(
   return row ?? null
 }
 
-/** IDs of inbound messages, newest first, one more than asked for. */
+/** IDs of inbound messages, newest first, one more than the page limit. */
 export async function listArrived(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -130,7 +127,6 @@ export async function isMemberId(sql: Db, account_id: string, user_id: string): 
   return row !== undefined
 }
 
-/** Names of users by ID. */
 export async function userNames(sql: Db, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map()
   const rows = await sql<
@@ -139,7 +135,6 @@ export async function userNames(sql: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** Removes a deleted contact from its conversations. */
 export async function forgetContact(
   tx: Db,
   { account_id, mode, contact_id }: Tenant & { readonly contact_id: string },
@@ -147,10 +142,7 @@ export async function forgetContact(
   await tx`update conversations set contact_id = null where account_id = ${account_id} and mode = ${mode} and contact_id = ${contact_id}`
 }
 
-/**
- * Deletes up to `rows_max` conversations whose last message is deleted, and up to `rows_max` message links; resolves
- * to their number.
- */
+/** Those whose last message is deleted; resolves to the number of rows. */
 export async function forgetConversations(sql: Db, rows_max: number): Promise<number> {
   const messages = await sql`
     delete from conversation_messages where ctid = any (array(select ctid from conversation_messages where message_id < ${keptFrom(sql)} limit ${rows_max}))`

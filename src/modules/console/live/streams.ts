@@ -14,21 +14,18 @@ import { type Role, scopesOf } from '../roles.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 
 const everyMs = 250
-/** How often sessions and memberships are checked. */
 const checkEveryMs = 3_000
 const beatEveryMs = 15_000
-/** Beyond this number of events in a run, consoles get one `reset`. */
+/** With more events in a run, consoles get one `reset`. */
 const eventsMax = 500
 const resetEveryMs = 1_000
 const streamsMax = 2_000
 const ofSessionMax = 20
-/** Bytes buffered for a slow console. */
+/** Buffered for a slow console. */
 const heldBytesMax = 64 * 1024
-/** Reconnect delay of browsers. */
 const opening = 'retry: 2000\n\n'
 
 export interface Listener extends Tenant {
-  /** Of the session's cookie. */
   readonly cookie_hash: string
   readonly role: Role
   /** `Last-Event-ID`; undefined starts with new events. */
@@ -40,13 +37,13 @@ interface Stream extends Listener {
   readonly types: ReadonlySet<string>
 }
 
-/** The feed of an account in one mode, and the position up to which it was sent. */
+/** With the position up to which it was sent. */
 interface Followed {
   readonly tenant: Tenant
   readonly streams: Set<Stream>
   place: FeedPlace
   last_id: string | null
-  /** Consoles need a `reset`: too many events, or a change without an event. */
+  /** After too many events, or a change without an event. */
   owesReset: boolean
   resetAt: number
 }
@@ -60,7 +57,6 @@ export interface StreamsParts {
 
 export class Streams {
   readonly #parts: StreamsParts
-  /** Nothing was sent yet. */
   readonly #joining = new Set<Stream>()
   readonly #feeds = new Map<string, Followed>()
   readonly #all = new Set<Stream>()
@@ -68,7 +64,7 @@ export class Streams {
   #checkedAt: number
   #beatAt: number
   #closed = false
-  /** Runs in processes that serve HTTP. */
+  /** In processes that serve HTTP. */
   readonly worker: Worker = { name: 'console-streams', idle_ms: everyMs, tick: () => this.#tick() }
 
   constructor(parts: StreamsParts) {
@@ -77,7 +73,7 @@ export class Streams {
     this.#checkedAt = this.#beatAt = parts.platform.clock.elapsed()
   }
 
-  /** A stream of events from the next run on. Throws `rate_limit_exceeded` if too many are open. */
+  /** Starts with the next run. Throws `rate_limit_exceeded` if too many are open. */
   open(listener: Listener): Readable {
     const own = [...this.#all].filter(({ cookie_hash }) => cookie_hash === listener.cookie_hash).length
     if (own >= ofSessionMax) throw tooMany(`The session has ${ofSessionMax} streams open already. Close one.`)
@@ -97,12 +93,12 @@ export class Streams {
     return out
   }
 
-  /** A change made by this process: consoles of the account refetch. */
+  /** A change by this process: consoles of the account refetch. */
   noteChange(row: ChangeRow): void {
     this.#changes.note(row)
   }
 
-  /** Closes all streams before the process stops; browsers reconnect to another process. */
+  /** Browsers reconnect to another process. */
   close(): void {
     this.#closed = true
     for (const stream of this.#all) this.#end(stream)
@@ -117,7 +113,6 @@ export class Streams {
     return 0
   }
 
-  /** Closes streams whose session, membership or account has changed. */
   async #check(): Promise<void> {
     const { platform, accounts, sessions } = this.#parts
     const now = platform.clock.elapsed()
@@ -244,7 +239,7 @@ function write({ out }: Stream, text: string): void {
   else out.push(text)
 }
 
-/** Events that the console's role may see. */
+/** Only those that the console's role may see. */
 const textOf = (events: readonly FollowedEvent[], { types }: Stream): string =>
   events
     .flatMap(({ id, type, object_id }) =>
@@ -261,21 +256,20 @@ function isAfter(event: FeedPlace, place: FeedPlace): boolean {
 }
 
 const lookEveryMs = 1_000
-/** Any process writes requests to the log, within about a second and in no order. */
+/** Requests are logged within about a second, in no order. */
 const lookedBackMs = 5_000
 
 /**
- * Changes without an event: own ones are noticed at once, those of other processes through the request log
- * (behaviour: console 8.4).
+ * Changes without an event: own ones are noticed at once, those of other processes through the request log (behaviour:
+ * console 8.4).
  */
 const tenantKey = (account_id: string, mode: Mode): string => `${account_id} ${mode}`
 
 export class Changes {
   readonly #platform: Platform
-  /** The tenants of the previous poll. */
   #followed: ReadonlySet<string> = new Set()
   #changed = new Set<string>()
-  /** Request IDs already handled, with their time on the monotonic clock. */
+  /** With their time on the monotonic clock. */
   readonly #seen = new Map<string, number>()
   #lookedAt = -Infinity
 
@@ -316,7 +310,7 @@ export class Changes {
       if (this.#followed.has(tenantKey(account_id, mode))) this.#changed.add(tenantKey(account_id, mode))
     }
     this.#followed = new Set(tenants.map(({ account_id, mode }) => tenantKey(account_id, mode)))
-    // after the clock was set back, polls find the same newest changes again
+    // after the clock was set back, polls find the same changes again
     const found = new Set(rows.map(({ id }) => id))
     for (const [id, at] of this.#seen) if (now - at > 2 * lookedBackMs && !found.has(id)) this.#seen.delete(id)
   }
@@ -333,7 +327,7 @@ const readingScopes: Readonly<Record<ObjectKind, Scope>> = {
   webhook_endpoint: 'webhooks:read',
 }
 
-/** The event types that a role may see: those of objects that it may read (behaviour: console 8.2). */
+/** Those of objects that the role may read (behaviour: console 8.2). */
 function readableTypes(scopes: readonly Scope[]): ReadonlySet<string> {
   return new Set(
     Object.entries(eventTypes).flatMap(([type, { object }]) => (scopes.includes(readingScopes[object]) ? [type] : [])),

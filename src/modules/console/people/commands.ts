@@ -15,11 +15,10 @@ export interface NewUser {
   readonly email: string
   readonly name: string
   readonly admin: boolean
-  /** The account and role; null for none. */
+  /** null for none. */
   readonly membership: { readonly account_id: `acc_${string}`; readonly role: Role } | null
 }
 
-/** A new user, with a link to choose a password. */
 export interface Linked {
   readonly user: repository.UserRow
   readonly link: string
@@ -30,7 +29,7 @@ export interface PeopleCommands {
   create(given: NewUser): Promise<Linked>
   /** Problems: `resource_missing`. */
   resetPassword(email: string): Promise<Linked>
-  /** Removes the second factor and ends the sessions. Problems: `resource_missing`. */
+  /** Also ends the sessions. Problems: `resource_missing`. */
   resetTwoFactor(email: string): Promise<Linked>
 }
 

@@ -17,8 +17,8 @@ export interface MyChanges {
 }
 
 /**
- * Changes a user; a new password ends the other sessions. Problems: `parameter_missing` without a required current
- * password, 400 `invalid_credentials` for a wrong one, `reauthentication_required`, `email_taken`.
+ * A new password ends the other sessions. Problems: `parameter_missing` without a required current password, 400
+ * `invalid_credentials` for a wrong one, `reauthentication_required`, `email_taken`.
  */
 export async function updateMe(
   platform: Platform,
@@ -53,8 +53,8 @@ export async function updateMe(
 }
 
 /**
- * A new password requires the current one; a new e-mail address and a first password require a recent authentication.
- * Resolves to the user whose password was verified, if one was.
+ * A new password requires the current one; a new e-mail address or a first password requires a recent authentication.
+ * Resolves to the verified user, if any.
  */
 async function requireProof(
   platform: Platform,

@@ -1,4 +1,4 @@
-/** Passwords: which ones are accepted, and how they are hashed: argon2id (RFC 9106), stored as PHC strings. */
+/** Password rules and hashing: argon2id (RFC 9106), stored as PHC strings. */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalid, Problem } from '../../../api/problem.ts'
@@ -20,7 +20,7 @@ const tagLength = 32
 const saltLength = 16
 const length = { min: 12, max: 200 } as const
 
-/** Refuses passwords that are too short, too long, or among the first that attackers try. */
+/** Also refuses the first ones that attackers try. */
 export function requirePassword(param: string, password: string): void {
   const characters = [...password.normalize('NFC')].length
   if (characters < length.min)
@@ -35,15 +35,15 @@ export function requirePassword(param: string, password: string): void {
     throw invalid(param, 'invalid_value', 'This password is too easy to guess. Choose another one.')
 }
 
-/** The PHC string to store for a password. */
+/** As a PHC string. */
 export async function hashPassword(password: string, cost: Cost = currentCost): Promise<string> {
   const salt = randomBytes(saltLength)
   return phcString(cost, salt, await tagOf(password, salt, tagLength, cost))
 }
 
 /**
- * Whether the password matches the stored hash, verified with the cost that the hash names. With null, for an unknown user, the check takes as long as a real one and fails.
- * Throws an Error if the stored hash is no argon2id string.
+ * Uses the cost in the hash. With null, for an unknown user, it takes as long as a real check and fails. Throws if the
+ * hash is not argon2id.
  */
 export async function isPassword(password: string, stored: string | null): Promise<boolean> {
   const { cost, salt, tag } = parsePhc(stored ?? nobody)
@@ -51,7 +51,7 @@ export async function isPassword(password: string, stored: string | null): Promi
   return timingSafeEqual(tag, given) && stored !== null
 }
 
-/** Whether a stored hash was made with another cost than today's: hash the password again once it is known. */
+/** Made with another cost than today's: hash the password again once it is known. */
 export function isOutdatedHash(stored: string): boolean {
   const { cost, tag } = parsePhc(stored)
   return (
@@ -62,7 +62,7 @@ export function isOutdatedHash(stored: string): boolean {
   )
 }
 
-/** Each hash takes 19 MiB, so few run at once. */
+/** Each hash takes 19 MiB. */
 const inTurn = atOnce(4)
 
 const tagOf = async (password: string, nonce: Buffer, bytes: number, cost: Cost): Promise<Buffer> =>
@@ -92,10 +92,10 @@ function parsePhc(stored: string): { readonly cost: Cost; readonly salt: Buffer;
   }
 }
 
-/** The hash of no password, which costs as much to check as any other. */
+/** Costs as much to check as any other hash. */
 const nobody = phcString(currentCost, randomBytes(saltLength), randomBytes(tagLength))
 
-/** A wrong password or code from someone who is signed in: 400 and not 401, because the session is still valid. */
+/** For signed-in people: 400 and not 401, because the session is still valid. */
 export class WrongCredentials extends Problem {
   constructor(param: string, message: string) {
     super('invalid_credentials', message, { param })

@@ -25,7 +25,7 @@ export async function insertUser(sql: Db, row: UserRow): Promise<void> {
     values (${row.id}, ${row.email}, ${row.name}, ${row.password_hash}, ${row.admin}, ${row.created_at})`
 }
 
-/** Whether a concurrent request took the e-mail address. */
+/** A concurrent request used the same e-mail address. */
 export const wasTaken = (error: unknown): boolean => sqlState(error) === '23505'
 
 export async function findUserByEmail(sql: Db, email: string): Promise<UserRow | null> {
@@ -38,20 +38,19 @@ export async function findUser(sql: Db, id: string): Promise<UserRow | null> {
   return row ?? null
 }
 
-/** `lockUser`, by e-mail address. */
 export async function lockUserByEmail(tx: Db, email: string): Promise<UserRow | null> {
   const [row] = await tx<UserRow[]>`select ${columns(tx)} from users where email = ${email} for update`
   return row ?? null
 }
 
-/** Newest first; one more than the page holds. */
+/** Newest first, one more than the page limit. */
 export async function listUsers(sql: Db, page: Page): Promise<UserRow[]> {
   return await sql<UserRow[]>`
     select ${columns(sql)} from users ${page.starting_after === undefined ? sql`` : sql`where id < ${page.starting_after}`}
     order by id desc limit ${page.limit + 1}`
 }
 
-/** Locks the row until the transaction ends. */
+/** Until the transaction ends. */
 export async function lockUser(tx: Db, id: string): Promise<UserRow | null> {
   const [row] = await tx<UserRow[]>`select ${columns(tx)} from users where id = ${id} for update`
   return row ?? null
@@ -61,7 +60,7 @@ export async function updateUser(sql: Db, row: UserRow): Promise<void> {
   await sql`update users set email = ${row.email}, name = ${row.name}, password_hash = ${row.password_hash} where id = ${row.id}`
 }
 
-/** Stores the same password hashed anew, unless the password was changed meanwhile. */
+/** Unless the password was changed meanwhile. */
 export async function rehashPassword(sql: Db, id: string, from: string, to: string): Promise<void> {
   await sql`
     update users
@@ -84,7 +83,7 @@ export async function insertMembership(sql: Db, row: MembershipRow, at: string):
   await sql`insert into memberships (account_id, user_id, role, created_at) values (${row.account_id}, ${row.user_id}, ${row.role}, ${at})`
 }
 
-/** Memberships of several users, in all accounts. */
+/** In all accounts. */
 export async function membershipsOf(sql: Db, user_ids: readonly string[]): Promise<MembershipRow[]> {
   return await sql<
     MembershipRow[]
@@ -120,7 +119,7 @@ export async function replaceToken(tx: Db, row: TokenRow): Promise<void> {
     values (${row.token_hash}, ${row.kind}, ${row.user_id}, ${row.expires_at}, ${row.created_at})`
 }
 
-/** The user of a link; null if the link was used, has expired, is unknown, or belongs to nobody yet. */
+/** null if the link was used, has expired, is unknown, or has no user yet. */
 export async function userOfToken(
   sql: Db,
   kind: TokenRow['kind'],
@@ -133,12 +132,11 @@ export async function userOfToken(
   return row?.user_id ?? null
 }
 
-/** Ends a user's links of a kind; null: those of nobody. */
 export async function deleteTokens(tx: Db, kind: TokenRow['kind'], user_id: string | null): Promise<void> {
   await tx`delete from user_tokens where kind = ${kind} and user_id is not distinct from ${user_id}`
 }
 
-/** Consumes a link; null if it was used, has expired or is unknown. */
+/** null if it was used, has expired or is unknown. */
 export async function useToken(
   tx: Db,
   kind: TokenRow['kind'],
@@ -151,7 +149,6 @@ export async function useToken(
   return row ?? null
 }
 
-/** E-mail addresses of an account's owners. */
 export async function ownersOf(sql: Db, account_id: string): Promise<string[]> {
   const rows = await sql<{ email: string }[]>`
     select u.email from memberships m join users u on u.id = m.user_id where m.account_id = ${account_id} and m.role = 'owner' order by u.id`
@@ -159,8 +156,8 @@ export async function ownersOf(sql: Db, account_id: string): Promise<string[]> {
 }
 
 /**
- * One-time links. The secret is in the URL fragment, which browsers send to no server; the database stores its hash
- * (behaviour: console 3.10).
+ * The secret is in the URL fragment, which browsers send to no server; the database stores its hash (behaviour: console
+ * 3.10).
  */
 export interface Link {
   readonly token_hash: string
@@ -169,7 +166,6 @@ export interface Link {
 
 export const tokenHash = (token: string): string => hash('sha256', token, 'hex')
 
-/** A new secret with its URL. */
 export function newLink(base_url: string, page: 'setup' | 'reset' | 'invitation'): Link {
   const token = randomBytes(32).toString('base64url')
   return { token_hash: tokenHash(token), url: `${base_url}/console/${page}#${token}` }

@@ -14,12 +14,9 @@ import * as repository from './repository.ts'
 const validForMs = 3600_000
 
 export interface Resets {
-  /**
-   * Mails a link if a user has this address. Runs after the response, so that its time does not reveal whether one
-   * has.
-   */
+  /** Mails a link if a user has this address. Runs after the response, whose time does not reveal whether one has. */
   ask(email: string): void
-  /** Sets a password, ends the user's sessions, and unlocks signing in. Throws `token_invalid`. */
+  /** Ends the user's sessions and unlocks signing in. Throws `token_invalid`. */
   confirm(
     token: string,
     password: string,
@@ -70,7 +67,7 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
   }
 }
 
-/** A new link, which ends earlier ones. */
+/** Ends earlier links. */
 export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: string): Promise<string> {
   const { token_hash, url } = newLink(settings.base_url, 'reset')
   const at = clock.now()

@@ -1,7 +1,4 @@
-/**
- * The first owner of an installation: the set-up link printed at start, and the user it creates
- * (behaviour: console 1.5).
- */
+/** The first owner: the set-up link printed at start, and the user it creates (behaviour: console 1.5). */
 import { invalid, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
@@ -16,7 +13,7 @@ const validForMs = 24 * 3600_000
 const nameLengthMax = 120
 const emailLengthMax = 254
 
-/** The normalised e-mail address. Throws `parameter_invalid`. */
+/** Normalised. Throws `parameter_invalid`. */
 export function requireEmail(param: string, given: string): string {
   const email = given.trim().normalize('NFC').toLowerCase()
   if (email.length > emailLengthMax || !/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]{2,}$/.test(email))
@@ -24,7 +21,7 @@ export function requireEmail(param: string, given: string): string {
   return email
 }
 
-/** The trimmed name. Throws `parameter_invalid` if it is empty or too long. */
+/** Trimmed. Throws `parameter_invalid`. */
 export function requireName(param: string, given: string): string {
   const name = given.trim()
   if (name === '' || [...name].length > nameLengthMax || !name.isWellFormed() || name.includes('\0'))
@@ -32,7 +29,7 @@ export function requireName(param: string, given: string): string {
   return name
 }
 
-/** A new set-up link, which ends earlier ones; null once somebody can sign in. */
+/** Ends earlier links; null once somebody can sign in. */
 export async function offerSetup({ pool, clock, settings }: Platform): Promise<string | null> {
   return await transact(pool, async (tx) => {
     if (await repository.anyUser(tx)) return null
@@ -56,10 +53,7 @@ export interface FirstOwner {
   readonly password: string
 }
 
-/**
- * Creates the first user: owner of the oldest account and platform administrator. Throws `token_invalid` or
- * `parameter_invalid`.
- */
+/** Owner of the oldest account and platform administrator. Throws `token_invalid` or `parameter_invalid`. */
 export async function setUp(
   platform: Platform,
   accounts: AccountService,

@@ -1,4 +1,4 @@
-/** Acting for an account: for half an hour, with a reason that its audit log shows (behaviour: console 3.15). */
+/** Impersonation: acting for an account for half an hour, with a reason in its audit log (behaviour: console 3.15). */
 import { invalid } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
@@ -13,7 +13,6 @@ import { requireRecent, type Session } from '../sign-in/sessions.ts'
 
 const validForMs = 30 * 60_000
 
-/** The origin of a request, for the audit log. */
 interface From {
   readonly address: string
   readonly request_id: string
@@ -83,7 +82,7 @@ async function audit(
   })
 }
 
-/** Allowed beside reads. Some of these POST operations only compute something. */
+/** Beside reads. Some of these POST operations only compute something. */
 export const openToImpersonation: readonly string[] = [
   'session.delete',
   'session.reauthenticate',

@@ -15,14 +15,14 @@ export interface RequestRow {
   readonly status: number
   /** The error code; null on success. */
   readonly code: string | null
-  /** The API key; null for requests from the console. */
+  /** null for requests from the console. */
   readonly key_id: string | null
   readonly user_id: string | null
   readonly duration_ms: number
   readonly created_at: string
 }
 
-/** Rows that exist already, because an interrupted write is repeated, are left unchanged. */
+/** Existing rows stay: an interrupted write is repeated. */
 export async function insertRequests(sql: Db, rows: readonly RequestRow[]): Promise<void> {
   await sql`
     insert into request_log (account_id, mode, id, method, path, operation, status, code, key_id, user_id, duration_ms, created_at)
@@ -39,7 +39,7 @@ export interface RequestFilters {
   readonly refused: boolean | null
 }
 
-/** Newest first; one more than the page holds. */
+/** Newest first, one more than the page limit. */
 export async function listRequests(
   sql: Db,
   { account_id, mode }: Tenant,

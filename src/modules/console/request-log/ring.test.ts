@@ -1,4 +1,4 @@
-/** The request log: what is in it, what never is, and what it costs those who answer: nothing. */
+/** The request log: its content, and that requests do not wait for it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -101,13 +101,11 @@ test('a process that ends while it writes what it has noted writes each row once
   )
 })
 
-/** How many statements have added rows to the request log. */
 async function statements(pool: World['pool']): Promise<number> {
   const [row] = await pool<{ count: number }[]>`select count(distinct xmin::text)::int as count from request_log`
   return row!.count
 }
 
-/** Lets the ring take note of a change. */
 function note(ring: RequestRing, n: number): void {
   const caller = { account_id: 'acc_1', mode: 'live', key_id: 'key_1', user_id: null }
   const prepared = { route: { method: 'PATCH', operation: 'contacts.update' } }

@@ -1,14 +1,11 @@
-/**
- * The in-memory buffer of the request log: filled after each response, written in one statement per second
- * (behaviour: console 4.1).
- */
+/** The in-memory buffer of the request log, written in one statement per second (behaviour: console 4.1). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { insertRequests, type RequestRow } from './repository.ts'
 
-/** Capacity per process; requests beyond it are counted and dropped. */
+/** Per process; requests beyond it are counted and dropped. */
 const heldMax = 10_000
 const writtenAtOnce = 1_000
 const everyMs = 1_000
@@ -18,9 +15,9 @@ const pathLengthMax = 512
 const sends: ReadonlySet<string> = new Set(['messages.send', 'messages.send_batch'])
 
 export interface RequestRing {
-  /** Adds a request. Never fails and never waits. */
+  /** Never fails and never waits. */
   note(request: FastifyRequest, reply: FastifyReply): void
-  /** Runs in every process that serves HTTP. */
+  /** In processes that serve HTTP. */
   readonly worker: Worker
   /** Writes the rest before the process ends. */
   flush(): Promise<void>
@@ -37,7 +34,7 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
     held = held.slice(rows.length)
     return rows.length
   }
-  /** Only the current content; requests added meanwhile belong to the next run. */
+  /** Requests added meanwhile belong to the next run. */
   const writeHeld = async (): Promise<number> => {
     const due = held.length
     let written = 0
@@ -59,7 +56,7 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
       if (held.length < heldMax) held.push(row)
       else metrics.requests_unlogged.inc()
     },
-    // everything at once, then a pause: a busy service writes as often as an idle one
+    // a pause after each write: a busy service writes as often as an idle one
     worker: { name: 'request-log', idle_ms: 0, rest_ms: everyMs, tick: writeAll },
     async flush() {
       while ((await writeAll()) > 0);

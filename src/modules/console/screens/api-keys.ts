@@ -92,7 +92,7 @@ export const keyRoutes = (platform: Platform, accounts: AccountService): Console
   revokeApiKeyRoute(accounts),
 ]
 
-/** Throws `role_not_allowed` if the role may not create such keys in this mode. */
+/** Throws `role_not_allowed`. */
 function requireKeys(role: Role, mode: 'live' | 'test', scopes: readonly Scope[]): void {
   if (!mayIn(role, mode, 'keys'))
     throw new Problem(

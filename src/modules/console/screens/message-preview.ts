@@ -1,4 +1,4 @@
-/** What the form of a message needs beyond `/v1`: a preview and the upload of a file. */
+/** Previews of messages, and uploads of files for them. */
 import { Type } from 'typebox'
 import { MessagePreview, MessagePreviewRequest } from '../../../api/resources/message-preview.ts'
 import { RulesPreview, RulesPreviewRequest } from '../../../api/resources/segment.ts'

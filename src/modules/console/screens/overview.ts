@@ -1,4 +1,4 @@
-/** What Home and a campaign's page count: messages of the last 30 days, what needs attention, and a campaign's replies and opt-outs. */
+/** Figures of the home page and of a campaign: messages of 30 days, problems, replies and opt-outs. */
 import type { Caller } from '../../../api/caller.ts'
 import { CampaignResponses } from '../../../api/resources/campaign-responses.ts'
 import { type AttentionType, Overview } from '../../../api/resources/overview.ts'
@@ -17,7 +17,7 @@ interface Matter {
   readonly id: string
 }
 
-/** Statistics and problems of an account (behaviour: console 7.1). */
+/** See behaviour: console 7.1. */
 async function overviewOf(services: ConsoleServices, sql: Db, caller: Caller): Promise<Overview> {
   const timezone = await services.accounts.timezoneOf(sql, caller.account_id)
   const days = await services.messages.days(sql, caller, timezone, daysShown)
@@ -96,7 +96,7 @@ export const overviewRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   }),
 ]
 
-/** Replies and opt-outs of a campaign (behaviour: console 7.7). */
+/** See behaviour: console 7.7. */
 export const responseRoutes = ({ platform, campaigns }: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     operation: 'campaign_responses.retrieve',

@@ -35,7 +35,7 @@ interface Kind {
   readonly get: (services: ConsoleServices, sql: Db, caller: Caller, id: string) => Promise<Found | null>
 }
 
-/** Lookup by ID prefix; `get` throws `resource_missing` or resolves to null for unknown IDs. */
+/** By ID prefix; `get` throws `resource_missing` or resolves to null for unknown IDs. */
 const kinds: Readonly<Record<string, Kind>> = {
   msg: {
     needs: 'messages:read',
@@ -182,7 +182,7 @@ async function contactsBy({ contacts }: ConsoleServices, sql: Db, searcher: Sear
   return query === null ? [] : (await contacts.list(sql, searcher.caller, query, page)).slice(0, foundMax).map(contact)
 }
 
-/** Messages by recipient and by reference. */
+/** By recipient and by reference. */
 async function messagesBy({ messages }: ConsoleServices, sql: Db, searcher: Searcher, text: string): Promise<Found[]> {
   if (!may(searcher, 'messages:read')) return []
   const referred = await messages.list(sql, searcher.caller, { reference: text }, page)

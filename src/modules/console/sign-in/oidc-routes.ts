@@ -1,4 +1,4 @@
-/** The OIDC redirects. Errors are shown by the page at which the redirect ends (behaviour: console 3.14). */
+/** The OIDC redirects. The page at their end shows errors (behaviour: console 3.14). */
 import { Type } from 'typebox'
 import { Problem } from '../../../api/problem.ts'
 import { Identity, PendingIdentity as PendingIdentityObject } from '../../../api/resources/identity.ts'
@@ -175,7 +175,7 @@ function signInPage({
 const redirect = (location: string, cookie?: string): Reply =>
   reply(302, null, { location, ...(cookie === undefined ? {} : { 'set-cookie': cookie }) })
 
-/** A path of the console; undefined for anything else. */
+/** undefined for anything but a path of the console. */
 function ownPath({ settings }: Platform, given: string | undefined): string | undefined {
   if (given === undefined || !/^\/console(?:[/?]|$)/.test(given)) return undefined
   const url = URL.parse(given, settings.base_url)

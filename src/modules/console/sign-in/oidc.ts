@@ -17,7 +17,7 @@ import { requireRecent, type Session } from './sessions.ts'
 const timeoutS = 10
 const foundForMs = 3600_000
 
-/** The state of one flow, stored encrypted in the browser that started it. */
+/** Stored encrypted in the browser that started the flow. */
 export interface OAuthFlow {
   readonly state: string
   readonly nonce: string
@@ -25,12 +25,9 @@ export interface OAuthFlow {
 }
 
 export interface Provider {
-  /** The authorization URL; `again` forces the provider to ask for the password. */
+  /** `again` forces the provider to ask for the password. */
   begin(redirect_uri: string, again: boolean): Promise<{ readonly url: string; readonly flow: OAuthFlow }>
-  /**
-   * The identity that came back to `url`. Rejects on a mismatch of state, nonce, code or token, and if the provider
-   * is unreachable.
-   */
+  /** Rejects on a mismatch of state, nonce, code or token, and if the provider is unreachable. */
   finish(url: URL, flow: OAuthFlow): Promise<PendingIdentity>
 }
 
@@ -109,7 +106,7 @@ async function discover({ issuer, client_id, client_secret }: OidcSettings): Pro
 
 const pendingForMs = 10 * 60_000
 
-/** The user of an identity; null if it is not linked. */
+/** null if it is not linked. */
 export async function userOf(
   { pool }: Platform,
   { issuer, subject }: repository.PendingIdentity,
@@ -118,14 +115,14 @@ export async function userOf(
   return identity === null ? null : await findUser(pool, identity.user_id)
 }
 
-/** Stores an identity until the signed-in user confirms it. */
+/** Until the signed-in user confirms it. */
 export const offer = async (
   { pool, clock }: Platform,
   session_id: string,
   pending: repository.PendingIdentity,
 ): Promise<void> => await repository.keepPending(pool, session_id, pending, isoTime(clock.now() + pendingForMs))
 
-/** The pending identity. Throws `oauth_pending_expired`. */
+/** Throws `oauth_pending_expired`. */
 export async function pendingOf(
   { pool, clock }: Platform,
   session: Session,
@@ -135,7 +132,7 @@ export async function pendingOf(
   return pending
 }
 
-/** Links the pending identity. Problems: `reauthentication_required`, `oauth_pending_expired`, `identity_exists`. */
+/** Problems: `reauthentication_required`, `oauth_pending_expired`, `identity_exists`. */
 export async function link(platform: Platform, sql: Db, session: Session): Promise<repository.IdentityRow> {
   requireRecent(platform, session)
   const { clock, ids } = platform
@@ -160,7 +157,7 @@ export async function link(platform: Platform, sql: Db, session: Session): Promi
   })
 }
 
-/** Discards the pending identity. Throws `oauth_pending_expired`. */
+/** Throws `oauth_pending_expired`. */
 export async function cancel(platform: Platform, session: Session): Promise<void> {
   await pendingOf(platform, session)
   await repository.keepPending(platform.pool, session.id, null, null)
@@ -181,7 +178,7 @@ export async function unlink(platform: Platform, sql: Db, session: Session, id: 
 
 const validForMs = 10 * 60_000
 
-/** The encrypted cookie of one OIDC flow, valid for ten minutes. */
+/** Valid for ten minutes. */
 export interface BegunFlow extends OAuthFlow {
   /** The console path to open afterwards. */
   readonly next: string
@@ -201,7 +198,7 @@ export function oauthCookie(platform: Platform, flow: BegunFlow): string {
 
 export const noOAuthCookie = (platform: Platform): string => `${nameOf(platform)}=; ${attributes(platform)}; Max-Age=0`
 
-/** The flow in the cookie; null if there is none or it has expired. */
+/** null if there is none or it has expired. */
 export function flowOf(platform: Platform, { headers }: Pick<IncomingMessage, 'headers'>): BegunFlow | null {
   const begins = `${nameOf(platform)}=`
   const pair = (headers.cookie ?? '').split(';').find((part) => part.trim().startsWith(begins))

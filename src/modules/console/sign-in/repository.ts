@@ -20,7 +20,6 @@ export interface OpenSession extends SessionRow {
   readonly admin: boolean
   readonly has_password: boolean
   readonly two_factor: boolean
-  /** The impersonated account, the reason, and the end. */
   readonly impersonated_account_id: `acc_${string}` | null
   readonly impersonated_user_id: `usr_${string}` | null
   readonly impersonation_reason: string | null
@@ -35,10 +34,7 @@ export interface Impersonation {
   readonly expires_at: string
 }
 
-/**
- * False if the password or second factor has changed since `proved` was read: old credentials must not start a
- * session.
- */
+/** False if the password or second factor has changed since `proved` was read. */
 export async function insertSession(
   sql: Db,
   row: SessionRow,
@@ -57,7 +53,7 @@ export async function sessionStands(sql: Db, user_id: string, id: string): Promi
   return (await sql`select from sessions where user_id = ${user_id} and id = ${id}`).length > 0
 }
 
-/** The session of a cookie, unless idle since the first time or created before the second. */
+/** Unless idle since the first time or created before the second. */
 export async function findSession(
   sql: Db,
   token_hash: string,
@@ -73,7 +69,7 @@ export async function findSession(
   return row ?? null
 }
 
-/** Accounts that sessions may access, by cookie hash: those of their users, or the impersonated one. */
+/** By cookie hash: accounts of the user, or the impersonated one. */
 export async function listEntrances(
   sql: Db,
   hashes: readonly string[],
@@ -96,7 +92,6 @@ export async function touchSession(sql: Db, id: string, at: string): Promise<voi
   await sql`update sessions set seen_at = ${at} where id = ${id} and seen_at < ${at}`
 }
 
-/** Records that password and second factor were given now. */
 export async function renewSession(sql: Db, id: string, at: string): Promise<void> {
   await sql`update sessions set authenticated_at = ${at} where id = ${id}`
 }
@@ -118,12 +113,11 @@ export async function deleteSession(sql: Db, user_id: string, id: string): Promi
   return (await sql`delete from sessions where user_id = ${user_id} and id = ${id}`).count > 0
 }
 
-/** Ends every session of a user but one. */
 export async function deleteOtherSessions(sql: Db, user_id: string, kept_id: string): Promise<number> {
   return (await sql`delete from sessions where user_id = ${user_id} and id <> ${kept_id}`).count
 }
 
-/** Starts or, with null, ends an impersonation. */
+/** null ends the impersonation. */
 export async function keepImpersonation(sql: Db, id: string, kept: Impersonation | null): Promise<void> {
   await sql`
     update sessions set impersonated_account_id = ${kept?.account_id ?? null}, impersonated_user_id = ${kept?.user_id ?? null},
@@ -131,12 +125,11 @@ export async function keepImpersonation(sql: Db, id: string, kept: Impersonation
     where id = ${id}`
 }
 
-/** Ends every session of a user. */
 export async function deleteAllSessions(sql: Db, user_id: string): Promise<void> {
   await sql`delete from sessions where user_id = ${user_id}`
 }
 
-/** Deletes expired sessions and failures that no longer lock anything. */
+/** Also failures that no longer lock anything. */
 export async function forgetSessions(
   sql: Db,
   seen_before: string,
@@ -160,7 +153,7 @@ export async function findFailures(sql: Db, email_hash: string): Promise<Failure
   return row ?? null
 }
 
-/** Counts a failed sign-in; the one that reaches the limit locks and resets the count. */
+/** The failure that reaches the limit locks, and resets the count. */
 export async function countFailure(
   sql: Db,
   email_hash: string,
@@ -211,7 +204,7 @@ export async function listIdentities(sql: Db, user_id: string): Promise<Identity
     select id, user_id, issuer, subject, email, created_at from identities where user_id = ${user_id} order by id desc`
 }
 
-/** Whether the user has another identity of this issuer than `but`. */
+/** Other than `but`. */
 export async function hasIdentity(sql: Db, user_id: string, issuer: string, but = ''): Promise<boolean> {
   const [row] =
     await sql`select from identities where user_id = ${user_id} and issuer = ${issuer} and id <> ${but} limit 1`
@@ -223,14 +216,13 @@ export async function deleteIdentity(sql: Db, user_id: string, id: string): Prom
   return (await sql`delete from identities where user_id = ${user_id} and id = ${id}`).count > 0
 }
 
-/** A person at the provider. */
 export interface PendingIdentity {
   readonly issuer: string
   readonly subject: string
   readonly email: string | null
 }
 
-/** Replaces the pending identity of a session; null removes it. */
+/** null removes it. */
 export async function keepPending(
   sql: Db,
   session_id: string,
@@ -241,7 +233,7 @@ export async function keepPending(
     update sessions set pending_identity = ${pending === null ? null : JSON.stringify(pending)}::text::json, pending_until = ${until} where id = ${session_id}`
 }
 
-/** Locks the session until the transaction ends. */
+/** Until the transaction ends. */
 export async function lockPending(
   tx: Db,
   session_id: string,

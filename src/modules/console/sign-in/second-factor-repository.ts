@@ -4,14 +4,14 @@ import type { Db } from '../../../platform/database/sql.ts'
 export interface SecondFactorRow {
   /** Encrypted; null for none. */
   readonly second_factor: string | null
-  /** Set up, but not confirmed with a code yet. */
+  /** Not confirmed with a code yet. */
   readonly second_factor_pending: string | null
   readonly second_factor_step: number | null
   /** Keyed hashes. */
   readonly recovery_codes: readonly string[]
 }
 
-/** Locks the user's row until the transaction ends. */
+/** Until the transaction ends. */
 export async function lockSecondFactor(tx: Db, user_id: string): Promise<SecondFactorRow | null> {
   const [row] = await tx<SecondFactorRow[]>`
     select second_factor, second_factor_pending, second_factor_step, recovery_codes from users where id = ${user_id} for update`
@@ -22,7 +22,6 @@ export async function beginSecondFactor(sql: Db, user_id: string, sealed: string
   await sql`update users set second_factor_pending = ${sealed} where id = ${user_id}`
 }
 
-/** Activates the pending secret. */
 export async function confirmSecondFactor(
   tx: Db,
   user_id: string,
@@ -50,7 +49,6 @@ export async function deleteSecondFactor(sql: Db, user_id: string): Promise<void
     where id = ${user_id}`
 }
 
-/** For the rotation of the secret key. */
 export type SealedFactor = {
   readonly id: string
   readonly second_factor: string | null

@@ -26,11 +26,11 @@ const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
 export interface BegunFactor {
   /** In base 32, to type in. */
   readonly secret: string
-  /** The same as a URL, for the QR code. */
+  /** For the QR code. */
   readonly otpauth_url: string
 }
 
-/** A new secret, inactive until its first code. */
+/** Inactive until its first code. */
 export async function beginFactor({ pool, secrets }: Platform, { user_id, email }: Session): Promise<BegunFactor> {
   const { Secret } = await import('otpauth')
   const secret = new Secret({ size: 20 }).base32
@@ -39,8 +39,8 @@ export async function beginFactor({ pool, secrets }: Platform, { user_id, email 
 }
 
 /**
- * Activates the secret, ends the other sessions, and resolves to the recovery codes. Problems: 400
- * `invalid_credentials`, `resource_missing` without a pending secret.
+ * Ends the other sessions; resolves to the recovery codes. Problems: 400 `invalid_credentials`, `resource_missing`
+ * without a pending secret.
  */
 export async function confirmFactor(
   platform: Platform,
@@ -73,7 +73,7 @@ export async function confirmFactor(
 export const removeFactor = async (sql: Db, { user_id }: Session): Promise<void> =>
   await transact(sql, (tx) => deleteSecondFactor(tx, user_id))
 
-/** Consumes a TOTP or recovery code; false if it is wrong or was used. */
+/** False if it is wrong or was used. */
 export async function useCode(platform: Platform, tx: Db, user_id: string, code: string): Promise<boolean> {
   const row = await lockSecondFactor(tx, user_id)
   if (row === null || row.second_factor === null) return false
@@ -89,7 +89,7 @@ export async function useCode(platform: Platform, tx: Db, user_id: string, code:
   return true
 }
 
-/** The time step of the code, within one step of now; null if none matches. */
+/** Within one step of now; null if none matches. */
 async function stepOf({ clock, secrets }: Platform, sealed: string, code: string): Promise<number | null> {
   const token = code.replaceAll(/\s/g, '')
   if (!/^\d{6}$/.test(token)) return null
@@ -104,7 +104,7 @@ async function totpOf(secret: string, label: string) {
   return new TOTP({ issuer: 'Posthorn', label, secret, algorithm: 'SHA1', digits: 6, period: stepMs / 1000 })
 }
 
-/** Ten letters and digits, about 50 bits. */
+/** About 50 bits. */
 function newRecoveryCode(): string {
   const text = Array.from({ length: 10 }, () => letters[randomInt(letters.length)]).join('')
   return `${text.slice(0, 5)}-${text.slice(5)}`

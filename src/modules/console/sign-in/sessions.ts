@@ -16,39 +16,35 @@ import type { SessionRow } from './repository.ts'
 const seenEveryMs = 60_000
 const agentLengthMax = 300
 
-/** Address and browser of a sign-in. */
 export interface From {
   readonly address: string
   readonly user_agent: string
 }
 
-/** A signed-in user with the accounts that they may access. */
 export interface Session extends repository.OpenSession {
   readonly accounts: readonly { readonly id: `acc_${string}`; readonly name: string; readonly role: Role }[]
-  /** The impersonation of a platform administrator; its account is then the only one accessible. */
+  /** Its account is then the only one accessible. */
   readonly impersonation: repository.Impersonation | null
 }
 
 export interface Sessions {
   /**
-   * Creates a session for `user` as verified before. Throws `invalid_credentials` if the password or second factor
-   * has changed since. Resolves to the cookie value, which is stored only as a hash.
+   * `user` as verified before. Throws `invalid_credentials` if the password or second factor has changed since.
+   * Resolves to the cookie value, which is stored only as a hash.
    */
   begin(sql: Db, user: UserRow, from: From): Promise<string>
   /** null if it has ended. */
   find(cookie: string): Promise<Session | null>
-  /** Current roles of sessions, by cookie hash and account; none for ended sessions. */
+  /** By cookie hash and account; none for ended sessions. */
   rolesOf(hashes: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, Role>>>
   list(user_id: string): Promise<repository.SessionRow[]>
   end(sql: Db, user_id: string, id: string): Promise<boolean>
   /**
-   * Locks the user of a session until the transaction ends. Throws `session_required` if the session was ended
-   * meanwhile, for example by a reset.
+   * Until the transaction ends. Throws `session_required` if the session was ended meanwhile, for example by a reset.
    */
   lockUser(tx: Db, session: Pick<Session, 'user_id' | 'id'>): Promise<UserRow>
   endOthers(sql: Db, user_id: string, kept_id: string): Promise<number>
   endAll(sql: Db, user_id: string): Promise<void>
-  /** Records that password and second factor were given now. */
   renew(id: string): Promise<void>
   forgetEnded(): Promise<number>
 }
@@ -160,7 +156,6 @@ function impersonationOf(
   return { account_id, user_id, reason, expires_at }
 }
 
-/** The idle and the absolute lifetime of a session. */
 const sessionLifetime = { idle_ms: 12 * 3600_000, all_ms: 14 * 24 * 3600_000 } as const
 
 const isSecure = ({ base_url }: Settings): boolean => base_url.startsWith('https:')
@@ -182,7 +177,7 @@ export const clearCookie = (settings: Settings): string => `${nameOf(settings)}=
 
 const shape = /^[\w-]{43}$/
 
-/** The session secret of a request; undefined if it is missing or malformed. */
+/** undefined if it is missing or malformed. */
 export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, settings: Settings): string | undefined {
   const wanted = `${nameOf(settings)}=`
   for (const part of (headers.cookie ?? '').split(';')) {
@@ -192,7 +187,6 @@ export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, settings
   return undefined
 }
 
-/** The JSON of sessions and users. */
 export const sessionObject = (session: Session): ConsoleSession => ({
   object: 'session',
   id: session.id,
@@ -231,13 +225,13 @@ export const summaryObject = (row: SessionRow, current_id: string): SessionSumma
   created_at: row.created_at,
 })
 
-/** Throws `reauthentication_required` if the last authentication is too old. */
+/** Throws `reauthentication_required`. */
 export function requireRecent({ clock, settings }: Platform, { authenticated_at }: Session): void {
   if (clock.now() - Date.parse(authenticated_at) > settings.reauthenticate_after_ms)
     throw new Problem('reauthentication_required')
 }
 
-/** Operations of `/v1` that need it: channel credentials, key and secret rotation, and exports. */
+/** Operations of `/v1` that need a recent authentication. */
 const operations: ReadonlySet<string> = new Set([
   'channels.create',
   'contacts.export',
@@ -246,5 +240,4 @@ const operations: ReadonlySet<string> = new Set([
   'webhook_endpoints.roll_secret',
 ])
 
-/** Whether an operation of `/v1` always needs it. */
 export const takesRecent = (operation: string): boolean => operations.has(operation)

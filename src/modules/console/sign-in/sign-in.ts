@@ -1,6 +1,6 @@
 /**
- * Signing in: password, lock after five failures in a row, and the same response in the same time for unknown e-mail
- * addresses (behaviour: console 3.2).
+ * Signing in, locked after five failures in a row. Unknown e-mail addresses get the same response in the same time
+ * (behaviour: console 3.2).
  */
 import { hash } from 'node:crypto'
 import { Problem } from '../../../api/problem.ts'
@@ -26,16 +26,13 @@ export interface SignIn {
 
 const emailHash = (email: string): string => hash('sha256', `sign-in ${email}`, 'hex')
 
-/** The user with this password and code. Problems: those of `prove`. */
+/** Problems: those of `prove`. */
 export async function signIn(platform: Platform, { email, password, code }: SignIn): Promise<UserRow> {
   const written = email.trim().normalize('NFC').toLowerCase()
   return await prove(platform, written, await findUserByEmail(platform.pool, written), { password, code })
 }
 
-/**
- * Verifies password and second factor. Problems: `invalid_credentials`, `mfa_required`, and `account_locked` while
- * sign-ins by this e-mail address are locked. Wrong credentials count as a failure.
- */
+/** Wrong credentials count as a failure. Problems: `invalid_credentials`, `mfa_required`, `account_locked`. */
 export async function prove(
   platform: Platform,
   email: string,
@@ -70,7 +67,7 @@ export async function prove(
       )
 }
 
-/** Hashes the password again, at today's cost, where it was stored at another one. */
+/** At today's cost. */
 async function withCurrentHash(sql: Db, user: UserRow, password: string): Promise<UserRow> {
   if (user.password_hash === null || !isOutdatedHash(user.password_hash)) return user
   const password_hash = await hashPassword(password)
@@ -78,7 +75,7 @@ async function withCurrentHash(sql: Db, user: UserRow, password: string): Promis
   return { ...user, password_hash }
 }
 
-/** `prove` for a signed-in person: errors are 400 and name `param`. Resolves to the verified user. */
+/** For a signed-in person: errors are 400 and name `param`. Resolves to the verified user. */
 export async function proveAgain(
   platform: Platform,
   session: Pick<Session, 'user_id' | 'email'>,
@@ -107,14 +104,14 @@ export async function proveAgain(
   }
 }
 
-/** The current password of a signed-in person is wrong, or was changed meanwhile. */
+/** Wrong, or changed meanwhile. */
 export const wrongPassword = (param: 'password' | 'current_password'): WrongCredentials =>
   new WrongCredentials(
     param,
     'This is not your password as it is now. Check it, or sign out and choose a new one by a link.',
   )
 
-/** A reset link proves the identity, so it unlocks signing in. */
+/** A reset link proves the identity. */
 export const unlock = async (sql: Db, email: string): Promise<void> =>
   await repository.clearFailures(sql, emailHash(email))
 
@@ -125,7 +122,7 @@ function requireUnlocked(clock: Clock, row: repository.FailuresRow | null): void
     throw new Problem('account_locked', undefined, { headers: { 'retry-after': String(Math.ceil(left_ms / 1000)) } })
 }
 
-/** Limits attempts per address and minute. Throws `rate_limit_exceeded` beyond `max`. */
+/** Per address and minute. Throws `rate_limit_exceeded` beyond `max`. */
 export function addressLimit(clock: Pick<SteadyClock, 'elapsed'>, max: number): (address: string) => void {
   const tries = new Map<string, { since: number; count: number }>()
   return (address) => {

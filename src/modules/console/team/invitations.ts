@@ -1,6 +1,5 @@
 /**
- * Invitations: a link for seven days, sent by e-mail or, without a mail server, given to the inviter
- * (behaviour: console 3.13).
+ * Invitations: a link for seven days, mailed or, without a mail server, shown to the inviter (behaviour: console 3.13).
  */
 import { invalid, missing, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -29,13 +28,12 @@ const validForMs = 7 * 24 * 3600_000
 
 export interface Inviting extends Acting {
   readonly account_name: string
-  /** The inviter's role. */
   readonly name: string
 }
 
 /**
- * Creates an invitation and replaces an earlier one for the same address; the link is returned only if it is not
- * mailed. Problems: `role_not_allowed`, `member_exists`.
+ * Replaces an earlier one for the same address. Returns the link only if it is not mailed. Problems:
+ * `role_not_allowed`, `member_exists`.
  */
 export async function invite(
   platform: Platform,
@@ -100,7 +98,7 @@ export async function withdraw(sql: Db, { account_id, user_id }: Acting, id: str
   })
 }
 
-/** The open invitation of a link. Throws `token_invalid`. */
+/** Throws `token_invalid`. */
 export async function invitationOf({ pool, clock }: Platform, token: string): Promise<repository.InvitationRow> {
   const row = await repository.findInvitation(pool, tokenHash(token), isoTime(clock.now()))
   if (row === null)
@@ -119,8 +117,8 @@ export interface Accepting {
 }
 
 /**
- * Adds a member, and creates the user if there is none. Existing users prove their identity by session or password.
- * Problems: `token_invalid`, `session_required`, `member_exists`, those of signing in.
+ * Creates the user if there is none. Existing users prove their identity by session or password. Problems:
+ * `token_invalid`, `session_required`, `member_exists`, those of signing in.
  */
 export async function accept(
   platform: Platform,

@@ -1,13 +1,12 @@
 /**
- * Members of an account: nobody grants more than they have, changes their own role, or removes the last owner
- * (behaviour: console 3.12).
+ * Members: nobody grants more than they have, changes their own role, or removes the last owner (behaviour: console
+ * 3.12).
  */
 import { missing, Problem } from '../../../api/problem.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
 import { mayIn, type Role, roles } from '../roles.ts'
 import * as repository from './repository.ts'
 
-/** The acting member and the account. */
 export interface Acting {
   readonly account_id: string
   readonly user_id: string
@@ -16,7 +15,7 @@ export interface Acting {
 const isTeam = (role: Role): boolean => mayIn(role, 'live', 'team')
 const mayGrant = (mine: Role, role: Role): boolean => isTeam(mine) && (role !== 'owner' || mine === 'owner')
 
-/** Throws `role_not_allowed` if this role may not grant or revoke that one. */
+/** Throws `role_not_allowed`. */
 export function requireGrant(mine: Role, role: Role): void {
   if (mayGrant(mine, role)) return
   // the role may have changed since the guard checked it
@@ -37,7 +36,7 @@ async function lockBoth(tx: Db, { account_id, user_id }: Acting, other_id: strin
   return { mine, theirs, owners: rows.filter(({ role }) => role === 'owner').length }
 }
 
-/** Changes a member's role, and withdraws their invitations that the new role may not grant. */
+/** Withdraws their invitations that the new role may not grant. */
 export async function changeRole(sql: Db, acting: Acting, other_id: string, role: Role): Promise<repository.MemberRow> {
   return await transact(sql, async (tx) => {
     const { mine, theirs } = await lockBoth(tx, acting, other_id)

@@ -1,11 +1,11 @@
-/** E-mail to the owners of an account: a low balance, a disabled webhook endpoint. */
+/** E-mail to the owners of an account about a low balance or a disabled webhook endpoint. */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DomainEventHandler } from '../../../platform/events/domain-events.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { type NewEmail, enqueueEmail } from '../../mail/service.ts'
 import { ownersOf } from '../people/repository.ts'
 
-/** To all owners of the account; without owners, to the address that the operator set. */
+/** Without owners, to the address that the operator set. */
 async function mailOwners(
   tx: Db,
   platform: Platform,
@@ -18,7 +18,7 @@ async function mailOwners(
 
 const dollars = (micros: number): string => `USD ${(micros / 1_000_000).toFixed(2)}`
 
-/** Low balance (behaviour: console-records 2.3). */
+/** See behaviour: console-records 2.3. */
 export const mailOfLowBalance =
   (platform: Platform): DomainEventHandler<'balance_low'> =>
   async (tx, events) => {
@@ -35,7 +35,7 @@ export const mailOfLowBalance =
     }
   }
 
-/** Disabled webhook endpoint (behaviour: webhooks 5.2). */
+/** See behaviour: webhooks 5.2. */
 export const mailOfDisabledEndpoint =
   (platform: Platform): DomainEventHandler<'endpoint_disabled'> =>
   async (tx, disabled) => {

@@ -11,14 +11,14 @@ export interface MemberRow {
   readonly created_at: string
 }
 
-/** Longest-standing members first. */
+/** Longest-standing first. */
 export async function listMembers(sql: Db, account_id: string): Promise<MemberRow[]> {
   return await sql<MemberRow[]>`
     select u.id, u.name, u.email, m.role, u.second_factor_at is not null as two_factor, m.created_at
     from memberships m join users u on u.id = m.user_id where m.account_id = ${account_id} order by m.created_at, u.id`
 }
 
-/** Locks the roles of all owners and of these users until the transaction ends, so that an owner always remains. */
+/** All owners and these users, until the transaction ends, so that an owner always remains. */
 export async function lockRoles(
   tx: Db,
   account_id: string,
@@ -33,13 +33,12 @@ export async function updateRole(tx: Db, account_id: string, user_id: string, ro
   await tx`update memberships set role = ${role} where account_id = ${account_id} and user_id = ${user_id}`
 }
 
-/** Removes a member and withdraws their invitations. */
+/** Also withdraws their invitations. */
 export async function deleteMember(tx: Db, account_id: string, user_id: string): Promise<void> {
   await tx`delete from memberships where account_id = ${account_id} and user_id = ${user_id}`
   await tx`delete from invitations where account_id = ${account_id} and invited_by = ${user_id}`
 }
 
-/** Withdraws a member's invitations for these roles. */
 export async function deleteInvitationsBy(
   tx: Db,
   account_id: string,
@@ -93,7 +92,7 @@ export async function deleteInvitation(tx: Db, account_id: string, id: string): 
   await tx`delete from invitations where account_id = ${account_id} and id = ${id}`
 }
 
-/** The open invitation of a link, in any account. */
+/** Open, in any account. */
 export async function findInvitation(sql: Db, token_hash: string, at: string): Promise<InvitationRow | null> {
   const [row] = await sql<InvitationRow[]>`
     select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at from invitations
@@ -101,7 +100,7 @@ export async function findInvitation(sql: Db, token_hash: string, at: string): P
   return row ?? null
 }
 
-/** Consumes a link; null if another request was faster. */
+/** null if another request was faster. */
 export async function useInvitation(
   tx: Db,
   { account_id, id, token_hash }: InvitationRow,
