@@ -697,7 +697,7 @@ create table installation (
   key_check text,
   address_hash_key text,
   created_at timestamp with time zone not null,
-  feed_held boolean default false not null,
+  feed_skips_unrelated boolean default false not null,
   trusted_at timestamp with time zone,
   constraint installation_pkey PRIMARY KEY (only_row),
   constraint installation_only_row_check CHECK (only_row)
@@ -1375,7 +1375,9 @@ CREATE OR REPLACE FUNCTION public.feed_attributed_xmin()
 AS $function$
 begin
   if pg_is_in_recovery() then return pg_snapshot_xmin(pg_current_snapshot())::text::bigint; end if;
-  return least((select min(xid::text::bigint) from feed_running() where not bystander), pg_current_xact_id_if_assigned()::text::bigint,
+  return least(
+    (select min(xid::text::bigint) from feed_running_transactions() where not unrelated),
+    pg_current_xact_id_if_assigned()::text::bigint,
     pg_snapshot_xmax(pg_current_snapshot())::text::bigint);
 end $function$;
 
@@ -1386,7 +1388,10 @@ CREATE OR REPLACE FUNCTION public.feed_can_write(role oid)
 AS $function$
 declare
   tables oid[] := array(select relid from pg_partition_tree('events'));
-  writers oid[] := array(select w.oid from pg_roles w where w.rolsuper or exists (select from unnest(tables) t where has_any_column_privilege(w.oid, t, 'insert')));
+  writers oid[] := array(
+    select w.oid
+    from pg_roles w
+    where w.rolsuper or exists (select from unnest(tables) t where has_any_column_privilege(w.oid, t, 'insert')));
 begin
   return not exists (select from pg_roles r where r.oid = role)
     or exists (select from unnest(writers) w where pg_has_role(role, w, 'member'))
@@ -1398,7 +1403,7 @@ CREATE OR REPLACE FUNCTION public.feed_horizon()
  RETURNS bigint
  LANGUAGE sql
  STABLE
-RETURN (SELECT (((installation.feed_epoch)::bigint << 48) + CASE WHEN installation.feed_held THEN feed_attributed_xmin() ELSE ((pg_snapshot_xmin(pg_current_snapshot()))::text)::bigint END) FROM installation);
+RETURN (SELECT (((installation.feed_epoch)::bigint << 48) + CASE WHEN installation.feed_skips_unrelated THEN feed_attributed_xmin() ELSE ((pg_snapshot_xmin(pg_current_snapshot()))::text)::bigint END) FROM installation);
 
 CREATE OR REPLACE FUNCTION public.feed_position()
  RETURNS bigint
@@ -1406,8 +1411,8 @@ CREATE OR REPLACE FUNCTION public.feed_position()
  STABLE
 RETURN ((SELECT ((installation.feed_epoch)::bigint << 48) FROM installation) + ((pg_current_xact_id())::text)::bigint);
 
-CREATE OR REPLACE FUNCTION public.feed_running()
- RETURNS TABLE(xid xid8, bystander boolean, database_oid oid, pid integer, prepared_as text, role_oid oid, application_name text, began timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.feed_running_transactions()
+ RETURNS TABLE(xid xid8, unrelated boolean, database_oid oid, pid integer, prepared_as text, role_oid oid, application_name text, started_at timestamp with time zone)
  LANGUAGE plpgsql
  STABLE
 AS $function$
@@ -1421,18 +1426,22 @@ declare
   has_written int[];
 begin
   if cardinality(running) = 0 then return; end if;
-  -- what this transaction has seen of other sessions before may be older than the snapshot
+  -- statistics that this transaction has read before may be older than the snapshot
   perform pg_stat_clear_snapshot();
-  -- who has written holds this lock until its end; looked at before the sessions are, anew: whoever still runs the same transaction then has not ended in between
+  -- a writer holds this lock until its end. Locks are read before sessions: a session that still runs the same transaction afterwards has not ended in between
   if exists (select from pg_stat_activity s where s.backend_xid is not null and s.datid = own_database and s.usesysid <> own_role) then
     has_written := array(
-      select l.pid from pg_locks l
-      where l.locktype = 'relation' and l.database = own_database and l.pid is not null and l.mode not in ('AccessShareLock', 'RowShareLock')
+      select l.pid
+      from pg_locks l
+      where l.locktype = 'relation' and l.database = own_database and l.pid is not null
+        and l.mode not in ('AccessShareLock', 'RowShareLock')
         and l.relation in (select relid from pg_partition_tree('events')));
     perform pg_stat_clear_snapshot();
   end if;
-  -- the row of a prepared transaction may be torn: the database counts of one that is still there at the second look
-  select array_agg(p.transaction), array_agg(p.dbid) into prepared_xids, prepared_databases from pg_prepared_xact() p;
+  -- the row of a prepared transaction may be inconsistent: the database is that of the first look, if the transaction exists at the second
+  select array_agg(p.transaction), array_agg(p.dbid)
+  into prepared_xids, prepared_databases
+  from pg_prepared_xact() p;
   return query
     select r.xid,
       coalesce(coalesce(s.datid, p.dbid) <> own_database
@@ -1442,7 +1451,8 @@ begin
     left join pg_stat_activity s on s.backend_xid = r.xid::xid
     left join (
       select a.dbid, b.transaction, b.gid, b.ownerid, b.prepared
-      from pg_prepared_xact() b join unnest(prepared_xids, prepared_databases) a (transaction, dbid) on a.transaction = b.transaction
+      from pg_prepared_xact() b
+      join unnest(prepared_xids, prepared_databases) a (transaction, dbid) on a.transaction = b.transaction
     ) p on p.transaction = r.xid::xid;
 end $function$;
 

@@ -9,8 +9,8 @@ create table installation (
   -- the key of suppression hashes, encrypted under the secret key
   address_hash_key text,
   created_at timestamptz not null,
-  -- a running transaction that cannot write events holds the feed up: readers look at whose the running transactions are only then
-  feed_held boolean not null default false,
+  -- readers of the feed do not wait for transactions that cannot write events: set while such a transaction runs, because it costs a look at all sessions
+  feed_skips_unrelated boolean not null default false,
   -- the last time that was believed: a clock that jumps ahead deletes nothing, not even after a restart
   trusted_at timestamptz
 );

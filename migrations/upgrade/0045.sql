@@ -1,6 +1,7 @@
 -- What a database whose last migration is 0045_integrations.sql needs to be as the squashed migrations make it (docs/decisions/squashed-migrations.md).
 
 alter table processes rename column beat_at to heartbeat_at;
+alter table installation rename column feed_held to feed_skips_unrelated;
 alter table message_transitions rename column follower to projection;
 alter table dispatch_jobs rename column doubtful to outcome_unknown;
 alter table contact_import_pieces rename to contact_import_chunks;

@@ -8,7 +8,7 @@ import test, { type TestContext } from 'node:test'
 import { feedService } from '../../src/modules/webhooks/feed/service.ts'
 import { readFeedSlice } from '../../src/modules/webhooks/fan-out/repository.ts'
 import { fanOutWorker } from '../../src/modules/webhooks/fan-out/worker.ts'
-import { lookPastBystanders, stopLooking } from '../../src/platform/events/feed-horizon-store.ts'
+import { skipUnrelatedTransactions, stopSkippingUnrelated } from '../../src/platform/events/feed-horizon-repository.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { recordEvents } from '../../src/platform/events/outbox.ts'
 import { closing } from '../support/closing.ts'
@@ -31,18 +31,21 @@ for (const seed of seeds) {
     await simulation.endWriters()
 
     const committed = simulation.committed()
-    // unrelated transactions are still open, but no writers
-    await until(`${committed.length} events to be shown beside ${simulation.bystanders()} bystanders`, async () => {
-      await simulation.lookOn()
-      await simulation.follow()
-      return simulation.seen.length >= committed.length
-    })
+    // only unrelated transactions still run
+    await until(
+      `${committed.length} events to be shown beside ${simulation.unrelated()} unrelated transactions`,
+      async () => {
+        await simulation.lookOn()
+        await simulation.follow()
+        return simulation.seen.length >= committed.length
+      },
+    )
     await simulation.fanOut()
     assert.deepEqual(simulation.seen.toSorted(), committed.toSorted())
     assert.deepEqual(simulation.seen, await simulation.stored())
     assert.deepEqual(await simulation.delivered(), committed.toSorted())
     t.diagnostic(
-      `${committed.length} events, ${simulation.deaths()} deaths, ${simulation.bystanders()} bystanders at the end`,
+      `${committed.length} events, ${simulation.deaths()} deaths, ${simulation.unrelated()} unrelated transactions at the end`,
     )
   })
 }
@@ -141,7 +144,7 @@ function simulate(world: PlatformWorld, random: Random, { writers, beside, renew
     writers[at] = renew()
     deaths += 1
   }
-  const lookOn = () => lookPastBystanders(world.pool)
+  const lookOn = () => skipUnrelatedTransactions(world.pool)
   const fanOut = async () => {
     for (const worker of workers) await worker.tick()
   }
@@ -162,7 +165,7 @@ function simulate(world: PlatformWorld, random: Random, { writers, beside, renew
     () => end(random.pick(writers), 'commit'),
     () => Promise.all([end(random.pick(writers), 'commit'), follow(), workers[0]!.tick()]),
     () => end(random.pick(writers), 'rollback'),
-    () => stopLooking(world.pool),
+    () => stopSkippingUnrelated(world.pool),
   ]
   return {
     seen,
@@ -170,7 +173,7 @@ function simulate(world: PlatformWorld, random: Random, { writers, beside, renew
     lookOn,
     deaths: () => deaths,
     committed: () => committed,
-    bystanders: () => beside.filter(({ open }) => open).length,
+    unrelated: () => beside.filter(({ open }) => open).length,
     step: async () => void (await random.pick(whole)()),
     async endWriters() {
       for (const one of beside.slice(1)) await begin(one)

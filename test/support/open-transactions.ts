@@ -1,6 +1,6 @@
-/** Open transactions in this database and in others, which may delay the event feed. */
+/** Open transactions of this database and of others, which may block the event feed. */
 import type { TestContext } from 'node:test'
-import { listRunning } from '../../src/platform/events/feed-horizon-store.ts'
+import { listRunning } from '../../src/platform/events/feed-horizon-repository.ts'
 import { transact, type Db, type Pool, type Transaction } from '../../src/platform/database/sql.ts'
 import { closing } from './closing.ts'
 import { testDatabase } from './database.ts'
@@ -13,7 +13,7 @@ export interface Open {
   readonly pid: number
 }
 
-/** With `role`: logged in as that one. */
+/** Opens a transaction in a separate session, logged in as `role` if given. */
 export async function open(t: TestContext, url: string, role?: string): Promise<Open> {
   const address = new URL(url)
   if (role !== undefined) [address.username, address.password] = [role, role]
@@ -24,14 +24,14 @@ export async function open(t: TestContext, url: string, role?: string): Promise<
   const [row] = await sql<
     { xid: string; pid: number }[]
   >`select pg_current_xact_id()::text as xid, pg_backend_pid() as pid`
-  // a snapshot names transactions below the last one that ended
+  // a snapshot lists only transactions below the last one that has ended
   const later = testPool(url, { max: 1 })
   await later`select pg_current_xact_id()`
   await later.end({ timeout: 1 })
   return { sql, xid: Number(row!.xid), pid: row!.pid }
 }
 
-/** Without a limit on idle time. */
+/** Runs `work` in a transaction that may be idle for longer than the service allows. */
 export async function holdOpen<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return await transact(pool, async (tx) => {
     await tx`set local idle_in_transaction_session_timeout = 0`
@@ -46,9 +46,9 @@ export async function elsewhere(t: TestContext): Promise<string> {
   return other.url
 }
 
-/** Of `one`, or of the oldest that delays the feed. Milliseconds since 1970. */
-export async function began(sql: Db, one?: Open): Promise<number> {
+/** The start of this transaction, or of the oldest one that blocks the feed, in milliseconds since 1970. */
+export async function startOf(sql: Db, one?: Open): Promise<number> {
   const running = await listRunning(sql)
-  const found = running.find(({ xid, bystander }) => (one === undefined ? !bystander : xid === String(one.xid)))
-  return Date.parse(found!.began!)
+  const found = running.find(({ xid, unrelated }) => (one === undefined ? !unrelated : xid === String(one.xid)))
+  return Date.parse(found!.started_at!)
 }

@@ -1,7 +1,7 @@
 /** The truths of webhooks that `posthorn doctor` proves inside one snapshot. */
 import { idFloor } from '../../lib/ids.ts'
 import { invariant, type Invariant, type Platform } from '../../platform/platform.ts'
-import { heldFeed } from '../../platform/events/feed-horizon.ts'
+import { feedBlockers } from '../../platform/events/feed-horizon.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
 /** Events are looked through so far back: each is a look into what is on record. */
@@ -25,7 +25,7 @@ export const webhookInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly 
     unlistedFailures,
     (row) => `The delivery ${row.id} of endpoint ${row.endpoint_id} and the list of failed deliveries disagree.`,
   ),
-  { name: 'feed-is-not-held-up', breaches: (sql) => heldFeed(sql, clock) },
+  { name: 'feed-is-not-held-up', breaches: (sql) => feedBlockers(sql, clock) },
   invariant(
     'fan-out-is-not-ahead',
     cursorAhead,
@@ -74,10 +74,19 @@ async function unlistedFailures(sql: Db): Promise<{ id: string; endpoint_id: str
 async function cursorAhead(sql: Db): Promise<{ position: string; horizon: string }[]> {
   return await sql<{ position: string; horizon: string }[]>`
     with epoch as materialized (select feed_horizon() >> 48 << 48 as start)
-    select w.position::text, h.horizon::text from webhook_fan_out w cross join (
-      select min(epoch.start + xid::text::bigint) as horizon from epoch cross join (
-        select xid from feed_running() where not bystander and database_oid = (select oid from pg_database where datname = current_database()) and pg_xact_status(xid) = 'in progress'
-        union all select pg_snapshot_xmax(pg_current_snapshot())
+    select w.position::text, h.horizon::text
+    from webhook_fan_out w
+    cross join (
+      select min(epoch.start + xid::text::bigint) as horizon
+      from epoch
+      cross join (
+        select xid
+        from feed_running_transactions()
+        where not unrelated
+          and database_oid = (select oid from pg_database where datname = current_database())
+          and pg_xact_status(xid) = 'in progress'
+        union all
+        select pg_snapshot_xmax(pg_current_snapshot())
       ) r
     ) h
     where w.position >= h.horizon`

@@ -1,7 +1,4 @@
-/**
- * A separate pool for expensive reads: few connections, limits per account, cancelled when the caller leaves
- * (behaviour: operating 7; docs/decisions/expensive-reads.md).
- */
+/** The pool for expensive reads, with limits per account (behaviour: operating 7). See docs/decisions/expensive-reads.md. */
 import { constants, setPriority } from 'node:os'
 import { Problem } from '../../api/problem.ts'
 import { pause, withDeadline, type SteadyClock } from '../../lib/clock.ts'

@@ -1,7 +1,4 @@
-/**
- * Domain events: how a module lets the modules after it act in its own transaction. Events are published as arrays, handlers work set-wise
- * and make no network calls. `app.ts` subscribes the handlers, then freezes the registry.
- */
+/** Domain events: handlers of later modules run in the publishing transaction, set-wise and without network calls. */
 import type { DomainEventPayloads, DomainEventType } from '../../api/domain-events.ts'
 import type { Db } from '../database/sql.ts'
 
@@ -11,9 +8,8 @@ export type DomainEventHandler<T extends DomainEventType> = (
 ) => Promise<void>
 
 export interface DomainEvents {
-  /** Adds a handler; throws after `freeze`. The handlers of an event run in the order of subscription. */
+  /** Handlers run in the order of subscription. Throws after `freeze`. */
   on<T extends DomainEventType>(type: T, handler: DomainEventHandler<T>): void
-  /** Passes the events to each handler in turn, inside the transaction `sql`. */
   publish<T extends DomainEventType>(sql: Db, type: T, events: readonly DomainEventPayloads[T][]): Promise<void>
   freeze(): void
 }

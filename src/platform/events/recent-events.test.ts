@@ -1,4 +1,4 @@
-/** Recent events are kept by type, only while they are used, and within bounds. */
+/** Recent events are stored for types in use, within limits. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventRow } from './outbox.ts'
@@ -12,7 +12,7 @@ const event = (id: string, type: EventRow['type'], object = '{}'): EventRow => (
   object,
 })
 
-test('events of a type are kept after the first request for one, and returned once', () => {
+test('events of a type are stored after the first request for one, and returned once', () => {
   const recent = recentEvents()
   recent.add(event('evt_1', 'message.sent'))
   const before = recent.take('evt_1', 'message.sent')
@@ -31,7 +31,7 @@ test('events of a type are kept after the first request for one, and returned on
   )
 })
 
-test('a type that is no longer requested is dropped, and kept again after the next request', () => {
+test('events of a type that is no longer requested are dropped, and stored again after the next request', () => {
   const recent = recentEvents()
   recent.take('evt_x', 'message.sent')
   for (let i = 0; i < 6_000; i++) recent.add(event(`evt_${i}`, 'message.sent'))

@@ -1,23 +1,23 @@
-/** Events that this process wrote a moment ago, so that webhook delivery need not read them back. */
+/** Events that this process wrote a moment ago, so that their readers need not query them. */
 import type { EventRow } from './outbox.ts'
 
 export interface RecentEvents {
-  /** Keeps an event that is about to be written, if events of its type were asked for. `take` may return it although its transaction failed. */
+  /** Stores an event before it is written, if its type was requested. `take` may return it although its transaction failed. */
   add(event: EventRow): void
-  /** Removes and returns an event. From then on events of this type are kept. */
+  /** Removes and returns an event. From then on events of this type are stored. */
   take(id: string, type: string): EventRow | undefined
 }
 
 const eventsMax = 4_000
 /** Over all objects, in characters. */
 const charactersMax = 16_000_000
-/** After this many evictions of a type in a row its events are no longer kept: no endpoint receives them. */
+/** After this many evictions in a row a type counts as unused. */
 const unusedMax = 1_000
 
 /** The oldest events are evicted first. */
 export function recentEvents(): RecentEvents {
   const events = new Map<string, EventRow>()
-  /** By type, the evictions since an event of this type was taken. */
+  /** Evictions by type since the last `take`. */
   const unused = new Map<string, number>()
   let characters = 0
   const remove = (event: EventRow): void => {

@@ -1,7 +1,4 @@
-/**
- * Reads request bodies within limits of size and memory, and parses them as strict UTF-8 JSON (behaviour: conventions
- * 4).
- */
+/** Reads request bodies within limits, and parses them as strict UTF-8 JSON (behaviour: conventions 4). */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Detail } from '../../api/errors.ts'

@@ -4,7 +4,7 @@ import { ageOf, isoTime, longAgo, mark, type Mark, type SteadyClock } from '../.
 import type { Worker } from './worker.ts'
 import { poolClosed } from '../database/failures.ts'
 import { keepPartitions } from '../database/partitions.ts'
-import { watchHorizon } from '../events/feed-horizon.ts'
+import { feedHorizonJob } from '../events/feed-horizon.ts'
 import { expireKeys } from '../http/idempotency-store.ts'
 import type { PeriodicJob, Platform } from '../platform.ts'
 import { writeBeat, type ProcessRegistry } from './process-registry.ts'
@@ -121,7 +121,7 @@ export const platformPeriodicJobs = (platform: Platform): PeriodicJob[] => [
         platform.retention_clock.now() - platform.settings.event_retention_ms,
       ),
   },
-  watchHorizon(platform),
+  feedHorizonJob(platform),
   {
     name: 'silent processes',
     every_ms: 60 * minute,

@@ -1,6 +1,6 @@
 /**
- * The time by which data expires: the clock, without jumps of more than a day ahead (behaviour: operating 3.5;
- * docs/decisions/clock-jumps.md).
+ * The time by which data expires: the clock, without jumps of more than a day ahead (behaviour: operating 3.5).
+ * See docs/decisions/clock-jumps.md.
  */
 import { isoTime, type SteadyClock } from '../../lib/clock.ts'
 import type { Db, Pool } from '../database/sql.ts'

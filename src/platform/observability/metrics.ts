@@ -60,7 +60,7 @@ export function makeMetrics(ofProcess = false) {
     }),
     feed_horizon_age_seconds: new Gauge({
       name: 'posthorn_feed_horizon_age_seconds',
-      help: 'Age of what holds the event feed up the longest.',
+      help: 'Age of the oldest transaction that blocks the event feed.',
       registers,
     }),
     ...databaseMetrics(registers),

@@ -2,7 +2,7 @@
 import * as store from './repository.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
-import { lookPastBystanders } from '../../../platform/events/feed-horizon-store.ts'
+import { skipUnrelatedTransactions } from '../../../platform/events/feed-horizon-repository.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { readEvents } from '../feed/repository.ts'
 import { filterFieldsOf, type FilterFields, makeDeliveries, type FeedEvent, type Subscriptions } from './matching.ts'
@@ -45,7 +45,7 @@ export function fanOutWorker(platform: Platform): Worker {
       if (stale === 'endpoints') state.eventsMax = Math.max(1, state.eventsMax >> 1)
       else if (events > 0) state.eventsMax = Math.min(eventsPerPass, 2 * state.eventsMax)
       state.blocked = blocked && events === 0 && stale === null ? state.blocked + 1 : 0
-      if (state.blocked > 0 && state.blocked % blockedRuns === 0) await lookPastBystanders(platform.pool)
+      if (state.blocked > 0 && state.blocked % blockedRuns === 0) await skipUnrelatedTransactions(platform.pool)
       if (stale !== 'endpoints' && (more || (events === 0 && !blocked && stale === null))) return events
       // a short pause keeps deliveries quick and runs few
       await pause(soonMs)

@@ -189,7 +189,7 @@ test('nothing is missed either where readers look whose transactions are, while 
   const { world, feed } = await start(t)
   const other = await testDatabase({ empty: true })
   closing(t, () => other.drop())
-  await world.pool`update installation set feed_held = true`
+  await world.pool`update installation set feed_skips_unrelated = true`
   const written: string[] = []
   const seen: string[] = []
   let writing = true

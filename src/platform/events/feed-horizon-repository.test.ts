@@ -1,4 +1,4 @@
-/** What holds the event feed up: transactions of this database that may write events, what cannot be told, and nobody else. */
+/** Which transactions block the event feed: those of this database that may write events, and unknown ones. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../../../test/support/closing.ts'
-import { began, elsewhere, holdOpen, open, type Open } from '../../../test/support/open-transactions.ts'
+import { elsewhere, holdOpen, open, startOf, type Open } from '../../../test/support/open-transactions.ts'
 import { testPool } from '../../../test/support/pool.ts'
 import { seeded } from '../../../test/support/random.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
@@ -16,12 +16,12 @@ import { idMaker } from '../../lib/ids.ts'
 import { startEmbedded } from '../database/embedded.ts'
 import { migrate } from '../database/migrate.ts'
 import type { Db, Pool } from '../database/sql.ts'
-import { heldFeed } from './feed-horizon.ts'
-import { lookPastBystanders, listRunning, readHorizon } from './feed-horizon-store.ts'
+import { feedBlockers } from './feed-horizon.ts'
+import { skipUnrelatedTransactions, listRunning, readHorizon } from './feed-horizon-repository.ts'
 import { makeLog } from '../observability/log.ts'
 import { recordEvents, type NewEvent } from './outbox.ts'
 
-/** A role that may connect, and nothing else that `grants` does not say; `%` stands for its name. */
+/** A role that may connect, with these grants; `%` stands for its name. */
 async function makeRole(t: TestContext, pool: Pool, ...grants: string[]): Promise<string> {
   const name = `r_${process.pid}_${randomBytes(5).toString('hex')}`
   await pool.unsafe(`create role ${name} login password '${name}'`)
@@ -38,16 +38,16 @@ async function attributed(sql: Db): Promise<number> {
   return row!.xmin
 }
 
-/** Whatever else runs on the server at the moment, and cannot be told as it has just ended, passes. */
-const passes = (sql: Db, { xid }: Open) =>
+/** Other transactions on the server may block it for a moment. */
+const waitUntilPassed = (sql: Db, { xid }: Open) =>
   until(
     'the horizon to pass the transaction',
     () => attributed(sql),
     (xmin) => xmin > xid,
   )
 
-const isBystander = async (sql: Db, { xid }: Open) =>
-  (await listRunning(sql)).find((running) => running.xid === String(xid))?.bystander
+const isUnrelated = async (sql: Db, { xid }: Open) =>
+  (await listRunning(sql)).find((running) => running.xid === String(xid))?.unrelated
 
 async function record(world: PlatformWorld, sql: Db = world.pool): Promise<string> {
   const event = eventOf(world.platform.ids('evt'))
@@ -72,15 +72,15 @@ const shown = async (sql: Db) =>
     await sql<{ id: string }[]>`select id from events where position < (select feed_horizon()) order by position, id`
   ).map(({ id }) => id)
 
-test('a transaction of another database holds nothing up, however long it lasts; one of this database does until it ends', async (t) => {
+test('a transaction of another database does not block the feed; one of this database does until it ends', async (t) => {
   const world = await startPlatform(t)
   const foreign = await open(t, await elsewhere(t))
   const first = await record(world)
-  assert.deepEqual(await shown(world.pool), [], 'nobody looks before somebody is known to hold the feed')
+  assert.deepEqual(await shown(world.pool), [], 'readers skip no transactions yet')
 
   await until(
-    'readers to look',
-    async () => (await lookPastBystanders(world.pool)) || (await readHorizon(world.pool)).held,
+    'readers to skip unrelated transactions',
+    async () => (await skipUnrelatedTransactions(world.pool)) || (await readHorizon(world.pool)).skips_unrelated,
   )
   await until(
     'the event to be shown',
@@ -90,10 +90,10 @@ test('a transaction of another database holds nothing up, however long it lasts;
   const own = await open(t, world.database_url)
   const second = await record(world)
 
-  assert.equal(await isBystander(world.pool, foreign), true)
-  assert.equal(await isBystander(world.pool, own), false)
+  assert.equal(await isUnrelated(world.pool, foreign), true)
+  assert.equal(await isUnrelated(world.pool, own), false)
   assert.ok((await attributed(world.pool)) <= own.xid)
-  // what else happens on the server may hold it back for a moment
+  // other transactions on the server may block it for a moment
   const alone = await until(
     'the first event to be shown',
     () => shown(world.pool),
@@ -108,7 +108,7 @@ test('a transaction of another database holds nothing up, however long it lasts;
   )
 })
 
-test('a role that can come to write events holds the feed up, and one that cannot does not', async (t) => {
+test('a transaction of a role that may write events blocks the feed, and of any other role does not', async (t) => {
   const world = await startPlatform(t)
   const { pool } = world
   const reports = await makeRole(t, pool, 'grant select on events to %', 'grant create on schema public to %')
@@ -116,9 +116,9 @@ test('a role that can come to write events holds the feed up, and one that canno
   const partly = await makeRole(t, pool, 'grant insert (id) on events_default to %')
   const member = await makeRole(t, pool, `grant ${writer} to % with inherit false`)
   const all = await makeRole(t, pool, 'grant pg_write_all_data to %')
-  const bystander = await open(t, world.database_url, reports)
-  await bystander.sql`create table of_reports (i int)`
-  await bystander.sql`select from events`
+  const unrelated = await open(t, world.database_url, reports)
+  await unrelated.sql`create table of_reports (i int)`
+  await unrelated.sql`select from events`
 
   const others = [
     await open(t, world.database_url, writer),
@@ -127,11 +127,11 @@ test('a role that can come to write events holds the feed up, and one that canno
   ]
   const last = await open(t, world.database_url, all)
 
-  assert.equal(await isBystander(pool, bystander), true)
-  for (const other of [...others, last]) assert.equal(await isBystander(pool, other), false)
+  assert.equal(await isUnrelated(pool, unrelated), true)
+  for (const other of [...others, last]) assert.equal(await isUnrelated(pool, other), false)
 })
 
-test('a role counts as a writer while something lends it the privilege: a function of its definer, or a rule on the table', async (t) => {
+test('a role counts as a writer while a security-definer function or a rule on the table may lend it the privilege', async (t) => {
   const world = await startPlatform(t)
   const { pool } = world
   const reports = await makeRole(t, pool)
@@ -143,18 +143,18 @@ test('a role counts as a writer while something lends it the privilege: a functi
       'create function write_event() returns void language sql security definer as $$ select $$',
       'drop function write_event()',
     ],
-    ['create view told as select * from events', 'drop view told'],
+    ['create view copied as select * from events', 'drop view copied'],
   ] as const) {
     await pool.unsafe(lend)
-    seen.push(await isBystander(pool, session))
+    seen.push(await isUnrelated(pool, session))
     await pool.unsafe(take)
-    seen.push(await isBystander(pool, session))
+    seen.push(await isUnrelated(pool, session))
   }
 
   assert.deepEqual(seen, [false, true, false, true])
 })
 
-test('who has written an event holds the feed up, even when its role has lost the privilege since', async (t) => {
+test('a transaction that has written an event blocks the feed, even after its role lost the privilege', async (t) => {
   const world = await startPlatform(t)
   const { pool } = world
   const former = await makeRole(t, pool, 'grant insert, select on events to %', 'grant select on installation to %')
@@ -162,7 +162,7 @@ test('who has written an event holds the feed up, even when its role has lost th
   const id = await record(world, session.sql)
   await pool.unsafe(`revoke insert on events from ${former}`)
 
-  assert.equal(await isBystander(pool, session), false)
+  assert.equal(await isUnrelated(pool, session), false)
   await session.sql.unsafe('commit')
   await until(
     'the event to be shown',
@@ -171,7 +171,7 @@ test('who has written an event holds the feed up, even when its role has lost th
   )
 })
 
-test('what has ended since the snapshot was taken cannot be told, and counts as ours', async (t) => {
+test('a transaction that has ended since the snapshot counts as ours', async (t) => {
   const world = await startPlatform(t)
   const foreign = await open(t, await elsewhere(t))
 
@@ -180,15 +180,15 @@ test('what has ended since the snapshot was taken cannot be told, and counts as 
     await sql`select 1`
     await foreign.sql.unsafe('commit')
     assert.ok((await attributed(sql)) <= foreign.xid)
-    assert.equal(await isBystander(sql, foreign), undefined, 'it is not named as what holds the feed: it has ended')
+    assert.equal(await isUnrelated(sql, foreign), undefined, 'an ended transaction is not listed')
   })
-  await passes(world.pool, foreign)
+  await waitUntilPassed(world.pool, foreign)
 })
 
-test('the horizon is of the snapshot of the statement that asks, however much later it asks', async (t) => {
+test('the horizon belongs to the snapshot of its statement, even when it is computed later', async (t) => {
   const world = await startPlatform(t)
   const { pool } = world
-  await pool`update installation set feed_held = true`
+  await pool`update installation set feed_skips_unrelated = true`
   const gate = await open(t, world.database_url)
   await gate.sql`select pg_advisory_xact_lock(1)`
 
@@ -210,16 +210,16 @@ test('the horizon is of the snapshot of the statement that asks, however much la
   assert.ok(row!.horizon <= gate.xid)
 })
 
-test("a transaction does not see its own events, nor those of one that began after its sessions' state was read for the first time", async (t) => {
+test('a transaction does not see its own events, and notices transactions that began after its first look at sessions', async (t) => {
   const world = await startPlatform(t)
-  await lookPastBystanders(world.pool)
+  await skipUnrelatedTransactions(world.pool)
   const url = await elsewhere(t)
 
   await holdOpen(world.pool, async (sql) => {
     await attributed(sql)
     const foreign = await open(t, url)
     const own = await open(t, world.database_url)
-    assert.deepEqual([await isBystander(sql, foreign), await isBystander(sql, own)], [true, false])
+    assert.deepEqual([await isUnrelated(sql, foreign), await isUnrelated(sql, own)], [true, false])
     await own.sql.unsafe('rollback')
     const id = await record(world, sql)
     const [row] = await sql<{ xid: number }[]>`select pg_current_xact_id()::text::bigint as xid`
@@ -228,7 +228,7 @@ test("a transaction does not see its own events, nor those of one that began aft
   })
 })
 
-test('a service whose role sees nothing of other sessions tells databases apart all the same, and what it cannot tell is its own', async (t) => {
+test('without the right to see other sessions the databases are still known, and unknown transactions count as ours', async (t) => {
   const world = await startPlatform(t)
   const service = await makeRole(t, world.pool, 'grant all on all tables in schema public to %')
   const foreign = await open(t, await elsewhere(t))
@@ -241,20 +241,20 @@ test('a service whose role sees nothing of other sessions tells databases apart 
   const running = await listRunning(pool)
   const clock = fakeClock()
   let sentences: string[] | undefined
-  const looking = heldFeed(pool, clock).then((found) => (sentences = found))
-  await until('the second look', async () => {
+  const looking = feedBlockers(pool, clock).then((found) => (sentences = found))
+  await until('the second check', async () => {
     await clock.advance(5_000)
     return sentences !== undefined
   })
   await looking
 
-  const told = new Map(running.map((one) => [one.xid, one]))
-  assert.deepEqual([told.get(String(foreign.xid))?.bystander, told.get(String(own.xid))?.bystander], [true, false])
-  assert.equal(told.get(String(own.xid))?.began, null)
+  const byXid = new Map(running.map((one) => [one.xid, one]))
+  assert.deepEqual([byXid.get(String(foreign.xid))?.unrelated, byXid.get(String(own.xid))?.unrelated], [true, false])
+  assert.equal(byXid.get(String(own.xid))?.started_at, null)
   assert.match(sentences!.join('\n'), new RegExp(`session ${own.pid} \\(night report\\).*for at least 5 seconds`))
 })
 
-test('a prepared transaction holds the feed up in its own database alone, over a restart too, and is named', async (t) => {
+test('a prepared transaction blocks the feed of its own database only, also after a restart, and is reported', async (t) => {
   const { url, restart } = await ownServer(t)
   const before = testPool(url, { max: 2 })
   await migrate(before, fakeClock())
@@ -263,34 +263,34 @@ test('a prepared transaction holds the feed up in its own database alone, over a
   const foreign = await open(t, url.replace(/[^/]*$/, 'elsewhere'))
   await foreign.sql`create table prepared_there (i int)`
   await foreign.sql.unsafe(`prepare transaction 'there'`)
-  assert.equal(await isBystander(before, foreign), true)
+  assert.equal(await isUnrelated(before, foreign), true)
   const own = await open(t, url)
   await own.sql`create table prepared_here (i int)`
   await own.sql.unsafe(`prepare transaction 'it''s here'`)
-  assert.equal(await isBystander(before, own), false)
+  assert.equal(await isUnrelated(before, own), false)
   await Promise.all([foreign.sql.end({ timeout: 0 }), own.sql.end({ timeout: 0 }), before.end({ timeout: 0 })])
 
   const after = testPool(await restart(), { max: 2 })
   closing(t, () => after.end({ timeout: 0 }))
 
-  assert.deepEqual([await isBystander(after, foreign), await isBystander(after, own)], [true, false])
+  assert.deepEqual([await isUnrelated(after, foreign), await isUnrelated(after, own)], [true, false])
   assert.equal(await attributed(after), own.xid)
-  const clock = fakeClock(new Date((await began(after)) + 61_000).toISOString())
-  assert.deepEqual(await heldFeed(after, clock), [
-    `The prepared transaction it's here (${own.xid}) in the database posthorn of the role posthorn holds the event feed up, for 61 seconds; ` +
+  const clock = fakeClock(new Date((await startOf(after)) + 61_000).toISOString())
+  assert.deepEqual(await feedBlockers(after, clock), [
+    `The prepared transaction it's here (${own.xid}) in the database posthorn of the role posthorn has blocked the event feed for 61 seconds; ` +
       "end it in the database posthorn with `rollback prepared 'it''s here'` or `commit prepared`.",
   ])
   await after.unsafe(`rollback prepared 'it''s here'`)
-  await passes(after, own)
+  await waitUntilPassed(after, own)
 })
 
-test('a crash in the middle of a transaction leaves nothing that holds the feed up, and shows what was committed and no more', async (t) => {
+test('after a crash in the middle of a transaction the feed is not blocked and shows exactly the committed events', async (t) => {
   const { url } = await ownServer(t)
   const pool = testPool(url, { max: 1 })
   closing(t, () => pool.end({ timeout: 0 }))
   await migrate(pool, fakeClock())
   await pool`create database elsewhere`
-  await pool`update installation set feed_held = true`
+  await pool`update installation set feed_skips_unrelated = true`
   const newId = idMaker(fakeClock(), seeded(t.name).fill)
   const event = () => eventOf(newId('evt'))
   const foreign = await open(t, url.replace(/[^/]*$/, 'elsewhere'))
@@ -299,7 +299,7 @@ test('a crash in the middle of a transaction leaves nothing that holds the feed 
   await recordEvents(writer.sql, [lost])
   await recordEvents(pool, [first])
   assert.deepEqual(
-    [await isBystander(pool, foreign), await isBystander(pool, writer), await shown(pool)],
+    [await isUnrelated(pool, foreign), await isUnrelated(pool, writer), await shown(pool)],
     [true, false, []],
   )
 
@@ -316,7 +316,7 @@ test('a crash in the middle of a transaction leaves nothing that holds the feed 
   assert.deepEqual(both, [first.id, last.id])
 })
 
-/** A server of its own that may crash, and that allows prepared transactions; nobody but the test begins any there. */
+/** A separate server that may crash and allows prepared transactions. */
 async function ownServer(t: TestContext): Promise<{ url: string; restart(): Promise<string> }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-prepared-'))
   const start = () => startEmbedded({ dataDir, log: makeLog('silent'), throwaway: true })
