@@ -170,6 +170,18 @@ interface Chosen {
   readonly about: readonly (string | number)[]
 }
 
+async function uploadFile(workspace: Workspace, { content }: Chosen, key: string) {
+  const form = new FormData()
+  form.append('file', content)
+  return await unwrap(
+    own(workspace).POST('/console/api/media', {
+      body: { file: '' },
+      bodySerializer: () => form,
+      headers: { 'Idempotency-Key': key },
+    }),
+  )
+}
+
 interface UploadButtonProps<D extends ContentDraft> {
   readonly draft: D
   readonly onChange: (draft: D) => void
@@ -185,17 +197,7 @@ function UploadButton<D extends ContentDraft>({ draft, onChange, templates }: Up
   const [uploadNotice, setUploadNotice] = useState({ done: '', wrong: '' })
   const link = uploadTarget(draft, templates)
   const upload = useApiMutation(
-    async ({ content }: Chosen, key) => {
-      const form = new FormData()
-      form.append('file', content)
-      return await unwrap(
-        own(workspace).POST('/console/api/media', {
-          body: { file: '' },
-          bodySerializer: () => form,
-          headers: { 'Idempotency-Key': key },
-        }),
-      )
-    },
+    (chosen: Chosen, key) => uploadFile(workspace, chosen, key),
     (file) => {
       if (link?.kinds.includes(file.type) !== true)
         return setUploadNotice({ done: '', wrong: words.wrongKind(file.type) })

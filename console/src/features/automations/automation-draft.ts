@@ -123,6 +123,21 @@ function statusAfter(id: string, after: After): { status?: 'active' | 'paused' }
   return after === 'pause' || id === '' ? { status: 'paused' } : {}
 }
 
+interface SaveInput {
+  readonly id: string
+  readonly body: AutomationCreation
+  readonly after: After
+}
+
+function saveAutomation(workspace: Workspace, { id, body, after }: SaveInput, key: string) {
+  const whole = { ...body, ...statusAfter(id, after) }
+  return unwrap(
+    id === ''
+      ? v1(workspace).POST('/v1/automations', { body: whole, headers: { 'Idempotency-Key': key } })
+      : v1(workspace).PATCH('/v1/automations/{id}', { params: { path: { id } }, body: whole as never }),
+  )
+}
+
 export function useAutomationDraft(
   workspace: Workspace,
   first: AutomationDraft,
@@ -149,14 +164,7 @@ export function useAutomationDraft(
   }
   const sent = useRef('')
   const action = useApiMutation(
-    ({ id, body, after }: { id: string; body: AutomationCreation; after: After }, key) => {
-      const whole = { ...body, ...statusAfter(id, after) }
-      return unwrap(
-        id === ''
-          ? v1(workspace).POST('/v1/automations', { body: whole, headers: { 'Idempotency-Key': key } })
-          : v1(workspace).PATCH('/v1/automations/{id}', { params: { path: { id } }, body: whole as never }),
-      )
-    },
+    (input: SaveInput, key) => saveAutomation(workspace, input, key),
     async (automation, { after }) => {
       if (draft.id === '') set({ ...draft, id: automation.id })
       else markSaved()

@@ -99,19 +99,7 @@ function AutomationForm({ workspace, title, first, given, stored }: AutomationFo
   const { draft } = form
   const { templates } = useTemplates(workspace, draft.channel, draft.type)
   const [isSimulating, setSimulating] = useState(false)
-  const disabledReason = useDisabledReason(workspace)('integrations:write')
   const body = creationOf(draft, templates)
-  const button = (label: string, after: After, reason = disabledReason) => (
-    <ActionButton
-      label={label}
-      variant={after === 'stay' ? 'filled' : 'default'}
-      disabledReason={reason}
-      loading={form.isSaving === after}
-      disabled={form.isSaving !== undefined}
-      onPress={() => form.save(body, after, () => setSimulating(after === 'simulate'))}
-    />
-  )
-  const isActive = stored?.status === 'active'
   const lacksSource = sources.data !== undefined && sources.data.data.length === 0
   return (
     <Screen title={title} mode={workspace.mode} actions={<ApiButton request={requestOf(draft.id, body)} />}>
@@ -133,20 +121,13 @@ function AutomationForm({ workspace, title, first, given, stored }: AutomationFo
           <ConflictAlert when={form.hasConflict} onDiscard={form.discard} />
           <SuccessNotice text={form.done} />
           {form.problem !== undefined && <ProblemAlert problem={form.problem} />}
-          <div className="actions">
-            {button(words.save, 'stay')}
-            {button(words.simulate, 'simulate')}
-            {button(words.activate, 'activate', disabledReason ?? (isActive ? words.isActive : undefined))}
-            {isActive && button(words.pause, 'pause')}
-            {draft.id !== '' && (
-              <DeleteAutomation
-                workspace={workspace}
-                id={draft.id}
-                disabledReason={disabledReason}
-                onDeleted={form.discard}
-              />
-            )}
-          </div>
+          <FormActions
+            workspace={workspace}
+            form={form}
+            body={body}
+            isActive={stored?.status === 'active'}
+            onSimulate={setSimulating}
+          />
         </Stack>
         <div className="sticky">
           <Region title={words.preview}>
@@ -165,6 +146,44 @@ function AutomationForm({ workspace, title, first, given, stored }: AutomationFo
         />
       )}
     </Screen>
+  )
+}
+
+interface FormActionsProps {
+  readonly workspace: Workspace
+  readonly form: ReturnType<typeof useAutomationDraft>
+  readonly body: ReturnType<typeof creationOf>
+  readonly isActive: boolean
+  readonly onSimulate: (isSimulating: boolean) => void
+}
+
+function FormActions({ workspace, form, body, isActive, onSimulate }: FormActionsProps) {
+  const disabledReason = useDisabledReason(workspace)('integrations:write')
+  const button = (label: string, after: After, reason = disabledReason) => (
+    <ActionButton
+      label={label}
+      variant={after === 'stay' ? 'filled' : 'default'}
+      disabledReason={reason}
+      loading={form.isSaving === after}
+      disabled={form.isSaving !== undefined}
+      onPress={() => form.save(body, after, () => onSimulate(after === 'simulate'))}
+    />
+  )
+  return (
+    <div className="actions">
+      {button(words.save, 'stay')}
+      {button(words.simulate, 'simulate')}
+      {button(words.activate, 'activate', disabledReason ?? (isActive ? words.isActive : undefined))}
+      {isActive && button(words.pause, 'pause')}
+      {form.draft.id !== '' && (
+        <DeleteAutomation
+          workspace={workspace}
+          id={form.draft.id}
+          disabledReason={disabledReason}
+          onDeleted={form.discard}
+        />
+      )}
+    </div>
   )
 }
 

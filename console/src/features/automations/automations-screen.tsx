@@ -12,10 +12,10 @@ import { ChoiceField } from '../../components/form/fields.tsx'
 import { Status } from '../../components/format/facts.tsx'
 import { useTimeFormat } from '../../components/format/intl.tsx'
 import { PathLink } from '../../components/format/links.tsx'
-import { useFilters } from '../../components/table/filters.tsx'
+import { type Filters, useFilters } from '../../components/table/filters.tsx'
 import { type Column, ListTable } from '../../components/table/list-table.tsx'
 import { humanize, text } from '../../text/en.ts'
-import { useSources } from '../integrations/sources-screen.tsx'
+import { type Source, useSources } from '../integrations/sources-screen.tsx'
 import type { Automation } from './automation-draft.ts'
 import { RunsTable } from './automation-screen.tsx'
 
@@ -26,18 +26,14 @@ export function AutomationsScreen() {
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const disabledReason = useDisabledReason(workspace)('integrations:write')
-  const { query, isFiltered, set, clear } = useFilters(['source', 'status'])
+  const filters = useFilters(['source', 'status'])
+  const { query, isFiltered, clear } = filters
   const automations = useApiQuery(workspace, ['automations.list', query], () =>
     v1(workspace).GET('/v1/automations', { params: { query: listQuery(query) } }),
   )
   const sources = useSources(workspace).data?.data ?? []
   const columns = useColumns(workspace, (id) => sources.find((source) => source.id === id)?.name ?? id)
   const create = () => void navigate({ to: pathTo(workspace, 'automations', 'new') as never })
-  const field = (name: 'source' | 'status') => ({
-    any: words.any,
-    value: query[name] ?? '',
-    onChange: (value: string) => set(name, value),
-  })
   return (
     <Screen
       title={text.screens.automations}
@@ -55,18 +51,7 @@ export function AutomationsScreen() {
         </>
       }
     >
-      <div className="filters">
-        <ChoiceField
-          label={words.columns.source}
-          choices={sources.map(({ id, name }) => ({ value: id, label: name }))}
-          {...field('source')}
-        />
-        <ChoiceField
-          label={words.columns.status}
-          choices={statuses.map((value) => ({ value, label: humanize(value) }))}
-          {...field('status')}
-        />
-      </div>
+      <AutomationFilters filters={filters} sources={sources} />
       <Stack>
         <ListTable
           name={text.screens.automations}
@@ -82,6 +67,28 @@ export function AutomationsScreen() {
         <RunsTable workspace={workspace} />
       </Stack>
     </Screen>
+  )
+}
+
+function AutomationFilters({ filters: { query, set }, sources }: { filters: Filters; sources: readonly Source[] }) {
+  const field = (name: 'source' | 'status') => ({
+    any: words.any,
+    value: query[name] ?? '',
+    onChange: (value: string) => set(name, value),
+  })
+  return (
+    <div className="filters">
+      <ChoiceField
+        label={words.columns.source}
+        choices={sources.map(({ id, name }) => ({ value: id, label: name }))}
+        {...field('source')}
+      />
+      <ChoiceField
+        label={words.columns.status}
+        choices={statuses.map((value) => ({ value, label: humanize(value) }))}
+        {...field('status')}
+      />
+    </div>
   )
 }
 

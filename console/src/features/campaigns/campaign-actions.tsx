@@ -21,6 +21,23 @@ const statuses: Readonly<Record<Step, readonly string[]>> = {
   cancel: ['scheduled', 'queued', 'sending', 'paused'],
 }
 
+function useStep(workspace: Workspace, onDone: (to: Step) => void) {
+  const invalidate = useInvalidate(workspace)
+  return useApiMutation(
+    ({ id, to }: { id: string; to: Step; status: string }, key) =>
+      unwrap(
+        v1(workspace).POST(`/v1/campaigns/{id}/${to}`, {
+          params: { path: { id } },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
+    async (_campaign, { to }) => {
+      onDone(to)
+      await invalidate('campaigns.')
+    },
+  )
+}
+
 export function CampaignActions({
   workspace,
   campaign,
@@ -30,24 +47,13 @@ export function CampaignActions({
   campaign: Campaign
   onDone: (said: string) => void
 }) {
-  const invalidate = useInvalidate(workspace)
   const [isAsking, setAsking] = useState(false)
   const disabledReasonFor = useDisabledReason(workspace)
   const disabledReason = disabledReasonFor('campaigns:write')
-  const step = useApiMutation(
-    ({ id, to }: { id: string; to: Step; status: string }, key) =>
-      unwrap(
-        v1(workspace).POST(`/v1/campaigns/{id}/${to}`, {
-          params: { path: { id } },
-          headers: { 'Idempotency-Key': key },
-        }),
-      ),
-    async (_campaign, { to }) => {
-      setAsking(false)
-      onDone(words.done[to])
-      await invalidate('campaigns.')
-    },
-  )
+  const step = useStep(workspace, (to) => {
+    setAsking(false)
+    onDone(words.done[to])
+  })
   const stepDisabledReason = (to: Step) =>
     (to === 'pause' ? disabledReasonFor('campaigns:write', 'campaigns.pause') : disabledReason) ??
     (statuses[to].includes(campaign.status) ? undefined : words.not(humanize(campaign.status).toLowerCase()))

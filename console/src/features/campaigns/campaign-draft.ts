@@ -154,6 +154,27 @@ export interface CampaignForm {
   readonly leave: () => Promise<void>
 }
 
+function saveCampaign(workspace: Workspace, { id, body }: { id: string; body: CampaignCreation }, key: string) {
+  return unwrap(
+    id === ''
+      ? v1(workspace).POST('/v1/campaigns', { body, headers: { 'Idempotency-Key': key } })
+      : v1(workspace).PATCH('/v1/campaigns/{id}', { params: { path: { id } }, body: body as never }),
+  )
+}
+
+/** Chooses the channel of a new campaign if there is just one. */
+function useOnlyChannel(draft: CampaignDraft, change: (draft: CampaignDraft) => void, channels: Channels): void {
+  const [only] = channels.all
+  useEffect(() => {
+    if (draft.channel === '' && only !== undefined)
+      change({
+        ...draft,
+        channel: only.id,
+        type: only.capabilities.includes(draft.type) ? draft.type : only.capabilities[0]!,
+      })
+  })
+}
+
 export function useCampaignDraft(workspace: Workspace, first: CampaignDraft, channels: Channels): CampaignForm {
   const navigate = useNavigate()
   const invalidate = useInvalidate(workspace)
@@ -167,12 +188,7 @@ export function useCampaignDraft(workspace: Workspace, first: CampaignDraft, cha
   const follow = useRef<() => void>(() => undefined)
   const sent = useRef('')
   const action = useApiMutation(
-    ({ id, body }: { id: string; body: CampaignCreation; after: Then }, key) =>
-      unwrap(
-        id === ''
-          ? v1(workspace).POST('/v1/campaigns', { body, headers: { 'Idempotency-Key': key } })
-          : v1(workspace).PATCH('/v1/campaigns/{id}', { params: { path: { id } }, body: body as never }),
-      ),
+    (input: { id: string; body: CampaignCreation; after: Then }, key) => saveCampaign(workspace, input, key),
     async (campaign, input) => {
       if (input.id === '') change({ ...draft, id: campaign.id })
       else markSaved()
@@ -187,15 +203,7 @@ export function useCampaignDraft(workspace: Workspace, first: CampaignDraft, cha
     },
     useStoredIdempotencyKeys(workspace, 'new campaign'),
   )
-  const [only] = channels.all
-  useEffect(() => {
-    if (draft.channel === '' && only !== undefined)
-      change({
-        ...draft,
-        channel: only.id,
-        type: only.capabilities.includes(draft.type) ? draft.type : only.capabilities[0]!,
-      })
-  })
+  useOnlyChannel(draft, change, channels)
   return {
     draft,
     change: (next) => {

@@ -8,7 +8,7 @@ import { ContentFields, useTemplates } from '../../components/content/content-fi
 import { contentOf, mergeTagsIn, type Template } from '../../components/content/content.ts'
 import { type Channels, useChannels } from '../../components/content/use-channels.ts'
 import { SuccessNotice, ConflictAlert, ProblemAlert } from '../../components/feedback/alerts.tsx'
-import { ApiButton } from '../../components/feedback/api-button.tsx'
+import { ApiButton, type ApiRequest } from '../../components/feedback/api-button.tsx'
 import { Screen } from '../../components/feedback/screen.tsx'
 import { ActionButton, DeleteButton } from '../../components/form/action-button.tsx'
 import { ChoiceField, TextField } from '../../components/form/fields.tsx'
@@ -27,6 +27,11 @@ interface CampaignFormProps {
   readonly first: CampaignDraft
 }
 
+const requestOf = (id: string, body: object): ApiRequest =>
+  id === ''
+    ? { operation: 'campaigns.create', method: 'POST', path: '/v1/campaigns', body }
+    : { operation: 'campaigns.update', method: 'PATCH', path: `/v1/campaigns/${id}`, body }
+
 export function CampaignForm({ workspace, title, first }: CampaignFormProps) {
   const zone = useZone()
   const channels = useChannels(workspace)
@@ -36,10 +41,6 @@ export function CampaignForm({ workspace, title, first }: CampaignFormProps) {
   const [open, setOpen] = useState<'test' | 'launch'>()
   const body = creationOf(draft, templates, zone)
   const disabledReason = useDisabledReason(workspace)('campaigns:write')
-  const request =
-    draft.id === ''
-      ? ({ operation: 'campaigns.create', method: 'POST', path: '/v1/campaigns', body } as const)
-      : ({ operation: 'campaigns.update', method: 'PATCH', path: `/v1/campaigns/${draft.id}`, body } as const)
   const button = (label: string, then: 'stay' | 'test' | 'launch', variant: 'default' | 'filled') => (
     <ActionButton
       label={label}
@@ -51,7 +52,7 @@ export function CampaignForm({ workspace, title, first }: CampaignFormProps) {
     />
   )
   return (
-    <Screen title={title} mode={workspace.mode} actions={<ApiButton request={request} />}>
+    <Screen title={title} mode={workspace.mode} actions={<ApiButton request={requestOf(draft.id, body)} />}>
       <div className="two-columns">
         <Stack>
           <FormFields

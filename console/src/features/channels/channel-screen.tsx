@@ -79,6 +79,27 @@ function ShownChannel({ workspace, channel }: { workspace: Workspace; channel: C
   )
 }
 
+function useReconnect(workspace: Workspace, onDone: () => unknown) {
+  return useApiMutation(
+    (id: string, key) =>
+      unwrap(
+        v1(workspace).POST('/v1/channels/{id}/reconnect', {
+          params: { path: { id } },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
+    onDone,
+  )
+}
+
+function useStatusChange(workspace: Workspace, id: string, onDone: () => unknown) {
+  return useApiMutation(
+    (status: 'active' | 'disabled') =>
+      unwrap(v1(workspace).PATCH('/v1/channels/{id}', { params: { path: { id } }, body: { status } })),
+    onDone,
+  )
+}
+
 function ChannelActions({ workspace, channel }: { workspace: Workspace; channel: Channel }) {
   const invalidate = useInvalidate(workspace)
   const [isChanging, setChanging] = useState(false)
@@ -87,26 +108,12 @@ function ChannelActions({ workspace, channel }: { workspace: Workspace; channel:
   const notYours = allowed('channels:write')
   const disabledReason = workspace.mode === 'test' ? words.one.sandbox : notYours
   const notReconnected = workspace.mode === 'test' ? words.one.sandbox : allowed('channels:write', 'channels.reconnect')
-  const path = { id: channel.id }
   const fresh = (said: string) => {
     setDone(said)
     return invalidate('channels.')
   }
-  const reconnect = useApiMutation(
-    (id: string, key) =>
-      unwrap(
-        v1(workspace).POST('/v1/channels/{id}/reconnect', {
-          params: { path: { id } },
-          headers: { 'Idempotency-Key': key },
-        }),
-      ),
-    () => fresh(words.one.reconnected),
-  )
-  const enabling = useApiMutation(
-    (status: 'active' | 'disabled') =>
-      unwrap(v1(workspace).PATCH('/v1/channels/{id}', { params: { path }, body: { status } })),
-    () => fresh(words.one.saved),
-  )
+  const reconnect = useReconnect(workspace, () => fresh(words.one.reconnected))
+  const enabling = useStatusChange(workspace, channel.id, () => fresh(words.one.saved))
   const problem = reconnect.problem ?? enabling.problem
   const isOff = channel.status === 'disabled'
   return (

@@ -27,7 +27,6 @@ export function ContactDialog({
   onSaved: (contact: Contact) => void
 }) {
   const workspace = useWorkspace()
-  const invalidate = useInvalidate(workspace)
   const [draft, change, discard, { initial, hasConflict }] = useDraft(
     workspace,
     `contact ${stored?.id ?? 'new'}`,
@@ -40,19 +39,7 @@ export function ContactDialog({
     beside: consent,
   })
   const isChosen = Object.values(chosen).some((status) => status !== '')
-  const save = useApiMutation(
-    (body: Body, key) =>
-      unwrap(
-        stored === undefined
-          ? v1(workspace).POST('/v1/contacts', { body, headers: { 'Idempotency-Key': key } })
-          : v1(workspace).PATCH('/v1/contacts/{id}', { body, params: { path: { id: stored.id } } }),
-      ),
-    async (contact) => {
-      discard()
-      await invalidate('contacts.')
-      onSaved(contact)
-    },
-  )
+  const save = useSaveContact(stored, onSaved, discard)
   const body = changeOf(initial, draft, chosen)
   return (
     <Dialog title={stored === undefined ? text.contacts.create : text.contacts.edit} isOpen onClose={onClose} size="lg">
@@ -86,6 +73,24 @@ export function ContactDialog({
         </Stack>
       </form>
     </Dialog>
+  )
+}
+
+function useSaveContact(stored: Contact | undefined, onSaved: (contact: Contact) => void, discard: () => void) {
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  return useApiMutation(
+    (body: Body, key) =>
+      unwrap(
+        stored === undefined
+          ? v1(workspace).POST('/v1/contacts', { body, headers: { 'Idempotency-Key': key } })
+          : v1(workspace).PATCH('/v1/contacts/{id}', { body, params: { path: { id: stored.id } } }),
+      ),
+    async (contact) => {
+      discard()
+      await invalidate('contacts.')
+      onSaved(contact)
+    },
   )
 }
 

@@ -70,18 +70,10 @@ function Shown({ contact }: { contact: Contact }) {
 
 function Actions({ contact, onDone }: { contact: Contact; onDone: (done: string) => void }) {
   const workspace = useWorkspace()
-  const invalidate = useInvalidate(workspace)
   const disabledReason = useDisabledReason(workspace)
   const [open, setOpen] = useState<'edit' | 'delete'>()
   const words = text.contacts
-  const block = useApiMutation(
-    (blocked: boolean) =>
-      unwrap(v1(workspace).PATCH('/v1/contacts/{id}', { body: { blocked }, params: { path: { id: contact.id } } })),
-    async ({ blocked }) => {
-      await invalidate('contacts.')
-      onDone(blocked ? words.nowBlocked : words.nowUnblocked)
-    },
-  )
+  const block = useBlock(contact, (blocked) => onDone(blocked ? words.nowBlocked : words.nowUnblocked))
   const exportData = useExportData(contact, () => onDone(words.takenOut))
   const remove = useRemove(contact)
   const problem = block.problem ?? exportData.problem
@@ -131,6 +123,19 @@ function Actions({ contact, onDone }: { contact: Contact; onDone: (done: string)
         onConfirm={() => remove.run(contact.id)}
       />
     </>
+  )
+}
+
+function useBlock({ id }: Contact, onDone: (blocked: boolean) => void) {
+  const workspace = useWorkspace()
+  const invalidate = useInvalidate(workspace)
+  return useApiMutation(
+    (blocked: boolean) =>
+      unwrap(v1(workspace).PATCH('/v1/contacts/{id}', { body: { blocked }, params: { path: { id } } })),
+    async ({ blocked }) => {
+      await invalidate('contacts.')
+      onDone(blocked)
+    },
   )
 }
 
@@ -209,6 +214,33 @@ function ContactAttributes({ contact: { attributes, metadata } }: { contact: Con
   )
 }
 
+function Tag({ tag, onRemove }: { tag: string; onRemove: (() => void) | undefined }) {
+  return (
+    <Badge
+      variant="outline"
+      color="gray"
+      c="inherit"
+      size="lg"
+      tt="none"
+      fw={500}
+      className="tag"
+      rightSection={
+        onRemove !== undefined && (
+          <CloseButton
+            size="sm"
+            variant="transparent"
+            c="inherit"
+            aria-label={text.contacts.removeTag(tag)}
+            onClick={onRemove}
+          />
+        )
+      }
+    >
+      <bdi>{tag}</bdi>
+    </Badge>
+  )
+}
+
 function ContactTags({ contact: { id, tags } }: { contact: Contact }) {
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)
@@ -233,29 +265,11 @@ function ContactTags({ contact: { id, tags } }: { contact: Contact }) {
       {tags.length === 0 && <Text c="dimmed">{words.noTags}</Text>}
       <Group gap="xs">
         {tags.map((tag) => (
-          <Badge
+          <Tag
             key={tag}
-            variant="outline"
-            color="gray"
-            c="inherit"
-            size="lg"
-            tt="none"
-            fw={500}
-            className="tag"
-            rightSection={
-              disabledReason === undefined && (
-                <CloseButton
-                  size="sm"
-                  variant="transparent"
-                  c="inherit"
-                  aria-label={words.removeTag(tag)}
-                  onClick={() => change.run({ remove: [tag] })}
-                />
-              )
-            }
-          >
-            <bdi>{tag}</bdi>
-          </Badge>
+            tag={tag}
+            onRemove={disabledReason === undefined ? () => change.run({ remove: [tag] }) : undefined}
+          />
         ))}
       </Group>
       <form

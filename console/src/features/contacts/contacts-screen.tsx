@@ -37,8 +37,6 @@ const filterNames = [
 
 export function ContactsScreen() {
   const workspace = useWorkspace()
-  const navigate = useNavigate()
-  const disabledReason = useDisabledReason(workspace)
   const filters = useFilters(filterNames)
   const [isNew, setNew] = useState(false)
   const [done, setDone] = useState(useLocation().state.done ?? '')
@@ -52,35 +50,7 @@ export function ContactsScreen() {
     <Screen
       title={text.screens.contacts}
       mode={workspace.mode}
-      actions={
-        <>
-          <ApiButton
-            request={{
-              operation: 'contacts.list',
-              method: 'GET',
-              path: `/v1/contacts${queryText({ limit: '50', ...filters.query })}`,
-            }}
-          />
-          <ActionButton
-            label={words.importThem}
-            variant="default"
-            disabledReason={disabledReason('import')}
-            onPress={() => void navigate({ to: pathTo(workspace, 'contacts', 'import') as never })}
-          />
-          <ActionButton
-            label={words.exportAll}
-            variant="default"
-            disabledReason={disabledReason('export')}
-            loading={exporting.isRunning}
-            onPress={() => exporting.run(undefined)}
-          />
-          <ActionButton
-            label={words.create}
-            disabledReason={disabledReason('contacts:write')}
-            onPress={() => setNew(true)}
-          />
-        </>
-      }
+      actions={<ContactsActions query={filters.query} exporting={exporting} onCreate={() => setNew(true)} />}
     >
       <SuccessNotice text={done} />
       {exporting.problem !== undefined && <ProblemAlert problem={exporting.problem} />}
@@ -103,6 +73,44 @@ export function ContactsScreen() {
         />
       )}
     </Screen>
+  )
+}
+
+interface ContactsActionsProps {
+  readonly query: Query
+  readonly exporting: ReturnType<typeof useExport>
+  readonly onCreate: () => void
+}
+
+function ContactsActions({ query, exporting, onCreate }: ContactsActionsProps) {
+  const workspace = useWorkspace()
+  const navigate = useNavigate()
+  const disabledReason = useDisabledReason(workspace)
+  const words = text.contacts
+  return (
+    <>
+      <ApiButton
+        request={{
+          operation: 'contacts.list',
+          method: 'GET',
+          path: `/v1/contacts${queryText({ limit: '50', ...query })}`,
+        }}
+      />
+      <ActionButton
+        label={words.importThem}
+        variant="default"
+        disabledReason={disabledReason('import')}
+        onPress={() => void navigate({ to: pathTo(workspace, 'contacts', 'import') as never })}
+      />
+      <ActionButton
+        label={words.exportAll}
+        variant="default"
+        disabledReason={disabledReason('export')}
+        loading={exporting.isRunning}
+        onPress={() => exporting.run(undefined)}
+      />
+      <ActionButton label={words.create} disabledReason={disabledReason('contacts:write')} onPress={onCreate} />
+    </>
   )
 }
 

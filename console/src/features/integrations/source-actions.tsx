@@ -1,7 +1,7 @@
 /** Actions on a source. */
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { unwrap, v1 } from '../../api/client.ts'
+import { unwrap, v1, type Problem } from '../../api/client.ts'
 import type { operations } from '../../api/generated/v1.ts'
 import { useDisabledReason } from '../../api/session.ts'
 import { useApiMutation } from '../../api/use-action.ts'
@@ -134,8 +134,67 @@ interface ChangeSourceProps {
   readonly onSaved: () => unknown
 }
 
+type SourceDraft = Source['settings'] & { readonly name: string; readonly url: string; readonly secret: string }
+
+interface SourceFieldsProps {
+  readonly draft: SourceDraft
+  readonly onChange: (draft: SourceDraft) => void
+  readonly problem: Problem | undefined
+}
+
+function SourceFields({ draft, onChange, problem }: SourceFieldsProps) {
+  return (
+    <>
+      <TextField
+        label={text.integrations.form.name}
+        value={draft.name}
+        onChange={(name) => onChange({ ...draft, name })}
+        param="name"
+        problem={problem}
+      />
+      <TextField
+        label={text.integrations.form.url}
+        value={draft.url}
+        onChange={(url) => onChange({ ...draft, url })}
+        param="url"
+        problem={problem}
+      />
+      <ChoiceField
+        label={words.consent}
+        choices={(['implied', 'explicit'] as const).map((value) => ({ value, label: words.consents[value] }))}
+        value={draft.consent_mode}
+        onChange={(consent_mode) => onChange({ ...draft, consent_mode })}
+      />
+      <Checkbox
+        label={words.sync}
+        checked={draft.contact_sync}
+        onChange={(event) => onChange({ ...draft, contact_sync: event.currentTarget.checked })}
+      />
+      <Checkbox
+        label={words.all}
+        checked={draft.store_all_events}
+        onChange={(event) => onChange({ ...draft, store_all_events: event.currentTarget.checked })}
+      />
+      <PasswordField
+        label={words.secret}
+        hint={words.secretHint}
+        value={draft.secret}
+        onChange={(secret) => onChange({ ...draft, secret })}
+        param="signing_secret"
+        problem={problem}
+        autoComplete="new-password"
+      />
+    </>
+  )
+}
+
 function ChangeSource({ workspace, source, onClose, onSaved }: ChangeSourceProps) {
-  const [draft, setDraft] = useState({ name: source.name, url: source.url ?? '', secret: '', ...source.settings })
+  const [draft, setDraft] = useState<SourceDraft>({
+    name: source.name,
+    url: source.url ?? '',
+    secret: '',
+    ...source.settings,
+  })
   const action = useApiMutation(
     (body: Change) =>
       unwrap(v1(workspace).PATCH('/v1/integration_sources/{id}', { params: { path: { id: source.id } }, body })),
@@ -156,45 +215,7 @@ function ChangeSource({ workspace, source, onClose, onSaved }: ChangeSourceProps
   return (
     <Dialog title={words.change} isOpen onClose={onClose}>
       <Stack>
-        <TextField
-          label={text.integrations.form.name}
-          value={draft.name}
-          onChange={(name) => setDraft({ ...draft, name })}
-          param="name"
-          problem={problem}
-        />
-        <TextField
-          label={text.integrations.form.url}
-          value={draft.url}
-          onChange={(url) => setDraft({ ...draft, url })}
-          param="url"
-          problem={problem}
-        />
-        <ChoiceField
-          label={words.consent}
-          choices={(['implied', 'explicit'] as const).map((value) => ({ value, label: words.consents[value] }))}
-          value={draft.consent_mode}
-          onChange={(consent_mode) => setDraft({ ...draft, consent_mode })}
-        />
-        <Checkbox
-          label={words.sync}
-          checked={draft.contact_sync}
-          onChange={(event) => setDraft({ ...draft, contact_sync: event.currentTarget.checked })}
-        />
-        <Checkbox
-          label={words.all}
-          checked={draft.store_all_events}
-          onChange={(event) => setDraft({ ...draft, store_all_events: event.currentTarget.checked })}
-        />
-        <PasswordField
-          label={words.secret}
-          hint={words.secretHint}
-          value={draft.secret}
-          onChange={(secret) => setDraft({ ...draft, secret })}
-          param="signing_secret"
-          problem={problem}
-          autoComplete="new-password"
-        />
+        <SourceFields draft={draft} onChange={setDraft} problem={problem} />
         {problem !== undefined && <ProblemAlert problem={problem} />}
         <Group justify="flex-end">
           <Button loading={action.isRunning} onClick={save}>

@@ -77,12 +77,35 @@ const Json = ({ value }: { value: unknown }) => <Code className="code">{JSON.str
 
 type Asked = 'change' | 'roll' | 'disable' | 'delete'
 
+function useTest(onDone: (outcome: string) => unknown) {
+  const workspace = useWorkspace()
+  return useApiMutation(
+    (of: string, key) =>
+      unwrap(
+        v1(workspace).POST('/v1/webhook_endpoints/{id}/test', {
+          params: { path: { id: of } },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
+    (delivery) => onDone(outcomeOf(delivery)),
+  )
+}
+
+function useStatusChange(id: string, onDone: (said: string) => unknown) {
+  const workspace = useWorkspace()
+  const words = text.webhooks.one
+  return useApiMutation(
+    (to: 'active' | 'disabled') =>
+      unwrap(v1(workspace).PATCH('/v1/webhook_endpoints/{id}', { params: { path: { id } }, body: { status: to } })),
+    (changed) => onDone(changed.status === 'active' ? words.enabled : words.disabled),
+  )
+}
+
 function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
   const workspace = useWorkspace()
   const invalidate = useInvalidate(workspace)
   const allowed = useDisabledReason(workspace)
   const disabledReason = allowed('webhooks:write')
-  const notTested = allowed('webhooks:write', 'webhook_endpoints.test')
   const notReplayed = allowed('webhooks:write', 'deliveries.retry')
   const words = text.webhooks.one
   const [asked, ask] = useState<Asked>()
@@ -94,21 +117,8 @@ function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
     setDone(said)
     return invalidate('webhook_endpoints.')
   }
-  const test = useApiMutation(
-    (of: string, key) =>
-      unwrap(
-        v1(workspace).POST('/v1/webhook_endpoints/{id}/test', {
-          params: { path: { id: of } },
-          headers: { 'Idempotency-Key': key },
-        }),
-      ),
-    (delivery) => fresh(outcomeOf(delivery)),
-  )
-  const set = useApiMutation(
-    (to: 'active' | 'disabled') =>
-      unwrap(v1(workspace).PATCH('/v1/webhook_endpoints/{id}', { params: { path: { id } }, body: { status: to } })),
-    (changed) => fresh(changed.status === 'active' ? words.enabled : words.disabled),
-  )
+  const test = useTest(fresh)
+  const set = useStatusChange(id, fresh)
   const shared = { variant: 'default', disabledReason } as const
   return (
     <div>
@@ -116,7 +126,7 @@ function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
         <ActionButton
           label={words.test}
           {...shared}
-          disabledReason={notTested}
+          disabledReason={allowed('webhooks:write', 'webhook_endpoints.test')}
           loading={test.isRunning}
           onPress={() => test.run(id)}
         />
